@@ -1,0 +1,43 @@
+"""How a handler answers for an event: it returns, or it raises one of these.
+
+    Outcome
+    ├── Retry    try again later; the event is not at fault
+    └── Reject   never again; the event goes to the dead letters
+
+A plain return acknowledges. Any other exception is treated as a `Retry` whose attempts are
+bounded, so a bug neither loses an event nor spins on it.
+"""
+
+from datetime import timedelta
+
+
+class Outcome(Exception):
+    """Base of the answers that are not "done"."""
+
+
+class Retry(Outcome):
+    """Deliver the event again after a delay.
+
+    Attributes:
+        reason: One sentence for the log.
+        after: Shortest delay; the worker adds jitter and its own back-off by attempt when None.
+    """
+
+    def __init__(self, reason: str, after: timedelta | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.after = after
+
+
+class Reject(Outcome):
+    """Give the event up: write a dead letter and never deliver it again.
+
+    Attributes:
+        reason: Stable word for machines, such as `ram_hash_mismatch`.
+        detail: One sentence that says what, why and how to mend it.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail

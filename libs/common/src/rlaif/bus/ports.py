@@ -1,0 +1,52 @@
+"""What a service needs of the bus."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Protocol
+
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import EventData
+from rlaif.contracts.telemetry import Telemetry
+
+Handler = Callable[[CloudEvent[Any]], Awaitable[None]]
+"""Handles one event; returns, or raises `Retry` or `Reject` (`rlaif.bus.outcome`)."""
+
+
+class Publisher(Protocol):
+    """Publishes events."""
+
+    async def publish(self, data: EventData, *, cause: CloudEvent[Any] | None = None) -> bool:
+        """Store one event in its stream.
+
+        Retries with the same event id until stored, so an unknown outcome is never a loss.
+
+        Args:
+            data: The event's data; the catalog gives type, subject, stream and id.
+            cause: The event that led to this one; its trace is carried on.
+
+        Returns:
+            True when stored now, False when the stream held this id already.
+
+        Raises:
+            BusUnavailableError: Not stored within the publisher's deadline.
+        """
+        ...
+
+
+class TelemetryPublisher(Protocol):
+    """Sends live readings; never waits, never fails, drops when the bus is away."""
+
+    async def send(self, reading: Telemetry) -> None:
+        """Send one JSON reading on its subject."""
+        ...
+
+    async def send_bytes(self, subject: str, payload: bytes) -> None:
+        """Send raw bytes, such as a screen frame."""
+        ...
+
+
+class EventFeed(Protocol):
+    """Follows streams from the side, without a durable consumer and without acknowledging."""
+
+    def follow(self, *events: type[EventData], history: bool) -> AsyncIterator[CloudEvent[Any]]:
+        """Yield events of these classes: all that are stored, then new ones (or only new ones)."""
+        ...

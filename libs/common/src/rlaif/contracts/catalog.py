@@ -1,0 +1,173 @@
+"""One place says which event travels on which subject, in which stream, from whom to whom.
+
+No other module spells a subject, a stream or a consumer name.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import (
+    DeadLetter,
+    EventData,
+    RewardModelPublished,
+    RewardModelRejected,
+    SegmentCaptured,
+    SegmentExported,
+    SegmentScored,
+)
+
+D = TypeVar("D", bound=EventData)
+
+
+class UnknownEventError(ValueError):
+    """The message is not an event of this catalog; its text says what was wrong."""
+
+
+@dataclass(frozen=True)
+class EventSpec:
+    """The route of one event type.
+
+    Attributes:
+        data: Class of the event's data.
+        type: CloudEvents type; the version is part of it.
+        subject: NATS subject. `{stream}` is filled in for dead letters.
+        stream: JetStream stream that stores it.
+        dedupe_key: Event id from the data: equal effects give equal ids.
+        about: Id of the thing that the event is about (CloudEvents `subject`).
+        producer: Service that publishes it.
+        consumers: Durable pull consumers, one queue group each.
+    """
+
+    data: type[EventData]
+    type: str
+    subject: str
+    stream: str
+    dedupe_key: Callable[[Any], str]
+    about: Callable[[Any], str]
+    producer: str
+    consumers: tuple[str, ...] = ()
+
+    def subject_for(self, data: EventData) -> str:
+        """The concrete subject on which `data` travels."""
+        if isinstance(data, DeadLetter):
+            return self.subject.format(stream=data.stream)
+        return self.subject
+
+
+CATALOG: tuple[EventSpec, ...] = (
+    EventSpec(
+        data=SegmentCaptured,
+        type="rlaif.segment.captured.v1",
+        subject="segment.captured",
+        stream="CAPTURES",
+        dedupe_key=lambda e: f"captured:{e.segment_id}",
+        about=lambda e: e.segment_id,
+        producer="trainer",
+        consumers=("exporter",),
+    ),
+    EventSpec(
+        data=SegmentExported,
+        type="rlaif.segment.exported.v1",
+        subject="segment.exported",
+        stream="SEGMENTS",
+        dedupe_key=lambda e: f"exported:{e.segment_id}",
+        about=lambda e: e.segment_id,
+        producer="exporter",
+        consumers=("judge",),
+    ),
+    EventSpec(
+        data=SegmentScored,
+        type="rlaif.segment.scored.v1",
+        subject="segment.scored",
+        stream="SCORES",
+        dedupe_key=lambda e: f"scored:{e.judge_config}:{e.segment_id}",
+        about=lambda e: e.segment_id,
+        producer="judge",
+        consumers=("reward-model",),
+    ),
+    EventSpec(
+        data=RewardModelPublished,
+        type="rlaif.rm.published.v1",
+        subject="rm.published",
+        stream="REWARD_MODELS",
+        dedupe_key=lambda e: f"published:{e.version}:{e.model_sha256[:16]}",
+        about=lambda e: f"v{e.version}",
+        producer="reward-model",
+        consumers=("trainer",),
+    ),
+    EventSpec(
+        data=RewardModelRejected,
+        type="rlaif.rm.rejected.v1",
+        subject="rm.rejected",
+        stream="REWARD_MODELS",
+        dedupe_key=lambda e: f"rejected:{e.candidate_id}",
+        about=lambda e: e.candidate_id,
+        producer="reward-model",
+    ),
+    EventSpec(
+        data=DeadLetter,
+        type="rlaif.dead-letter.v1",
+        subject="dead.{stream}",
+        stream="DEAD",
+        dedupe_key=lambda e: f"dead:{e.consumer}:{e.event_id}",
+        about=lambda e: e.event_id,
+        producer="any",
+    ),
+)
+
+_BY_DATA = {spec.data: spec for spec in CATALOG}
+_BY_TYPE = {spec.type: spec for spec in CATALOG}
+
+STREAMS: dict[str, tuple[str, ...]] = {
+    stream: tuple(
+        spec.subject.replace("{stream}", ">") for spec in CATALOG if spec.stream == stream
+    )
+    for stream in dict.fromkeys(spec.stream for spec in CATALOG)
+}
+"""Stream name → the subjects it stores, in catalog order."""
+
+
+def spec_of(data: type[EventData]) -> EventSpec:
+    """The catalog row of an event class."""
+    return _BY_DATA[data]
+
+
+def envelop(
+    data: D, *, source: str, time: datetime, traceparent: str | None = None
+) -> CloudEvent[D]:
+    """Put `data` into its envelope; equal data gives an equal event id."""
+    spec = spec_of(type(data))
+    return CloudEvent(
+        id=spec.dedupe_key(data),
+        source=source,
+        type=spec.type,
+        subject=spec.about(data),
+        time=time,
+        traceparent=traceparent,
+        data=data,
+    )
+
+
+def parse_event(payload: bytes) -> CloudEvent[Any]:
+    """Read one event; its `data` has the class that the catalog gives for its type.
+
+    Raises:
+        UnknownEventError: Not JSON, not a CloudEvent, of a type that the catalog lacks, or with
+            data that does not fit its class.
+    """
+    try:
+        head = CloudEvent[EventData].model_validate_json(payload)
+        spec = _BY_TYPE.get(head.type)
+        if spec is None:
+            raise UnknownEventError(
+                f"event type {head.type!r} is not in the catalog; known: {', '.join(_BY_TYPE)}"
+            )
+        event: CloudEvent[Any] = CloudEvent[spec.data].model_validate_json(payload)  # type: ignore[name-defined]  # the class is chosen at run time
+    except ValidationError as error:
+        raise UnknownEventError(f"not a valid event: {error}") from error
+    return event

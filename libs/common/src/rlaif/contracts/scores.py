@@ -1,0 +1,90 @@
+"""What the judges say about one segment. A judge that fails or abstains leaves no number."""
+
+from typing import Literal
+
+from pydantic import AwareDatetime, Field
+
+from rlaif.contracts.ids import Id, Sha256
+from rlaif.contracts.model import Contract
+
+CRITERIA = ("progress", "dialog", "puzzle", "novelty", "efficiency")
+"""The rubric's criteria, in the seeds' order."""
+
+RUBRIC_WEIGHTS: dict[str, float] = {
+    "progress": 0.4,
+    "dialog": 0.2,
+    "puzzle": 0.2,
+    "novelty": 0.1,
+    "efficiency": 0.1,
+}
+"""The seeds' weights; they sum to 1."""
+
+
+class CriterionScore(Contract):
+    """One criterion after the vote."""
+
+    value: float = Field(ge=0, le=1, description="Median vote / 2: the levels 0, 1, 2 as 0, .5, 1.")
+    votes: tuple[int, ...] = Field(min_length=1, description="Valid votes, levels 0 to 2.")
+    agreement: float = Field(ge=0, le=1, description="Share of votes equal to the commonest one.")
+    judge: str
+
+
+class JudgeCallRecord(Contract):
+    """One call of a language model, for audit."""
+
+    judge: str
+    route: str
+    model: str
+    vote: int = Field(ge=0)
+    seed: int
+    prompt_sha256: Sha256
+    outcome: Literal["ok", "invalid", "throttled", "error", "timeout"]
+    latency_seconds: float = Field(ge=0)
+    rationale: str | None = None
+    detail: str | None = Field(default=None, description="What went wrong, when something did.")
+
+
+class ScoreRecord(Contract):
+    """`scores/{judge_config}/{segment_id}.json`: the commit point of a score."""
+
+    schema_version: Literal[1] = 1
+    segment_id: Id
+    episode_id: Id
+    run_id: Id
+    judge_config: Id
+    manifest_key: str
+    manifest_sha256: Sha256
+    criteria: dict[str, CriterionScore]
+    abstentions: dict[str, str] = Field(
+        default_factory=dict, description="Criterion → why it has no score."
+    )
+    weights: dict[str, float]
+    weighted: float | None = Field(
+        ge=0,
+        le=1,
+        description="Rubric mean over the judged criteria; null below half of the weight.",
+    )
+    calls: tuple[JudgeCallRecord, ...]
+    env_step: int = Field(default=0, ge=0, description="Of the segment: orders labels in time.")
+    created_at: AwareDatetime
+
+
+def rubric_mean(
+    values: dict[str, float], weights: dict[str, float], *, least_weight: float = 0.5
+) -> float | None:
+    """Weighted mean over the criteria that were judged.
+
+    Args:
+        values: Criterion → value in [0, 1]; judged criteria only.
+        weights: Criterion → weight of the rubric.
+        least_weight: Share of the total weight below which there is no mean.
+
+    Returns:
+        The mean in [0, 1], or None when too little of the rubric was judged. Missing criteria are
+        left out of both sums: nothing is imputed.
+    """
+    judged = sum(weights[name] for name in values)
+    if judged <= 0 or judged < least_weight * sum(weights.values()):
+        return None
+    mean = sum(weights[name] * value for name, value in values.items()) / judged
+    return min(1.0, max(0.0, mean))

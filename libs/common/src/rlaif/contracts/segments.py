@@ -1,0 +1,55 @@
+"""What the exporter writes for one segment; its manifest is the commit point."""
+
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, Field
+
+from rlaif.contracts.ids import Id, Sha256
+from rlaif.contracts.model import Contract
+
+
+class StoredFile(Contract):
+    """One object of the segment."""
+
+    key: str
+    sha256: Sha256
+    size_bytes: int = Field(ge=0)
+
+
+class SegmentManifest(Contract):
+    """`{episode_id}/{segment_id}/manifest.json`: the segment exists once this object does."""
+
+    schema_version: Literal[1] = 1
+    segment_id: Id
+    episode_id: Id
+    run_id: Id
+    capture_key: str
+    capture_sha256: Sha256
+    rom_sha256: Sha256
+    layout_version: str
+    frames: int = Field(ge=1, description="Game frames at 60 Hz.")
+    decision_steps: int = Field(ge=1, description="T of observations.npy, lines of states.jsonl.")
+    frame_skip: int = Field(ge=1)
+    start_step: int = Field(ge=0)
+    ended: Literal["running", "terminated", "truncated"]
+    end_ram_sha256: Sha256 = Field(description="Equal in the capture and in the replay.")
+    states: StoredFile
+    observations: StoredFile
+    pictures: tuple[StoredFile, ...]
+    picture_steps: tuple[int, ...] = Field(description="Decision step after which each was taken.")
+    exporter_version: str
+    env_step: int = Field(ge=0)
+    created_at: AwareDatetime
+
+
+class StateRecord(Contract):
+    """One line of states.jsonl: the game after one decision step.
+
+    `state` is the compact description that `rlaif.game.describe` makes: what a judge may know.
+    It holds no reward and nothing of the policy.
+    """
+
+    step: int = Field(ge=0, description="Decision step inside the segment, from 0.")
+    frame: int = Field(ge=0, description="Game frame inside the segment, after the step.")
+    action: str
+    state: dict[str, Any]

@@ -1,0 +1,133 @@
+"""Live readings on plain NATS: lossy, never stored, for people who watch.
+
+Nothing in the ring depends on them. A reading that is unknown is null.
+"""
+
+import struct
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import AwareDatetime, Field
+
+from rlaif.contracts.ids import Id
+from rlaif.contracts.model import Contract
+
+FRAME_SUBJECT = "telemetry.frame"
+"""Frames of one environment travel on `telemetry.frame.<env>`."""
+
+_FRAME_HEADER = struct.Struct("<BBBBIIQI")
+_FRAME_VERSION = 1
+_CODEC_JPEG = 1
+
+
+class FrameFormatError(ValueError):
+    """The bytes are not a screen frame of a version that this code reads."""
+
+
+@dataclass(frozen=True)
+class ScreenFrame:
+    """One screen of the game: 24 bytes of header, then a 160x144 JPEG.
+
+    Attributes:
+        sequence: Rises by one for each frame of this environment.
+        captured_us: Wall clock of the capture, microseconds since 1970.
+        step: Environment step of the run, low 32 bits.
+        jpeg: The picture.
+    """
+
+    sequence: int
+    captured_us: int
+    step: int
+    jpeg: bytes
+
+    def pack(self) -> bytes:
+        """Little-endian header (version, kind, codec, flags, epoch, sequence, time, step), JPEG."""
+        head = _FRAME_HEADER.pack(
+            _FRAME_VERSION, 1, _CODEC_JPEG, 0, 0,
+            self.sequence & 0xFFFFFFFF, self.captured_us, self.step & 0xFFFFFFFF,
+        )  # fmt: skip
+        return head + self.jpeg
+
+    @classmethod
+    def unpack(cls, payload: bytes) -> "ScreenFrame":
+        """Read what `pack` wrote.
+
+        Raises:
+            FrameFormatError: Too short, or of another version or codec.
+        """
+        if len(payload) <= _FRAME_HEADER.size:
+            raise FrameFormatError(f"frame of {len(payload)} bytes is shorter than its header")
+        version, _, codec, _, _, sequence, captured_us, step = _FRAME_HEADER.unpack_from(payload)
+        if (version, codec) != (_FRAME_VERSION, _CODEC_JPEG):
+            raise FrameFormatError(f"frame version {version} codec {codec} is not known")
+        return cls(sequence, captured_us, step, payload[_FRAME_HEADER.size :])
+
+
+class Telemetry(Contract):
+    """A JSON reading; `SUBJECT` is where it travels."""
+
+    SUBJECT: ClassVar[str]
+    at: AwareDatetime
+
+
+class TrainingProgress(Telemetry):
+    """Where the run stands, about once a second."""
+
+    SUBJECT: ClassVar[str] = "telemetry.progress"
+
+    run_id: Id
+    status: str = Field(description="starting, training, stopping, stopped or failed.")
+    iteration: int = Field(ge=0)
+    env_steps: int = Field(ge=0)
+    episodes: int = Field(ge=0, description="Finished episodes.")
+    steps_per_second: float | None = None
+    episode_return_mean: float | None = Field(
+        default=None, description="Environment reward of the last 100 finished episodes."
+    )
+    shaped_return_mean: float | None = Field(
+        default=None, description="Shaping reward of the last 100 finished episodes."
+    )
+    episode_length_mean: float | None = None
+    rooms_mean: float | None = Field(default=None, description="Distinct rooms an episode.")
+    segments_captured: int = Field(default=0, ge=0)
+    segments_skipped: int = Field(default=0, ge=0, description="Not captured: over the budget.")
+    reward_model_version: int | None = None
+    reward_model_loaded_at_step: int | None = None
+
+
+class RewardBreakdown(Telemetry):
+    """The parts of the reward over the last iteration; they sum to its total."""
+
+    SUBJECT: ClassVar[str] = "telemetry.reward"
+
+    run_id: Id
+    env_step: int = Field(ge=0)
+    parts: dict[str, float]
+    total: float
+
+
+class JudgeCall(Telemetry):
+    """One call of a language model."""
+
+    SUBJECT: ClassVar[str] = "telemetry.llm"
+
+    judge: str
+    route: str
+    model: str
+    segment_id: Id
+    outcome: str = Field(description="ok, invalid, throttled, error or timeout.")
+    latency_seconds: float = Field(ge=0)
+    rationale: str | None = None
+
+
+class MapPosition(Telemetry):
+    """Where the watched player stands."""
+
+    SUBJECT: ClassVar[str] = "telemetry.map"
+
+    env: Id
+    group: int
+    room: int
+    x: int = Field(description="Pixels from the left edge of the room.")
+    y: int = Field(description="Pixels from the top edge of the room.")
+    rooms_visited: int = Field(ge=0)

@@ -1,0 +1,59 @@
+"""Every object key of the bucket layout, built and taken apart in one place."""
+
+import re
+
+EPISODES_BUCKET = "zelda-episodes"
+MODELS_BUCKET = "zelda-models"
+
+_MANIFEST = re.compile(
+    r"^(?P<episode>[a-z0-9][a-z0-9-]*)/(?P<segment>[a-z0-9][a-z0-9-]*)/manifest\.json$"
+)
+
+CHAMPION = "reward_model/champion.json"
+PROGRESS = "pipeline/progress.json"
+
+
+def capture(episode_id: str, segment_id: str) -> str:
+    """The capture of a segment."""
+    return f"captures/{episode_id}/{segment_id}.capture"
+
+
+def keyframe(sha256: str) -> str:
+    """A save state, by the digest of its uncompressed bytes."""
+    return f"keyframes/{sha256}.state.zst"
+
+
+def segment(episode_id: str, segment_id: str, name: str) -> str:
+    """A file of an exported segment, such as `states.jsonl` or `frames/000012.png`."""
+    return f"{episode_id}/{segment_id}/{name}"
+
+
+def manifest(episode_id: str, segment_id: str) -> str:
+    """The commit point of an export."""
+    return segment(episode_id, segment_id, "manifest.json")
+
+
+def manifest_ids(key: str) -> tuple[str, str] | None:
+    """(episode id, segment id) when `key` is a segment's manifest, else None."""
+    match = _MANIFEST.match(key)
+    return (match["episode"], match["segment"]) if match else None
+
+
+def score(judge_config: str, segment_id: str) -> str:
+    """The commit point of a score."""
+    return f"scores/{judge_config}/{segment_id}.json"
+
+
+def scores(judge_config: str = "") -> str:
+    """Prefix of all score objects, or of one judge configuration's."""
+    return f"scores/{judge_config}/" if judge_config else "scores/"
+
+
+def reward_model(version: int, name: str) -> str:
+    """A file of a published reward model: `rm.safetensors`, `rm.pt` or `manifest.json`."""
+    return f"reward_model/epoch_{version}/{name}"
+
+
+def checkpoint(iteration: int, name: str) -> str:
+    """A file of a training checkpoint."""
+    return f"checkpoints/epoch_{iteration}/{name}"

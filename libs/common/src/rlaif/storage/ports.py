@@ -1,0 +1,92 @@
+"""The object store port.
+
+Calls block; an async caller wraps them in `asyncio.to_thread`. Errors:
+
+    StorageError
+    ├── ObjectNotFoundError    the key does not exist
+    ├── InvalidKeyError        the key is empty, absolute, has "..", control characters, or is long
+    └── StoreUnavailableError  the store did not answer, or refused, after retries
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+
+class StorageError(Exception):
+    """Base of what a store raises."""
+
+
+class ObjectNotFoundError(StorageError):
+    """No object has this key."""
+
+
+class InvalidKeyError(StorageError):
+    """The key cannot name an object."""
+
+
+class StoreUnavailableError(StorageError):
+    """The store did not do it; trying again later may help."""
+
+
+@dataclass(frozen=True)
+class ObjectInfo:
+    """What a store knows of one object.
+
+    Attributes:
+        key: Its key inside the bucket.
+        size_bytes: Length.
+        etag: Changes when the object does.
+        modified_at: When it was last written, by the store's clock.
+    """
+
+    key: str
+    size_bytes: int
+    etag: str
+    modified_at: datetime
+
+
+class ObjectStore(Protocol):
+    """One bucket."""
+
+    @property
+    def url(self) -> str:
+        """Where it is, for people, such as `s3://zelda-episodes`."""
+        ...
+
+    def put_once(self, key: str, data: bytes, *, content_type: str = ...) -> bool:
+        """Create the object unless it exists; atomic between all writers.
+
+        Returns:
+            True when this call created it, False when it existed; then nothing was changed.
+        """
+        ...
+
+    def put(self, key: str, data: bytes, *, content_type: str = ...) -> None:
+        """Create or replace the object; a reader sees the old one or the new one, whole."""
+        ...
+
+    def get(self, key: str) -> bytes:
+        """The object's bytes.
+
+        Raises:
+            ObjectNotFoundError: No such object.
+        """
+        ...
+
+    def head(self, key: str) -> ObjectInfo | None:
+        """What is known of the object; None when it does not exist."""
+        ...
+
+    def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
+        """Objects whose key starts with `prefix` and is greater than `after`, in key order."""
+        ...
+
+    def delete_many(self, keys: Sequence[str]) -> None:
+        """Delete objects; keys that do not exist are no error."""
+        ...
+
+    def presign(self, key: str, *, seconds: int) -> str | None:
+        """A URL that reads the object for a while; None when the store cannot make one."""
+        ...
