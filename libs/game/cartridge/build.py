@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Build the cartridge image from the C sources and the ASCII art.
+
+    python3 build.py                 write the ROM that the package ships
+    python3 build.py --check         build, and compare with the shipped ROM
+    python3 build.py --out my.gbc    write somewhere else
+
+Needs SDCC (`apt-get install sdcc`) and nothing else. The same sources give
+the same bytes every time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import assets  # noqa: E402
+import rooms_check  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+ROM_NAME = "seedling.gbc"
+DEFAULT_OUT = HERE.parent / "src" / "rlaif" / "game" / "roms" / ROM_NAME
+
+TITLE = b"SEEDLING"
+MAKER = b"SDLV"
+ROM_SIZE = 0x8000
+CODE_START = 0x0200
+DATA_START, DATA_END = 0xC0A0, 0xC2EE  # private variables: first byte, one past the last
+
+MODULES = [
+    "main", "video", "input", "rng", "room", "travel", "player", "action",
+    "objects", "enemies", "hud", "text", "menu", "death", "title",
+]  # fmt: skip
+TABLES = ["rooms", "texts"]
+
+
+class BuildError(Exception):
+    """Anything that stops the build, worded for the person at the keyboard."""
+
+
+def run(tool: str, *args: str, cwd: Path) -> None:
+    path = shutil.which(tool)
+    if path is None:
+        raise BuildError(f"{tool} not found; install the compiler with: apt-get install sdcc")
+    done = subprocess.run([path, *args], cwd=cwd, capture_output=True, text=True)
+    if done.returncode:
+        raise BuildError(f"{tool} {' '.join(args)}\n{done.stdout}{done.stderr}")
+    for line in (done.stdout + done.stderr).splitlines():
+        if "warning" in line.lower():
+            print(line, file=sys.stderr)
+
+
+def compile_all(work: Path) -> tuple[dict[int, int], str]:
+    """Compile and link in a scratch folder; return the bytes and the map text."""
+    source, header = assets.generate(HERE / "art")
+    for folder in ("src", "data"):
+        for path in sorted((HERE / folder).iterdir()):
+            if path.suffix in (".c", ".h", ".s"):
+                shutil.copy(path, work / path.name)
+    (work / "art.c").write_text(source, encoding="ascii")
+    (work / "art.h").write_text(header, encoding="ascii")
+
+    run("sdasgb", "-o", "crt0.rel", "crt0.s", cwd=work)
+    names = [*MODULES, *TABLES, "art"]
+    for name in names:
+        run("sdcc", "-msm83", "--std-c99", "--opt-code-speed", "--max-allocs-per-node", "8000", "-c",
+            f"{name}.c", cwd=work)  # fmt: skip
+    run("sdcc", "-msm83", "--no-std-crt0", "--code-loc", hex(CODE_START), "--data-loc", hex(DATA_START),
+        "-o", "game.ihx", "crt0.rel", *(f"{n}.rel" for n in names), cwd=work)  # fmt: skip
+    return read_ihx(work / "game.ihx"), (work / "game.map").read_text()
+
+
+def read_ihx(path: Path) -> dict[int, int]:
+    """Intel HEX records as {address: byte}; two records on one address are an error."""
+    image: dict[int, int] = {}
+    for line in path.read_text(encoding="ascii").split():
+        record = bytes.fromhex(line[1:])
+        if line[0] != ":" or sum(record) & 0xFF:
+            raise BuildError(f"{path.name}: bad record {line}")
+        count, address, kind = record[0], record[1] << 8 | record[2], record[3]
+        if kind == 1:
+            break
+        if kind != 0:
+            raise BuildError(f"{path.name}: unexpected record type {kind}")
+        for i, byte in enumerate(record[4 : 4 + count]):
+            if address + i in image:
+                raise BuildError(f"two pieces of code on address {address + i:04X}")
+            image[address + i] = byte
+    return image
+
+
+def check_map(text: str) -> dict[str, tuple[int, int]]:
+    """Keep private variables away from the public memory map."""
+    areas: dict[str, tuple[int, int]] = {}
+    for match in re.finditer(r"^(_\w+)\s+([0-9A-F]{8})\s+([0-9A-F]{8})\s*=", text, re.M):
+        name, start, size = match.group(1), int(match.group(2), 16), int(match.group(3), 16)
+        if size:
+            areas[name] = (start, size)
+    for name, (start, size) in areas.items():
+        if start >= 0x8000 and not DATA_START <= start <= start + size <= DATA_END:
+            raise BuildError(
+                f"segment {name} at {start:04X}-{start + size - 1:04X} leaves "
+                f"{DATA_START:04X}-{DATA_END - 1:04X}, the only space for private variables"
+            )
+        if start < 0x8000 and name not in ("_HEADER", "_CABS") and start + size > ROM_SIZE:
+            raise BuildError(f"segment {name} ends at {start + size:04X}, beyond the {ROM_SIZE // 1024} KiB ROM")
+    return areas
+
+
+def make_rom(image: dict[int, int]) -> bytes:
+    rom = bytearray([0xFF]) * ROM_SIZE
+    rom[0x104:0x150] = bytes(0x150 - 0x104)  # no logo of anyone's
+    for address, byte in image.items():
+        if 0x104 <= address < 0x150:
+            raise BuildError(f"code in the header at {address:04X}")
+        if address >= ROM_SIZE:
+            raise BuildError(f"code beyond the ROM at {address:04X}")
+        rom[address] = byte
+    rom[0x134 : 0x134 + len(TITLE)] = TITLE
+    rom[0x13F:0x143] = MAKER
+    rom[0x143] = 0xC0  # colour only
+    rom[0x144:0x146] = b"SV"
+    rom[0x147] = 0x1B  # MBC5 + RAM + battery
+    rom[0x148] = 0x00  # 32 KiB
+    rom[0x149] = 0x02  # 8 KiB of RAM
+    rom[0x14A] = 0x01
+    rom[0x14B] = 0x33
+    check = 0
+    for byte in rom[0x134:0x14D]:
+        check = (check - byte - 1) & 0xFF
+    rom[0x14D] = check
+    rom[0x14E:0x150] = (sum(rom) & 0xFFFF).to_bytes(2, "big")
+    return bytes(rom)
+
+
+def build() -> tuple[bytes, dict[str, tuple[int, int]]]:
+    rooms_check.check(HERE / "data" / "rooms.c", HERE / "art" / "tiles.txt")
+    with tempfile.TemporaryDirectory(prefix="cartridge-") as folder:
+        image, map_text = compile_all(Path(folder))
+    areas = check_map(map_text)
+    return make_rom(image), areas
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Build the game cartridge.")
+    parser.add_argument("--out", type=Path, default=DEFAULT_OUT, help=f"ROM to write (default: {ROM_NAME} of the package)")
+    parser.add_argument("--check", action="store_true", help="compare with the existing ROM instead of writing it")
+    args = parser.parse_args()
+    try:
+        rom, areas = build()
+    except (BuildError, assets.ArtError, rooms_check.RoomError) as error:
+        print(f"build failed: {error}", file=sys.stderr)
+        return 1
+    digest = hashlib.sha256(rom).hexdigest()
+    if args.check:
+        if not args.out.exists():
+            print(f"{args.out} does not exist; run build.py", file=sys.stderr)
+            return 1
+        old = args.out.read_bytes()
+        if old != rom:
+            print(
+                f"{args.out} differs from its sources: has sha256 {hashlib.sha256(old).hexdigest()}, "
+                f"sources give {digest}; run build.py and commit the ROM",
+                file=sys.stderr,
+            )
+            return 1
+        print(f"{args.out.name} matches its sources ({digest})")
+        return 0
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_bytes(rom)
+    for name, (start, size) in sorted(areas.items(), key=lambda item: item[1]):
+        print(f"{name:14s} {start:04X}-{start + size - 1:04X} {size:6d} bytes")
+    print(f"{args.out} {len(rom)} bytes, sha256 {digest}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
