@@ -1,0 +1,102 @@
+"""Brings the champion reward model to the training process.
+
+`rm.published` is a hint; what counts is `reward_model/champion.json`. So a lost event, a repeated
+one and one out of order all end in the same model.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rlaif.contracts.reward_models import Champion
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.trainer.runs.protocol import LoadRewardModel
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 30.0
+
+
+class ChampionWatcher:
+    """Fetches the champion when it changed and hands it on as a command."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        directory: Path,
+        send: Callable[[LoadRewardModel], Awaitable[None]],
+    ) -> None:
+        """Keep fetched models in `directory`; call `send` for each new champion."""
+        self._store = store
+        self._directory = directory
+        self._send = send
+        self._sent: Champion | None = None
+        self._hint = asyncio.Event()
+
+    def hint(self) -> None:
+        """Look soon: an event said that the champion changed."""
+        self._hint.set()
+
+    async def run(self) -> None:
+        """Look at each hint, and every 30 s without one, until cancelled."""
+        while True:
+            try:
+                await self.refresh()
+            except StorageError as error:
+                log.warning("cannot look for the champion", extra={"reason": str(error)})
+            try:
+                await asyncio.wait_for(self._hint.wait(), POLL_SECONDS)
+            except TimeoutError:
+                continue
+            self._hint.clear()
+
+    async def refresh(self) -> bool:
+        """Fetch the champion if it is another one than was sent last; True when it was."""
+        champion = await asyncio.to_thread(self._read)
+        if champion is None or champion == self._sent:
+            return False
+        path = await asyncio.to_thread(self._fetch, champion)
+        if path is None:
+            return False
+        await self._send(
+            LoadRewardModel(version=champion.version, path=str(path), sha256=champion.model_sha256)
+        )
+        self._sent = champion
+        return True
+
+    def _read(self) -> Champion | None:
+        try:
+            return Champion.model_validate_json(self._store.get(keys.CHAMPION))
+        except ObjectNotFoundError:
+            return None
+        except ValidationError as error:
+            log.error("champion.json is not readable", extra={"reason": str(error)})
+            return None
+
+    def _fetch(self, champion: Champion) -> Path | None:
+        """The model on local disk, verified; None when the object is not what it should be."""
+        path = self._directory / f"{champion.model_sha256}.safetensors"
+        if path.exists():
+            return path
+        data = self._store.get(champion.model_key)
+        found = hashlib.sha256(data).hexdigest()
+        if found != champion.model_sha256:
+            log.error(
+                "reward model is not the one that was published; keeping the one before",
+                extra={
+                    "version": champion.version,
+                    "expected": champion.model_sha256,
+                    "found": found,
+                },
+            )
+            return None
+        self._directory.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial")
+        partial.write_bytes(data)
+        partial.replace(path)
+        return path

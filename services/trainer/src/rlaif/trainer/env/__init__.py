@@ -1,0 +1,1 @@
+"""The game as a reinforcement-learning environment."""

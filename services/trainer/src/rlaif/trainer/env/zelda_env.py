@@ -1,0 +1,87 @@
+"""`ZeldaOracle-v1`: the game as a Gymnasium environment."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.trainer.env.config import EnvConfig
+from rlaif.trainer.env.game_env import GameEnv
+from rlaif.trainer.rewards.game import PARTS
+
+ENV_ID = "ZeldaOracle-v1"
+
+OBSERVATION_SPACE = gym.spaces.Box(0.0, 1.0, shape=(128,), dtype=np.float32)
+"""Layout v1, `rlaif.contracts.observation`."""
+
+ACTION_SPACE: gym.spaces.Discrete[np.int64] = gym.spaces.Discrete(8)
+"""UP, DOWN, LEFT, RIGHT, A, B, START, NOP (`rlaif.game.actions`)."""
+
+Observation = npt.NDArray[np.float32]
+
+
+class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
+    """One game. For speed the trainer steps many through `rlaif.trainer.env.vector` instead.
+
+    The same seed and actions give the same observations, on every machine with this emulator
+    version. The screen is drawn only when `render_mode` is `rgb_array`.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 15}  # noqa: RUF012  # Gymnasium's own contract
+    observation_space = OBSERVATION_SPACE
+    action_space = ACTION_SPACE
+
+    def __init__(
+        self, env_config: dict[str, Any] | None = None, *, render_mode: str | None = None
+    ) -> None:
+        """Build the environment.
+
+        Args:
+            env_config: May hold `env`, an `EnvConfig`; without it the built-in cartridge is
+                played with the defaults.
+            render_mode: `rgb_array`, or None for no pictures.
+        """
+        given = (env_config or {}).get("env")
+        self._config: EnvConfig = given or EnvConfig(run_id="env")
+        self.render_mode = render_mode
+        self._game: GameEnv | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode; see `gymnasium.Env.reset`."""
+        super().reset(seed=seed)
+        if self._game is None:
+            self._game = GameEnv(self._config, self.np_random)
+        self._game.use(self.np_random)
+        observation = np.zeros(128, dtype=np.float32)
+        self._game.reset(observation)
+        return observation, {}
+
+    def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Play one action; `info["reward_parts"]` holds the terms that sum to the reward."""
+        if self._game is None:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        observation = np.zeros(128, dtype=np.float32)
+        outcome = self._game.step(int(action), observation, render=self.render_mode is not None)
+        info = {"reward_parts": dict(zip(PARTS, outcome.parts.tolist(), strict=True))}
+        return observation, outcome.reward, outcome.terminated, outcome.truncated, info
+
+    def render(self) -> npt.NDArray[np.uint8] | None:  # type: ignore[override]  # one mode, one type
+        """The screen after the last step, `[144, 160, 3] uint8`."""
+        if self._game is None or self.render_mode is None:
+            return None
+        return self._game.emulator.screen()
+
+    def close(self) -> None:
+        """Stop the emulator."""
+        if self._game is not None:
+            self._game.close()
+            self._game = None
+
+
+def register() -> None:
+    """Make `gymnasium.make("ZeldaOracle-v1")` work."""
+    if ENV_ID not in gym.registry:
+        gym.register(ENV_ID, entry_point="rlaif.trainer.env.zelda_env:ZeldaOracleEnv")

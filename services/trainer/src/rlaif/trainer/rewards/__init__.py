@@ -1,0 +1,1 @@
+"""Rewards: what the game pays by itself, and what the reward model adds."""

@@ -1,0 +1,1 @@
+"""PPO with RLlib: the only package that imports ray."""

@@ -1,0 +1,65 @@
+"""What one environment runner returns from one call of `sample`: finished arrays, no episodes."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.trainer.rewards.shaping import Transitions
+from rlaif.trainer.runs.spool import SpooledCapture
+
+
+@dataclass(frozen=True)
+class EpisodeSummary:
+    """A finished episode.
+
+    Attributes:
+        length: Decision steps.
+        reward: Sum of the game's own reward, shaping not included.
+        rooms: Distinct (group, room) pairs.
+        terminated: True when the game ended it, False when a limit cut it.
+    """
+
+    length: int
+    reward: float
+    rooms: int
+    terminated: bool
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """T decision steps of N environments.
+
+    Attributes:
+        runner: Index of the environment runner.
+        continues: True when it follows the last fragment of this runner without a gap; False
+            after the runner was started anew.
+        transitions: Observations and ends, in time order.
+        actions: `[T, N] int64`, 0 to 7.
+        action_logp: `[T, N] float32`, log probability under the policy that chose them.
+        action_dist_inputs: `[T, N, 8] float32`, its logits.
+        rewards: `[T, N] float32`, the game's own reward.
+        reward_parts: Part → sum over the fragment; they sum to `rewards.sum()`.
+        episodes: Episodes that ended inside.
+        env_index_of_end: (t, n) of each of `episodes`, in the same order.
+        captures: Segments that were selected and ended inside.
+        segments_skipped: Segments that ended inside and were not selected.
+    """
+
+    runner: int
+    continues: bool
+    transitions: Transitions
+    actions: npt.NDArray[np.int64]
+    action_logp: npt.NDArray[np.float32]
+    action_dist_inputs: npt.NDArray[np.float32]
+    rewards: npt.NDArray[np.float32]
+    reward_parts: dict[str, float] = field(default_factory=dict)
+    episodes: tuple[EpisodeSummary, ...] = ()
+    env_index_of_end: tuple[tuple[int, int], ...] = ()
+    captures: tuple[SpooledCapture, ...] = ()
+    segments_skipped: int = 0
+
+    @property
+    def steps(self) -> int:
+        """Environment steps inside: T * N."""
+        return int(self.actions.size)

@@ -1,0 +1,50 @@
+"""Generalized advantage estimation over fragments of N environments.
+
+Source: Schulman et al. 2016, arXiv 1506.02438, equation 16; truncated episodes bootstrap, ended
+ones do not.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+Float32 = npt.NDArray[np.float32]
+
+
+def advantages(
+    rewards: Float32,
+    values: Float32,
+    next_values: Float32,
+    ended: npt.NDArray[np.bool_],
+    *,
+    gamma: float,
+    lam: float,
+) -> Float32:
+    """Advantages, with the recursion cut at the end of each episode.
+
+    Args:
+        rewards: `[T, N]`, shaping included.
+        values: `[T, N]`, V of the state in which each action was chosen.
+        next_values: `[T, N]`, V of the state after it: 0 where the game ended the episode, V of
+            the final observation where a limit cut it.
+        ended: `[T, N] bool`, terminated or truncated.
+        gamma: Discount.
+        lam: Lambda; 0 is one-step TD, 1 is Monte Carlo minus the baseline.
+
+    Returns:
+        `[T, N] float32`. Value targets are `advantages + values`.
+    """
+    deltas = rewards + gamma * next_values - values
+    result: Float32 = np.empty_like(deltas)
+    running = np.zeros(deltas.shape[1], dtype=np.float32)
+    for t in range(deltas.shape[0] - 1, -1, -1):
+        running = deltas[t] + gamma * lam * np.where(ended[t], 0.0, running).astype(np.float32)
+        result[t] = running
+    return result
+
+
+def standardized(values: Float32) -> Float32:
+    """Zero mean and unit deviation; the floor of 1e-4 on the deviation is RLlib's."""
+    flat = values.astype(np.float64)
+    scaled = (flat - flat.mean()) / max(1e-4, float(flat.std()))
+    narrow: Float32 = scaled.astype(np.float32)
+    return narrow

@@ -1,0 +1,71 @@
+"""The outbox of a run: captures wait here, on local disk, until they are in the object store.
+
+The training process writes, the service reads and deletes. A file holds one capture and the save
+state that it names, and appears whole, by rename, or not at all. What a killed process left behind
+is found again at the next start.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlaif.contracts.captures import Capture
+
+_SUFFIX = ".capture"
+
+
+@dataclass(frozen=True)
+class SpooledCapture:
+    """A capture and its keyframe.
+
+    Attributes:
+        capture: What is stored under `captures/`.
+        keyframe: The save state, zstd-compressed, as it is stored under `keyframes/`.
+    """
+
+    capture: Capture
+    keyframe: bytes
+
+    def pack(self) -> bytes:
+        """One line of JSON, then the keyframe's bytes."""
+        return self.capture.model_dump_json().encode() + b"\n" + self.keyframe
+
+    @classmethod
+    def unpack(cls, data: bytes) -> "SpooledCapture":
+        """Read what `pack` wrote.
+
+        Raises:
+            ValueError: Not a spooled capture.
+        """
+        head, _, keyframe = data.partition(b"\n")
+        return cls(Capture.model_validate_json(head), keyframe)
+
+
+@dataclass(frozen=True)
+class Spool:
+    """A directory of `*.capture` files."""
+
+    directory: Path
+
+    def prepare(self) -> None:
+        """Create the directory and drop what a killed writer left half-done."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        for path in self.directory.glob("*.partial"):
+            path.unlink()
+
+    def write(self, item: SpooledCapture) -> None:
+        """Queue a capture."""
+        path = self.directory / f"{item.capture.segment_id}{_SUFFIX}"
+        partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+        partial.write_bytes(item.pack())
+        partial.replace(path)
+
+    def waiting(self) -> Iterator[Path]:
+        """Files that wait, the oldest first."""
+        paths = list(self.directory.glob(f"*{_SUFFIX}"))
+        yield from sorted(paths, key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+    def count(self) -> int:
+        """How many captures wait."""
+        return sum(1 for _ in self.directory.glob(f"*{_SUFFIX}"))
