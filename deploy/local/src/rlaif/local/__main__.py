@@ -1,0 +1,113 @@
+"""`python -m rlaif.local`: the whole ring on this machine, until Ctrl-C.
+
+Exit codes: 0 stopped as asked or closed often enough, 1 something broke, 2 wrong option,
+3 the data directory is in use, 4 the loop did not close in time.
+"""
+
+import argparse
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from rlaif.bus.errors import BusUnavailableError
+from rlaif.local.child import ChildFailedError
+from rlaif.local.display import Display
+from rlaif.local.places import DataDirectory, DataDirectoryBusyError
+from rlaif.local.stack import Options, Stack, plan
+from rlaif.local.supervisor import LoopTimeoutError, Supervisor
+from rlaif.storage.ports import StorageError
+
+_ONCE_LOOPS = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the stack; returns the exit code."""
+    arguments = _parser().parse_args(argv)
+    display = Display(Console(stderr=False))
+    rom = arguments.rom.resolve() if arguments.rom else None
+    if rom is not None and not rom.is_file():
+        display.fail(
+            f"ROM not found: {rom}\n"
+            "  why   real training needs your own legal copy; none is shipped\n"
+            "  fix   give its path, or leave --rom out to play the built-in cartridge"
+        )
+        return 2
+    home = DataDirectory(arguments.data_dir.resolve())
+    try:
+        lock = home.lock()
+    except DataDirectoryBusyError as error:
+        display.fail(str(error))
+        return 3
+    with lock:
+        try:
+            stack = plan(
+                Options(
+                    data_dir=home.root,
+                    rom_path=rom,
+                    hud_port=arguments.hud_port,
+                    llm_base_url=arguments.llm_base_url,
+                )
+            )
+            return asyncio.run(_run(stack, display, home, arguments))
+        except (ChildFailedError, BusUnavailableError, StorageError) as error:
+            display.fail(str(error))
+            return 1
+        except LoopTimeoutError as error:
+            display.fail(f"{error}\n  logs  {home.root / 'logs'}")
+            return 4
+
+
+async def _run(
+    stack: Stack, display: Display, home: DataDirectory, arguments: argparse.Namespace
+) -> int:
+    began = time.monotonic()
+    game = arguments.rom or "built-in cartridge"
+    judges = arguments.llm_base_url or "mock judges"
+    display.title(f"{game}, {judges} · Ctrl-C stops")
+    supervisor = Supervisor(stack, display)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, supervisor.ask_to_stop)
+    display.note(f"page  {stack.urls['hud']}    logs  {home.root / 'logs'}")
+    loops = arguments.loops or (_ONCE_LOOPS if arguments.once else None)
+    closed = await supervisor.run(loops=loops, seconds=arguments.timeout)
+    display.note(
+        f"stopped after {time.monotonic() - began:.0f} s, loop closed {closed} times; "
+        f"everything is kept in {home.root}"
+    )
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m rlaif.local",
+        description="Runs NATS, S3, a mock LLM and the five services on this machine. "
+        "Settings of the services are read from the environment, see docs/configuration.md.",
+    )
+    parser.add_argument(
+        "--data-dir", type=Path, default=Path("var"), help="where everything is kept [var]"
+    )
+    parser.add_argument(
+        "--rom", type=Path, help="your own Oracle of Seasons (US) ROM [built-in cartridge]"
+    )
+    parser.add_argument("--hud-port", type=int, default=8086, help="port of the page [8086]")
+    parser.add_argument(
+        "--llm-base-url", help="a real OpenAI-compatible server with the judges' routes [mock]"
+    )
+    parser.add_argument(
+        "--once", action="store_true", help=f"stop after the loop closed {_ONCE_LOOPS} times"
+    )
+    parser.add_argument("--loops", type=int, help="stop after the loop closed this many times")
+    parser.add_argument(
+        "--timeout", type=float, help="seconds after which --once or --loops gives up [never]"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

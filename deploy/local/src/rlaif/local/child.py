@@ -1,0 +1,146 @@
+"""One child process: started, waited for, restarted when it dies, stopped in order."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_RESTART_CAP_SECONDS = 10.0
+_STABLE_SECONDS = 60.0
+_READY_POLL_SECONDS = 0.2
+
+
+class ChildFailedError(Exception):
+    """A child did not get ready; the text says which, why and where its log is."""
+
+
+@dataclass(frozen=True)
+class ChildSpec:
+    """What to run.
+
+    Attributes:
+        name: Of the child, for people and for its log.
+        command: Program and arguments.
+        environment: Its whole environment.
+        ready: True once it can be used; asked again and again after the start.
+        log: Where its output goes.
+        directory: Its working folder.
+        where: Where to look at it, for people; empty for nothing to see.
+        ready_seconds: How long it may take to get ready.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(repr=False)
+    ready: Callable[[], Awaitable[bool]]
+    log: Path
+    directory: Path
+    where: str = ""
+    ready_seconds: float = 60.0
+
+
+class Child:
+    """A running child.
+
+    Attributes:
+        spec: What it runs.
+        restarts: Times it was started again after it died.
+    """
+
+    def __init__(self, spec: ChildSpec, on_death: Callable[["Child", int], None]) -> None:
+        """Prepare; `on_death(child, exit code)` is told before each restart."""
+        self.spec = spec
+        self.restarts = 0
+        self._on_death = on_death
+        self._process: asyncio.subprocess.Process | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    async def start(self) -> float:
+        """Start it and wait until it is ready; returns the seconds that took.
+
+        Raises:
+            ChildFailedError: It ended, or was not ready in time.
+        """
+        began = time.monotonic()
+        await self._spawn()
+        while not await self.spec.ready():
+            waited = time.monotonic() - began
+            if self._process is None or self._process.returncode is not None:
+                raise ChildFailedError(self._failure("it ended"))
+            if waited > self.spec.ready_seconds:
+                raise ChildFailedError(self._failure(f"it was not ready after {waited:.0f} s"))
+            await asyncio.sleep(_READY_POLL_SECONDS)
+        self._task = asyncio.create_task(self._keep_alive(), name=f"keep-{self.spec.name}")
+        return time.monotonic() - began
+
+    async def stop(self, *, seconds: float) -> None:
+        """Ask it to end; after `seconds` its whole process group is killed."""
+        self._stopping = True
+        process = self._process
+        if process is not None and process.returncode is None:
+            _signal_group(process.pid, signal.SIGTERM)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), seconds)
+            _signal_group(process.pid, signal.SIGKILL)
+            await process.wait()
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id while it runs."""
+        return self._process.pid if self._process and self._process.returncode is None else None
+
+    async def _keep_alive(self) -> None:
+        pause = 1.0
+        while True:
+            assert self._process is not None
+            began = time.monotonic()
+            code = await self._process.wait()
+            # What it started must not outlive it: two trainers on one run would clash.
+            _signal_group(self._process.pid, signal.SIGKILL)
+            if self._stopping:
+                return
+            self._on_death(self, code)
+            pause = 1.0 if time.monotonic() - began > _STABLE_SECONDS else pause
+            # `stop` cancels this wait, so a child that is to stay down is not started again.
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _RESTART_CAP_SECONDS)
+            self.restarts += 1
+            await self._spawn()
+
+    async def _spawn(self) -> None:
+        self.spec.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.spec.log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "rlaif.local.tether",
+                *self.spec.command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.spec.directory,
+                env=dict(self.spec.environment),
+                # A group of its own: Ctrl-C reaches only the supervisor, which stops in order.
+                start_new_session=True,
+            )
+
+    def _failure(self, what: str) -> str:
+        tail = "".join(self.spec.log.read_text(errors="replace").splitlines(keepends=True)[-8:])
+        return f"{self.spec.name} could not start: {what}\n  log   {self.spec.log}\n" + "".join(
+            f"  | {line}" for line in tail.splitlines(keepends=True)
+        )
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)

@@ -1,0 +1,220 @@
+"""The processes of the ring, as data: what runs, with which settings, and when it is ready."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from rlaif.bus.nats_server import NatsServerRecipe, find_nats_server
+from rlaif.local.child import ChildSpec
+from rlaif.local.places import HOST, DataDirectory, Secrets, free_port
+from rlaif.storage.ports import StoreUnavailableError
+from rlaif.storage.seaweedfs import SeaweedFS, SeaweedPorts, find_weed
+
+SERVICES = ("hud", "exporter", "judge", "reward-model", "trainer")
+"""In the order of their start: first what people look at, last what uses the most CPU."""
+
+_PORTS = {
+    "nats": 4222,
+    "nats monitor": 8222,
+    "s3": 9000,
+    "mock-llm": 8085,
+    "trainer": 8081,
+    "exporter": 8082,
+    "judge": 8083,
+    "reward-model": 8084,
+    "hud": 8086,
+}
+
+_DEMO_SETTINGS: dict[str, dict[str, str]] = {
+    # Small and quick instead of long and steady: two cores are shared by the whole ring.
+    "trainer": {
+        "RAY_WORKERS": "1",
+        "ENVS_PER_WORKER": "6",
+        "BATCH_SIZE": "1536",
+        "EPISODE_LENGTH": "900",
+        "EPOCH_STEPS": "30000",
+        "TRAINER_EPOCHS": "4",
+        "TRAINER_LEARNING_RATE": "3e-4",
+        "TRAINER_CAPTURES_PER_MINUTE": "60",
+        "TRAINER_JUDGE_BACKLOG": "32",
+    },
+    "exporter": {},
+    "judge": {},
+    "reward-model": {},
+    "hud": {},
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may choose.
+
+    Attributes:
+        data_dir: Where everything is kept.
+        rom_path: The user's ROM; None plays the built-in cartridge.
+        hud_port: Wanted port of the page.
+        llm_base_url: A real OpenAI-compatible server; None starts the mock.
+    """
+
+    data_dir: Path
+    rom_path: Path | None = None
+    hud_port: int = 8086
+    llm_base_url: str | None = None
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Everything that is to be started.
+
+    Attributes:
+        servers: NATS, S3 and the mock LLM: first up, last down.
+        services: The five, in the order of `SERVICES`.
+        urls: Service → base URL.
+        api_token: Bearer token for writes.
+    """
+
+    servers: tuple[ChildSpec, ...]
+    services: tuple[ChildSpec, ...]
+    urls: dict[str, str]
+    api_token: str
+
+
+def plan(options: Options) -> Stack:
+    """Choose ports, write configuration files, and say what to start."""
+    home = DataDirectory(options.data_dir)
+    secrets = home.secrets()
+    taken: set[int] = set()
+    wanted = _PORTS | {"hud": options.hud_port}
+    ports = {name: free_port(port, taken) for name, port in wanted.items() if name != "s3"}
+    nats = NatsServerRecipe(
+        home.root / "nats", ports["nats"], ports["nats monitor"], secrets.nats_token
+    )
+    weed = SeaweedFS(
+        data_dir=home.root / "s3",
+        ports=_seaweed_ports(taken),
+        access_key=secrets.s3_access_key,
+        secret_key=secrets.s3_secret_key,
+    )
+    urls = {name: f"http://{HOST}:{ports[name]}" for name in (*SERVICES, "mock-llm")}
+    environment = _shared_environment(nats, weed, secrets, options, urls)
+    servers = [_nats_spec(home, nats), _weed_spec(home, weed)]
+    if options.llm_base_url is None:
+        servers.append(_service_spec(home, "mock-llm", ports["mock-llm"], environment))
+    return Stack(
+        servers=tuple(servers),
+        services=tuple(_service_spec(home, name, ports[name], environment) for name in SERVICES),
+        urls=urls,
+        api_token=secrets.api_token,
+    )
+
+
+def _seaweed_ports(taken: set[int]) -> SeaweedPorts:
+    wanted = SeaweedPorts(_PORTS["s3"], 20_001, 20_002, 20_003, 20_004)
+    ports = SeaweedPorts.find_free(first=20_001) if wanted.busy() else wanted
+    taken |= {ports.s3, ports.master, ports.volume, ports.filer, ports.admin}
+    return ports
+
+
+def _shared_environment(
+    nats: NatsServerRecipe,
+    weed: SeaweedFS,
+    secrets: Secrets,
+    options: Options,
+    urls: dict[str, str],
+) -> dict[str, str]:
+    environment = dict(os.environ) | {
+        "NATS_URL": nats.url,
+        "S3_ENDPOINT_URL": weed.endpoint_url,
+        "S3_ACCESS_KEY": weed.access_key,
+        "S3_SECRET_KEY": weed.secret_key,
+        "RLAIF_API_TOKEN": secrets.api_token,
+        "LLM_BASE_URL": options.llm_base_url or urls["mock-llm"],
+        "TRAINER_DATA_DIR": str(options.data_dir / "trainer"),
+        "PYTHONUNBUFFERED": "1",
+        # One thread a library: eight processes share the machine.
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    }
+    if options.rom_path is not None:
+        environment["ROM_PATH"] = str(options.rom_path)
+    return environment
+
+
+def _nats_spec(home: DataDirectory, recipe: NatsServerRecipe) -> ChildSpec:
+    recipe.write_files()
+
+    async def ready() -> bool:
+        return await asyncio.to_thread(recipe.healthy)
+
+    return ChildSpec(
+        name="nats",
+        command=tuple(recipe.command(find_nats_server())),
+        environment=dict(os.environ),
+        ready=ready,
+        log=home.log("nats"),
+        directory=home.root,
+        where=f"nats://{HOST}:{recipe.port}",
+    )
+
+
+def _weed_spec(home: DataDirectory, recipe: SeaweedFS) -> ChildSpec:
+    recipe.write_files()
+    weed = find_weed()
+    durable = home.root / "s3" / ".fsync-on"
+
+    def wait() -> bool:
+        try:
+            recipe.wait_ready(seconds=1, alive=lambda: True)
+        except StoreUnavailableError:
+            return False
+        if not durable.exists():
+            recipe.turn_on_fsync(weed)
+            durable.touch()
+        return True
+
+    async def ready() -> bool:
+        return await asyncio.to_thread(wait)
+
+    return ChildSpec(
+        name="s3",
+        command=tuple(recipe.command(weed)),
+        environment=recipe.environment(),
+        ready=ready,
+        log=home.log("s3"),
+        directory=recipe.data_dir,
+        where=recipe.endpoint_url,
+    )
+
+
+def _service_spec(
+    home: DataDirectory, name: str, port: int, environment: dict[str, str]
+) -> ChildSpec:
+    module = f"rlaif.{name.replace('-', '_')}"
+    url = f"http://{HOST}:{port}"
+    return ChildSpec(
+        name=name,
+        command=(sys.executable, "-m", module, "--host", HOST, "--port", str(port)),
+        # What the user set wins over the demo's own choice.
+        environment=_DEMO_SETTINGS.get(name, {}) | environment,
+        ready=_answers(f"{url}/readyz"),
+        log=home.log(name),
+        directory=home.root,
+        where=url,
+    )
+
+
+def _answers(url: str) -> Callable[[], Awaitable[bool]]:
+    async def ready() -> bool:
+        try:
+            async with httpx.AsyncClient(timeout=2.0) as client:
+                return (await client.get(url)).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    return ready
