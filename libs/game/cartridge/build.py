@@ -70,9 +70,10 @@ def compile_all(work: Path) -> tuple[dict[int, int], str]:
     run("sdasgb", "-o", "crt0.rel", "crt0.s", cwd=work)
     names = [*MODULES, *TABLES, "art"]
     for name in names:
-        run("sdcc", "-msm83", "--std-c99", "--opt-code-speed", "--max-allocs-per-node", "8000", "-c",
-            f"{name}.c", cwd=work)  # fmt: skip
-    run("sdcc", "-msm83", "--no-std-crt0", "--code-loc", hex(CODE_START), "--data-loc", hex(DATA_START),
+        run("sdcc", "-msm83", "--std-c99", "--opt-code-speed", "--max-allocs-per-node", "8000",
+            "-c", f"{name}.c", cwd=work)  # fmt: skip
+    run("sdcc", "-msm83", "--no-std-crt0",
+        "--code-loc", hex(CODE_START), "--data-loc", hex(DATA_START),
         "-o", "game.ihx", "crt0.rel", *(f"{n}.rel" for n in names), cwd=work)  # fmt: skip
     return read_ihx(work / "game.ihx"), (work / "game.map").read_text()
 
@@ -110,7 +111,9 @@ def check_map(text: str) -> dict[str, tuple[int, int]]:
                 f"{DATA_START:04X}-{DATA_END - 1:04X}, the only space for private variables"
             )
         if start < 0x8000 and name not in ("_HEADER", "_CABS") and start + size > ROM_SIZE:
-            raise BuildError(f"segment {name} ends at {start + size:04X}, beyond the {ROM_SIZE // 1024} KiB ROM")
+            raise BuildError(
+                f"segment {name} ends at {start + size:04X}, beyond the {ROM_SIZE // 1024} KiB ROM"
+            )
     return areas
 
 
@@ -150,8 +153,15 @@ def build() -> tuple[bytes, dict[str, tuple[int, int]]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build the game cartridge.")
-    parser.add_argument("--out", type=Path, default=DEFAULT_OUT, help=f"ROM to write (default: {ROM_NAME} of the package)")
-    parser.add_argument("--check", action="store_true", help="compare with the existing ROM instead of writing it")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=DEFAULT_OUT,
+        help=f"ROM to write (default: {ROM_NAME} of the package)",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="compare with the existing ROM instead of writing it"
+    )
     args = parser.parse_args()
     try:
         rom, areas = build()
@@ -166,8 +176,9 @@ def main() -> int:
         old = args.out.read_bytes()
         if old != rom:
             print(
-                f"{args.out} differs from its sources: has sha256 {hashlib.sha256(old).hexdigest()}, "
-                f"sources give {digest}; run build.py and commit the ROM",
+                f"{args.out} differs from its sources: it has sha256 "
+                f"{hashlib.sha256(old).hexdigest()}, sources give {digest}; "
+                "run build.py and commit the ROM",
                 file=sys.stderr,
             )
             return 1

@@ -31,7 +31,11 @@ def _solid_chars(tiles: Path) -> set[str]:
 def check(rooms: Path, tiles: Path) -> None:
     source = rooms.read_text(encoding="ascii")
     solid = _solid_chars(tiles)
-    known = {line.split("char=", 1)[1][0] for line in tiles.read_text().splitlines() if line.startswith("tile ")}
+    known = {
+        line.split("char=", 1)[1][0]
+        for line in tiles.read_text().splitlines()
+        if line.startswith("tile ")
+    }
 
     objects = {}
     for name, body in re.findall(r"room_object_t (\w+)\[\] = \{(.*?)\};", source, re.S):
@@ -51,7 +55,8 @@ def check(rooms: Path, tiles: Path) -> None:
             raise RoomError(f"{place}: the name is longer than 12 letters")
         for kind, pos in objects[listed]:
             tile = rows[int(pos[2], 16)][int(pos[3], 16)]
-            if kind in ON_FREE and tile in solid or kind in ON_TILE and tile not in ON_TILE[kind]:
+            in_wall = kind in ON_FREE and tile in solid
+            if in_wall or (kind in ON_TILE and tile not in ON_TILE[kind]):
                 raise RoomError(f"{place}: {kind} at {pos} stands on {tile!r}")
         maps[int(group), int(room, 16)] = (place, rows)
 
@@ -67,4 +72,6 @@ def check(rooms: Path, tiles: Path) -> None:
             for i in range(10 if step == down else 8):
                 a, b = here(rows, i), there(other_rows, i)
                 if (a in solid) != (b in solid) and "k" not in (a, b):
-                    raise RoomError(f"{place} and {other}: the edges differ at tile {i} ({a!r}, {b!r})")
+                    raise RoomError(
+                        f"{place} and {other}: the edges differ at tile {i} ({a!r}, {b!r})"
+                    )

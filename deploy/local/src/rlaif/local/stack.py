@@ -141,6 +141,9 @@ def _shared_environment(
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
     }
+    if options.llm_base_url is None:
+        # The mock is one of our services: it asks for the same token as they do.
+        environment["LLM_API_KEY"] = secrets.api_token
     if options.rom_path is not None:
         environment["ROM_PATH"] = str(options.rom_path)
     return environment

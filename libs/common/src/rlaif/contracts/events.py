@@ -58,7 +58,7 @@ class SegmentScored(EventData):
 
 
 class RewardModelPublished(EventData):
-    """A candidate reward model passed the gate and is now the champion."""
+    """A reward model is now the champion: it passed the gate, or a person went back to it."""
 
     version: int = Field(ge=1)
     model_key: str
@@ -70,6 +70,12 @@ class RewardModelPublished(EventData):
     episodes: int = Field(ge=1)
     heldout_accuracy: float = Field(ge=0, le=1, description="On episodes it never saw.")
     heldout_pairs: int = Field(ge=1)
+    activation: int = Field(
+        default=1,
+        ge=1,
+        description="Rises with every change of the champion, so that going back to a version is "
+        "a new event.",
+    )
 
 
 class RewardModelRejected(EventData):

@@ -69,3 +69,13 @@ class Champion(Contract):
     manifest_key: str
     model_key: str
     model_sha256: Sha256
+    activation: int = Field(
+        default=1,
+        ge=1,
+        description="Rises with every change of the champion, roll-backs included.",
+    )
+    newest_version: int | None = Field(
+        default=None,
+        description="Newest version when this was written: a manifest above it was published by a "
+        "service that died before it wrote the champion.",
+    )

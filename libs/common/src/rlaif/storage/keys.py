@@ -9,6 +9,11 @@ _MANIFEST = re.compile(
     r"^(?P<episode>[a-z0-9][a-z0-9-]*)/(?P<segment>[a-z0-9][a-z0-9-]*)/manifest\.json$"
 )
 
+_SCORE = re.compile(
+    r"^scores/(?P<config>[a-z0-9][a-z0-9-]*)/(?P<segment>[a-z0-9][a-z0-9-]*)\.json$"
+)
+_REWARD_MODEL = re.compile(r"^reward_model/epoch_(?P<version>[1-9][0-9]*)/manifest\.json$")
+
 CHAMPION = "reward_model/champion.json"
 PROGRESS = "pipeline/progress.json"
 
@@ -47,6 +52,22 @@ def score(judge_config: str, segment_id: str) -> str:
 def scores(judge_config: str = "") -> str:
     """Prefix of all score objects, or of one judge configuration's."""
     return f"scores/{judge_config}/" if judge_config else "scores/"
+
+
+def score_ids(key: str) -> tuple[str, str] | None:
+    """(judge configuration, segment id) when `key` is a score object, else None."""
+    match = _SCORE.match(key)
+    return (match["config"], match["segment"]) if match else None
+
+
+REWARD_MODELS = "reward_model/epoch_"
+"""Prefix of all files of all published reward models."""
+
+
+def reward_model_version(key: str) -> int | None:
+    """The version when `key` is a reward model's manifest, else None."""
+    match = _REWARD_MODEL.match(key)
+    return int(match["version"]) if match else None
 
 
 def reward_model(version: int, name: str) -> str:

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+BURST_MINUTES = 0.1
+"""Share of a minute's segments that may be captured at once."""
+
 
 @dataclass
 class CaptureBudget:
@@ -28,8 +31,8 @@ class CaptureBudget:
         if self._at is not None:
             self._tokens += (now - self._at) * self.per_minute / 60.0
         self._at = now
-        # A minute's worth at most: after an outage the judges are not flooded.
-        self._tokens = min(self._tokens, max(1.0, self.per_minute))
+        # After a pause the judges are not flooded, and segments come from many episodes.
+        self._tokens = min(self._tokens, max(1.0, self.per_minute * BURST_MINUTES))
         if backlog is None:
             return 0
         return max(0, min(int(self._tokens), self.backlog_limit - backlog))

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.trainer.env.config import EnvConfig
+from rlaif.trainer.env.fragment import EpisodeSummary, Fragment
 from rlaif.trainer.env.game_env import GameEnv, StepOutcome
 from rlaif.trainer.env.recorder import CaptureContext, Ended, EnvRecorder
 from rlaif.trainer.env.screen import ScreenSlot
 from rlaif.trainer.rewards.game import PARTS
 from rlaif.trainer.rewards.shaping import Transitions
-from rlaif.trainer.rl.fragment import EpisodeSummary, Fragment
 from rlaif.trainer.runs.spool import SpooledCapture
 
 

@@ -19,10 +19,10 @@ from ray.rllib.utils.checkpoints import Checkpointable
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME, WEIGHTS_SEQ_NO
 
 from rlaif.trainer.env.config import EnvConfig
+from rlaif.trainer.env.fragment import Fragment
 from rlaif.trainer.env.recorder import CaptureContext
 from rlaif.trainer.env.vector import EmulatorVector
 from rlaif.trainer.env.zelda_env import ACTION_SPACE, OBSERVATION_SPACE
-from rlaif.trainer.rl.fragment import Fragment
 
 
 class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray has no types

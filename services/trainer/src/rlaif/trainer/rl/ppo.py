@@ -19,11 +19,11 @@ from ray.rllib.utils.metrics import (
 )
 
 from rlaif.trainer.env.config import EnvConfig
+from rlaif.trainer.env.fragment import Fragment
 from rlaif.trainer.env.recorder import CaptureContext
 from rlaif.trainer.env.zelda_env import ACTION_SPACE, OBSERVATION_SPACE, ZeldaOracleEnv
 from rlaif.trainer.rewards.shaping import Float32, Potential, PotentialShaper
 from rlaif.trainer.rl.env_runner import EmulatorEnvRunner
-from rlaif.trainer.rl.fragment import Fragment
 from rlaif.trainer.rl.gae import advantages, standardized
 from rlaif.trainer.settings import TrainerSettings
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rlaif.trainer.env.fragment import Fragment
 from rlaif.trainer.rewards.shaping import Float32
-from rlaif.trainer.rl.fragment import Fragment
 
 WINDOW = 100
 """Finished episodes over which means are taken, as RLlib does by default."""

@@ -1,0 +1,80 @@
+# Each target does its own set-up: a virtual environment in .venv, with pinned packages.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+DISTS := libs/common libs/game services/trainer services/exporter services/judge \
+         services/reward-model services/hud deploy/mock-llm deploy/local
+EXTRAS := libs/common[bus,storage,service,reward-net,testing]
+PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) pyproject.toml constraints.txt
+PYTEST := $(BIN)/python -m pytest
+DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),--hud-port $(HUD_PORT)) \
+        $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(if $(ROM),--rom "$(ROM)") $(DEMO_ARGS)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-unit test-contracts test-integration test-e2e test-ui chaos \
+        check format rom clean
+
+help: ## Show this help
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
+	  awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.ready ## Run the whole ring here (ONCE=1 stops after two loops; ROM=… plays yours)
+	@$(BIN)/python -m rlaif.local $(DEMO)
+
+test: $(VENV)/.ready-dev ## All tests: unit, contracts, integration, end to end
+	$(PYTEST) tests/unit tests/contracts
+	$(PYTEST) tests/integration
+	$(PYTEST) tests/e2e
+
+test-unit: $(VENV)/.ready-dev ## Tests without servers
+	$(PYTEST) tests/unit
+
+test-contracts: $(VENV)/.ready-dev ## Events, names and the namespace
+	$(PYTEST) tests/contracts
+
+test-integration: $(VENV)/.ready-dev ## Tests on a real NATS, S3 server and emulator
+	$(PYTEST) tests/integration
+
+test-e2e: $(VENV)/.ready-dev ## One ring, from power-on to a loaded reward model
+	$(PYTEST) tests/e2e
+
+test-ui: $(VENV)/.ready-dev ## The page in a real browser (needs Chromium)
+	REQUIRE_BROWSER=1 $(PYTEST) tests/ui
+
+chaos: $(VENV)/.ready-dev ## Kill each service in the middle of a demo and check that nothing is lost
+	$(PYTEST) tests/chaos -s
+
+check: $(VENV)/.ready-dev ## Format, lint, types, import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.ready-dev ## Format and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+rom: $(VENV)/.ready ## Build the cartridge again (needs sdcc)
+	$(BIN)/python libs/game/cartridge/build.py
+
+setup: $(VENV)/.ready-dev ## Only set up, with the tools of developers
+
+clean: ## Remove the environment, caches and everything that demos kept
+	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/bin/pip:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; \
+	  sys.exit(0 if v >= (3, 11) else "Python %d.%d is too old: 3.11 or newer is needed; run make PYTHON=/path/to/python3.11" % v)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready: $(PYPROJECTS) | $(VENV)/bin/pip
+	@echo "Setting up $(VENV): some minutes and about 2.5 GB the first time"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip hatchling editables
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt \
+	  -e $(EXTRAS) $(addprefix -e ,$(filter-out libs/common,$(DISTS)))
+	@touch $@
+
+$(VENV)/.ready-dev: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
+	@touch $@

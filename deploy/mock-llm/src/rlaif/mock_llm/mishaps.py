@@ -1,0 +1,67 @@
+"""What a fault looks like on the wire."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from rlaif.mock_llm import wire
+from rlaif.mock_llm.faults import Fault
+
+GARBAGE = 'Sure! I would say progress is about 11/10. {"progress": NaN, "score": "great",,'
+"""An answer as a model without constrained decoding might give it."""
+
+_HUGE_BYTES = 1_000_000
+_DRIP_SECONDS = 0.1
+
+
+async def instead_of_an_answer(
+    fault: Fault | None, request: Request, *, retry_after_seconds: int
+) -> Response | None:
+    """The response of a fault that replaces the answer; None when the answer is still due."""
+    match fault:
+        case Fault.THROTTLED:
+            return JSONResponse(
+                wire.error("too many requests", "rate_limit_error"),
+                status_code=429,
+                headers={"Retry-After": str(retry_after_seconds)},
+            )
+        case Fault.ERROR:
+            return JSONResponse(wire.error("the engine died", "server_error"), status_code=500)
+        case Fault.TIMEOUT:
+            # The body is read already, so the next thing to receive is the client's leaving.
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            return Response(status_code=499)
+        case Fault.HUGE:
+            return Response(b"x" * _HUGE_BYTES, media_type="application/json")
+        case Fault.DRIP:
+            return StreamingResponse(_drip(), media_type="application/json")
+        case _:
+            return None
+
+
+def spoil(fault: Fault | None, text: str) -> tuple[str, str | None]:
+    """(text, finish reason) after a fault that spoils the answer; None keeps the reason."""
+    match fault:
+        case Fault.GARBAGE:
+            return GARBAGE, None
+        case Fault.TRUNCATED:
+            return text[: len(text) // 2], "length"
+        case _:
+            return text, None
+
+
+async def _drip() -> AsyncIterator[bytes]:
+    while True:
+        yield b" "
+        await asyncio.sleep(_DRIP_SECONDS)
+
+
+def describe(plan: Any) -> list[dict[str, Any]]:
+    """A plan for people, as `GET /faults` shows it."""
+    return [
+        {"fault": entry.fault.value, "chance": entry.chance, "route": entry.route} for entry in plan
+    ]

@@ -1,0 +1,46 @@
+"""The settings of the stand-in."""
+
+from pydantic import Field, field_validator
+from pydantic_settings import SettingsConfigDict
+
+from rlaif.mock_llm.faults import parse_plan
+from rlaif.service.settings import ServiceSettings
+
+
+class MockLlmSettings(ServiceSettings):
+    """Where it listens, how it answers, and what goes wrong on purpose."""
+
+    model_config = SettingsConfigDict(env_prefix="MOCK_LLM_")
+
+    port: int = Field(default=8085, ge=0, le=65535, description="TCP port to listen on.")
+    seed: int = Field(default=7, description="Seed of the noise and of the order of faults.")
+    noise: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Chance at temperature 1 that a level is off by one; 0 gives the bare rules.",
+    )
+    latency_seconds: float = Field(
+        default=0.02, ge=0, description="Time of an answer in seconds, before jitter."
+    )
+    jitter_seconds: float = Field(
+        default=0.01, ge=0, description="Most seconds added to an answer's time."
+    )
+    slow_seconds: float = Field(
+        default=5.0, ge=0, description="Time of an answer in seconds under the fault `slow`."
+    )
+    retry_after_seconds: int = Field(
+        default=1, ge=0, description="What a 429 asks for in its Retry-After header, in seconds."
+    )
+    fault: str = Field(
+        default="",
+        description="Faults as `fault:chance`, comma separated, with `route/` before one to limit "
+        "it: `429:0.05,vision/garbage:1`. Faults: 429, 500, slow, timeout, garbage, truncated, "
+        "huge, drip.",
+    )
+
+    @field_validator("fault")
+    @classmethod
+    def _is_a_plan(cls, value: str) -> str:
+        parse_plan(value)
+        return value

@@ -1,0 +1,168 @@
+"""The events that a consumer gave up on: made, listed, and sent again."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from nats.js import JetStreamContext
+from nats.js.errors import NotFoundError
+
+from rlaif.bus.errors import UnknownDeadLetterError
+from rlaif.bus.publisher import store
+from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import DeadLetter
+
+if TYPE_CHECKING:
+    from rlaif.bus.connection import Bus
+
+MAX_DETAIL = 2000
+"""Characters of `detail`; a traceback's text may be megabytes."""
+
+_MAX_EVENT_ID = 150
+_REDRIVE_MARK = "#redrive-"
+
+
+@dataclass(frozen=True)
+class StoredLetter:
+    """A dead letter and its place in its stream."""
+
+    sequence: int
+    event: CloudEvent[DeadLetter]
+
+
+def dead_letter(
+    payload: bytes,
+    *,
+    stream: str,
+    sequence: int,
+    subject: str,
+    consumer: str,
+    attempts: int,
+    reason: str,
+    detail: str,
+    dead_at: datetime,
+) -> DeadLetter:
+    """Describe one message that `consumer` gave up on, with the message inside.
+
+    Args:
+        payload: The message as it was received; any bytes.
+        stream: Stream that stores it.
+        sequence: Its sequence there; names the message when it has no readable id.
+        subject: Subject on which it travelled.
+        consumer: Durable consumer that gave up.
+        attempts: Deliveries so far, from 1.
+        reason: Stable word for machines.
+        detail: One sentence for people; cut at `MAX_DETAIL` characters.
+        dead_at: Now, with time zone.
+    """
+    original = _original(payload)
+    return DeadLetter(
+        stream=stream,
+        subject=subject,
+        consumer=consumer,
+        event_id=_event_id(original, f"{stream.lower()}-{sequence}"),
+        reason=reason,
+        detail=detail[:MAX_DETAIL],
+        attempts=attempts,
+        dead_at=dead_at,
+        original=original,
+    )
+
+
+async def newest(js: JetStreamContext, *, limit: int | None) -> list[StoredLetter]:
+    """Up to `limit` dead letters (None: all), newest first.
+
+    Raises:
+        nats.errors.Error: NATS did not answer.
+    """
+    stream = spec_of(DeadLetter).stream
+    state = (await js.stream_info(stream)).state
+    wanted = state.messages if limit is None else min(limit, state.messages)
+    found: list[StoredLetter] = []
+    sequence = state.last_seq
+    while len(found) < wanted and sequence >= max(state.first_seq, 1):
+        letter = await _read(js, stream, sequence)
+        if letter is not None:
+            found.append(letter)
+        sequence -= 1
+    return found
+
+
+async def redrive(bus: "Bus", event_id: str, *, deadline: timedelta) -> str:
+    """Publish a dead event again under a new id, then remove its dead letters.
+
+    The new id makes the stream take it inside the duplicate window, and gives a second death its
+    own dead letter. It derives from the letter's sequence, so a repeated call stores one copy.
+
+    Returns:
+        The new event id.
+
+    Raises:
+        UnknownDeadLetterError: No dead letter has this `event_id`.
+        BusUnavailableError: The event was not stored in time; its dead letter stays.
+        nats.errors.Error: NATS did not answer.
+    """
+    letters = [
+        letter
+        for letter in await newest(bus.jetstream, limit=None)
+        if letter.event.data.event_id == event_id
+    ]
+    if not letters:
+        raise UnknownDeadLetterError(
+            f"no dead letter of event {event_id!r}; it was redriven already or never died"
+        )
+    dead = letters[0].event.data
+    new_id = f"{event_id.partition(_REDRIVE_MARK)[0]}{_REDRIVE_MARK}{letters[0].sequence}"
+    await store(
+        bus,
+        stream=dead.stream,
+        subject=dead.subject,
+        message_id=new_id,
+        payload=with_id(dead.original, new_id),
+        deadline=deadline,
+    )
+    for letter in letters:
+        await bus.jetstream.delete_msg(spec_of(DeadLetter).stream, letter.sequence)
+    return new_id
+
+
+def with_id(original: dict[str, Any] | str, event_id: str) -> bytes:
+    """The message to send: the original with another event id, or the text as it was."""
+    if isinstance(original, str):
+        return original.encode()
+    return json.dumps({**original, "id": event_id}).encode()
+
+
+def _original(payload: bytes) -> dict[str, Any] | str:
+    try:
+        parsed = json.loads(payload)
+    except ValueError:
+        parsed = None
+    if isinstance(parsed, dict):
+        return parsed
+    return payload.decode(errors="backslashreplace")
+
+
+def _event_id(original: dict[str, Any] | str, fallback: str) -> str:
+    """The event's id, short enough to be part of the dead letter's own id."""
+    found = original.get("id") if isinstance(original, dict) else None
+    if not isinstance(found, str) or not found:
+        return f"unreadable-{fallback}"
+    if len(found) <= _MAX_EVENT_ID:
+        return found
+    return f"{found[:80]}-{hashlib.sha256(found.encode()).hexdigest()[:32]}"
+
+
+async def _read(js: JetStreamContext, stream: str, sequence: int) -> StoredLetter | None:
+    try:
+        raw = await js.get_msg(stream, sequence)
+    except NotFoundError:
+        return None  # redriven
+    try:
+        event = parse_event(raw.data or b"")
+    except UnknownEventError:
+        return None
+    return StoredLetter(sequence, event)

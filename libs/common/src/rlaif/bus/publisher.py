@@ -1,0 +1,149 @@
+"""Publishes events so that an unknown outcome is never a loss.
+
+A publish that timed out may still have been stored (measured: it usually was), so every try carries
+the same `Nats-Msg-Id` and the stream keeps one copy.
+"""
+
+import asyncio
+import logging
+import random
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import nats.errors
+from nats.js.api import Header
+from nats.js.errors import APIError, NoStreamResponseError
+
+from rlaif.bus.backoff import backoff
+from rlaif.bus.errors import BusUnavailableError, EventRefusedError
+from rlaif.bus.topology import make_room
+from rlaif.bus.trace import next_traceparent
+from rlaif.contracts.catalog import envelop, spec_of
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import EventData
+
+if TYPE_CHECKING:
+    from rlaif.bus.connection import Bus
+
+TRY_TIMEOUT = timedelta(seconds=2)
+"""One try; NATS stores in about a millisecond, so silence means that the answer is lost."""
+
+_MESSAGE_TOO_LARGE = 10054
+_STREAM_FULL = 10077
+
+logger = logging.getLogger(__name__)
+
+
+class EventPublisher:
+    """The `Publisher` port over JetStream.
+
+    Args:
+        bus: An open bus.
+        source: Service name; events say `rlaif/<source>`.
+        deadline: How long one `publish` tries before it gives up.
+    """
+
+    def __init__(self, bus: "Bus", source: str, *, deadline: timedelta) -> None:
+        self._bus = bus
+        self._source = f"rlaif/{source}"
+        self._deadline = deadline
+
+    async def publish(self, data: EventData, *, cause: CloudEvent[Any] | None = None) -> bool:
+        """See `rlaif.bus.ports.Publisher.publish`.
+
+        Raises:
+            BusUnavailableError: Not stored within the deadline.
+            EventRefusedError: Larger than its stream allows.
+        """
+        spec = spec_of(type(data))
+        event = envelop(
+            data,
+            source=self._source,
+            time=datetime.now(UTC),
+            traceparent=next_traceparent(cause.traceparent if cause else None),
+        )
+        return await store(
+            self._bus,
+            stream=spec.stream,
+            subject=spec.subject_for(data),
+            message_id=event.id,
+            payload=event.model_dump_json().encode(),
+            deadline=self._deadline,
+        )
+
+
+async def store(
+    bus: "Bus",
+    *,
+    stream: str,
+    subject: str,
+    message_id: str,
+    payload: bytes,
+    deadline: timedelta,
+) -> bool:
+    """Store one message in `stream`, trying again with the same id until `deadline`.
+
+    Returns:
+        True when stored now, False when the stream held this id already.
+
+    Raises:
+        BusUnavailableError: Not stored in time.
+        EventRefusedError: Larger than the stream or the server allows.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + deadline.total_seconds()
+    attempt, why = 0, "not connected"
+    while (left := end - loop.time()) > 0 and not bus.closed:
+        attempt += 1
+        if not await bus.wait_connected(left):
+            continue
+        try:
+            ack = await bus.jetstream.publish(
+                subject,
+                payload,
+                timeout=min(TRY_TIMEOUT.total_seconds(), max(left, 0.05)),
+                headers={Header.MSG_ID.value: message_id},
+            )
+        except nats.errors.MaxPayloadError as error:
+            raise EventRefusedError(_too_large(message_id, payload)) from error
+        except APIError as error:
+            if error.err_code == _MESSAGE_TOO_LARGE:
+                raise EventRefusedError(_too_large(message_id, payload)) from error
+            why = str(error)
+            await _repair(bus, stream, error)
+        except NoStreamResponseError as error:
+            why = "the stream does not exist"
+            await _repair(bus, stream, error)
+        except nats.errors.Error as error:
+            why = str(error)
+        else:
+            return not ack.duplicate
+        pause = backoff(
+            attempt,
+            base=timedelta(milliseconds=100),
+            cap=timedelta(seconds=2),
+            jitter=random.random(),
+        )
+        await asyncio.sleep(min(pause.total_seconds(), max(0.0, end - loop.time())))
+    raise BusUnavailableError(
+        f"event {message_id} was not stored within {deadline.total_seconds():g} s: {why}"
+        f"{bus.last_error_note}; check that NATS at {bus.address} runs and has room"
+    )
+
+
+async def _repair(bus: "Bus", stream: str, error: Exception) -> None:
+    """Mend what a try showed to be broken; a failure here shows again at the next try."""
+    try:
+        if isinstance(error, NoStreamResponseError):
+            await bus.ensure_topology()
+        elif isinstance(error, APIError) and error.err_code == _STREAM_FULL:
+            await make_room(bus.jetstream, stream)
+    except (nats.errors.Error, BusUnavailableError) as failure:
+        logger.warning("could not repair stream %s: %s", stream, failure)
+
+
+def _too_large(message_id: str, payload: bytes) -> str:
+    return (
+        f"event {message_id} has {len(payload)} bytes, more than its stream takes; "
+        "events carry keys and digests, put the data into an object"
+    )

@@ -1,0 +1,230 @@
+"""The streams and durable consumers of the catalog, as NATS should hold them.
+
+`ensure_topology` creates what is missing and leaves the rest alone: an existing stream that differs
+is logged, never changed, because five services of two releases may run this at the same time.
+"""
+
+import asyncio
+import contextlib
+import logging
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+
+from nats.js import JetStreamContext
+from nats.js.api import (
+    AckPolicy,
+    ConsumerConfig,
+    DeliverPolicy,
+    DiscardPolicy,
+    RetentionPolicy,
+    StorageType,
+    StreamConfig,
+)
+from nats.js.errors import APIError, NotFoundError
+
+from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, spec_of
+from rlaif.contracts.events import DeadLetter, RewardModelPublished
+
+MAX_DELIVER = 20
+"""Deliveries of one event to one consumer; the backstop for an event that kills its worker."""
+
+_KIB = 1024
+_MIB = 1024 * _KIB
+
+_ANOTHER_SERVICE_IS_CREATING = {
+    10058,  # stream name already in use with another configuration
+    10047,  # insufficient storage: the server reserves room for every creation under way
+}
+_CREATE_TRIES = 8
+_CREATE_PAUSE = timedelta(milliseconds=50)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class TopologySettings:
+    """What may differ between a laptop, a cluster and a test.
+
+    Attributes:
+        ack_wait: A delivery unanswered for this long goes to another worker.
+        max_ack_pending: Unanswered deliveries of one consumer at a time, over all its workers.
+            Events that wait for a retry count too, so an outage does not churn the whole stream.
+        replicas: Copies of each stream; 3 on a cluster, 1 on one server.
+        max_bytes: Room of a busy stream. The five streams together ask for 4.5 times this; the
+            default fits a JetStream of 1 GB.
+    """
+
+    ack_wait: timedelta = timedelta(seconds=30)
+    max_ack_pending: int = 64
+    replicas: int = 1
+    max_bytes: int = 160 * _MIB
+
+
+def stream_config(name: str, settings: TopologySettings) -> StreamConfig:
+    """The configuration of one stream of the catalog.
+
+    Limits retention with discard NEW: a full stream refuses loudly instead of dropping events that
+    nobody has handled yet. One hour of duplicate detection covers a publisher's retries; for longer
+    the object store's put-once keys guard.
+    """
+    max_age, share, max_msg_size = timedelta(days=30), 1.0, 64 * _KIB
+    if name == spec_of(RewardModelPublished).stream:
+        max_age, share = timedelta(days=365), 0.5
+    if name == spec_of(DeadLetter).stream:
+        # Kept until somebody acts. A dead letter holds its original, and a text that was not JSON
+        # grows up to six-fold when it is escaped.
+        max_age, share, max_msg_size = timedelta(0), 1.0, 512 * _KIB
+    return StreamConfig(
+        name=name,
+        subjects=list(STREAMS[name]),
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.NEW,
+        duplicate_window=timedelta(hours=1).total_seconds(),
+        max_age=max_age.total_seconds(),
+        max_msg_size=max_msg_size,
+        max_bytes=int(settings.max_bytes * share),
+        num_replicas=settings.replicas,
+    )
+
+
+def consumer_config(spec: EventSpec, consumer: str, settings: TopologySettings) -> ConsumerConfig:
+    """The configuration of one durable pull consumer.
+
+    No `backoff`: the server would use its first value in place of `ack_wait` and would not apply it
+    to a nak, so the worker chooses every delay.
+    """
+    return ConsumerConfig(
+        name=consumer,
+        durable_name=consumer,
+        deliver_policy=DeliverPolicy.ALL,
+        ack_policy=AckPolicy.EXPLICIT,
+        ack_wait=settings.ack_wait.total_seconds(),
+        max_deliver=MAX_DELIVER,
+        max_ack_pending=settings.max_ack_pending,
+        filter_subject=subject_filter(spec),
+    )
+
+
+def subject_filter(spec: EventSpec) -> str:
+    """The subject, with a wildcard where it holds a name, that matches every event of `spec`."""
+    return spec.subject.format(stream=">")
+
+
+async def ensure_topology(js: JetStreamContext, settings: TopologySettings) -> None:
+    """Create every stream and consumer of the catalog that is not there.
+
+    Safe to call again, and by several services at the same time.
+
+    Raises:
+        nats.errors.Error: NATS did not answer or refused.
+    """
+    await asyncio.gather(*(_ensure_stream(js, stream_config(name, settings)) for name in STREAMS))
+    await asyncio.gather(
+        *(
+            _ensure_consumer(js, spec.stream, consumer_config(spec, consumer, settings))
+            for spec in CATALOG
+            for consumer in spec.consumers
+        )
+    )
+
+
+async def delete_topology(js: JetStreamContext) -> None:
+    """Delete every stream of the catalog with all its events. For tests and for starting over.
+
+    Raises:
+        nats.errors.Error: NATS did not answer.
+    """
+    for name in STREAMS:
+        with contextlib.suppress(NotFoundError):
+            await js.delete_stream(name)
+
+
+async def set_ack_wait(
+    js: JetStreamContext, stream: str, consumer: str, ack_wait: timedelta
+) -> None:
+    """Give a consumer the ack wait of the worker that runs it.
+
+    Raises:
+        nats.js.errors.NotFoundError: There is no such consumer.
+        nats.errors.Error: NATS did not answer.
+    """
+    found = (await js.consumer_info(stream, consumer)).config
+    if found.ack_wait == ack_wait.total_seconds():
+        return
+    logger.warning(
+        "ack_wait of consumer %s changes from %s s to %s s, as its worker is set",
+        consumer, found.ack_wait, ack_wait.total_seconds(),
+    )  # fmt: skip
+    await js.add_consumer(stream, found.evolve(ack_wait=ack_wait.total_seconds()))
+
+
+async def make_room(js: JetStreamContext, stream: str) -> bool:
+    """Drop events that every consumer has answered from a full stream.
+
+    Discard NEW keeps unhandled events safe, and would stop the ring once handled ones fill the
+    stream. This removes only what lies below the lowest acknowledged sequence.
+
+    Returns:
+        True when something was removed. A stream without consumers (dead letters) is never touched.
+    """
+    consumers = {name for spec in CATALOG if spec.stream == stream for name in spec.consumers}
+    if not consumers:
+        return False
+    infos = [await js.consumer_info(stream, name) for name in sorted(consumers)]
+    floor = min(info.ack_floor.stream_seq if info.ack_floor else 0 for info in infos)
+    first = (await js.stream_info(stream)).state.first_seq
+    if floor < first:
+        return False
+    logger.warning("stream %s is full; dropping its handled events up to %d", stream, floor)
+    return await js.purge_stream(stream, seq=floor + 1)
+
+
+async def _ensure_stream(js: JetStreamContext, wanted: StreamConfig) -> None:
+    name = str(wanted.name)
+    for tries_left in reversed(range(_CREATE_TRIES)):
+        try:
+            found = (await js.stream_info(name)).config
+        except NotFoundError:
+            try:
+                found = (await js.add_stream(wanted)).config
+            except APIError as error:
+                if error.err_code not in _ANOTHER_SERVICE_IS_CREATING or not tries_left:
+                    raise
+                await asyncio.sleep(_CREATE_PAUSE.total_seconds() * (1 + random.random()))
+                continue
+            logger.info("created stream %s", name)
+        _log_drift("stream", name, wanted, found)
+        return
+
+
+async def _ensure_consumer(js: JetStreamContext, stream: str, wanted: ConsumerConfig) -> None:
+    name = str(wanted.name)
+    try:
+        found = (await js.consumer_info(stream, name)).config
+    except NotFoundError:
+        found = (await js.add_consumer(stream, wanted)).config
+        logger.info("created consumer %s of stream %s", name, stream)
+    _log_drift("consumer", f"{stream}/{name}", wanted, found)
+
+
+Config = StreamConfig | ConsumerConfig
+
+
+def drift(wanted: Config, found: Config) -> dict[str, tuple[object, object]]:
+    """Fields that we set and that the server holds differently: name → (wanted, found)."""
+    want, have = wanted.as_dict(), found.as_dict()
+    return {
+        field: (value, have.get(field))
+        for field, value in want.items()
+        if value and have.get(field) != value
+    }
+
+
+def _log_drift(kind: str, name: str, wanted: Config, found: Config) -> None:
+    for field, (want, have) in drift(wanted, found).items():
+        logger.warning(
+            "%s %s has %s=%s, this release expects %s; kept as it is, change it by hand",
+            kind, name, field, have, want,
+        )  # fmt: skip

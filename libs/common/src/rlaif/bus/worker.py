@@ -1,0 +1,244 @@
+"""Runs one handler on one durable consumer: at least once, bounded, never lost.
+
+A worker fetches one event for each free slot, keeps it alive with heartbeats while the handler
+runs, and turns the handler's answer (`rlaif.bus.outcome`) into ack, delayed nak, or dead letter and
+term. It fetches singly because a larger pull hands out a partial batch only when it times out.
+"""
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol
+
+import nats.errors
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+
+from rlaif.bus import topology
+from rlaif.bus.delivery import Delivery, Result
+from rlaif.bus.errors import BusUnavailableError
+from rlaif.bus.ports import Handler
+from rlaif.contracts.catalog import spec_of
+from rlaif.contracts.events import EventData
+
+if TYPE_CHECKING:
+    from rlaif.bus.connection import Bus
+
+logger = logging.getLogger(__name__)
+
+_REPAIR_PAUSE = timedelta(milliseconds=500)
+_STALE_TICKS = 5
+"""Fetches that may be missed before the worker calls itself unhealthy."""
+
+
+class WorkerObserver(Protocol):
+    """Is told how each delivery ended; the service wires its metrics here."""
+
+    def handled(self, event_type: str, outcome: Result, seconds: float) -> None:
+        """One delivery ended with `outcome` ("done", "retried" or "rejected")."""
+        ...
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """How one worker treats its events.
+
+    Attributes:
+        concurrency: Handlers at a time.
+        ack_wait: An event without heartbeat for this long goes to another worker. The worker sets
+            it on its consumer; give all workers of one consumer the same.
+        heartbeat: Pause between heartbeats; at most a third of `ack_wait` is used.
+        deadline: A handler that runs longer is cancelled and its event tried again.
+        max_attempts: Tries of an event whose handler fails unexpectedly; `Retry` does not count.
+        retry_base: Wait after the first failure; it doubles with each further one.
+        retry_cap: Longest such wait.
+        stop_timeout: How long `stop` lets running handlers finish.
+        fetch_timeout: One wait for an event; an idle worker notices `stop` after at most this.
+    """
+
+    concurrency: int = 1
+    ack_wait: timedelta = timedelta(seconds=30)
+    heartbeat: timedelta = timedelta(seconds=10)
+    deadline: timedelta = timedelta(minutes=10)
+    max_attempts: int = 5
+    retry_base: timedelta = timedelta(seconds=1)
+    retry_cap: timedelta = timedelta(seconds=60)
+    stop_timeout: timedelta = timedelta(seconds=8)
+    fetch_timeout: timedelta = timedelta(seconds=1)
+
+
+class DurableWorker:
+    """Handles the events of one durable consumer until it is stopped.
+
+    Several workers may share a consumer: each event goes to one of them.
+
+    Args:
+        bus: An open bus; it must outlive the worker.
+        event: Class of the events.
+        consumer: One of the consumers that the catalog names for them.
+        handler: Returns when done, or raises `Retry` or `Reject`. Must bear seeing an event twice.
+        settings: See `WorkerSettings`.
+        observer: Told about each delivery.
+
+    Raises:
+        ValueError: The catalog has no such consumer.
+    """
+
+    def __init__(
+        self,
+        bus: "Bus",
+        event: type[EventData],
+        consumer: str,
+        handler: Handler,
+        *,
+        settings: WorkerSettings | None = None,
+        observer: WorkerObserver | None = None,
+    ) -> None:
+        self._spec = spec_of(event)
+        if consumer not in self._spec.consumers:
+            raise ValueError(
+                f"{consumer!r} is not a consumer of {self._spec.type}; the catalog has "
+                f"{', '.join(self._spec.consumers) or 'none'}"
+            )
+        self._bus = bus
+        self._consumer = consumer
+        self._settings = settings or WorkerSettings()
+        self._delivery = Delivery(bus, self._spec, consumer, handler, self._settings)
+        self._observer = observer
+        self._subscription: JetStreamContext.PullSubscription | None = None
+        self._running: set[asyncio.Task[None]] = set()
+        self._stopping = asyncio.Event()
+        self._finished = asyncio.Event()
+        self._finished.set()
+        self._ticked_at: float | None = None
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the pull loop runs and reached NATS recently."""
+        if self._ticked_at is None or self._finished.is_set():
+            return False
+        age = asyncio.get_running_loop().time() - self._ticked_at
+        return age < _STALE_TICKS * self._settings.fetch_timeout.total_seconds()
+
+    async def run(self) -> None:
+        """Handle events until `stop`.
+
+        Outages of NATS, and streams or consumers that were deleted, are mended from inside.
+
+        Raises:
+            BusUnavailableError: The connection is closed for good while nobody asked to stop.
+        """
+        self._finished.clear()
+        try:
+            while not self._stopping.is_set():
+                if await self._slot_free():
+                    await self._pull_once()
+        finally:
+            await self._finish_handlers()
+            await self._unbind()
+            self._finished.set()
+
+    async def stop(self) -> None:
+        """Stop fetching, let the running handlers finish, and return when `run` has ended.
+
+        A handler that outlasts `stop_timeout` is cancelled and its event given back at once.
+        """
+        self._stopping.set()
+        await self._finished.wait()
+
+    async def _slot_free(self) -> bool:
+        """Wait for a free slot, at most one fetch timeout so that `stop` is noticed."""
+        if len(self._running) < self._settings.concurrency:
+            return True
+        if self._bus.connected:
+            self._tick()
+        await asyncio.wait(
+            self._running,
+            timeout=self._settings.fetch_timeout.total_seconds(),
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        return len(self._running) < self._settings.concurrency
+
+    async def _pull_once(self) -> None:
+        """Fetch one event and start its handler; mend what is broken."""
+        if self._bus.closed:
+            raise BusUnavailableError(
+                f"worker {self._consumer} lost NATS at {self._bus.address} for good"
+                f"{self._bus.last_error_note}; restart the service"
+            )
+        # While NATS is away a fetch would only pile up requests that all arrive at its return.
+        if not await self._bus.wait_connected(self._settings.fetch_timeout.total_seconds()):
+            return
+        try:
+            subscription = await self._bind()
+            messages = await subscription.fetch(
+                1, timeout=self._settings.fetch_timeout.total_seconds()
+            )
+        except nats.errors.TimeoutError:
+            self._tick()
+        except (nats.errors.Error, OSError, BusUnavailableError) as error:
+            await self._repair(error)
+        else:
+            self._tick()
+            for message in messages:
+                self._start(message)
+
+    def _start(self, message: Msg) -> None:
+        task = asyncio.create_task(self._handle(message))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _handle(self, message: Msg) -> None:
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        try:
+            result = await self._delivery.handle(message)
+        except Exception:
+            # Unanswered, so it comes again after ack_wait.
+            logger.exception("%s could not answer for %s", self._consumer, message.subject)
+            return
+        if self._observer is not None:
+            self._observer.handled(self._spec.type, result, loop.time() - started)
+
+    async def _bind(self) -> JetStreamContext.PullSubscription:
+        if self._subscription is None:
+            await topology.set_ack_wait(
+                self._bus.jetstream, self._spec.stream, self._consumer, self._settings.ack_wait
+            )
+            self._subscription = await self._bus.jetstream.pull_subscribe_bind(
+                self._consumer, stream=self._spec.stream
+            )
+        return self._subscription
+
+    async def _unbind(self) -> None:
+        """Give the inbox back; `drain` would stall on one that fetched (nats-py 2.16)."""
+        subscription, self._subscription = self._subscription, None
+        if subscription is not None:
+            with contextlib.suppress(nats.errors.Error, OSError):
+                await subscription.unsubscribe()
+
+    async def _repair(self, error: Exception) -> None:
+        """Make what is missing again and bind anew at the next pull."""
+        if not self._bus.closed:
+            logger.warning("worker %s cannot fetch: %s; trying again", self._consumer, error)
+        await self._unbind()
+        with contextlib.suppress(BusUnavailableError):  # the next pull says it again
+            await self._bus.ensure_topology()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_REPAIR_PAUSE.total_seconds()):
+                await self._stopping.wait()
+
+    async def _finish_handlers(self) -> None:
+        """Wait for the running handlers; cancel those that take too long."""
+        running = set(self._running)
+        if not running:
+            return
+        _, late = await asyncio.wait(running, timeout=self._settings.stop_timeout.total_seconds())
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    def _tick(self) -> None:
+        self._ticked_at = asyncio.get_running_loop().time()

@@ -1,0 +1,203 @@
+"""A reward network as one file: safetensors with its spec as metadata. No pickle is ever read.
+
+Bytes of equal weights, spec and version are equal, so a publication that is repeated writes the
+same object.
+"""
+
+import hashlib
+import io
+import json
+import struct
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import safetensors.torch
+import torch
+from pydantic import Field, ValidationError
+from safetensors import SafetensorError
+from torch import Tensor
+
+from rlaif.contracts.model import Contract
+from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.reward_net.errors import RewardNetError
+from rlaif.reward_net.network import RewardNet, tensor_shapes
+
+MAX_BYTES = 4 * 1024 * 1024
+"""Largest file that is read; the default network takes about 50 kB."""
+
+# One key only: safetensors writes several metadata keys in no fixed order.
+_METADATA_KEY = "rlaif_reward_net"
+_HEADER_LENGTH = struct.Struct("<Q")
+_PROBES = 64
+_PROBE_SEED = 20
+_LEAST_PROBE_RANGE = 1e-6
+
+
+class _Metadata(Contract):
+    """What the file says of itself."""
+
+    format: Literal[1] = 1
+    version: int = Field(ge=1)
+    spec: RewardNetSpec
+
+
+@dataclass(frozen=True)
+class LoadedRewardNet:
+    """A network that passed every check.
+
+    Attributes:
+        net: In evaluation mode, with gradients off.
+        spec: Its shape and constants.
+        version: Number under which it was published.
+    """
+
+    net: RewardNet
+    spec: RewardNetSpec
+    version: int
+
+
+def save(net: RewardNet, spec: RewardNetSpec, *, version: int) -> bytes:
+    """Write `net` as safetensors.
+
+    Args:
+        net: The network.
+        spec: Shape and constants under which it is to be loaded; the shapes must be the net's.
+        version: Number of the publication, at least 1.
+
+    Raises:
+        RewardNetError: `spec` does not describe `net`.
+    """
+    tensors = {name: value.detach().contiguous() for name, value in net.state_dict().items()}
+    _check_tensors(tensors, spec)
+    text = _Metadata(version=version, spec=spec).model_dump_json()
+    return safetensors.torch.save(tensors, metadata={_METADATA_KEY: text})
+
+
+def load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
+    """Read a network, or refuse it.
+
+    Args:
+        data: The file, at most `MAX_BYTES`.
+        sha256: Digest that the publication promised, 64 hexadecimal digits.
+        layout_version: Observation layout of the caller; the network must be trained on it.
+
+    Raises:
+        RewardNetError: Any check failed; `reason` names it.
+    """
+    _check_bytes(data, sha256)
+    version, spec = _read_metadata(data)
+    if spec.layout_version != layout_version:
+        raise RewardNetError(
+            "wrong_layout",
+            f"the network reads observation layout {spec.layout_version!r} but this program "
+            f"writes {layout_version!r}; train a network on the new layout",
+        )
+    try:
+        tensors = safetensors.torch.load(data)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise RewardNetError("not_safetensors", f"the tensors cannot be read: {error}") from error
+    _check_tensors(tensors, spec)
+    _check_finite(tensors)
+    net = RewardNet(spec)
+    net.load_state_dict(tensors)
+    net.eval().requires_grad_(False)
+    _check_probes(net)
+    return LoadedRewardNet(net=net, spec=spec, version=version)
+
+
+def to_rm_pt(net: RewardNet) -> bytes:
+    """The weights as a `torch.save` state dict, for readers of `rm.pt`.
+
+    Load it with `torch.load(path, weights_only=True)`. This project writes it and never reads it.
+    """
+    buffer = io.BytesIO()
+    torch.save({name: value.detach().clone() for name, value in net.state_dict().items()}, buffer)
+    return buffer.getvalue()
+
+
+def _check_bytes(data: bytes, sha256: str) -> None:
+    if len(data) > MAX_BYTES:
+        raise RewardNetError(
+            "too_large", f"the file has {len(data)} bytes, more than the {MAX_BYTES} that are read"
+        )
+    found = hashlib.sha256(data).hexdigest()
+    if found != sha256:
+        raise RewardNetError(
+            "hash_mismatch",
+            f"the file's SHA-256 is {found}, the publication says {sha256}; the object was "
+            "changed or cut off, so publish the version again",
+        )
+
+
+def _read_metadata(data: bytes) -> tuple[int, RewardNetSpec]:
+    text = _header(data).get("__metadata__", {}).get(_METADATA_KEY)
+    if not isinstance(text, str):
+        raise RewardNetError(
+            "bad_metadata", f"the file has no {_METADATA_KEY!r} metadata, so its shape is unknown"
+        )
+    try:
+        metadata = _Metadata.model_validate_json(text)
+    except ValidationError as error:
+        raise RewardNetError("bad_metadata", f"the metadata cannot be read: {error}") from error
+    return metadata.version, metadata.spec
+
+
+def _header(data: bytes) -> dict[str, Any]:
+    """The JSON header: 8 bytes of little-endian length, then the object."""
+    try:
+        (length,) = _HEADER_LENGTH.unpack_from(data)
+        header = json.loads(data[_HEADER_LENGTH.size : _HEADER_LENGTH.size + length])
+    except (struct.error, ValueError) as error:
+        raise RewardNetError("not_safetensors", f"the header cannot be read: {error}") from error
+    if not isinstance(header, dict) or not isinstance(header.get("__metadata__", {}), dict):
+        raise RewardNetError("not_safetensors", "the header is not a JSON object")
+    return header
+
+
+def _check_tensors(tensors: dict[str, Tensor], spec: RewardNetSpec) -> None:
+    expected = tensor_shapes(spec)
+    found = {name: tuple(value.shape) for name, value in tensors.items()}
+    if found != expected:
+        differing = sorted(
+            name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name)
+        )
+        name = differing[0]
+        raise RewardNetError(
+            "wrong_tensors",
+            f"{len(differing)} tensors differ from the spec; the first is {name!r}: found "
+            f"{found.get(name, 'nothing')}, expected {expected.get(name, 'nothing')}",
+        )
+    wrong = sorted(name for name, value in tensors.items() if value.dtype != torch.float32)
+    if wrong:
+        raise RewardNetError(
+            "wrong_tensors", f"{wrong[0]!r} is {tensors[wrong[0]].dtype}, expected float32"
+        )
+
+
+def _check_finite(tensors: dict[str, Tensor]) -> None:
+    for name in sorted(tensors):
+        if not bool(torch.isfinite(tensors[name]).all()):
+            raise RewardNetError(
+                "not_finite", f"tensor {name!r} holds NaN or infinity; the training diverged"
+            )
+
+
+def _check_probes(net: RewardNet) -> None:
+    """Refuse a network that answers nonsense, or the same, for fixed made-up observations."""
+    uniform = np.random.default_rng(_PROBE_SEED).random((_PROBES, net.spec.inputs))
+    x = torch.from_numpy(uniform.astype(np.float32))
+    with torch.inference_mode():
+        logits, potentials = net(x), net.potential(x)
+    if not bool(torch.isfinite(logits).all() and torch.isfinite(potentials).all()):
+        raise RewardNetError(
+            "not_finite", "the potential of a probe observation is NaN or infinite"
+        )
+    # The logit before tanh: a probe may lie far from the training data, where tanh is flat.
+    spread = float(logits.max() - logits.min()) / net.spec.spread
+    if spread < _LEAST_PROBE_RANGE:
+        raise RewardNetError(
+            "constant",
+            f"the network answers the same for {_PROBES} different observations, so it says "
+            "nothing about the game",
+        )

@@ -1,0 +1,19 @@
+"""What loading a reward network raises.
+
+RewardNetError    the file is not a network that may shape rewards; `reason` says which check failed
+"""
+
+
+class RewardNetError(ValueError):
+    """The artifact is refused; the network that is live stays live.
+
+    Attributes:
+        reason: Stable word for machines: `too_large`, `hash_mismatch`, `not_safetensors`,
+            `bad_metadata`, `wrong_layout`, `wrong_tensors`, `not_finite`, `constant`.
+        detail: One sentence that says what was found, what was expected and what to do.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail

@@ -1,0 +1,154 @@
+"""The web app of a service: its routers, and the endpoints that every service has.
+
+/livez /healthz   the process answers; checks nothing
+/readyz           200 when every check passes, 503 otherwise, with the reasons
+/metrics          Prometheus text
+/version          package version and the versions of what it reads and writes
+/docs             the interface, made from /openapi.json without outside assets
+"""
+
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Response
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, Field
+from starlette.middleware import Middleware
+from starlette.types import Lifespan
+
+from rlaif.contracts.captures import Capture
+from rlaif.contracts.catalog import CATALOG
+from rlaif.contracts.model import Contract
+from rlaif.contracts.reward_models import RewardModelManifest
+from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.segments import SegmentManifest
+from rlaif.service.auth import WriteGuard
+from rlaif.service.docs_page import docs_page
+from rlaif.service.health import Readiness, ReadinessReport
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.service.middleware import RequestMiddleware
+from rlaif.service.problems import MEDIA_TYPE, ProblemDocument, install_problem_handlers
+from rlaif.service.settings import ServiceSettings
+
+_OBJECTS: dict[str, type[Contract]] = {
+    "capture": Capture,
+    "segment_manifest": SegmentManifest,
+    "score": ScoreRecord,
+    "reward_model_manifest": RewardModelManifest,
+}
+
+
+class VersionReport(BaseModel):
+    """Body of `/version`."""
+
+    service: str
+    version: str | None = Field(description="Null when the package is not installed.")
+    schemas: dict[str, int] = Field(description="Object → schema version that this code writes.")
+    events: list[str] = Field(description="Event types that this code knows.")
+
+
+def build_app(
+    *,
+    name: str,
+    title: str,
+    settings: ServiceSettings,
+    lifespan: Lifespan[FastAPI] | None,
+    routers: Sequence[APIRouter],
+    readiness: Readiness,
+    metrics: ServiceMetrics,
+) -> FastAPI:
+    """Put a service's app together.
+
+    Args:
+        name: The service, such as `reward-model`; its package is `rlaif-<name>`.
+        title: For people, on the documentation page.
+        settings: Gives token and address to the write guard; kept as `app.state.settings`.
+        lifespan: Opens and closes what the service needs.
+        routers: Its routes; their paths begin with `/api/v1` where they are REST.
+        readiness: Its checks; kept as `app.state.readiness`.
+        metrics: Its metrics; kept as `app.state.metrics`.
+
+    Returns:
+        The app; it has opened nothing yet.
+    """
+    token = settings.api_token.get_secret_value() if settings.api_token else None
+    report = version_report(name)
+    app = FastAPI(
+        title=title,
+        version=report.version or "0",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        responses={"default": _problem_response()},
+        middleware=[
+            Middleware(RequestMiddleware, metrics=metrics),
+            Middleware(WriteGuard, token=token, host=settings.host),
+        ],
+    )
+    app.state.settings = settings
+    app.state.readiness = readiness
+    app.state.metrics = metrics
+    install_problem_handlers(app)
+    app.include_router(_operations(report, readiness, metrics))
+    for router in routers:
+        app.include_router(router)
+    _add_docs(app)
+    return app
+
+
+def version_report(name: str) -> VersionReport:
+    """What `/version` says of the service `name`."""
+    try:
+        installed = version(f"rlaif-{name}")
+    except PackageNotFoundError:
+        installed = None
+    return VersionReport(
+        service=name,
+        version=installed,
+        schemas={
+            key: kind.model_fields["schema_version"].default for key, kind in _OBJECTS.items()
+        },
+        events=[spec.type for spec in CATALOG],
+    )
+
+
+def _problem_response() -> dict[str, Any]:
+    schema = ProblemDocument.model_json_schema()
+    # References of pydantic's own document do not resolve inside OpenAPI's: put it in place.
+    field_error = schema.pop("$defs")["FieldError"]
+    schema["properties"]["errors"]["anyOf"][0]["items"] = field_error
+    return {"description": "A problem (RFC 9457).", "content": {MEDIA_TYPE: {"schema": schema}}}
+
+
+def _operations(report: VersionReport, readiness: Readiness, metrics: ServiceMetrics) -> APIRouter:
+    router = APIRouter(tags=["operations"])
+
+    @router.get("/livez", operation_id="livez", summary="The process answers")
+    @router.get("/healthz", include_in_schema=False)
+    async def livez() -> dict[str, str]:
+        return {"status": "alive"}
+
+    @router.get("/readyz", operation_id="readyz", summary="Can it do its work now?")
+    async def readyz(response: Response) -> ReadinessReport:
+        state = await readiness.report()
+        response.status_code = 200 if state.status == "ready" else 503
+        response.headers["Cache-Control"] = "no-store"
+        return state
+
+    @router.get("/metrics", operation_id="metrics", summary="Prometheus metrics")
+    async def scrape() -> Response:
+        return Response(metrics.exposition(), media_type=metrics.content_type)
+
+    @router.get("/version", operation_id="version", summary="Versions of code and schemas")
+    async def show_version() -> VersionReport:
+        return report
+
+    return router
+
+
+def _add_docs(app: FastAPI) -> None:
+    async def docs() -> HTMLResponse:
+        return HTMLResponse(docs_page(app.openapi()))
+
+    app.add_api_route("/docs", docs, include_in_schema=False)

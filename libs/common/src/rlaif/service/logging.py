@@ -1,0 +1,87 @@
+"""Logs on standard error: one JSON object a line, or text for people.
+
+Fields of a line: `ts` (UTC, RFC 3339), `level`, `service`, `logger`, `message`, `trace_id` inside a
+request, `exception` (traceback), and whatever a call gives as `extra={...}`.
+"""
+
+import json
+import logging
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Literal
+
+from rlaif.service.tracing import current_trace_id
+
+_QUIET = ("botocore", "boto3", "urllib3", "s3transfer", "asyncio", "websockets")
+"""Libraries whose debug lines drown ours (and may hold request headers)."""
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
+
+
+def configure_logging(
+    service: str, level: str = "info", format: Literal["json", "text"] = "json"
+) -> None:
+    """Send all logs of the process to standard error, in place of earlier handlers.
+
+    Args:
+        service: Name that every line carries.
+        level: Least level: debug, info, warning or error.
+        format: `json` or `text`.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter(service) if format == "json" else TextFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+
+
+def extra_fields(record: logging.LogRecord) -> Mapping[str, object]:
+    """What the logging call gave as `extra`."""
+    return {k: v for k, v in vars(record).items() if k not in _STANDARD}
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line."""
+
+    def __init__(self, service: str) -> None:
+        super().__init__()
+        self._service = service
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as one line of JSON; values that JSON lacks become text."""
+        at = datetime.fromtimestamp(record.created, UTC)
+        line: dict[str, object] = {
+            "ts": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "service": self._service,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        trace_id = current_trace_id()
+        if trace_id is not None:
+            line["trace_id"] = trace_id
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        for key, value in extra_fields(record).items():
+            line.setdefault(key, value)
+        return json.dumps(line, default=str, ensure_ascii=False)
+
+
+class TextFormatter(logging.Formatter):
+    """`12:00:00.123 INFO  rlaif.judge  message  key=value`, then the traceback if any."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record for people; times are local."""
+        at = datetime.fromtimestamp(record.created).astimezone()
+        parts = [
+            f"{at:%H:%M:%S}.{at.microsecond // 1000:03d} {record.levelname:<7} {record.name}",
+            record.getMessage(),
+            *(f"{key}={value}" for key, value in extra_fields(record).items()),
+        ]
+        text = "  ".join(parts)
+        if record.exc_info:
+            text += "\n" + self.formatException(record.exc_info)
+        return text

@@ -1,0 +1,94 @@
+"""Prometheus metrics of one service, in a registry of its own.
+
+Names are `rlaif_<service>_<name>`; units are base units (seconds, bytes); no ids in labels.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+M = TypeVar("M", Counter, Gauge, Histogram)
+
+SECONDS_BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+"""From a quick request to a slow call of a language model."""
+
+
+class ServiceMetrics:
+    """Makes and keeps the metrics; asking twice for a name gives the same metric.
+
+    Args:
+        name: The service, such as `reward-model`.
+    """
+
+    content_type = CONTENT_TYPE_LATEST
+
+    def __init__(self, name: str) -> None:
+        self._prefix = f"rlaif_{name.replace('-', '_')}_"
+        self._made: dict[str, Counter | Gauge | Histogram] = {}
+        self.registry = CollectorRegistry()
+        # CPU, memory and open files; empty where there is no /proc.
+        ProcessCollector(registry=self.registry)
+
+    def counter(self, name: str, doc: str, labels: Sequence[str] = ()) -> Counter:
+        """A number that only rises; `_total` is added to its name."""
+        return self._keep(
+            name, Counter, lambda full: Counter(full, doc, labels, registry=self.registry)
+        )
+
+    def gauge(self, name: str, doc: str, labels: Sequence[str] = ()) -> Gauge:
+        """A number that goes up and down."""
+        return self._keep(
+            name, Gauge, lambda full: Gauge(full, doc, labels, registry=self.registry)
+        )
+
+    def histogram(
+        self,
+        name: str,
+        doc: str,
+        labels: Sequence[str] = (),
+        *,
+        buckets: Sequence[float] = SECONDS_BUCKETS,
+    ) -> Histogram:
+        """A distribution; the default buckets suit durations in seconds."""
+        return self._keep(
+            name,
+            Histogram,
+            lambda full: Histogram(full, doc, labels, registry=self.registry, buckets=buckets),
+        )
+
+    def worker_observer(self) -> "WorkerMetrics":
+        """Counts what a durable worker does (fits `rlaif.bus.worker.WorkerObserver`)."""
+        return WorkerMetrics(self)
+
+    def exposition(self) -> bytes:
+        """All metrics in the text format of Prometheus."""
+        return generate_latest(self.registry)
+
+    def _keep(self, name: str, kind: type[M], make: Callable[[str], M]) -> M:
+        metric = self._made.get(name)
+        if metric is None:
+            metric = self._made[name] = make(self._prefix + name)
+        if not isinstance(metric, kind):
+            raise ValueError(f"metric {name!r} exists as a {type(metric).__name__}")
+        return metric
+
+
+class WorkerMetrics:
+    """Events handled, by type and outcome, and how long they took."""
+
+    def __init__(self, metrics: ServiceMetrics) -> None:
+        self._events = metrics.counter(
+            "events", "Events handled, by how it ended.", ("event", "outcome")
+        )
+        self._seconds = metrics.histogram(
+            "event_seconds", "Time from delivery to the end of the handler.", ("event",)
+        )
+
+    def handled(
+        self, event_type: str, outcome: Literal["done", "retried", "rejected"], seconds: float
+    ) -> None:
+        """Note one handled event."""
+        self._events.labels(event_type, outcome).inc()
+        self._seconds.labels(event_type).observe(seconds)

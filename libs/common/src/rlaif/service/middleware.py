@@ -1,0 +1,87 @@
+"""What happens around every request: trace context, access log, metrics, the last catch."""
+
+import logging
+import time
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.service.problems import internal_error
+from rlaif.service.tracing import continue_trace, enter_trace, leave_trace
+
+PROBE_PATHS = frozenset({"/livez", "/healthz", "/readyz", "/metrics"})
+"""Asked every few seconds by machines; logged at debug only."""
+
+_log = logging.getLogger("rlaif.service.access")
+
+
+class RequestMiddleware:
+    """ASGI middleware around the whole app.
+
+    Continues the caller's `traceparent` (or starts a trace) and returns it, counts and times the
+    request, logs one line for it, and answers 500 for what nobody caught.
+    """
+
+    def __init__(self, app: ASGIApp, *, metrics: ServiceMetrics) -> None:
+        self._app = app
+        labels = ("method", "route", "status")
+        self._requests = metrics.counter("http_requests", "HTTP requests answered.", labels)
+        self._seconds = metrics.histogram(
+            "http_request_seconds", "Time to the end of the response.", ("method", "route")
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request; WebSockets get the trace context only."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        traceparent = continue_trace(Headers(scope=scope).get("traceparent"))
+        token = enter_trace(traceparent)
+        try:
+            if scope["type"] == "websocket":
+                await self._app(scope, receive, send)
+            else:
+                await self._request(scope, receive, send, traceparent)
+        finally:
+            leave_trace(token)
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send, traceparent: str) -> None:
+        status = 0
+        started = time.perf_counter()
+
+        async def send_traced(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["traceparent"] = traceparent
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_traced)
+        except Exception:
+            _log.exception("request failed", extra={"path": scope["path"]})
+            if status:  # too late for another answer: the server closes the connection
+                raise
+            await internal_error().response(scope["path"])(scope, receive, send_traced)
+        finally:
+            self._note(scope, status, time.perf_counter() - started)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        # The template, not the path: ids must not become labels.
+        route = getattr(scope.get("route"), "path", "unmatched")
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+        level = logging.DEBUG if scope["path"] in PROBE_PATHS else logging.INFO
+        _log.log(
+            level,
+            "%s %s %s",
+            scope["method"],
+            scope["path"],
+            status,
+            extra={"status": status, "seconds": round(seconds, 6), "route": route},
+        )
+
+
+_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})

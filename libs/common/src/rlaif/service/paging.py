@@ -1,0 +1,86 @@
+"""Cursor paging: a page, and the cursor of the next one.
+
+A cursor holds the key of the last item, so that pages stay right while items are added. Clients
+must treat it as opaque.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Annotated, Generic, TypeVar
+
+from fastapi import Depends, Query
+from pydantic import BaseModel, Field
+
+from rlaif.service.problems import Problem
+
+T = TypeVar("T")
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 500
+
+
+class Page(BaseModel, Generic[T]):
+    """A part of a collection."""
+
+    items: list[T]
+    next_cursor: str | None = Field(
+        default=None, description="Give it as `cursor` for the next page; null on the last one."
+    )
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """Which page is asked for.
+
+    Attributes:
+        limit: Most items of the page, 1 to 500.
+        after: Key of the last item of the page before; empty for the first page.
+    """
+
+    limit: int = DEFAULT_LIMIT
+    after: str = ""
+
+    def take(self, items: Iterable[T], key: Callable[[T], str]) -> Page[T]:
+        """The page of `items`, which must begin after `after` and keep one order by `key`.
+
+        Reads at most `limit` + 1 items.
+        """
+        taken = list(islice(items, self.limit + 1))
+        page = taken[: self.limit]
+        more = len(taken) > self.limit
+        return Page(items=page, next_cursor=encode_cursor(key(page[-1])) if more else None)
+
+
+def encode_cursor(key: str) -> str:
+    """The cursor that continues after `key`."""
+    return base64.urlsafe_b64encode(key.encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str) -> str:
+    """The key inside a cursor.
+
+    Raises:
+        Problem: 400 when it is not a cursor of ours.
+    """
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
+    except (binascii.Error, UnicodeError, ValueError) as error:
+        raise Problem(
+            400, "invalid-cursor", "Invalid cursor", "Use `next_cursor` of a page unchanged."
+        ) from error
+
+
+def page_request(
+    limit: Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Most items.")] = DEFAULT_LIMIT,
+    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
+) -> PageRequest:
+    """FastAPI dependency that reads `limit` and `cursor`."""
+    return PageRequest(limit=limit, after=decode_cursor(cursor) if cursor else "")
+
+
+Paging = Annotated[PageRequest, Depends(page_request)]
+"""Type of a route's parameter that asks for a page."""

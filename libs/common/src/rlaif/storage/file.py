@@ -1,0 +1,205 @@
+"""A folder as an object store: for tests and first aid, on one machine.
+
+Keys become paths so that all keys of `rlaif.storage.key_rules` work, also one that is the prefix of
+another: a part followed by "/" is a folder with ".d" at its end, the last part is a file, and
+characters outside letters, digits and `._-=+@,~` are percent-encoded.
+
+    captures/ep-1/seg-1.capture   →   captures.d/ep-1.d/seg-1.capture
+
+Limits: no presigned URLs, no content types, no credentials. On a file system that ignores case,
+keys that differ only in case are one object.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import quote, unquote
+from uuid import uuid4
+
+from rlaif.storage.key_rules import check_key
+from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, StoreUnavailableError
+
+_FOLDER_END = ".d"
+_TEMPORARY = "%tmp"  # not a percent code, so no key encodes to it
+
+
+class FileStore:
+    """A store in the folder `root`, which is made when missing.
+
+    A write is flushed to the disk before it is acknowledged.
+
+    Args:
+        root: The folder. Symbolic links above it are followed, those inside it never.
+    """
+
+    def __init__(self, root: Path) -> None:
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            self._root = root.resolve(strict=True)
+            (self._root / _TEMPORARY).mkdir(exist_ok=True)
+        except OSError as error:
+            raise StoreUnavailableError(f"cannot use the folder {root}: {error}") from error
+
+    @property
+    def url(self) -> str:
+        """`file:///<path>`."""
+        return self._root.as_uri()
+
+    def put_once(
+        self, key: str, data: bytes, *, content_type: str = "application/octet-stream"
+    ) -> bool:
+        """Create the object unless it exists; atomic between all writers."""
+        path = self._path(key)
+        try:
+            temporary = self._write_temporary(path, data)
+            try:
+                # A hard link is made whole or not at all, and fails when the name is taken.
+                os.link(temporary, path, follow_symlinks=False)
+            except FileExistsError:
+                return False
+            finally:
+                temporary.unlink()
+            _sync_folder(path.parent)
+        except OSError as error:
+            raise self._unavailable(key, error) from error
+        return True
+
+    def put(self, key: str, data: bytes, *, content_type: str = "application/octet-stream") -> None:
+        """Create or replace the object."""
+        path = self._path(key)
+        try:
+            os.replace(self._write_temporary(path, data), path)
+            _sync_folder(path.parent)
+        except OSError as error:
+            raise self._unavailable(key, error) from error
+
+    def get(self, key: str) -> bytes:
+        """The object's bytes."""
+        path = self._path(key)
+        try:
+            with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+                return file.read()
+        except FileNotFoundError as error:
+            raise ObjectNotFoundError(f"{self.url} has no object {key!r}") from error
+        except OSError as error:
+            raise self._unavailable(key, error) from error
+
+    def head(self, key: str) -> ObjectInfo | None:
+        """What is known of the object; None when it does not exist."""
+        path = self._path(key)
+        try:
+            return _info(key, path.stat(follow_symlinks=False))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unavailable(key, error) from error
+
+    def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
+        """Objects whose key starts with `prefix` and is greater than `after`, in key order."""
+        try:
+            yield from _walk(self._root, "", prefix, after)
+        except OSError as error:
+            raise self._unavailable(prefix, error) from error
+
+    def delete_many(self, keys: Sequence[str]) -> None:
+        """Delete objects; keys that do not exist are no error. Empty folders stay."""
+        for path in [self._path(key) for key in keys]:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise self._unavailable(str(path), error) from error
+
+    def presign(self, key: str, *, seconds: int) -> str | None:
+        """None: a file has no URL that others could read."""
+        check_key(key)
+        return None
+
+    def _path(self, key: str) -> Path:
+        *folders, name = check_key(key).split("/")
+        path = self._root
+        for folder in folders:
+            path /= _encode(folder) + _FOLDER_END
+            if path.is_symlink():
+                raise StoreUnavailableError(
+                    f"{path} is a symbolic link; the store follows none, remove it"
+                )
+        return path / _file_name(name)
+
+    def _write_temporary(self, path: Path, data: bytes) -> Path:
+        _make_folders(path.parent, self._root)
+        temporary = self._root / _TEMPORARY / uuid4().hex
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        return temporary
+
+    def _unavailable(self, key: str, error: OSError) -> StoreUnavailableError:
+        return StoreUnavailableError(f"{self.url}: {key!r}: {error}")
+
+
+def _encode(part: str) -> str:
+    return quote(part, safe="=+@,~")
+
+
+def _file_name(part: str) -> str:
+    # A file must not look like a folder: the last dot of "x.d" is encoded.
+    name = _encode(part)
+    return name.removesuffix(_FOLDER_END) + "%2Ed" if name.endswith(_FOLDER_END) else name
+
+
+def _walk(folder: Path, base: str, prefix: str, after: str) -> Iterator[ObjectInfo]:
+    """Objects in `folder`, whose keys start with `base`, in key order.
+
+    An entry sorts by the key, or the beginning of keys, that it stands for: "a-b" is before "a/".
+    """
+    for name, entry in sorted(_entries(folder)):
+        key = base + name
+        if key.endswith("/"):
+            in_prefix = key.startswith(prefix) or prefix.startswith(key)
+            # All keys inside begin with `key`, so they are greater than `after` or it is inside.
+            if in_prefix and (key > after or after.startswith(key)):
+                yield from _walk(folder / entry, key, prefix, after)
+        elif key.startswith(prefix) and key > after:
+            try:
+                yield _info(key, (folder / entry).stat(follow_symlinks=False))
+            except FileNotFoundError:  # deleted meanwhile
+                continue
+
+
+def _entries(folder: Path) -> Iterator[tuple[str, str]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name.endswith(_FOLDER_END):
+                    yield unquote(entry.name.removesuffix(_FOLDER_END)) + "/", entry.name
+            elif entry.is_file(follow_symlinks=False):
+                yield unquote(entry.name), entry.name
+
+
+def _info(key: str, stat: os.stat_result) -> ObjectInfo:
+    return ObjectInfo(
+        key=key,
+        size_bytes=stat.st_size,
+        # A replaced object is a new file, so the inode changes even within one tick of the clock.
+        etag=f"{stat.st_ino:x}-{stat.st_mtime_ns:x}",
+        modified_at=datetime.fromtimestamp(stat.st_mtime, UTC),
+    )
+
+
+def _make_folders(folder: Path, root: Path) -> None:
+    """Make `folder` below `root`; a new one is flushed into the folder that holds it."""
+    if folder == root or folder.is_dir():
+        return
+    _make_folders(folder.parent, root)
+    folder.mkdir(exist_ok=True)
+    _sync_folder(folder.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

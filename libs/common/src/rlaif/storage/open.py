@@ -1,0 +1,79 @@
+"""From a URL of the settings to a store."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from pydantic import SecretStr
+
+from rlaif.storage.file import FileStore
+from rlaif.storage.ports import ObjectStore, StorageError
+
+
+class S3Settings(Protocol):
+    """The part of a service's settings that says how to reach S3."""
+
+    @property
+    def s3_endpoint_url(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+    @property
+    def s3_access_key(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+    @property
+    def s3_secret_key(self) -> SecretStr: ...  # noqa: D102  # described in rlaif.service.settings
+    @property
+    def s3_region(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+
+
+@dataclass(frozen=True)
+class S3Credentials:
+    """How to reach an S3 server.
+
+    Attributes:
+        endpoint_url: Its address; None for AWS.
+        access_key: None to take the platform's own credentials (role, web identity, profile).
+        secret_key: None together with `access_key`.
+        region: Signed into requests.
+    """
+
+    endpoint_url: str | None
+    access_key: str | None
+    secret_key: str | None = field(repr=False)
+    region: str = "us-east-1"
+
+    @classmethod
+    def of(cls, settings: S3Settings) -> "S3Credentials":
+        """The credentials in a service's settings; empty texts mean None."""
+        return cls(
+            endpoint_url=settings.s3_endpoint_url or None,
+            access_key=settings.s3_access_key or None,
+            secret_key=settings.s3_secret_key.get_secret_value() or None,
+            region=settings.s3_region,
+        )
+
+
+def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
+    """The store at `url`; nothing is asked of a server yet.
+
+    Args:
+        url: `s3://bucket` or `file:///absolute/path`.
+        credentials: For S3; None for AWS with the platform's own credentials.
+
+    Raises:
+        StorageError: The URL names no store.
+    """
+    parts = urlsplit(url)
+    if parts.scheme == "s3" and parts.netloc and parts.path in ("", "/"):
+        # Here, because boto3 takes half a second to import and file stores do without it.
+        from rlaif.storage.s3 import S3Store
+
+        given = credentials or S3Credentials(None, None, None)
+        return S3Store(
+            parts.netloc,
+            endpoint_url=given.endpoint_url,
+            access_key=given.access_key,
+            secret_key=given.secret_key,
+            region=given.region,
+        )
+    if parts.scheme == "file" and not parts.netloc and parts.path.startswith("/"):
+        return FileStore(Path(unquote(parts.path)))
+    raise StorageError(f"{url!r} names no store; use s3://bucket or file:///absolute/path")

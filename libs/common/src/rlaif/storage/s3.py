@@ -1,0 +1,298 @@
+"""An S3 bucket as an object store; works with AWS, SeaweedFS, Ceph and what speaks the same.
+
+The server must honour `If-None-Match: *` on PUT atomically; `rlaif.storage.probe` checks it.
+"""
+
+import base64
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from rlaif.storage.key_rules import check_key
+from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, StoreUnavailableError
+
+T = TypeVar("T")
+
+DELETE_BATCH = 1000
+"""Most keys of one DeleteObjects request, by S3's rules."""
+
+_MISSING = frozenset({"NoSuchKey", "404", "NotFound"})
+_CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.4, 0.4)
+"""Seconds after each try of a conditional write that met another one."""
+
+_BODY_TRIES = 3
+
+
+class S3Store:
+    """One bucket. Safe to use from many threads at once.
+
+    A call waits at most about `attempts` times (2 s to connect + 10 s to read) plus back-off.
+
+    Args:
+        bucket: Its name.
+        endpoint_url: The server; None for AWS.
+        access_key: None to take the platform's own credentials (role, web identity, profile).
+        secret_key: None together with `access_key`.
+        region: Signed into requests; most servers other than AWS accept any.
+        attempts: Tries of one request, the first included.
+    """
+
+    def __init__(
+        self,
+        bucket: str,
+        *,
+        endpoint_url: str | None,
+        access_key: str | None,
+        secret_key: str | None,
+        region: str = "us-east-1",
+        attempts: int = 5,
+    ) -> None:
+        self._bucket = bucket
+        self._region = region
+        self._by_folder: bool | None = None  # known after the first listing
+        # A session of our own: creating clients from boto3's shared one is not thread-safe.
+        session = boto3.session.Session()
+        self._client: Any = session.client(
+            "s3",
+            endpoint_url=endpoint_url,
+            aws_access_key_id=access_key,
+            aws_secret_access_key=secret_key,
+            region_name=region,
+            config=_config(attempts),
+        )
+        self._client.meta.events.register("before-call.s3.DeleteObjects", _add_md5)
+
+    @property
+    def url(self) -> str:
+        """`s3://<bucket>`."""
+        return f"s3://{self._bucket}"
+
+    def put_once(
+        self, key: str, data: bytes, *, content_type: str = "application/octet-stream"
+    ) -> bool:
+        """Create the object unless it exists; atomic between all writers.
+
+        When an answer was lost on the way and the request was sent again, the object may be this
+        call's own and the result still False: the object exists, that much is sure.
+        """
+        check_key(key)
+        for pause in _CONFLICT_PAUSES:
+            try:
+                self._put(key, data, content_type, IfNoneMatch="*")
+                return True
+            except ClientError as error:
+                # 412 is believed once the object is seen: SeaweedFS also answers it for a folder.
+                if _status(error) == 412 and self.head(key) is not None:
+                    return False
+                # 409: another conditional write of this key was under way; AWS asks to try again.
+                if _status(error) not in (409, 412):
+                    raise self._unavailable("put", key, error) from error
+                failure = error
+            except BotoCoreError as error:
+                raise self._unavailable("put", key, error) from error
+            time.sleep(pause)
+        raise self._unavailable("put", key, failure) from failure
+
+    def put(self, key: str, data: bytes, *, content_type: str = "application/octet-stream") -> None:
+        """Create or replace the object."""
+        check_key(key)
+        self._call("put", key, lambda: self._put(key, data, content_type))
+
+    def get(self, key: str) -> bytes:
+        """The object's bytes."""
+        check_key(key)
+        for tried in range(_BODY_TRIES):
+            answer = self._call(
+                "get", key, lambda: self._client.get_object(Bucket=self._bucket, Key=key)
+            )
+            try:
+                body: bytes = answer["Body"].read()
+                return body
+            except BotoCoreError as error:
+                # The connection broke inside the body; boto3 does not retry that.
+                if tried == _BODY_TRIES - 1:
+                    raise self._unavailable("get", key, error) from error
+        raise AssertionError("unreachable")
+
+    def head(self, key: str) -> ObjectInfo | None:
+        """What is known of the object; None when it does not exist."""
+        check_key(key)
+        try:
+            answer = self._call(
+                "head", key, lambda: self._client.head_object(Bucket=self._bucket, Key=key)
+            )
+        except ObjectNotFoundError:
+            return None
+        return ObjectInfo(
+            key=key,
+            size_bytes=answer["ContentLength"],
+            etag=answer["ETag"].strip('"'),
+            modified_at=answer["LastModified"],
+        )
+
+    def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
+        """Objects whose key starts with `prefix` and is greater than `after`, in key order.
+
+        SeaweedFS lists folder by folder ("a/x" before "a-b"), and its `StartAfter` leaves keys out.
+        There the whole prefix is read and sorted first; elsewhere pages are passed on as they come.
+
+        Raises:
+            StoreUnavailableError: The server failed, or another one does not keep the order either.
+        """
+        if self._by_folder is None:
+            self._by_folder = self._lists_by_folder(prefix)
+        if self._by_folder:
+            found = (info for info in self._pages(prefix) if info.key > after)
+            yield from sorted(found, key=lambda info: info.key)
+            return
+        last = after
+        for info in self._pages(prefix, after):
+            if info.key <= last:
+                raise StoreUnavailableError(
+                    f"{self.url} does not list in key order: {info.key!r} came after {last!r}"
+                )
+            last = info.key
+            yield info
+
+    def delete_many(self, keys: Sequence[str]) -> None:
+        """Delete objects; keys that do not exist are no error."""
+        for key in keys:
+            check_key(key)
+        for start in range(0, len(keys), DELETE_BATCH):
+            batch = keys[start : start + DELETE_BATCH]
+            answer = self._call("delete", batch[0], partial(self._delete, batch))
+            errors = answer.get("Errors", [])
+            if errors:
+                first = errors[0]
+                raise StoreUnavailableError(
+                    f"{self.url}: {len(errors)} of {len(batch)} keys were not deleted; first "
+                    f"{first.get('Key')!r}: {first.get('Code')} {first.get('Message')}"
+                )
+
+    def presign(self, key: str, *, seconds: int) -> str | None:
+        """A URL that reads the object for `seconds`, 1 to 604,800 (a week)."""
+        check_key(key)
+        if not 1 <= seconds <= 604_800:
+            raise ValueError(f"a URL can live 1 to 604800 seconds, not {seconds}")
+        url: str = self._client.generate_presigned_url(
+            "get_object", Params={"Bucket": self._bucket, "Key": key}, ExpiresIn=seconds
+        )
+        return url
+
+    def ensure_bucket(self) -> None:
+        """Make the bucket when it is missing."""
+        try:
+            self._call("head", "", lambda: self._client.head_bucket(Bucket=self._bucket))
+        except ObjectNotFoundError:
+            self._call("make", "", self._create_bucket)
+
+    def _put(self, key: str, data: bytes, content_type: str, **condition: str) -> None:
+        self._client.put_object(
+            Bucket=self._bucket,
+            Key=key,
+            Body=data,
+            ContentType=content_type,
+            # The server refuses a damaged body; MD5 is the digest that all servers know.
+            ContentMD5=_md5(data),
+            **condition,
+        )
+
+    def _lists_by_folder(self, prefix: str) -> bool:
+        answer = self._call("list", prefix, lambda: self._list_page(prefix, {"MaxKeys": 1}))
+        server = answer["ResponseMetadata"]["HTTPHeaders"].get("server", "")
+        return bool(server.startswith("SeaweedFS"))
+
+    def _pages(self, prefix: str, after: str = "") -> Iterator[ObjectInfo]:
+        more: dict[str, Any] = {"StartAfter": after} if after else {}
+        while True:
+            page = self._call("list", prefix, partial(self._list_page, prefix, more))
+            for row in page.get("Contents", ()):
+                yield ObjectInfo(
+                    key=row["Key"],
+                    size_bytes=row["Size"],
+                    etag=row["ETag"].strip('"'),
+                    modified_at=row["LastModified"],
+                )
+            if not page.get("IsTruncated"):
+                return
+            more = {"ContinuationToken": page["NextContinuationToken"]}
+
+    def _list_page(self, prefix: str, more: dict[str, Any]) -> Any:
+        return self._client.list_objects_v2(Bucket=self._bucket, Prefix=prefix, **more)
+
+    def _delete(self, keys: Sequence[str]) -> Any:
+        objects = [{"Key": key} for key in keys]
+        return self._client.delete_objects(
+            Bucket=self._bucket, Delete={"Objects": objects, "Quiet": True}
+        )
+
+    def _create_bucket(self) -> None:
+        place = {}
+        if self._region not in ("", "us-east-1"):  # AWS refuses its default region here
+            place = {"CreateBucketConfiguration": {"LocationConstraint": self._region}}
+        try:
+            self._client.create_bucket(Bucket=self._bucket, **place)
+        except ClientError as error:
+            if _code(error) != "BucketAlreadyOwnedByYou":  # somebody was faster
+                raise
+
+    def _call(self, verb: str, key: str, request: Callable[[], T]) -> T:
+        try:
+            return request()
+        except ClientError as error:
+            if _code(error) in _MISSING:
+                raise ObjectNotFoundError(f"{self.url} has no object {key!r}") from error
+            raise self._unavailable(verb, key, error) from error
+        except BotoCoreError as error:
+            raise self._unavailable(verb, key, error) from error
+
+    def _unavailable(self, verb: str, key: str, error: Exception) -> StoreUnavailableError:
+        hint = _HINTS.get(_code(error), "") if isinstance(error, ClientError) else ""
+        return StoreUnavailableError(f"{self.url}: cannot {verb} {key!r}: {error}{hint}")
+
+
+def _config(attempts: int) -> Any:
+    return Config(
+        # Without it boto3 signs URLs for other servers by the old version 2.
+        signature_version="s3v4",
+        connect_timeout=2,
+        read_timeout=10,
+        retries={"mode": "standard", "total_max_attempts": attempts},
+        s3={"addressing_style": "path"},
+        max_pool_connections=32,
+        # Newer boto3 adds checksum trailers by default, which many servers do not read.
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
+
+
+_HINTS = {
+    "NoSuchBucket": "; make the bucket, or correct its name in the settings",
+    "InvalidAccessKeyId": "; correct S3_ACCESS_KEY",
+    "SignatureDoesNotMatch": "; correct S3_SECRET_KEY",
+    "PreconditionFailed": ", but there is no such object; does the key begin another object's key?",
+    "AccessDenied": "; the key lacks the right, or is wrong",
+}
+
+
+def _md5(data: bytes) -> str:
+    return base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
+
+
+def _add_md5(params: dict[str, Any], **_: object) -> None:
+    # boto3 sends a CRC32 here, but older servers insist on the digest that S3 first asked for.
+    params["headers"]["Content-MD5"] = _md5(params["body"])
+
+
+def _code(error: ClientError) -> str:
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+def _status(error: ClientError) -> int:
+    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))

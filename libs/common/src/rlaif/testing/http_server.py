@@ -1,0 +1,34 @@
+"""Serves a web app on a free port, inside the test's own event loop."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Generator
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+from fastapi import FastAPI
+
+from rlaif.testing.waiting import eventually
+
+
+class _Server(uvicorn.Server):
+    """Leaves the signals to pytest."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+
+@asynccontextmanager
+async def serve(app: FastAPI) -> AsyncIterator[str]:
+    """Run `app` as a service would; gives its address, such as `http://127.0.0.1:41234`."""
+    config = uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=5)
+    server = _Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        running = asyncio.create_task(server.serve([listener]))
+        try:
+            await eventually(lambda: server.started or running.done(), "the app listens")
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await running

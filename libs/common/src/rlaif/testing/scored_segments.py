@@ -1,0 +1,221 @@
+"""Scored segments of a made-up game whose true worth is known, in memory or in a store.
+
+Needs numpy, which the extra `reward-net` brings.
+"""
+
+import hashlib
+import io
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlaif.contracts.events import SegmentScored
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord, rubric_mean
+from rlaif.contracts.segments import SegmentManifest, StoredFile
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+
+STEPS = 20
+PROGRESS_DIM, DIALOG_DIM = 3, 7
+"""The dimensions of an observation that the judges look at."""
+
+_RISES = (0.0, 0.0, 0.15, 0.4)
+_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class ScoredSegment:
+    """One segment and what judges said of it.
+
+    Attributes:
+        segment_id: Its id.
+        episode_id: Its episode.
+        env_step: Environment steps of the run when it was captured.
+        start_step: Decision step of the episode at which it starts.
+        observations: `[STEPS, 128]` float32 in [0, 1].
+        values: Criterion → 0, 0.5 or 1.
+    """
+
+    segment_id: str
+    episode_id: str
+    env_step: int
+    start_step: int
+    observations: NDArray[np.float32]
+    values: dict[str, float]
+
+
+def play(
+    *,
+    episodes: int,
+    each: int,
+    signal: bool,
+    seed: int = 0,
+    wrong: float = 0.1,
+    distractors: int = 24,
+    run: str = "run",
+) -> list[ScoredSegment]:
+    """Segments of a game in which two dimensions rise now and then and others wander.
+
+    Args:
+        episodes: How many.
+        each: Segments an episode.
+        signal: True: progress and puzzle are judged by the rise of `PROGRESS_DIM`, dialog by that
+            of `DIALOG_DIM`; novelty and efficiency are chance. False: every value is chance.
+        seed: Equal seeds, equal games.
+        wrong: Probability with which each judged value is chance nevertheless.
+        distractors: Dimensions that wander by about 0.2 a segment and mean nothing.
+        run: Beginning of all ids.
+    """
+    rng = np.random.default_rng([seed, episodes, each])
+    found: list[ScoredSegment] = []
+    for episode in range(episodes):
+        state = _start(rng, distractors)
+        for index in range(each):
+            observations = _walk(state, rng, distractors)
+            found.append(
+                ScoredSegment(
+                    segment_id=f"{run}-{episode:03d}-{index:03d}",
+                    episode_id=f"{run}-{seed}-{episode:03d}",
+                    env_step=(index * episodes + episode) * STEPS,
+                    start_step=index * STEPS,
+                    observations=observations,
+                    values=_judge(observations, rng, signal=signal, wrong=wrong),
+                )
+            )
+            # A dimension that is full starts over, as after a death.
+            last = observations[-1]
+            state = np.where(last > 0.9, 0.0, last).astype(np.float32)
+    return found
+
+
+def write_scored(
+    store: ObjectStore,
+    segment: ScoredSegment,
+    *,
+    judge_config: str = "config-1",
+    layout_version: str = "layout-1",
+    values: dict[str, float] | None = None,
+    observations: bytes | None = None,
+) -> SegmentScored:
+    """Write observations, manifest and score as the exporter and the judge do.
+
+    Args:
+        store: The episodes' bucket.
+        segment: What to write.
+        judge_config: Who scored it.
+        layout_version: Of the observations.
+        values: In place of the segment's own.
+        observations: Bytes of observations.npy, in place of the segment's own; the manifest still
+            names the digest of the right ones.
+
+    Returns:
+        The event that tells of the score.
+    """
+    manifest_key, manifest_sha256 = _write_manifest(store, segment, layout_version, observations)
+    judged = segment.values if values is None else values
+    record = ScoreRecord(
+        segment_id=segment.segment_id,
+        episode_id=segment.episode_id,
+        run_id="run-1",
+        judge_config=judge_config,
+        manifest_key=manifest_key,
+        manifest_sha256=manifest_sha256,
+        criteria={
+            name: CriterionScore(
+                value=value, votes=(round(2 * value),), agreement=1.0, judge="test"
+            )
+            for name, value in judged.items()
+        },
+        abstentions={name: "test" for name in RUBRIC_WEIGHTS if name not in judged},
+        weights=RUBRIC_WEIGHTS,
+        weighted=rubric_mean(judged, RUBRIC_WEIGHTS),
+        calls=(),
+        env_step=segment.env_step,
+        created_at=_EPOCH,
+    )
+    key, data = keys.score(judge_config, segment.segment_id), record.model_dump_json().encode()
+    store.put(key, data)
+    return SegmentScored(
+        segment_id=segment.segment_id,
+        episode_id=segment.episode_id,
+        run_id="run-1",
+        judge_config=judge_config,
+        score_key=key,
+        score_sha256=hashlib.sha256(data).hexdigest(),
+        weighted=record.weighted,
+        abstained=tuple(record.abstentions),
+    )
+
+
+def npy_bytes(array: NDArray[np.float32]) -> bytes:
+    """The array as the bytes of an .npy file."""
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _start(rng: np.random.Generator, distractors: int) -> NDArray[np.float32]:
+    state = np.zeros(128, np.float32)
+    state[10 : 10 + distractors] = rng.random(distractors)
+    return state
+
+
+def _walk(
+    state: NDArray[np.float32], rng: np.random.Generator, distractors: int
+) -> NDArray[np.float32]:
+    rows = np.tile(state.astype(np.float64), (STEPS, 1))
+    rows[:, 10 : 10 + distractors] += np.cumsum(rng.normal(0, 0.05, (STEPS, distractors)), axis=0)
+    for dim in (PROGRESS_DIM, DIALOG_DIM):
+        rows[int(rng.integers(1, STEPS)) :, dim] += float(rng.choice(_RISES))
+    return np.clip(rows, 0, 1).astype(np.float32)
+
+
+def _judge(
+    observations: NDArray[np.float32], rng: np.random.Generator, *, signal: bool, wrong: float
+) -> dict[str, float]:
+    values = {name: float(rng.choice([0, 0.5, 1])) for name in RUBRIC_WEIGHTS}
+    if signal:
+        seen = (("progress", PROGRESS_DIM), ("puzzle", PROGRESS_DIM), ("dialog", DIALOG_DIM))
+        for name, dim in seen:
+            if rng.random() >= wrong:
+                rise = float(observations[-1, dim] - observations[0, dim])
+                values[name] = 0.0 if rise < 0.05 else 0.5 if rise < 0.25 else 1.0
+    return values
+
+
+def _write_manifest(
+    store: ObjectStore, segment: ScoredSegment, layout_version: str, observations: bytes | None
+) -> tuple[str, str]:
+    right = npy_bytes(segment.observations)
+    npy_key = keys.segment(segment.episode_id, segment.segment_id, "observations.npy")
+    store.put(npy_key, right if observations is None else observations)
+    digest = hashlib.sha256(right).hexdigest()
+    steps = len(segment.observations)
+    manifest = SegmentManifest(
+        segment_id=segment.segment_id,
+        episode_id=segment.episode_id,
+        run_id="run-1",
+        capture_key=keys.capture(segment.episode_id, segment.segment_id),
+        capture_sha256="0" * 64,
+        rom_sha256="0" * 64,
+        layout_version=layout_version,
+        frames=4 * steps,
+        decision_steps=steps,
+        frame_skip=4,
+        start_step=segment.start_step,
+        ended="running",
+        end_ram_sha256="0" * 64,
+        states=StoredFile(key=f"{npy_key}.none", sha256="0" * 64, size_bytes=0),
+        observations=StoredFile(key=npy_key, sha256=digest, size_bytes=len(right)),
+        pictures=(),
+        picture_steps=(),
+        exporter_version="0",
+        env_step=segment.env_step,
+        created_at=_EPOCH,
+    )
+    key = keys.manifest(segment.episode_id, segment.segment_id)
+    data = manifest.model_dump_json().encode()
+    store.put(key, data)
+    return key, hashlib.sha256(data).hexdigest()

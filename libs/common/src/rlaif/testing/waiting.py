@@ -1,0 +1,52 @@
+"""Wait for a condition instead of sleeping."""
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from rlaif.contracts.catalog import spec_of
+from rlaif.contracts.events import EventData
+
+if TYPE_CHECKING:
+    from rlaif.bus.connection import Bus
+
+POLL_SECONDS = 0.01
+
+
+async def eventually(
+    condition: Callable[[], bool | Awaitable[bool]], what: str, *, seconds: float = 10.0
+) -> None:
+    """Return as soon as `condition` is true.
+
+    Args:
+        condition: Asked about every 10 ms; may be async.
+        what: What is waited for, for the failure's text.
+        seconds: Longest wait.
+
+    Raises:
+        AssertionError: It stayed false.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = condition()
+        if inspect.isawaitable(answer):
+            answer = await answer
+        if answer:
+            return
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds:g} s: {what}")
+        await asyncio.sleep(POLL_SECONDS)
+
+
+async def all_answered(bus: "Bus", event_class: type[EventData], consumer: str) -> bool:
+    """Whether `consumer` has acknowledged or given up every stored event.
+
+    Unlike a backlog of 0 it is exact: the server counts a new event into the backlog a moment after
+    it confirmed the publish.
+    """
+    stream = spec_of(event_class).stream
+    info = await bus.jetstream.consumer_info(stream, consumer)
+    state = (await bus.jetstream.stream_info(stream)).state
+    return info.ack_floor is not None and info.ack_floor.stream_seq >= state.last_seq

@@ -1,0 +1,321 @@
+"""The emulator: plays actions, gives its RAM, its screen and its save states.
+
+The only importer of pyboy. Errors:
+
+    EmulatorError
+    ├── BadRomError     PyBoy cannot run this ROM
+    └── SaveStateError  the bytes are not a save state of this emulator version and mode
+"""
+
+import hashlib
+import io
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.contracts.captures import EmulatorIdentity
+from rlaif.game.actions import BUTTONS, DIRECTIONS
+
+with warnings.catch_warnings():
+    # pyboy imports SDL2 for its windows, which warns on import; no window is ever opened here.
+    warnings.simplefilter("ignore")
+    import pyboy.core.ram as pyboy_ram
+    from pyboy import PyBoy
+    from pyboy.utils import STATE_VERSION as PYBOY_STATE_VERSION
+    from pyboy.utils import PyBoyException
+
+WRAM_START = 0xC000
+WRAM_SIZE = 0x2000
+"""Work RAM as a game sees it: fixed bank 0 at 0xC000, bank 1 at 0xD000."""
+
+STATE_VERSION: int = PYBOY_STATE_VERSION
+"""First byte of the save states that this PyBoy writes and reads."""
+
+SCREEN_SHAPE = (144, 160, 3)
+"""Rows, columns, RGB."""
+
+_BANK_SIZE = 0x1000
+_ALL_BUTTONS = ("up", "down", "left", "right", "a", "b", "start", "select")
+_CGB_FLAG = 0x143
+_CART_RAM_SIZE = 0x149
+
+
+class EmulatorError(Exception):
+    """Base of what an emulator raises."""
+
+
+class BadRomError(EmulatorError):
+    """The emulator cannot run this ROM."""
+
+
+class SaveStateError(EmulatorError):
+    """The bytes are not a save state that this emulator can load."""
+
+
+class Emulator(Protocol):
+    """One Game Boy. Not safe to use from two threads at once."""
+
+    @property
+    def identity(self) -> EmulatorIdentity:
+        """Name, version and settings on which the RAM depends."""
+        ...
+
+    @property
+    def has_banks(self) -> bool:
+        """Whether work RAM has eight banks (a Game Boy Color game) or only two."""
+        ...
+
+    def step(self, action: int, frame_skip: int, *, render: bool = False) -> None:
+        """Play one decision step of `frame_skip` frames."""
+        ...
+
+    def tick(self, frames: int, *, render: bool = False) -> None:
+        """Play frames with no button held."""
+        ...
+
+    def wram(self) -> bytes:
+        """A copy of 0xC000-0xDFFF with bank 1 at 0xD000: 8,192 bytes."""
+        ...
+
+    def read(self, start: int, stop: int) -> bytes:
+        """Bytes `start` to `stop` (excluded) of the address space, as the CPU would see them."""
+        ...
+
+    def read_bank(self, bank: int, start: int, stop: int) -> bytes:
+        """The same of one bank of switchable memory, whichever is selected now."""
+        ...
+
+    def save_state(self) -> bytes:
+        """Everything that decides what comes next; about 33 ms."""
+        ...
+
+    def load_state(self, state: bytes) -> None:
+        """Go to a saved state with no button held; about 10 ms."""
+        ...
+
+    def screen(self) -> npt.NDArray[np.uint8]:
+        """The picture of the last rendered frame, `[144, 160, 3]` uint8 RGB."""
+        ...
+
+    def ram_digest(self) -> str:
+        """SHA-256 of the memory in which a game keeps its state."""
+        ...
+
+    def close(self) -> None:
+        """Stop it. Nothing is written to disk."""
+        ...
+
+
+class PyBoyEmulator:
+    """PyBoy without a window, without files and without real time.
+
+    A d-pad action is held for the whole decision step and released when the next one starts, so
+    that repeating it walks on without a gap. A, B and START are released for the last frame of the
+    step, so that repeating one presses it again (a new edge). With `frame_skip` 1 there is no such
+    last frame: then every button is held for the frame, and only another action releases it.
+
+    Presses and releases are explicit and take effect before the next frame. PyBoy's delayed
+    releases are not used: they are not in a save state, and a replay would miss them.
+    """
+
+    def __init__(self, rom: Path | bytes, *, sound_emulated: bool = False) -> None:
+        """Boot a ROM.
+
+        Args:
+            rom: The ROM or where it is. A `.ram` file beside it is neither read nor written.
+            sound_emulated: Emulate the sound chip. Slower; some games wait for it (Oracle of
+                Seasons does in a few transitions). It is part of the identity, because RAM may
+                depend on it.
+
+        Raises:
+            BadRomError: PyBoy refuses the ROM.
+            OSError: The path cannot be read.
+        """
+        data = rom if isinstance(rom, bytes) else rom.read_bytes()
+        try:
+            with _recorded_work_ram() as arrays:
+                self._pyboy: Any = PyBoy(
+                    io.BytesIO(data),
+                    window="null",
+                    no_input=True,  # no window events; the button calls still work
+                    sound_emulated=sound_emulated,
+                    log_level="ERROR",
+                    cgb=bool(data[_CGB_FLAG] & 0x80),
+                )
+        except (PyBoyException, IndexError) as error:
+            raise BadRomError(f"PyBoy cannot run this ROM: {error}") from error
+        self._pyboy.set_emulation_speed(0)
+        self._memory = self._pyboy.memory
+        self.has_banks = bool(data[_CGB_FLAG] & 0x80)
+        self._has_cart_ram = data[_CART_RAM_SIZE] != 0
+        self._held: str | None = None
+        self._work_ram = self._shared_work_ram(arrays)
+        self.identity = EmulatorIdentity(version=version("pyboy"), sound_emulated=sound_emulated)
+
+    def step(self, action: int, frame_skip: int, *, render: bool = False) -> None:
+        """Play one decision step.
+
+        Args:
+            action: 0 to 7, see `rlaif.game.actions`.
+            frame_skip: Frames of the step, at least 1.
+            render: Draw the last frame, for `screen`. It changes no RAM.
+        """
+        self._release()
+        button = BUTTONS[action]
+        if button is None:
+            self._pyboy.tick(frame_skip, render, False)
+            return
+        self._pyboy.button_press(button)
+        self._held = button
+        if action in DIRECTIONS or frame_skip == 1:
+            self._pyboy.tick(frame_skip, render, False)
+            return
+        self._pyboy.tick(frame_skip - 1, False, False)
+        self._release()
+        self._pyboy.tick(1, render, False)
+
+    def tick(self, frames: int, *, render: bool = False) -> None:
+        """Play `frames` frames with no button held."""
+        self._release()
+        self._pyboy.tick(frames, render, False)
+
+    def wram(self) -> bytes:
+        """A copy of 0xC000-0xDFFF with bank 1 at 0xD000: 8,192 bytes, about 1 µs."""
+        if self._work_ram is not None:
+            return self._work_ram[:WRAM_SIZE].tobytes()
+        return self._read_wram_bank(0) + self._read_wram_bank(1)
+
+    def read(self, start: int, stop: int) -> bytes:
+        """Bytes `start` to `stop` (excluded) as the CPU would see them; about 50 ns a byte."""
+        return bytes(self._memory[start:stop])
+
+    def read_bank(self, bank: int, start: int, stop: int) -> bytes:
+        """Bytes of one bank of switchable memory; about 40 ns a byte.
+
+        PyBoy refuses a banked slice that touches the last byte of its region, so that byte is
+        read alone.
+        """
+        if (WRAM_START <= start < stop <= WRAM_START + WRAM_SIZE) and self._work_ram is not None:
+            offset = bank * _BANK_SIZE + (start & (_BANK_SIZE - 1))
+            return self._work_ram[offset : offset + stop - start].tobytes()
+        head = bytes(self._memory[bank, start : stop - 1]) if stop - start > 1 else b""
+        return head + bytes((self._memory[bank, stop - 1],))
+
+    def save_state(self) -> bytes:
+        """Everything that decides what comes next: 170 to 300 kB, about 33 ms.
+
+        A held direction is in it; `load_state` lets it go, as the next `step` here would.
+        """
+        buffer = io.BytesIO()
+        self._pyboy.save_state(buffer)
+        return buffer.getvalue()
+
+    def load_state(self, state: bytes) -> None:
+        """Go to a saved state and release all eight buttons; about 10 ms.
+
+        Raises:
+            SaveStateError: Of another PyBoy version or mode, or cut off. The emulator may be half
+                loaded then: load another state before using it on.
+        """
+        if not state or state[0] != STATE_VERSION:
+            found = f"version {state[0]}" if state else "no bytes"
+            raise SaveStateError(
+                f"save state has {found}, PyBoy {self.identity.version} reads version "
+                f"{STATE_VERSION}: make the state again with this PyBoy"
+            )
+        try:
+            self._pyboy.load_state(io.BytesIO(state))
+        except (PyBoyException, AssertionError, OverflowError, ValueError) as error:
+            raise SaveStateError(f"not a save state of this game and emulator: {error}") from error
+        self._held = None
+        for button in _ALL_BUTTONS:
+            self._pyboy.button_release(button)
+
+    def screen(self) -> npt.NDArray[np.uint8]:
+        """A copy of the last rendered picture, `[144, 160, 3]` uint8 RGB."""
+        picture: npt.NDArray[np.uint8] = self._pyboy.screen.ndarray[:, :, :3].copy()
+        return picture
+
+    def ram_digest(self) -> str:
+        """SHA-256 of all work RAM banks, high RAM and the first 8 KiB of cartridge RAM.
+
+        Video memory and hardware registers are left out: rendering may touch them, games keep
+        their state elsewhere. About 0.7 ms.
+        """
+        digest = hashlib.sha256()
+        if self._work_ram is not None:
+            digest.update(self._work_ram.data)
+        else:
+            for bank in range(8 if self.has_banks else 2):
+                digest.update(self._read_wram_bank(bank))
+        digest.update(self.read(0xFF80, 0xFFFF))
+        if self._has_cart_ram:
+            digest.update(self.read_bank(0, 0xA000, 0xC000))
+        return digest.hexdigest()
+
+    def close(self) -> None:
+        """Stop it. Nothing is written to disk."""
+        self._pyboy.stop(save=False)
+
+    def _release(self) -> None:
+        if self._held is not None:
+            self._pyboy.button_release(self._held)
+            self._held = None
+
+    def _read_wram_bank(self, bank: int) -> bytes:
+        start = WRAM_START if bank == 0 else WRAM_START + _BANK_SIZE
+        if self.has_banks:
+            head = bytes(self._memory[bank, start : start + _BANK_SIZE - 1])
+            return head + bytes((self._memory[bank, start + _BANK_SIZE - 1],))
+        return bytes(self._memory[start : start + _BANK_SIZE])
+
+    def _shared_work_ram(self, arrays: list[Any]) -> npt.NDArray[np.uint8] | None:
+        """The array in which PyBoy keeps work RAM, when writing through its API shows in it."""
+        size = _BANK_SIZE * (8 if self.has_banks else 2)
+        for candidate in arrays:
+            if len(candidate) != size:
+                continue
+            view = np.frombuffer(candidate, dtype=np.uint8)
+            kept = self._memory[WRAM_START]
+            self._memory[WRAM_START] = kept ^ 0xFF
+            shared = int(view[0]) == kept ^ 0xFF
+            self._memory[WRAM_START] = kept
+            if shared:
+                view.flags.writeable = False
+                return view
+        return None
+
+
+_RECORDING = threading.Lock()
+
+
+@contextmanager
+def _recorded_work_ram() -> Iterator[list[Any]]:
+    """Collect the arrays that PyBoy makes for its memory while it is built.
+
+    PyBoy gives RAM as lists, 40 ns a byte: 330 µs for the 8 KiB that a decision step reads, more
+    than emulating it takes. It keeps work RAM in an `array.array` for all its life, so holding on
+    to that array reads the same bytes in 1 µs. Whether it does is proved on each new emulator
+    (`_shared_work_ram`); if a PyBoy changes this, lists are read as before.
+    """
+    arrays: list[Any] = []
+    original: Callable[..., Any] = pyboy_ram.array
+
+    def record(*args: Any) -> Any:
+        made = original(*args)
+        arrays.append(made)
+        return made
+
+    with _RECORDING:
+        pyboy_ram.array = record
+        try:
+            yield arrays
+        finally:
+            pyboy_ram.array = original

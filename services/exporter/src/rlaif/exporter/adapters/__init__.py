@@ -1,0 +1,1 @@
+"""What the exporter holds on to between segments: running emulators."""

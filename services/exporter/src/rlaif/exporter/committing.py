@@ -1,0 +1,117 @@
+"""Stores a segment: the files first, the manifest last. Only with its manifest it exists."""
+
+import hashlib
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from rlaif.contracts.captures import Capture
+from rlaif.contracts.events import SegmentCaptured, SegmentExported
+from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.segments import SegmentManifest, StoredFile
+from rlaif.exporter.replaying import SegmentFiles
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
+
+
+class CorruptManifestError(Exception):
+    """A stored manifest is not readable, or is another segment's."""
+
+
+def commit(
+    store: ObjectStore,
+    event: SegmentCaptured,
+    capture: Capture,
+    files: SegmentFiles,
+    *,
+    exporter_version: str,
+    created_at: datetime,
+) -> tuple[bytes, bool]:
+    """Store the files, then the manifest. Blocks.
+
+    Files are replaced: an export that died before its manifest left some behind.
+
+    Returns:
+        The manifest as it is stored, and whether this call stored it. Another exporter may have
+        been first; then that one's manifest counts.
+    """
+    folder = (capture.episode_id, capture.segment_id)
+    states = _put(store, keys.segment(*folder, "states.jsonl"), files.states, "application/jsonl")
+    observations = _put(
+        store,
+        keys.segment(*folder, "observations.npy"),
+        files.observations,
+        "application/octet-stream",
+    )
+    pictures = tuple(
+        _put(store, keys.segment(*folder, picture_name(step)), data, "image/png")
+        for step, data in files.pictures.items()
+    )
+    manifest = SegmentManifest(
+        segment_id=capture.segment_id,
+        episode_id=capture.episode_id,
+        run_id=capture.run_id,
+        capture_key=event.capture_key,
+        capture_sha256=event.capture_sha256,
+        rom_sha256=capture.game.rom_sha256,
+        layout_version=LAYOUT_VERSION,
+        frames=len(capture.actions) * capture.frame_skip,
+        decision_steps=len(capture.actions),
+        frame_skip=capture.frame_skip,
+        start_step=capture.start_step,
+        ended=capture.ended,
+        end_ram_sha256=capture.end_ram_sha256,
+        states=states,
+        observations=observations,
+        pictures=pictures,
+        picture_steps=tuple(files.pictures),
+        exporter_version=exporter_version,
+        env_step=capture.env_step,
+        created_at=created_at,
+    )
+    key = keys.manifest(*folder)
+    data = manifest.model_dump_json().encode()
+    if store.put_once(key, data, content_type="application/json"):
+        return data, True
+    return store.get(key), False
+
+
+def stored_manifest(store: ObjectStore, episode_id: str, segment_id: str) -> bytes | None:
+    """The manifest of a segment as it is stored; None when it was not exported. Blocks."""
+    try:
+        return store.get(keys.manifest(episode_id, segment_id))
+    except ObjectNotFoundError:
+        return None
+
+
+def exported_event(data: bytes, key: str) -> SegmentExported:
+    """The event that tells of a stored manifest: the same for everybody who reads it.
+
+    Raises:
+        CorruptManifestError: It is not the manifest of the segment at `key`.
+    """
+    try:
+        manifest = SegmentManifest.model_validate_json(data)
+    except ValidationError as error:
+        raise CorruptManifestError(f"{key} is not a manifest: {error}"[:500]) from error
+    if keys.manifest(manifest.episode_id, manifest.segment_id) != key:
+        raise CorruptManifestError(f"{key} describes segment {manifest.segment_id}")
+    return SegmentExported(
+        segment_id=manifest.segment_id,
+        episode_id=manifest.episode_id,
+        run_id=manifest.run_id,
+        manifest_key=key,
+        manifest_sha256=hashlib.sha256(data).hexdigest(),
+        frames=manifest.frames,
+        decision_steps=manifest.decision_steps,
+    )
+
+
+def picture_name(step: int) -> str:
+    """File of the picture after a decision step."""
+    return f"frames/{step:06d}.png"
+
+
+def _put(store: ObjectStore, key: str, data: bytes, content_type: str) -> StoredFile:
+    store.put(key, data, content_type=content_type)
+    return StoredFile(key=key, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))

@@ -1,0 +1,36 @@
+"""The exporter's metrics; `docs/metrics.md` lists them."""
+
+from rlaif.service.metrics import ServiceMetrics
+
+
+class ExporterMetrics:
+    """Counts segments, mismatches and replayed frames."""
+
+    def __init__(self, metrics: ServiceMetrics) -> None:
+        """Make the metrics in `metrics`."""
+        self._segments = metrics.counter(
+            "segments",
+            "Segments: exported now, by another exporter meanwhile, or before.",
+            ("result",),
+        )
+        self._mismatches = metrics.counter(
+            "ram_mismatches", "Captures whose replay led to other RAM than they say."
+        )
+        self._seconds = metrics.histogram(
+            "export_seconds", "Time from the event to the stored manifest."
+        )
+        self._frames = metrics.counter("replayed_frames", "Game frames played, prefixes included.")
+
+    def exported(self, *, frames: int, seconds: float, first: bool) -> None:
+        """Note one export."""
+        self._segments.labels("exported" if first else "overtaken").inc()
+        self._seconds.observe(seconds)
+        self._frames.inc(frames)
+
+    def repeated(self) -> None:
+        """Note an event of a segment that has its manifest already."""
+        self._segments.labels("repeated").inc()
+
+    def mismatched(self) -> None:
+        """Note a capture that failed its proof."""
+        self._mismatches.inc()

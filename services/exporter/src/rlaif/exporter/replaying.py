@@ -1,0 +1,106 @@
+"""From a capture to the files of a segment: replay, look at every step, keep what others read."""
+
+import io
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlaif.contracts.captures import Capture
+from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.contracts.segments import StateRecord
+from rlaif.game.actions import ACTION_NAMES
+from rlaif.game.blocks import read_blocks
+from rlaif.game.describe import describe
+from rlaif.game.emulator import Emulator
+from rlaif.game.encoder import encode_into
+from rlaif.game.pictures import png
+from rlaif.game.replay import replay
+from rlaif.game.state import decode
+
+
+@dataclass(frozen=True)
+class SegmentFiles:
+    """A proved segment as bytes, nothing stored yet.
+
+    Attributes:
+        states: states.jsonl, one line a decision step.
+        observations: observations.npy, `[T, 128]` float32.
+        pictures: Decision step → PNG of the moment after it, in order.
+        replayed_frames: Game frames that were played, prefix included.
+    """
+
+    states: bytes
+    observations: bytes
+    pictures: dict[int, bytes]
+    replayed_frames: int
+
+
+def replay_segment(
+    emulator: Emulator,
+    capture: Capture,
+    packed_keyframe: bytes,
+    *,
+    rom_sha256: str,
+    oracle_names: bool,
+    png_interval_frames: int,
+) -> SegmentFiles:
+    """Replay a capture and write down what happened. Blocks for about a second.
+
+    Args:
+        emulator: Runs the ROM `rom_sha256`; its state is replaced.
+        capture: What to play.
+        packed_keyframe: From where.
+        rom_sha256: Digest of the emulator's ROM.
+        oracle_names: Name dungeons as in Oracle of Seasons.
+        png_interval_frames: Game frames between two pictures.
+
+    Raises:
+        ReplayError: Wrong game or emulator, or the RAM is not the capture's.
+        KeyframeError: The keyframe is damaged.
+    """
+    steps = len(capture.actions)
+    wanted = picture_steps(steps, capture.frame_skip, png_interval_frames)
+    observations = np.empty((steps, OBSERVATION_SIZE), dtype=np.float32)
+    lines: list[str] = []
+    pictures: dict[int, bytes] = {}
+    for played in replay(
+        emulator, capture, packed_keyframe, rom_sha256=rom_sha256, render_steps=wanted
+    ):
+        ram = read_blocks(emulator)
+        encode_into(ram, observations[played.index])
+        record = StateRecord(
+            step=played.index,
+            frame=played.frame,
+            action=ACTION_NAMES[played.action],
+            state=describe(decode(ram), oracle_names=oracle_names),
+        )
+        lines.append(record.model_dump_json() + "\n")
+        if played.rendered:
+            pictures[played.index] = png(emulator.screen())
+    return SegmentFiles(
+        states="".join(lines).encode(),
+        observations=_npy(observations),
+        pictures=pictures,
+        replayed_frames=replay_frames(capture),
+    )
+
+
+def replay_frames(capture: Capture) -> int:
+    """Game frames that a replay plays, prefix included."""
+    return (len(capture.prefix_actions) + len(capture.actions)) * capture.frame_skip
+
+
+def picture_steps(steps: int, frame_skip: int, interval_frames: int) -> frozenset[int]:
+    """Decision steps after which a picture is taken: the first, the last, and one an interval."""
+    crossing = {
+        step
+        for step in range(steps)
+        if (step + 1) * frame_skip // interval_frames > step * frame_skip // interval_frames
+    }
+    return frozenset(crossing | {0, steps - 1})
+
+
+def _npy(array: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()

@@ -1,0 +1,1 @@
+"""Live dashboard of the running ring: the only service that browsers talk to."""

@@ -1,0 +1,25 @@
+"""`python -m rlaif.hud`: run the HUD."""
+
+import sys
+from typing import TYPE_CHECKING
+
+from rlaif.hud.settings import HudSettings
+from rlaif.service.cli import run
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+
+def main() -> int:
+    """Run until asked to stop; gives the exit code."""
+    return run(HudSettings, _create_app, description="Live dashboard of the running ring.")
+
+
+def _create_app(settings: HudSettings) -> "FastAPI":
+    from rlaif.hud.app import create_app
+
+    return create_app(settings)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

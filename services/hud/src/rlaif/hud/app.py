@@ -1,0 +1,154 @@
+"""Puts the HUD together."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from fastapi import FastAPI
+
+from rlaif.bus.connection import connect as connect_bus
+from rlaif.hud.api import api_router
+from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.consumers import LiveBus, read_scores
+from rlaif.hud.hub import Hub
+from rlaif.hud.live import live_router
+from rlaif.hud.metrics import HudMetrics
+from rlaif.hud.page import mount_files, page_router
+from rlaif.hud.projections import HudState
+from rlaif.hud.settings import HudSettings
+from rlaif.hud.supervision import BusLink, StoreWatch
+from rlaif.service.app import build_app
+from rlaif.service.health import Readiness
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.storage.open import S3Credentials, open_store
+from rlaif.storage.ports import ObjectStore
+
+TICK_SECONDS = 0.1
+"""How often changes are looked for; each page gets them at most four times a second."""
+
+HEALTH_SECONDS = 2.0
+"""How often pages hear how the HUD itself is; also their sign that the connection lives."""
+
+logger = logging.getLogger(__name__)
+
+
+def utc_now() -> datetime:
+    """The present."""
+    return datetime.now(UTC)
+
+
+def create_app(
+    settings: HudSettings,
+    *,
+    connect: Callable[[], Awaitable[LiveBus]] | None = None,
+    store: ObjectStore | None = None,
+    clock: Callable[[], datetime] = utc_now,
+) -> FastAPI:
+    """Build the HUD; nothing is opened before the app starts.
+
+    Args:
+        settings: Its settings.
+        connect: Opens the bus; tests give their own.
+        store: The episodes' bucket; tests give their own.
+        clock: Gives the present in UTC.
+    """
+    state = HudState(
+        epoch=f"{clock():%Y%m%dT%H%M%S.%f}", takeover=timedelta(seconds=settings.takeover_seconds)
+    )
+    hub = Hub(lambda: state.snapshot(clock()), most_clients=settings.max_clients)
+    service_metrics, readiness = ServiceMetrics("hud"), Readiness()
+    metrics = HudMetrics(service_metrics)
+    metrics.watch(hub)
+    broadcast = Broadcast(state, hub, clock=clock, observer=metrics)
+    objects = store or _open_store(settings)
+    bus = BusLink(connect or _connector(settings), broadcast)
+    watch = StoreWatch(objects)
+    readiness.add("bus", bus.check)
+    readiness.add("store", watch.check)
+    app = build_app(
+        name="hud",
+        title="Zelda RLAIF HUD",
+        settings=settings,
+        lifespan=_lifespan(
+            hub,
+            lambda: read_scores(objects, broadcast),
+            lambda: _send_changes(broadcast),
+            lambda: _send_health(broadcast, {"bus": bus.check, "store": watch.check}),
+            watch.run,
+            bus.run,
+        ),
+        routers=[
+            page_router(),
+            api_router(state, objects, clock),
+            live_router(hub, metrics, settings.allowed_origins),
+        ],
+        readiness=readiness,
+        metrics=service_metrics,
+    )
+    mount_files(app)
+    return app
+
+
+def _connector(settings: HudSettings) -> Callable[[], Awaitable[LiveBus]]:
+    async def connect() -> LiveBus:
+        bus = await connect_bus(settings.nats_url, name="hud")
+        try:
+            await bus.ensure_topology()
+        except BaseException:
+            await bus.close()
+            raise
+        return bus
+
+    return connect
+
+
+def _open_store(settings: HudSettings) -> ObjectStore:
+    credentials = S3Credentials(
+        endpoint_url=settings.s3_endpoint_url,
+        access_key=settings.s3_access_key,
+        secret_key=settings.s3_secret_key.get_secret_value(),
+        region=settings.s3_region,
+    )
+    return open_store(settings.episodes_store, credentials)
+
+
+def _lifespan(
+    hub: Hub, *jobs: Callable[[], Coroutine[Any, Any, None]]
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """Run the jobs while the app lives; send the pages away first when it stops."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(job()) for job in jobs]
+        for task in tasks:
+            task.add_done_callback(_complain)
+        try:
+            yield
+        finally:
+            hub.close()
+            for task in reversed(tasks):
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    return lifespan
+
+
+def _complain(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        logger.error("a job of the HUD broke; restart it", exc_info=task.exception())
+
+
+async def _send_changes(broadcast: Broadcast) -> None:
+    seconds = asyncio.get_running_loop().time
+    while True:
+        broadcast.tick(seconds())
+        await asyncio.sleep(TICK_SECONDS)
+
+
+async def _send_health(broadcast: Broadcast, checks: dict[str, Callable[[], str | None]]) -> None:
+    while True:
+        broadcast.health({name: check() for name, check in checks.items()})
+        await asyncio.sleep(HEALTH_SECONDS)

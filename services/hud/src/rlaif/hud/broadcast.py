@@ -1,0 +1,155 @@
+"""Joins the read model and the browsers: what comes in is folded, what changed goes out."""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.telemetry import (
+    FRAME_SUBJECT,
+    FrameFormatError,
+    JudgeCall,
+    MapPosition,
+    RewardBreakdown,
+    ScreenFrame,
+    Telemetry,
+    TrainingProgress,
+)
+from rlaif.hud.hub import Hub
+from rlaif.hud.projections import Changed, HudState
+from rlaif.hud.segment_table import UnreadScore
+
+READINGS: dict[str, type[Telemetry]] = {
+    reading.SUBJECT: reading
+    for reading in (TrainingProgress, RewardBreakdown, JudgeCall, MapPosition)
+}
+"""Subject → class of the JSON readings."""
+
+MOST_EVENTS_A_TICK = 200
+"""More new log lines than this in one tick are a replay of history: a snapshot is cheaper."""
+
+SECTION_INTERVALS = {"series": 1.0, "segments": 0.5}
+"""Seconds between two values of the long sections; the others go with every tick."""
+
+logger = logging.getLogger(__name__)
+
+
+class Observer(Protocol):
+    """Counts what passes, for the metrics."""
+
+    def event(self, event_type: str) -> None:
+        """An event was folded."""
+        ...
+
+    def reading(self, subject: str, outcome: str) -> None:
+        """A reading or frame came in: `used`, `skipped` or `invalid`."""
+        ...
+
+
+class Broadcast:
+    """The one writer of the read model.
+
+    Args:
+        state: The read model.
+        hub: The browsers.
+        clock: Gives the present in UTC.
+        observer: For the metrics.
+    """
+
+    def __init__(
+        self, state: HudState, hub: Hub, *, clock: Callable[[], datetime], observer: Observer
+    ) -> None:
+        self.state = state
+        self.hub = hub
+        self._clock = clock
+        self._observer = observer
+        self._changed: set[str] = set()
+        self._sent_at: dict[str, float] = {}
+        self._sent_event_id = 0
+
+    def streams_opened(self) -> None:
+        """The event streams are followed from now on."""
+        self._note(self.state.streams_opened())
+
+    def event(self, event: CloudEvent[Any]) -> None:
+        """Fold one event."""
+        self._observer.event(event.type)
+        self._note(self.state.apply_event(event))
+
+    def telemetry(self, subject: str, payload: bytes) -> None:
+        """Fold one message of the telemetry; a malformed one is counted and skipped."""
+        try:
+            used = self._frame(subject, payload) or self._reading(subject, payload)
+        except (ValidationError, FrameFormatError) as error:
+            logger.debug("telemetry on %s is not readable: %s", subject, error)
+            self._observer.reading(_family(subject), "invalid")
+            return
+        self._observer.reading(_family(subject), "used" if used else "skipped")
+
+    def score(self, unread: UnreadScore, record: ScoreRecord) -> None:
+        """A score object was read."""
+        self._note(self.state.apply_score(unread, record))
+
+    def score_unreadable(self, unread: UnreadScore, problem: str) -> None:
+        """A score object could not be read, now or ever."""
+        self._note(self.state.score_unreadable(unread, problem))
+
+    def health(self, checks: dict[str, str | None]) -> None:
+        """How the things that the HUD needs are."""
+        self._note(self.state.apply_health(checks, self.hub.clients))
+
+    def tick(self, seconds: float) -> None:
+        """Send what changed; to be called a few times a second.
+
+        Args:
+            seconds: Monotonic clock.
+        """
+        self._send_events()
+        due = {name for name in self._changed if self._due(name, seconds)}
+        self._changed -= due
+        self._sent_at.update(dict.fromkeys(due, seconds))
+        if due and self.hub.clients:
+            sections = {name: self.state.section(name) for name in sorted(due)}
+            self.hub.send_sections(sections, now=self._clock())
+
+    def _note(self, changed: Changed) -> None:
+        self._changed |= changed
+
+    def _due(self, name: str, seconds: float) -> bool:
+        interval = SECTION_INTERVALS.get(name, 0.0)
+        return seconds - self._sent_at.get(name, float("-inf")) >= interval
+
+    def _send_events(self) -> None:
+        news = self.state.journal.after(self._sent_event_id, limit=MOST_EVENTS_A_TICK + 1)
+        self._sent_event_id = news.last_id
+        if news.gap or len(news.items) > MOST_EVENTS_A_TICK:
+            self.hub.resync()
+        else:
+            self.hub.send_events(news.items)
+
+    def _frame(self, subject: str, payload: bytes) -> bool:
+        if not subject.startswith(f"{FRAME_SUBJECT}."):
+            return False
+        env = subject.removeprefix(f"{FRAME_SUBJECT}.")
+        shown = self.state.apply_frame(env, ScreenFrame.unpack(payload), self._clock())
+        if shown is None:
+            return False
+        self.hub.send_frame(shown.sequence, shown.packed)
+        self._note(frozenset({"screen"}))
+        return True
+
+    def _reading(self, subject: str, payload: bytes) -> bool:
+        kind = READINGS.get(subject)
+        if kind is None:
+            return False
+        self._note(self.state.apply_reading(kind.model_validate_json(payload), self._clock()))
+        return True
+
+
+def _family(subject: str) -> str:
+    """The first two words, so that no environment's name becomes a label."""
+    return ".".join(subject.split(".")[:2])

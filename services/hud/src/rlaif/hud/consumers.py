@@ -1,0 +1,122 @@
+"""What the HUD listens to.
+
+    event streams, from their beginning ──▶ counters, tables, event log
+    telemetry on plain NATS             ──▶ screen, progress, judge calls
+    score objects of the newest rows    ──▶ criteria and rationales
+
+Nothing is acknowledged and nothing is kept: after a restart the streams give the state back.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from hashlib import sha256
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from rlaif.bus.ports import EventFeed
+from rlaif.contracts.catalog import CATALOG
+from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.telemetry import FRAME_SUBJECT
+from rlaif.hud.broadcast import READINGS, Broadcast
+from rlaif.hud.projections import SEGMENTS_SHOWN
+from rlaif.hud.segment_table import UnreadScore
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+
+TELEMETRY_SUBJECTS = (f"{FRAME_SUBJECT}.*", *READINGS)
+"""One subscription each, so that a burst of frames does not push a reading out of a buffer."""
+
+logger = logging.getLogger(__name__)
+
+
+class LiveBus(Protocol):
+    """What the HUD needs of the bus."""
+
+    @property
+    def connected(self) -> bool:
+        """Whether NATS is there now."""
+        ...
+
+    def feed(self) -> EventFeed:
+        """Follower of the event streams."""
+        ...
+
+    def subscribe(self, subject: str) -> AsyncIterator[tuple[str, bytes]]:
+        """Follower of plain NATS."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+async def listen(bus: LiveBus, broadcast: Broadcast) -> None:
+    """Follow everything on the bus, until one source ends or fails.
+
+    Raises:
+        ExceptionGroup: What ended it.
+    """
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(_follow_events(bus, broadcast))
+        for subject in TELEMETRY_SUBJECTS:
+            tasks.create_task(_follow_telemetry(bus, subject, broadcast))
+
+
+class SourceEndedError(Exception):
+    """A source that should never end has ended."""
+
+
+async def _follow_events(bus: LiveBus, broadcast: Broadcast) -> None:
+    events = bus.feed().follow(*(spec.data for spec in CATALOG), history=True)
+    broadcast.streams_opened()
+    async for event in events:
+        broadcast.event(event)
+    raise SourceEndedError("the event feed ended")
+
+
+async def _follow_telemetry(bus: LiveBus, subject: str, broadcast: Broadcast) -> None:
+    async for at, payload in bus.subscribe(subject):
+        broadcast.telemetry(at, payload)
+    raise SourceEndedError(f"the subscription to {subject} ended")
+
+
+async def read_scores(
+    store: ObjectStore, broadcast: Broadcast, *, pause: float = 0.5, retry: float = 3.0
+) -> None:
+    """Read the score objects of the rows that the page shows, for ever.
+
+    Args:
+        store: The episodes' bucket.
+        broadcast: Has the rows; gets the objects.
+        pause: Seconds between two looks for new rows.
+        retry: Seconds to wait when the store is away.
+    """
+    while True:
+        wait = pause
+        for unread in broadcast.state.segments.unread(SEGMENTS_SHOWN):
+            try:
+                broadcast.score(unread, await asyncio.to_thread(_read_score, store, unread))
+            except (ObjectNotFoundError, ScoreObjectError) as error:
+                broadcast.score_unreadable(unread, str(error))
+            except StorageError as error:
+                logger.debug("scores cannot be read now: %s", error)
+                wait = retry
+                break
+        await asyncio.sleep(wait)
+
+
+class ScoreObjectError(Exception):
+    """The object is not the score that its event announced."""
+
+
+def _read_score(store: ObjectStore, unread: UnreadScore) -> ScoreRecord:
+    data = store.get(unread.score_key)
+    if sha256(data).hexdigest() != unread.score_sha256:
+        raise ScoreObjectError(f"{unread.score_key} has another digest than its event says")
+    try:
+        return ScoreRecord.model_validate_json(data)
+    except ValidationError as error:
+        raise ScoreObjectError(
+            f"{unread.score_key} is not a score: {error.error_count()} faults"
+        ) from error

@@ -1,0 +1,179 @@
+"""The live connection of a page: `/ws/v1`.
+
+To the page: binary frames (`rlaif.contracts.telemetry.ScreenFrame`) and JSON texts
+`{"v": 1, "type": "snapshot" | "metrics" | "event" | "pong", "data": …}`.
+
+From the page, JSON texts of at most 4 KiB:
+
+    {"type": "ack", "seq": 17}     frame 17 was drawn
+    {"type": "rate", "fps": 0}     frames a second wanted; 0 while hidden or paused
+    {"type": "ping"}               answered by a pong
+    {"type": "resync"}             answered by a snapshot
+
+Close codes: 1008 a message that is none of these, 1009 too long, 1012 the HUD restarts.
+"""
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, WebSocket, WebSocketDisconnect
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from rlaif.hud.hub import Hub, HubClosedError, HubFullError, message, pump
+from rlaif.hud.metrics import HudMetrics
+from rlaif.hud.outbox import Outbox
+from rlaif.service.problems import Problem
+
+LONGEST_MESSAGE = 4096
+"""Characters; the longest of ours has 30."""
+
+POLICY_VIOLATION, TOO_LONG, RESTART = 1008, 1009, 1012
+
+logger = logging.getLogger(__name__)
+
+
+class Ack(BaseModel):
+    """A frame was drawn."""
+
+    type: Literal["ack"]
+    seq: int = Field(ge=0)
+
+
+class Rate(BaseModel):
+    """How many frames a second the page wants."""
+
+    type: Literal["rate"]
+    fps: float = Field(ge=0, le=60)
+
+
+class Ping(BaseModel):
+    """The page asks whether the HUD is there."""
+
+    type: Literal["ping"]
+
+
+class ResyncRequest(BaseModel):
+    """The page noticed a gap."""
+
+    type: Literal["resync"]
+
+
+_REQUEST: TypeAdapter[Ack | Rate | Ping | ResyncRequest] = TypeAdapter(
+    Annotated[Ack | Rate | Ping | ResyncRequest, Field(discriminator="type")]
+)
+
+
+def live_router(hub: Hub, metrics: HudMetrics, allowed_origins: tuple[str, ...]) -> APIRouter:
+    """The route of the live connection."""
+    router = APIRouter()
+
+    @router.websocket("/ws/v1")
+    async def live(socket: WebSocket) -> None:
+        try:
+            check_origin(socket, allowed_origins)
+            outbox = join(hub)
+        except Problem as problem:
+            metrics.refused(problem.type)
+            await socket.send_denial_response(problem.response(socket.url.path))
+            return
+        try:
+            await socket.accept()
+            await _serve(socket, hub, outbox)
+        finally:
+            hub.leave(outbox)
+
+    return router
+
+
+def check_origin(socket: WebSocket, allowed: tuple[str, ...]) -> None:
+    """Refuse pages of other sites; a client that is no browser sends no `Origin`.
+
+    Raises:
+        Problem: 403.
+    """
+    origin = socket.headers.get("origin")
+    if origin is None or origin in allowed:
+        return
+    if urlsplit(origin).netloc != socket.headers.get("host"):
+        raise Problem(
+            403,
+            "foreign-origin",
+            "Pages of other sites may not connect",
+            f"The request came from {origin!r}; add it to HUD_ALLOWED_ORIGINS to allow it.",
+        )
+
+
+def join(hub: Hub) -> Outbox:
+    """Take a place at the hub.
+
+    Raises:
+        Problem: 503 when there is none.
+    """
+    try:
+        return hub.join()
+    except HubFullError as error:
+        raise Problem(
+            503,
+            "too-many-pages",
+            "Too many pages are connected",
+            f"{error} Close one, or raise HUD_MAX_CLIENTS.",
+            headers={"Retry-After": "10"},
+        ) from error
+    except HubClosedError as error:
+        raise Problem(503, "stopping", "The HUD is stopping", str(error)) from error
+
+
+async def _serve(socket: WebSocket, hub: Hub, outbox: Outbox) -> None:
+    """Send and receive at once, until one of both ends.
+
+    A connection that only sends would never see that the page, or the server, has closed it, and
+    would hold up the shutdown.
+    """
+
+    async def send(item: str | bytes) -> None:
+        await (socket.send_text(item) if isinstance(item, str) else socket.send_bytes(item))
+
+    tasks = {
+        asyncio.create_task(pump(outbox, send, hub.snapshot_message)),
+        asyncio.create_task(_receive(socket, outbox)),
+        asyncio.create_task(hub.closed.wait()),
+    }
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+    code = next((result for result in results if type(result) is int), RESTART)
+    for result in results:
+        if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
+            logger.debug("a live connection ended: %r", result)
+    with suppress(RuntimeError, WebSocketDisconnect):  # closed already by the other side
+        await socket.close(code)
+
+
+async def _receive(socket: WebSocket, outbox: Outbox) -> int:
+    """Act on the page's messages; gives the close code when one is not acceptable."""
+    while True:
+        received = await socket.receive()
+        if received["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(received.get("code", 1005))
+        text = received.get("text") or ""
+        if len(text) > LONGEST_MESSAGE:
+            return TOO_LONG
+        try:
+            request = _REQUEST.validate_json(text)
+        except ValidationError:
+            return POLICY_VIOLATION
+        match request:
+            case Ack():
+                outbox.ack(request.seq)
+            case Rate():
+                outbox.limit_rate(request.fps)
+            case Ping():
+                outbox.put_event(message("pong", None))
+            case ResyncRequest():
+                outbox.put_resync()

@@ -1,0 +1,34 @@
+"""Settings of the HUD."""
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from rlaif.service.settings import ServiceSettings
+
+
+class HudSettings(ServiceSettings):
+    """Where the HUD listens and whom it serves."""
+
+    model_config = SettingsConfigDict(env_prefix="HUD_")
+
+    port: int = Field(
+        default=8086, ge=0, le=65535, description="TCP port to listen on; 0 takes a free one."
+    )
+    max_clients: int = Field(
+        default=128,
+        ge=1,
+        le=10_000,
+        description="Pages that may be connected at a time; more get 503. One page at 20 frames a "
+        "second costs about 0.2 % of a CPU core.",
+    )
+    allowed_origins: tuple[str, ...] = Field(
+        default=(),
+        description="Origins of other sites whose pages may open the live connection, such as "
+        '["https://hud.example.org"]; the HUD\'s own page always may.',
+    )
+    takeover_seconds: float = Field(
+        default=10.0,
+        ge=1,
+        le=600,
+        description="Silence in seconds after which another environment's screen is shown.",
+    )

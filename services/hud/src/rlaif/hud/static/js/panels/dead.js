@@ -1,0 +1,14 @@
+// Events that a consumer gave up.
+
+import { byId, h, show } from "../dom.js";
+import { ago } from "../clock.js";
+import { count } from "../format.js";
+import { empty, facts } from "../parts.js";
+
+export function drawDead({ dead_letters: dead }) {
+  const last = dead.last;
+  show(byId("dead"),
+    facts([["Given up", count(dead.count)], ["Last", last ? ago(last.dead_at) : "—"]]),
+    last ? h("p", { class: "words" }, h("b", {}, last.reason), ` ${last.detail}`) : empty(dead.count === 0 ? "Every event was handled so far." : ""),
+    last ? h("p", { class: "sub" }, `${last.consumer}, ${last.event_id}, ${count(last.attempts)} ${last.attempts === 1 ? "try" : "tries"}`) : null);
+}

@@ -1,0 +1,33 @@
+// Small parts that several panels use.
+
+import { h } from "./dom.js";
+import { decimal, UNKNOWN } from "./format.js";
+
+/** A bar for a value between 0 and 1, with its number. */
+export function bar01(value, { kind = "", title = null } = {}) {
+  const fill = h("i");
+  fill.style.width = `${100 * (value ?? 0)}%`;
+  return [h("span", { class: "bar01", "data-kind": kind, "aria-hidden": "true", title }, fill), h("span", { class: "number", title }, decimal(value))];
+}
+
+/** Facts as terms and values: [["Steps", "1,204", "exact text"], …]. */
+export function facts(rows, kind = "") {
+  return h("dl", { class: `facts ${kind}` }, ...rows.map(([term, value, title]) => h("div", {}, h("dt", {}, term), h("dd", { title }, value))));
+}
+
+/** The words of the judges. */
+export function words(rationales) {
+  return h("div", { class: "words" }, ...rationales.map(({ judge, text }) => h("figure", {}, h("blockquote", { title: text }, text), h("figcaption", {}, judge))));
+}
+
+/** Why a criterion has no number, or null. */
+export function whyUnknown(row, criterion) {
+  return row.score?.abstentions?.[criterion] ?? (row.abstained.includes(criterion) ? "abstained" : null);
+}
+
+/** A text when there is nothing to show. */
+export const empty = (...children) => h("p", { class: "empty" }, ...children);
+
+export const CRITERIA = ["progress", "dialog", "puzzle", "novelty", "efficiency"];
+
+export { UNKNOWN };

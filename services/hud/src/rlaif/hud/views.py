@@ -1,0 +1,287 @@
+"""What the page and the REST clients get to see: the read model's JSON, section by section.
+
+A value that is not known is null, never 0. Times are UTC. A score lies in [0, 1].
+"""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rlaif.contracts.ids import Id
+from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
+from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.telemetry import MapPosition, RewardBreakdown, TrainingProgress
+
+
+class View(BaseModel):
+    """Base of all views."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class RunView(TrainingProgress):
+    """The trainer's newest reading."""
+
+    received_at: datetime = Field(description="HUD clock; the reading's own clock is `at`.")
+
+
+class RewardView(RewardBreakdown):
+    """The reward's newest breakdown into parts."""
+
+    received_at: datetime
+
+
+class MapView(MapPosition):
+    """Where the watched player stood last."""
+
+    received_at: datetime
+
+
+class ScreenView(View):
+    """What is known of the live game screen."""
+
+    env: str = Field(description="The environment that is watched.")
+    sequence: int = Field(description="Frames that the HUD has shown since it started.")
+    env_step: int = Field(description="Environment step of the run, low 32 bits.")
+    captured_at: datetime = Field(description="Trainer's clock.")
+    received_at: datetime = Field(description="HUD clock.")
+    frames_per_second: float | None = Field(description="Over the last 2 s; null with one frame.")
+
+
+class LoopView(View):
+    """How far segments of the current run have come around the ring.
+
+    Counts are null until the HUD follows the event streams; then they count distinct segments.
+    """
+
+    run_id: str | None
+    captured: int | None
+    exported: int | None
+    scored: int | None
+    without_score: int | None = Field(description="Of `scored`: the judges abstained.")
+    captured_at: datetime | None
+    exported_at: datetime | None
+    scored_at: datetime | None
+    published: int | None = Field(description="Reward-model versions, over all runs.")
+    published_at: datetime | None
+    champion_version: int | None = Field(description="Of the newest activation.")
+    loaded_version: int | None = Field(description="What the trainer says it uses.")
+    loaded_at_step: int | None
+
+
+class Rationale(View):
+    """Words of one judge. Written by a language model: show it as text only."""
+
+    judge: str
+    text: str
+
+
+class ScoreDetail(View):
+    """What the score object says beyond its event."""
+
+    criteria: dict[str, CriterionScore]
+    abstentions: dict[str, str]
+    agreement: float | None = Field(description="Mean over the judged criteria.")
+    rationales: tuple[Rationale, ...]
+    calls_ok: int
+    calls: int
+
+
+class SegmentRow(View):
+    """One segment and how far it came."""
+
+    segment_id: Id
+    episode_id: Id
+    run_id: Id
+    env_step: int | None = Field(default=None, description="Of the run, when captured.")
+    decision_steps: int | None = None
+    frames: int | None = Field(default=None, description="Game frames at 60 Hz.")
+    captured_at: datetime | None = None
+    exported_at: datetime | None = None
+    scored_at: datetime | None = None
+    judge_config: Id | None = None
+    weighted: float | None = Field(default=None, description="Null when too little was judged.")
+    abstained: tuple[str, ...] = ()
+    score: ScoreDetail | None = Field(default=None, description="Null until the object was read.")
+    score_problem: str | None = Field(default=None, description="Why the object was not read.")
+
+
+class RewardModelRow(View):
+    """One published version."""
+
+    version: int
+    published_at: datetime
+    parent_version: int | None
+    labels: int
+    episodes: int
+    heldout_accuracy: float
+    heldout_pairs: int
+    champion: bool
+    in_use: bool = Field(description="The trainer says that it uses this version.")
+    loaded_at_step: int | None = Field(description="Null when the HUD did not see it happen.")
+
+
+class RejectionRow(View):
+    """One candidate that the gate refused."""
+
+    candidate_id: str
+    rejected_at: datetime
+    reasons: tuple[str, ...]
+    labels: int
+    episodes: int
+    heldout_accuracy: float | None
+
+
+class RewardModelsView(View):
+    """Versions and refused candidates, newest first."""
+
+    published: tuple[RewardModelRow, ...]
+    rejected: tuple[RejectionRow, ...]
+    rejected_count: int | None
+
+
+class JudgeRow(View):
+    """Calls of one judge inside the window."""
+
+    judge: str
+    model: str
+    calls: int
+    ok: int
+    latency_p50_seconds: float | None
+
+
+class JudgeFailure(View):
+    """The newest call that did not end well."""
+
+    at: datetime
+    judge: str
+    outcome: str
+
+
+class JudgeView(View):
+    """Health of the language-model calls that the HUD has seen lately."""
+
+    window: int = Field(description="Newest calls that are counted, at most.")
+    calls: int
+    ok: int
+    outcomes: dict[str, int]
+    latency_p50_seconds: float | None
+    latency_p95_seconds: float | None
+    last_call_at: datetime | None
+    last_failure: JudgeFailure | None
+    judges: tuple[JudgeRow, ...]
+
+
+class DeadLetterRow(View):
+    """One event that a consumer gave up."""
+
+    dead_at: datetime
+    stream: str
+    consumer: str
+    event_id: str
+    reason: str
+    detail: str
+    attempts: int
+
+
+class DeadLettersView(View):
+    """Events that were given up."""
+
+    count: int | None
+    last: DeadLetterRow | None
+
+
+class VersionMark(View):
+    """The step at which the trainer began to use a reward model."""
+
+    step: int
+    version: int
+
+
+class SeriesView(View):
+    """Curves over environment steps of the current run, as (step, value) points."""
+
+    episode_return: tuple[tuple[int, float], ...]
+    score_mean: tuple[tuple[int, float], ...] = Field(
+        description="Mean weighted score of a segment and the ones before it, `score_window` each."
+    )
+    score_window: int
+    scores: int = Field(description="Scored segments behind `score_mean`.")
+    versions: tuple[VersionMark, ...]
+
+
+class CheckView(View):
+    """Whether something that the HUD needs is there."""
+
+    ok: bool
+    detail: str | None = None
+
+
+class HealthView(View):
+    """The HUD's own condition."""
+
+    checks: dict[str, CheckView]
+    clients: int
+
+
+class JournalEntry(View):
+    """One line of the event log. `id` rises by one within an `epoch` of the HUD."""
+
+    id: int
+    at: datetime
+    kind: str
+    about: str | None
+    text: str
+    level: Literal["info", "warning"] = "info"
+
+
+class EventsPage(View):
+    """Lines of the event log after an id, oldest first."""
+
+    epoch: str = Field(description="Changes when the HUD restarts; ids start again then.")
+    items: tuple[JournalEntry, ...]
+    gap: bool = Field(description="Older lines were asked for than are kept.")
+    last_id: int
+
+
+class Snapshot(View):
+    """Everything that the page shows, at one moment."""
+
+    epoch: str
+    taken_at: datetime
+    last_event_id: int
+    run: RunView | None
+    reward: RewardView | None
+    map: MapView | None
+    screen: ScreenView | None
+    loop: LoopView
+    segments: tuple[SegmentRow, ...]
+    reward_models: RewardModelsView
+    judge: JudgeView
+    dead_letters: DeadLettersView
+    series: SeriesView
+    health: HealthView
+    events: tuple[JournalEntry, ...]
+
+
+class PictureLink(View):
+    """A picture of a segment."""
+
+    step: int | None = Field(description="Decision step after which it was taken.")
+    url: str
+
+
+class SegmentDetail(View):
+    """One segment: what the exporter wrote and what the judges said of it."""
+
+    segment: SegmentRow | None = Field(description="Null when the HUD saw no event of it.")
+    manifest: SegmentManifest
+    score: ScoreDetail | None
+    calls: tuple[JudgeCallRecord, ...]
+    score_problem: str | None
+    pictures: tuple[PictureLink, ...]
+
+
+Section = Any
+"""A JSON-able value of one field of `Snapshot`."""

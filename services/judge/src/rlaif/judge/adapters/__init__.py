@@ -1,0 +1,1 @@
+"""What the judge reaches outside itself: the language model routes."""

@@ -1,0 +1,156 @@
+"""A language model behind an OpenAI-compatible `chat/completions` endpoint.
+
+One call is one HTTP request with one deadline for all of it, so a server that hangs or sends a byte
+a second cannot hold a slot. The body is read up to a cap.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from rlaif.judge.ports import (
+    Answer,
+    CallTimeoutError,
+    CompletionRequest,
+    InvalidReplyError,
+    RefusedError,
+    ThrottledError,
+    UnavailableError,
+)
+
+BODY_CAP_BYTES = 256 * 1024
+"""Largest reply that is read; a valid one has about 2 kB."""
+
+_REFUSED = (400, 413, 422)
+_RETRY_AFTER_CAP = 600.0
+
+
+@dataclass(frozen=True)
+class CallTimes:
+    """Limits of one call, in seconds.
+
+    Attributes:
+        connect: To open the connection.
+        read: Between two parts of the reply.
+        total: For the whole call.
+    """
+
+    connect: float = 5.0
+    read: float = 60.0
+    total: float = 90.0
+
+
+def endpoint(url: str) -> str:
+    """The chat endpoint of a base URL, with or without `/v1` at its end."""
+    return f"{url.rstrip('/').removesuffix('/v1')}/v1/chat/completions"
+
+
+def http_client(*, api_key: str | None, times: CallTimes, connections: int) -> httpx.AsyncClient:
+    """The HTTP client that all routes share.
+
+    A proxy of the environment is not used for this machine's own addresses.
+    """
+    return httpx.AsyncClient(
+        headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
+        timeout=httpx.Timeout(times.total, connect=times.connect, read=times.read),
+        limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+        mounts={"all://127.0.0.1": None, "all://localhost": None},
+    )
+
+
+class OpenAiModel:
+    """One route of an OpenAI-compatible server."""
+
+    def __init__(self, client: httpx.AsyncClient, url: str, times: CallTimes) -> None:
+        """Use `client` to call the route below `url`."""
+        self._client = client
+        self._endpoint = endpoint(url)
+        # Errors go into scores and telemetry, which should not name a cluster's hosts.
+        self._path = urlsplit(self._endpoint).path
+        self._times = times
+
+    async def complete(self, request: CompletionRequest) -> Answer:
+        """Ask once; raises as `rlaif.judge.ports` says."""
+        try:
+            async with asyncio.timeout(self._times.total):
+                status, headers, body = await self._post(request)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise CallTimeoutError(
+                f"{self._path} gave no whole answer in {self._times.total:g} s"
+            ) from error
+        except httpx.HTTPError as error:
+            raise UnavailableError(
+                f"{self._path} cannot be reached: {error or type(error).__name__}; "
+                "is LLM_BASE_URL right and the server up?"
+            ) from error
+        self._check_status(status, headers, body)
+        return read_completion(body)
+
+    async def _post(self, request: CompletionRequest) -> tuple[int, Mapping[str, str], bytes]:
+        async with self._client.stream("POST", self._endpoint, json=_payload(request)) as reply:
+            body = bytearray()
+            async for part in reply.aiter_bytes():
+                body += part
+                if len(body) > BODY_CAP_BYTES:
+                    raise InvalidReplyError(f"reply is larger than {BODY_CAP_BYTES} bytes")
+            return reply.status_code, reply.headers, bytes(body)
+
+    def _check_status(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        if status == 200:
+            return
+        detail = f"{self._path} answered {status}: {body[:200].decode(errors='replace')}"
+        retry_after = _seconds(headers.get("retry-after"))
+        if status == 429:
+            raise ThrottledError(detail, retry_after)
+        if status in _REFUSED:
+            raise RefusedError(detail)
+        # A wrong key, path or model name (401, 403, 404) is set right by people, not by a score.
+        raise UnavailableError(detail, retry_after)
+
+
+def read_completion(body: bytes) -> Answer:
+    """The first choice of a chat completion.
+
+    Raises:
+        InvalidReplyError: Not JSON, or not the shape of a chat completion.
+    """
+    try:
+        reply = json.loads(body)
+        choice = reply["choices"][0]
+        text = choice["message"]["content"]
+        usage = reply.get("usage") or {}
+        finish = choice.get("finish_reason")
+        tokens = [_whole(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        raise InvalidReplyError(f"reply is not a chat completion: {error!r}"[:200]) from error
+    if not isinstance(text, str):
+        raise InvalidReplyError("reply has no text in its message")
+    return Answer(text, finish if isinstance(finish, str) else None, tokens[0], tokens[1])
+
+
+def _payload(request: CompletionRequest) -> dict[str, Any]:
+    schema = {"name": request.schema_name, "schema": request.schema, "strict": True}
+    return {
+        "model": request.model,
+        "messages": list(request.messages),
+        "seed": request.seed,
+        "temperature": request.temperature,
+        "max_tokens": request.max_tokens,
+        "response_format": {"type": "json_schema", "json_schema": schema},
+    }
+
+
+def _seconds(value: str | None) -> float | None:
+    """Seconds of a Retry-After header; its date form is not read, as clocks may differ."""
+    if value is None or not value.strip().isdigit():
+        return None
+    return min(float(value), _RETRY_AFTER_CAP)
+
+
+def _whole(value: object) -> int | None:
+    return value if type(value) is int and value >= 0 else None

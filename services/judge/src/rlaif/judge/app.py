@@ -1,0 +1,53 @@
+"""The judge as a web app with a worker beside it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from rlaif.judge.api import build_router
+from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.runtime import Runtime
+from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.wiring import build_bench
+from rlaif.service.app import build_app
+from rlaif.service.health import Readiness
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.storage.ports import ObjectStore
+
+
+def create_app(settings: JudgeSettings, *, store: ObjectStore | None = None) -> FastAPI:
+    """Build the service; its lifespan starts the worker last and stops it first.
+
+    Args:
+        settings: The judge's settings.
+        store: Replaces the store of the settings, in tests.
+    """
+    metrics, readiness = ServiceMetrics("judge"), Readiness()
+    bench = build_bench(settings)
+    runtime = Runtime(
+        settings, bench, JudgeMetrics(metrics), metrics.worker_observer(), store=store
+    )
+    runtime.add_checks(readiness)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        running = asyncio.create_task(runtime.run(), name="judge-runtime")
+        try:
+            yield
+        finally:
+            readiness.set_stopping()
+            await runtime.stop()
+            await running
+            await bench.client.aclose()
+
+    return build_app(
+        name="judge",
+        title="Judge: scores segments with language models",
+        settings=settings,
+        lifespan=lifespan,
+        routers=[build_router(settings, bench, runtime.store)],
+        readiness=readiness,
+        metrics=metrics,
+    )

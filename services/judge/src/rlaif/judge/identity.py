@@ -1,0 +1,45 @@
+"""The id of a judge configuration: everything that can change a score, in one short hash."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from rlaif.judge.evidence import EVIDENCE_VERSION
+from rlaif.judge.judges import Judge
+from rlaif.judge.prompts import PROMPT_VERSION, system_prompt
+from rlaif.judge.schema import answer_schema
+
+
+def judge_config_id(
+    judges: tuple[Judge, ...],
+    *,
+    weights: Mapping[str, float],
+    votes: int,
+    temperature: float,
+    seed: int,
+) -> str:
+    """Id under which scores of these judges are stored: "j" and 12 hexadecimal digits.
+
+    Another model, rubric, prompt, schema, weight or number of votes gives another id, so segments
+    are scored again by design and scores of two configurations never mix.
+    """
+    identity = {
+        "prompt": PROMPT_VERSION,
+        "evidence": EVIDENCE_VERSION,
+        "judges": [
+            {
+                "name": judge.name,
+                "model": judge.model,
+                "pictures": judge.pictures,
+                "system": system_prompt(judge),
+                "schema": answer_schema(judge),
+            }
+            for judge in judges
+        ],
+        "weights": dict(weights),
+        "votes": votes,
+        "temperature": temperature,
+        "seed": seed,
+    }
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return "j" + hashlib.sha256(text.encode()).hexdigest()[:12]

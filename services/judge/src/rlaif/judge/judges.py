@@ -1,0 +1,114 @@
+"""The three judges and their rubric, as data.
+
+The seeds fix who judges what: a 7B model reads the states, a 32B model the puzzles, a vision model
+the pictures. Three anchored levels a criterion: with more, language models rate worse, not better.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+LEVELS = (0, 1, 2)
+"""What a judge may answer, besides that the evidence is not enough."""
+
+INSUFFICIENT = "insufficient_evidence"
+"""What a judge answers when the evidence does not show what the criterion asks."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One row of the rubric.
+
+    Attributes:
+        name: Word in the answer and in the score.
+        question: What is judged.
+        anchors: What the levels 0, 1 and 2 mean.
+        abstain_when: When the only honest answer is `insufficient_evidence`.
+    """
+
+    name: str
+    question: str
+    anchors: tuple[str, str, str]
+    abstain_when: str
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One language model with the criteria it answers for.
+
+    Attributes:
+        name: Word in scores, metrics and settings.
+        model: Model name that the route serves.
+        route: Path below `LLM_BASE_URL` when the judge has no URL of its own.
+        criteria: What it answers, in the order of its schema.
+        pictures: How many pictures it gets besides the evidence.
+    """
+
+    name: str
+    model: str
+    route: str
+    criteria: tuple[Criterion, ...]
+    pictures: int = 0
+
+
+PROGRESS = Criterion(
+    name="progress",
+    question="Did the player get closer to finishing the game?",
+    anchors=(
+        "Nothing gained: no new room, item, key, essence or defeated enemy; or the player died.",
+        "A small step: a new room, rupees, a defeated enemy, or a way through a room.",
+        "A milestone: an item, key or essence gained, or several new rooms in a row.",
+    ),
+    abstain_when="rooms and inventory are both unknown.",
+)
+DIALOG = Criterion(
+    name="dialog",
+    question="Did the player start useful conversations and get through them?",
+    anchors=(
+        "Stuck: the same text stays open, or the same one is opened again and again.",
+        "Slow: the text moves on, but most of the segment is spent in it.",
+        "Good: the text was opened, read to its end and closed, and play went on.",
+    ),
+    abstain_when="no dialog was open in the segment.",
+)
+EFFICIENCY = Criterion(
+    name="efficiency",
+    question="Did the player use the time well?",
+    anchors=(
+        "Wasted: idle, walking against walls, in menus, or back and forth on one spot.",
+        "Mixed: some purposeful movement, some waste.",
+        "Purposeful: steady movement or action towards something, little repeated.",
+    ),
+    abstain_when="positions are unknown, or the player had no control nearly all the time.",
+)
+PUZZLE = Criterion(
+    name="puzzle",
+    question="Did the player work on a puzzle, such as blocks, switches, torches or locked doors?",
+    anchors=(
+        "A puzzle was there and the player ignored it or undid what was solved.",
+        "The player changed a part of the puzzle: a block, a switch, a torch.",
+        "The player solved it: a door opened, a chest or a key appeared.",
+    ),
+    abstain_when="the evidence shows no part of a puzzle and nothing that gave way.",
+)
+NOVELTY = Criterion(
+    name="novelty",
+    question="Did the player see places or things that are new?",
+    anchors=(
+        "Nothing new: the same place from beginning to end.",
+        "A little new: another part of the room, or one room not seen before.",
+        "Much new: several new rooms, a new area, or a thing never met before.",
+    ),
+    abstain_when="there are no pictures and the rooms are unknown.",
+)
+
+JUDGES: tuple[Judge, ...] = (
+    Judge("state", "qwen25-7b", "/dialog", (PROGRESS, DIALOG, EFFICIENCY)),
+    Judge("puzzle", "qwen25-32b", "/puzzle", (PUZZLE,)),
+    Judge("vision", "qwen25-vl-32b", "/vision", (NOVELTY,), pictures=4),
+)
+"""The seeds' judges. The state judge uses `/dialog` because the seeds serve its model there."""
+
+
+def with_models(judges: tuple[Judge, ...], models: Mapping[str, str]) -> tuple[Judge, ...]:
+    """The judges with the model names of `models` (judge name → model) where it has one."""
+    return tuple(replace(judge, model=models.get(judge.name, judge.model)) for judge in judges)

@@ -1,0 +1,142 @@
+"""Reads an exported segment out of the object store and checks every byte of it."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from rlaif.contracts.model import Contract
+from rlaif.contracts.segments import SegmentManifest, StateRecord, StoredFile
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
+
+MANIFEST_CAP_BYTES = 1024 * 1024
+STATES_CAP_BYTES = 4 * 1024 * 1024
+"""75 lines of about 2 kB are usual; a longer file is not a segment."""
+PICTURE_CAP_BYTES = 256 * 1024
+"""A screen of 160x144 pixels is a few kB as PNG."""
+
+_PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
+_PNG_SIZE = slice(16, 24)
+_MOST_PIXELS_A_SIDE = 1024
+
+M = TypeVar("M", bound=Contract)
+
+
+class MissingObjectError(Exception):
+    """An object of the segment is not there; it may come, but it never should be late."""
+
+
+class CorruptSegmentError(Exception):
+    """The segment is not what its event or its manifest says."""
+
+
+@dataclass(frozen=True)
+class LoadedSegment:
+    """A verified segment.
+
+    Attributes:
+        manifest: Its manifest.
+        records: One state a decision step, in order.
+        pictures: PNG files in time order; the chosen ones only.
+    """
+
+    manifest: SegmentManifest
+    records: tuple[StateRecord, ...]
+    pictures: tuple[bytes, ...]
+
+
+def load_segment(
+    store: ObjectStore, *, manifest_key: str, manifest_sha256: str, pictures: int
+) -> LoadedSegment:
+    """Load a segment by its manifest. Blocks.
+
+    Args:
+        store: Where segments are.
+        manifest_key: Key of the manifest.
+        manifest_sha256: Digest that its bytes must have.
+        pictures: Most pictures to load; they are spread evenly over the segment.
+
+    Raises:
+        MissingObjectError: An object is not there.
+        CorruptSegmentError: A digest, a size or a shape is wrong.
+        StoreUnavailableError: The store did not answer.
+    """
+    data = _fetch(store, manifest_key, manifest_sha256, cap=MANIFEST_CAP_BYTES)
+    manifest = _parse(SegmentManifest, data, manifest_key)
+    if keys.manifest(manifest.episode_id, manifest.segment_id) != manifest_key:
+        raise CorruptSegmentError(f"{manifest_key} describes segment {manifest.segment_id}")
+    records = _load_states(store, manifest)
+    chosen = spread(manifest.pictures, pictures)
+    return LoadedSegment(
+        manifest, records, tuple(_load_picture(store, manifest, file) for file in chosen)
+    )
+
+
+def spread(files: Sequence[StoredFile], most: int) -> list[StoredFile]:
+    """At most `most` of `files`, evenly spaced, first and last among them."""
+    if most <= 0 or not files:
+        return []
+    if most == 1 or len(files) == 1:
+        return [files[-1]]
+    count = min(most, len(files))
+    return [files[round(at * (len(files) - 1) / (count - 1))] for at in range(count)]
+
+
+def _load_states(store: ObjectStore, manifest: SegmentManifest) -> tuple[StateRecord, ...]:
+    data = _fetch_file(store, manifest, manifest.states, cap=STATES_CAP_BYTES)
+    records = tuple(
+        _parse(StateRecord, line, manifest.states.key) for line in data.split(b"\n") if line.strip()
+    )
+    if [record.step for record in records] != list(range(manifest.decision_steps)):
+        raise CorruptSegmentError(
+            f"{manifest.states.key} has {len(records)} states, not the steps 0 to "
+            f"{manifest.decision_steps - 1} in order"
+        )
+    return records
+
+
+def _load_picture(store: ObjectStore, manifest: SegmentManifest, file: StoredFile) -> bytes:
+    data = _fetch_file(store, manifest, file, cap=PICTURE_CAP_BYTES)
+    size = data[_PNG_SIZE]
+    # The header says how large the picture becomes: a small file can hold a huge one.
+    sides = (int.from_bytes(size[:4]), int.from_bytes(size[4:]))
+    if not data.startswith(_PNG_MAGIC) or not all(0 < s <= _MOST_PIXELS_A_SIDE for s in sides):
+        raise CorruptSegmentError(f"{file.key} is not a PNG of a game's screen")
+    return data
+
+
+def _fetch_file(
+    store: ObjectStore, manifest: SegmentManifest, file: StoredFile, *, cap: int
+) -> bytes:
+    folder = keys.segment(manifest.episode_id, manifest.segment_id, "")
+    if not file.key.startswith(folder):
+        raise CorruptSegmentError(f"{file.key} does not lie in {folder}")
+    return _fetch(store, file.key, file.sha256, cap=cap)
+
+
+def _fetch(store: ObjectStore, key: str, sha256: str, *, cap: int) -> bytes:
+    info = store.head(key)
+    if info is None:
+        raise MissingObjectError(f"{key} is not in {store.url}")
+    if info.size_bytes > cap:
+        raise CorruptSegmentError(f"{key} has {info.size_bytes} bytes, more than {cap}")
+    try:
+        data = store.get(key)
+    except ObjectNotFoundError as error:
+        raise MissingObjectError(f"{key} is not in {store.url}") from error
+    found = hashlib.sha256(data).hexdigest()
+    if found != sha256:
+        raise CorruptSegmentError(
+            f"{key} has SHA-256 {found[:12]}, not {sha256[:12]}; export again"
+        )
+    return data
+
+
+def _parse(kind: type[M], data: bytes, key: str) -> M:
+    try:
+        return kind.model_validate_json(data)
+    except ValidationError as error:
+        raise CorruptSegmentError(f"{key} is not a valid {kind.__name__}: {error}"[:500]) from error

@@ -1,0 +1,195 @@
+"""The score objects of one judge configuration as labels, kept in memory and kept up to date.
+
+Events are hints only: a look lists the objects after the last known key, and now and then all of
+them, so a lost event costs time and nothing else. Score objects never change (`put_once`), so each
+is read once.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from rlaif.contracts.model import Contract
+from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.segments import SegmentManifest
+from rlaif.reward_model.labels import LabelError, LabelledSegment, decode_observations, label
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, ObjectStore
+
+OBSERVATIONS_CAP_BYTES = 8 * 1024 * 1024
+"""75 steps of 128 float32 take 38 kB; a longer file is not a segment."""
+
+_READERS = 8
+_INPUTS = 128
+
+C = TypeVar("C", bound=Contract)
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class _Score:
+    """A score object that was read, before its observations are."""
+
+    key: str
+    sha256: str
+    record: ScoreRecord
+
+
+class LabelLog:
+    """Labels of one judge configuration. Used by one thread at a time."""
+
+    def __init__(self, store: ObjectStore, *, judge_config: str | None, most_labels: int) -> None:
+        """Read from `store`.
+
+        Args:
+            store: The episodes' bucket.
+            judge_config: Which scores; None takes the configuration that scored last.
+            most_labels: Labels kept: the newest by environment step.
+        """
+        self._store = store
+        self._wanted = judge_config
+        self._most = most_labels
+        self._forget(judge_config)
+
+    def _forget(self, judge_config: str | None) -> None:
+        self.judge_config = judge_config
+        self._seen: set[str] = set()
+        self._last_key = ""
+        self._labels: dict[str, LabelledSegment] = {}
+        self._skipped: Counter[str] = Counter()
+
+    @property
+    def labels(self) -> tuple[LabelledSegment, ...]:
+        """The labels, oldest first."""
+        ordered = sorted(self._labels.values(), key=lambda item: (item.env_step, item.segment_id))
+        return tuple(ordered)
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """Reason → score objects that are no label."""
+        return dict(self._skipped)
+
+    def look(self, hints: Iterable[str] = (), *, full: bool) -> None:
+        """Read the score objects that are new. Blocks.
+
+        Args:
+            hints: Keys of score objects that events named.
+            full: List every score object, and choose the configuration again, instead of listing
+                after the last known key only.
+
+        Raises:
+            StoreUnavailableError: The store did not answer; the next look goes on.
+        """
+        if full or self.judge_config is None:
+            listed = self._list_all()
+        else:
+            found = self._store.list(keys.scores(self.judge_config), after=self._last_key)
+            listed = [info.key for info in found]
+        mine = [
+            key
+            for key in sorted({*listed, *hints})
+            if (ids := keys.score_ids(key)) and ids[0] == self.judge_config
+        ]
+        unread = [key for key in mine if key not in self._seen]
+        scores = [score for _, score in self._read_each(unread, self._read_score)]
+        for score, made in self._read_each(self._keep_newest(scores), self._read_label):
+            self._labels[score.key] = made
+            self._seen.add(score.key)
+        # Not from hints: keys below a hinted one may not have been listed yet.
+        self._last_key = max([self._last_key, *(key for key in listed if key in self._seen)])
+
+    def _list_all(self) -> list[str]:
+        """Keys of the chosen configuration; forgets the labels when it is another one now."""
+        latest: dict[str, ObjectInfo] = {}
+        by_config: dict[str, list[str]] = {}
+        for info in self._store.list(keys.scores(self._wanted or "")):
+            if (ids := keys.score_ids(info.key)) is None:
+                continue
+            by_config.setdefault(ids[0], []).append(info.key)
+            if ids[0] not in latest or info.modified_at > latest[ids[0]].modified_at:
+                latest[ids[0]] = info
+        chosen = self._wanted
+        if chosen is None and latest:
+            chosen = max(latest, key=lambda config: (latest[config].modified_at, config))
+        if chosen != self.judge_config:
+            self._forget(chosen)
+        return by_config.get(chosen or "", [])
+
+    def _keep_newest(self, scores: list[_Score]) -> list[_Score]:
+        """Drop labels and scores beyond the newest `most_labels`; gives the scores that stay."""
+        ages = [(item.env_step, key) for key, item in self._labels.items()]
+        ages += [(score.record.env_step, score.key) for score in scores]
+        for _, key in sorted(ages)[: max(0, len(ages) - self._most)]:
+            self._labels.pop(key, None)
+            self._skip(key, "older")
+        return [score for score in scores if score.key not in self._seen]
+
+    def _read_each(self, items: list[T], read: Callable[[T], R]) -> list[tuple[T, R]]:
+        """Read several at once; those that are no label are counted and left out."""
+
+        def attempt(item: T) -> R | LabelError:
+            try:
+                return read(item)
+            except LabelError as error:
+                return error
+
+        if not items:
+            return []
+        with ThreadPoolExecutor(_READERS, thread_name_prefix="label-reader") as pool:
+            results = list(pool.map(attempt, items))
+        good: list[tuple[T, R]] = []
+        for item, result in zip(items, results, strict=True):
+            if isinstance(result, LabelError):
+                self._skip(item.key if isinstance(item, _Score) else str(item), result.reason)
+            else:
+                good.append((item, result))
+        return good
+
+    def _skip(self, key: str, reason: str) -> None:
+        self._seen.add(key)
+        self._skipped[reason] += 1
+
+    def _read_score(self, key: str) -> _Score:
+        data = self._get(key)
+        record = _parse(ScoreRecord, data, key)
+        if (record.judge_config, record.segment_id) != keys.score_ids(key):
+            raise LabelError("other_segment", f"{key} holds the score of {record.segment_id}")
+        return _Score(key, hashlib.sha256(data).hexdigest(), record)
+
+    def _read_label(self, score: _Score) -> LabelledSegment:
+        data = self._get(score.record.manifest_key)
+        if hashlib.sha256(data).hexdigest() != score.record.manifest_sha256:
+            raise LabelError(
+                "hash_mismatch", f"{score.record.manifest_key} is not the manifest that was scored"
+            )
+        manifest = _parse(SegmentManifest, data, score.record.manifest_key)
+        return label(
+            score.record, manifest, self._observations(manifest), score_sha256=score.sha256
+        )
+
+    def _observations(self, manifest: SegmentManifest) -> NDArray[np.float32]:
+        if manifest.observations.size_bytes > OBSERVATIONS_CAP_BYTES:
+            raise LabelError("too_large", f"{manifest.observations.key} is too large for a segment")
+        data = self._get(manifest.observations.key)
+        return decode_observations(data, manifest, inputs=_INPUTS)
+
+    def _get(self, key: str) -> bytes:
+        try:
+            return self._store.get(key)
+        except ObjectNotFoundError as error:
+            raise LabelError("missing", f"{key} does not exist") from error
+
+
+def _parse(kind: type[C], data: bytes, key: str) -> C:
+    try:
+        return kind.model_validate_json(data)
+    except ValidationError as error:
+        raise LabelError("invalid", f"{key} is not a {kind.__name__}: {error}") from error

@@ -1,0 +1,206 @@
+"""The published reward models in the store: publish, go back, mend what a crash left half done.
+
+Order of a publication, and what a crash after each step leaves:
+
+1. `rm.safetensors`, `rm.pt`   an orphan that nobody reads; its version is used again only by the
+                               very same network
+2. `manifest.json`             the commit point (`put_once`): the version exists; `heal` makes it
+                               the champion
+3. `champion.json`             the version is live; the event is still to come
+4. the event                   published again at each start, under the same id
+
+Versions are never used twice. One process writes here at a time.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from rlaif.contracts.events import RewardModelPublished
+from rlaif.contracts.reward_models import Champion, RewardModelManifest
+from rlaif.reward_model.candidate import Candidate
+from rlaif.reward_net import artifact
+from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+
+_JSON = "application/json"
+# Each orphan of a crash takes one; more than a few are not crashes.
+_VERSION_TRIES = 20
+
+
+class UnknownVersionError(LookupError):
+    """No reward model of this version was published."""
+
+
+class CorruptRegistryError(StorageError):
+    """An object of the registry is not what this service wrote."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """The champion with its record."""
+
+    champion: Champion
+    manifest: RewardModelManifest
+
+    def event(self) -> RewardModelPublished:
+        """The event that tells of it; equal for equal activations."""
+        metrics = self.manifest.metrics
+        if metrics.heldout_accuracy is None:
+            raise CorruptRegistryError(f"version {self.manifest.version} has no held-out accuracy")
+        return RewardModelPublished(
+            version=self.manifest.version,
+            model_key=self.manifest.model_key,
+            model_sha256=self.manifest.model_sha256,
+            manifest_key=self.champion.manifest_key,
+            layout_version=self.manifest.spec.layout_version,
+            parent_version=self.manifest.parent_version,
+            labels=self.manifest.labels,
+            episodes=self.manifest.episodes,
+            heldout_accuracy=metrics.heldout_accuracy,
+            heldout_pairs=metrics.heldout_pairs,
+            activation=self.champion.activation,
+        )
+
+
+class ModelRegistry:
+    """Reads and writes `reward_model/`. Its calls block."""
+
+    def __init__(self, store: ObjectStore, *, now: Callable[[], datetime]) -> None:
+        """Work in `store`, the models' bucket; `now` dates manifests."""
+        self._store = store
+        self._now = now
+        self._manifests: dict[int, RewardModelManifest] = {}
+
+    def live(self) -> Live | None:
+        """The champion; None before the first publication."""
+        try:
+            data = self._store.get(keys.CHAMPION)
+        except ObjectNotFoundError:
+            return None
+        try:
+            champion = Champion.model_validate_json(data)
+        except ValidationError as error:
+            raise CorruptRegistryError(f"{keys.CHAMPION} cannot be read: {error}") from error
+        return Live(champion, self.manifest(champion.version))
+
+    def versions(self) -> list[int]:
+        """Published versions, oldest first."""
+        found = (
+            keys.reward_model_version(item.key) for item in self._store.list(keys.REWARD_MODELS)
+        )
+        return sorted(version for version in found if version is not None)
+
+    def manifest(self, version: int) -> RewardModelManifest:
+        """The record of a version.
+
+        Raises:
+            UnknownVersionError: There is no such version.
+            CorruptRegistryError: Its manifest cannot be read.
+        """
+        if version not in self._manifests:
+            key = keys.reward_model(version, "manifest.json")
+            try:
+                made = RewardModelManifest.model_validate_json(self._store.get(key))
+            except ObjectNotFoundError as error:
+                raise UnknownVersionError(f"there is no reward model {version}") from error
+            except ValidationError as error:
+                raise CorruptRegistryError(f"{key} cannot be read: {error}") from error
+            # Manifests never change, so each is read once.
+            self._manifests[version] = made
+        return self._manifests[version]
+
+    def potential(self, version: int, *, layout_version: str) -> PotentialFunction:
+        """The potential of a version.
+
+        Raises:
+            UnknownVersionError: There is no such version.
+            RewardNetError: Its file is not a network for this layout.
+        """
+        manifest = self.manifest(version)
+        data = self._store.get(manifest.model_key)
+        loaded = artifact.load(data, sha256=manifest.model_sha256, layout_version=layout_version)
+        return PotentialFunction(loaded.net)
+
+    def publish(self, candidate: Candidate, *, judge_config: str, seed: int) -> Live:
+        """Give a candidate that passed the next version and make it the champion."""
+        if candidate.net is None or not candidate.passed:
+            raise ValueError(f"{candidate.candidate_id} did not pass the gate")
+        live, versions = self.live(), self.versions()
+        first = max(versions, default=0) + 1
+        for version in range(first, first + _VERSION_TRIES):
+            data = artifact.save(candidate.net, candidate.net.spec, version=version)
+            manifest = RewardModelManifest(
+                version=version,
+                model_key=keys.reward_model(version, "rm.safetensors"),
+                model_sha256=hashlib.sha256(data).hexdigest(),
+                spec=candidate.net.spec,
+                judge_config=judge_config,
+                parent_version=live.manifest.version if live else None,
+                labels=candidate.labels,
+                preferences=candidate.preferences,
+                episodes=candidate.episodes,
+                label_digest=candidate.label_digest,
+                seed=seed,
+                metrics=candidate.metrics,
+                created_at=self._now(),
+            )
+            if self._commit(manifest, data, candidate.net):
+                return self._promote(self.manifest(version), live)
+        raise CorruptRegistryError(
+            f"versions {first} to {version} are taken by files without a manifest; delete those of "
+            f"{keys.REWARD_MODELS}* that have none"
+        )
+
+    def activate(self, version: int) -> Live:
+        """Make a published version the champion; nothing changes when it is already.
+
+        Raises:
+            UnknownVersionError: There is no such version.
+            RewardNetError: Its file would be refused by the trainer.
+        """
+        manifest = self.manifest(version)
+        self.potential(version, layout_version=manifest.spec.layout_version)
+        live = self.live()
+        if live is not None and live.manifest.version == version:
+            return live
+        return self._promote(manifest, live)
+
+    def heal(self) -> Live | None:
+        """Finish a promotion that a crash cut off; gives the champion."""
+        live, newest = self.live(), max(self.versions(), default=0)
+        known = live.champion.newest_version or live.champion.version if live else 0
+        return self._promote(self.manifest(newest), live) if newest > known else live
+
+    def _commit(self, manifest: RewardModelManifest, data: bytes, net: RewardNet) -> bool:
+        """Write the files of a version; False when the version is another network's."""
+        if (
+            not self._store.put_once(manifest.model_key, data)
+            and self._store.get(manifest.model_key) != data
+        ):
+            return False
+        self._store.put(keys.reward_model(manifest.version, "rm.pt"), artifact.to_rm_pt(net))
+        key = keys.reward_model(manifest.version, "manifest.json")
+        record = manifest.model_dump_json().encode()
+        # Equal bytes are ours: a put whose answer was lost is tried again and then finds itself.
+        return (
+            self._store.put_once(key, record, content_type=_JSON) or self._store.get(key) == record
+        )
+
+    def _promote(self, manifest: RewardModelManifest, live: Live | None) -> Live:
+        newest = max([manifest.version, *self.versions()])
+        champion = Champion(
+            version=manifest.version,
+            manifest_key=keys.reward_model(manifest.version, "manifest.json"),
+            model_key=manifest.model_key,
+            model_sha256=manifest.model_sha256,
+            activation=live.champion.activation + 1 if live else 1,
+            newest_version=newest,
+        )
+        self._store.put(keys.CHAMPION, champion.model_dump_json().encode(), content_type=_JSON)
+        return Live(champion, manifest)

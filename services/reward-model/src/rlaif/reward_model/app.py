@@ -1,0 +1,52 @@
+"""The reward-model service as a web app with a training task beside it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from rlaif.reward_model.api import build_router
+from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.runtime import Runtime
+from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.service.app import build_app
+from rlaif.service.health import Readiness
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.storage.ports import ObjectStore
+
+
+def create_app(
+    settings: RewardModelSettings, *, stores: tuple[ObjectStore, ObjectStore] | None = None
+) -> FastAPI:
+    """Build the service; its lifespan starts the training task last and stops it first.
+
+    Args:
+        settings: The service's settings.
+        stores: (episodes, models) instead of those of the settings, in tests.
+    """
+    metrics, readiness = ServiceMetrics("reward-model"), Readiness()
+    runtime = Runtime(
+        settings, RewardModelMetrics(metrics), metrics.worker_observer(), stores=stores
+    )
+    runtime.add_checks(readiness)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        running = asyncio.create_task(runtime.run(), name="reward-model-runtime")
+        try:
+            yield
+        finally:
+            readiness.set_stopping()
+            await runtime.stop()
+            await running
+
+    return build_app(
+        name="reward-model",
+        title="Reward model: learns what the judges prefer",
+        settings=settings,
+        lifespan=lifespan,
+        routers=[build_router(runtime.training, runtime.registry)],
+        readiness=readiness,
+        metrics=metrics,
+    )

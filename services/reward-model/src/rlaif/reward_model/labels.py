@@ -1,0 +1,159 @@
+"""A label: what was seen in one segment, beside what the judges said of it.
+
+The features come from observations.npy alone and the values from the score object alone; no
+function here takes both and returns features, so a score cannot leak into an input.
+"""
+
+import hashlib
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlaif.contracts.scores import ScoreRecord, rubric_mean
+from rlaif.contracts.segments import SegmentManifest
+
+
+class LabelError(ValueError):
+    """The score cannot be used as a label.
+
+    Attributes:
+        reason: Stable word for machines and metrics.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class LabelledSegment:
+    """One scored segment.
+
+    Attributes:
+        segment_id: The segment.
+        episode_id: Its episode; an episode is wholly on one side of the split.
+        env_step: Environment steps of the run when it was captured: orders labels in time.
+        start_step: Decision step of the episode at which it starts; 0 is a fresh episode.
+        layout_version: Observation layout of `observations`.
+        observations: `[T, 128]` float32 in [0, 1], read-only, from observations.npy.
+        values: Criterion → value in [0, 1]; judged criteria only.
+        weights: Criterion → rubric weight.
+        score_sha256: Digest of the score object.
+    """
+
+    segment_id: str
+    episode_id: str
+    env_step: int
+    start_step: int
+    layout_version: str
+    observations: NDArray[np.float32]
+    values: dict[str, float]
+    weights: dict[str, float]
+    score_sha256: str
+
+    @property
+    def weighted(self) -> float | None:
+        """Rubric mean in [0, 1] over the judged criteria; None when too few were judged."""
+        return rubric_mean(self.values, self.weights)
+
+
+def label(
+    record: ScoreRecord,
+    manifest: SegmentManifest,
+    observations: NDArray[np.float32],
+    *,
+    score_sha256: str,
+) -> LabelledSegment:
+    """Join a score with its segment.
+
+    Args:
+        record: The score.
+        manifest: The manifest that the score names.
+        observations: What `decode_observations` gave for this manifest.
+        score_sha256: Digest of the score object.
+
+    Raises:
+        LabelError: The two speak of different segments, or too little of the rubric was judged.
+    """
+    if (record.segment_id, record.episode_id) != (manifest.segment_id, manifest.episode_id):
+        raise LabelError(
+            "other_segment",
+            f"the score of segment {record.segment_id} names the manifest of "
+            f"{manifest.segment_id}; score the segment again",
+        )
+    values = {
+        name: score.value for name, score in record.criteria.items() if name in record.weights
+    }
+    if rubric_mean(values, record.weights) is None:
+        raise LabelError(
+            "abstained", f"the judges scored too little of the rubric: {sorted(values) or 'none'}"
+        )
+    return LabelledSegment(
+        segment_id=record.segment_id,
+        episode_id=record.episode_id,
+        env_step=record.env_step or manifest.env_step,
+        start_step=manifest.start_step,
+        layout_version=manifest.layout_version,
+        observations=observations,
+        values=values,
+        weights=dict(record.weights),
+        score_sha256=score_sha256,
+    )
+
+
+def decode_observations(
+    data: bytes, manifest: SegmentManifest, *, inputs: int
+) -> NDArray[np.float32]:
+    """The observations of a segment, exactly as the exporter stored them.
+
+    Args:
+        data: Bytes of observations.npy.
+        manifest: The segment's manifest.
+        inputs: Length of one observation.
+
+    Returns:
+        `[T, inputs]` float32 in [0, 1], read-only; T is the manifest's decision steps.
+
+    Raises:
+        LabelError: The bytes are not those of the manifest, or not such an array.
+    """
+    found = hashlib.sha256(data).hexdigest()
+    if found != manifest.observations.sha256:
+        raise LabelError(
+            "hash_mismatch",
+            f"{manifest.observations.key} has SHA-256 {found}, its manifest says "
+            f"{manifest.observations.sha256}; export the segment again",
+        )
+    try:
+        array = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise LabelError("not_npy", f"{manifest.observations.key}: {error}") from error
+    expected = (manifest.decision_steps, inputs)
+    if not isinstance(array, np.ndarray) or array.shape != expected or array.dtype != np.float32:
+        raise LabelError(
+            "wrong_shape",
+            f"{manifest.observations.key} holds {array.dtype} {array.shape}, expected float32 "
+            f"{expected}",
+        )
+    if not (np.isfinite(array).all() and array.min() >= 0 and array.max() <= 1):
+        raise LabelError("out_of_range", f"{manifest.observations.key} has values outside [0, 1]")
+    array.setflags(write=False)
+    return array
+
+
+def label_digest(labels: Iterable[LabelledSegment]) -> str:
+    """SHA-256 of the sorted (segment id, score digest): equal sets of labels, equal digests."""
+    lines = sorted(f"{item.segment_id} {item.score_sha256}" for item in labels)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def of_newest_layout(labels: Sequence[LabelledSegment]) -> list[LabelledSegment]:
+    """The labels whose observation layout is that of the newest one, oldest first.
+
+    A network reads one layout; after a change of the layout the old segments cannot be mixed in.
+    """
+    ordered = sorted(labels, key=lambda item: (item.env_step, item.segment_id))
+    return [item for item in ordered if item.layout_version == ordered[-1].layout_version]

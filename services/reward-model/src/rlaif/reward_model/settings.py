@@ -1,0 +1,165 @@
+"""The settings of the reward-model service."""
+
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from rlaif.contracts.ids import ID_PATTERN
+from rlaif.service.settings import ServiceSettings
+
+
+class RewardModelSettings(ServiceSettings):
+    """When a candidate is trained, how, and what it must show to go live."""
+
+    model_config = SettingsConfigDict(env_prefix="REWARD_MODEL_")
+
+    port: int = Field(default=8084, ge=0, le=65535, description="TCP port to listen on.")
+
+    judge_config: str | None = Field(
+        default=None,
+        pattern=ID_PATTERN,
+        description="Judge configuration whose scores are learned; unset takes the one that scored "
+        "last. Scores of different configurations are never mixed.",
+    )
+    most_labels: int = Field(
+        default=2000,
+        ge=24,
+        le=20_000,
+        description="Newest labels that are learned from. More: steadier, older behaviour counts "
+        "longer, 40 kB of memory each. Fewer: follows the policy faster.",
+    )
+    min_labels: int = Field(
+        default=24,
+        ge=2,
+        description="Labels before the first training. More: later and surer. Fewer: more "
+        "candidates that the gate refuses.",
+    )
+    min_episodes: int = Field(
+        default=4,
+        ge=2,
+        description="Episodes before the first training. More: later, tested on more variety.",
+    )
+    min_heldout_pairs: int = Field(
+        default=20,
+        ge=1,
+        description="Decided held-out pairs that the gate needs. More: later and surer.",
+    )
+    retrain_min_new: int = Field(
+        default=16,
+        ge=1,
+        description="New labels that start a training. More: fewer swaps of the reward, staler "
+        "model. Fewer: fresher, and more chances for luck to pass the gate.",
+    )
+    heldout_fraction: float = Field(
+        default=0.25,
+        gt=0,
+        lt=1,
+        description="Share of episodes that test and never teach. More: surer gate, less to learn "
+        "from.",
+    )
+    gate_confidence: float = Field(
+        default=0.95,
+        ge=0.5,
+        lt=1,
+        description="One-sided confidence that held-out accuracy exceeds chance. Higher: pure "
+        "noise passes less often (0.95: about 1 in 30), real signal needs more labels.",
+    )
+    champion_margin: float = Field(
+        default=0.05,
+        ge=0,
+        le=0.5,
+        description="By how much a candidate may fall short of the champion's held-out accuracy. "
+        "Higher: fresher models win more easily. Lower: fewer swaps.",
+    )
+
+    tie_band: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        description="Rubric difference below which two segments are a tie. Higher: fewer, clearer "
+        "pairs. Lower: more pairs that hang on one vote.",
+    )
+    tie_weight: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Loss weight of ties; 0 drops them. Higher: flatter potential among equals.",
+    )
+    pairs_per_segment: int = Field(
+        default=16,
+        ge=1,
+        le=256,
+        description="Most pairs of one segment. More: slower, little gained, as pairs of one "
+        "segment repeat each other. Fewer: noisier.",
+    )
+    statistic: Literal["end_minus_start", "mean"] = Field(
+        default="end_minus_start",
+        description="What of a segment is compared: the potential's rise from its first to its "
+        "last observation (for potential shaping), or its mean (for an additive reward).",
+    )
+    activation: Literal["relu", "tanh"] = Field(
+        default="tanh",
+        description="Between the layers of the 128-64-64-1 network. tanh learns from fewer labels; "
+        "relu bends more sharply once there are thousands.",
+    )
+    epochs: int = Field(
+        default=60,
+        ge=1,
+        le=1000,
+        description="Passes over the pairs. More: slower, closer to the penalised optimum. Fewer: "
+        "underfits small sets.",
+    )
+    learning_rate: float = Field(
+        default=3e-3,
+        gt=0,
+        le=0.1,
+        description="Of Adam. Higher: faster, unsteady above 0.01. Lower: needs more epochs.",
+    )
+    weight_decay: float = Field(
+        default=1e-2,
+        ge=0,
+        le=1,
+        description="L2 penalty. Higher: smoother; from 0.04 on the network shrinks to a constant "
+        "and is refused. Lower: learns small label sets by heart.",
+    )
+    label_noise: float = Field(
+        default=0.05,
+        ge=0,
+        lt=1,
+        description="Share of pairs assumed to be labelled by chance. Higher: wrong labels pull "
+        "less, right ones too.",
+    )
+    scale: float = Field(
+        default=1.0,
+        gt=0,
+        le=100,
+        description="Bound of the potential. Higher: shaping weighs more against the game's own "
+        "reward.",
+    )
+    seed: int = Field(
+        default=0, ge=0, description="Seed of pairs, weights and resampling; any value is as good."
+    )
+    threads: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="CPU threads of a training. More hardly helps a network this small, and takes "
+        "them from the emulators.",
+    )
+
+    poll_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        description="Pause between looks at the store without an event. Shorter: lost events are "
+        "noticed sooner, more requests.",
+    )
+    relist_seconds: float = Field(
+        default=120.0,
+        gt=0,
+        description="Pause between full listings of the scores, which find those that the short "
+        "looks cannot. Shorter: more requests.",
+    )
+    startup_retry_seconds: float = Field(
+        default=2.0, gt=0, description="Pause between tries to reach NATS and S3 at the start."
+    )

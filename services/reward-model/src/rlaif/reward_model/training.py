@@ -1,0 +1,353 @@
+"""The one task that trains: looks for labels, decides when, trains beside the loop, publishes.
+
+Nothing here depends on an event having arrived. An event wakes the task early; without any, it
+looks every few seconds.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import torch
+
+from rlaif.bus.errors import BusUnavailableError
+from rlaif.bus.ports import Publisher
+from rlaif.contracts.events import EventData, RewardModelRejected
+from rlaif.contracts.reward_models import GateMetrics
+from rlaif.reward_model.adapters.label_log import LabelLog
+from rlaif.reward_model.adapters.registry import Live, ModelRegistry
+from rlaif.reward_model.candidate import (
+    Candidate,
+    CandidateSettings,
+    ComparedPair,
+    train_candidate,
+)
+from rlaif.reward_model.labels import LabelledSegment, label_digest, of_newest_layout
+from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_net.errors import RewardNetError
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.storage.ports import StorageError
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class TrainingRules:
+    """When it looks and when it trains; `RewardModelSettings` explains each."""
+
+    retrain_min_new: int = 16
+    poll_seconds: float = 10.0
+    relist_seconds: float = 120.0
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One training and how it ended.
+
+    Attributes:
+        outcome: `published`, `rejected`, or `unchanged`: the champion was made of these labels.
+        version: The version that was published; None otherwise.
+        reasons: Why it was rejected.
+        seconds: Time of the fit and the gate.
+    """
+
+    candidate_id: str
+    outcome: Literal["published", "rejected", "unchanged"]
+    version: int | None
+    reasons: tuple[str, ...]
+    metrics: GateMetrics
+    labels: int
+    episodes: int
+    seconds: float
+    ended_at: datetime
+
+
+@dataclass(frozen=True)
+class TrainingStatus:
+    """Where the training stands.
+
+    Attributes:
+        state: `training` or `idle`.
+        judge_config: Whose scores are learned; None before the first score.
+        labels: Labels of the newest observation layout.
+        new_labels: Those that no attempt has used.
+        episodes: Episodes of the labels.
+        waiting_for: What is missing until the next training starts by itself.
+        skipped: Reason → score objects that are no label.
+        last_attempt: The newest attempt of this process; None before the first.
+        last_rejection: The newest that was rejected; None when none was.
+    """
+
+    state: Literal["idle", "training"]
+    judge_config: str | None
+    labels: int
+    new_labels: int
+    episodes: int
+    waiting_for: tuple[str, ...]
+    skipped: dict[str, int]
+    last_attempt: Attempt | None
+    last_rejection: Attempt | None
+
+
+class Training:
+    """Turns labels into champions."""
+
+    def __init__(
+        self,
+        log: LabelLog,
+        registry: ModelRegistry,
+        publisher: Publisher,
+        settings: CandidateSettings,
+        rules: TrainingRules,
+        metrics: RewardModelMetrics,
+        *,
+        now: Callable[[], datetime],
+    ) -> None:
+        """Learn the labels of `log`, publish to `registry`, and tell of it through `publisher`."""
+        self._log = log
+        self._registry = registry
+        self._publisher = publisher
+        self._settings = settings
+        self._rules = rules
+        self._metrics = metrics
+        self._now = now
+        self._registry_lock = asyncio.Lock()
+        self._tell_lock = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._stopping = False
+        self._hints: set[str] = set()
+        self._requested = False
+        self._next_full = float("-inf")
+        self._labels: list[LabelledSegment] = []
+        self._judge_config: str | None = None
+        self._skipped: dict[str, int] = {}
+        self._attempted: frozenset[str] | None = None
+        self._untold: list[EventData] = []
+        self._busy = False
+        self._last: Attempt | None = None
+        self._last_rejection: Attempt | None = None
+        self._pairs: tuple[ComparedPair, ...] = ()
+
+    @property
+    def labels(self) -> list[LabelledSegment]:
+        """The labels, as of the last look, oldest first."""
+        return self._labels
+
+    @property
+    def pairs(self) -> tuple[ComparedPair, ...]:
+        """The pairs of the last attempt."""
+        return self._pairs
+
+    def hint(self, score_key: str) -> None:
+        """Look soon: there is a new score object."""
+        self._hints.add(score_key)
+        self._wake.set()
+
+    def request(self) -> None:
+        """Train soon, however few labels are new."""
+        self._requested = True
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Ask `run` to end after the training that runs now."""
+        self._stopping = True
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Heal the registry, then look, train and tell until `stop`.
+
+        Raises:
+            StorageError: The registry could not be healed; run again.
+        """
+        live = await asyncio.to_thread(self._registry.heal)
+        if live is not None:
+            # Perhaps the process before died just before this; the id makes a repeat harmless.
+            self._untold.append(live.event())
+        self._metrics.champion(live.manifest.version if live else None)
+        while not self._stopping:
+            self._wake.clear()
+            try:
+                await self.step()
+            except StorageError as error:
+                logger.warning("the store failed; trying again: %s", error)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._rules.poll_seconds):
+                    await self._wake.wait()
+
+    async def step(self) -> None:
+        """Tell what is untold, look for labels, and train when it is time."""
+        await self._tell()
+        await self._look()
+        if self._labels and (self._requested or not self._waiting_for()):
+            self._requested = False
+            await self._attempt()
+            await self._tell()
+
+    async def activate(self, version: int) -> Live:
+        """Make a published version the champion.
+
+        Raises:
+            UnknownVersionError: There is no such version.
+            RewardNetError: Its file is broken.
+            StorageError: The store failed.
+        """
+        async with self._registry_lock:
+            live = await asyncio.to_thread(self._registry.activate, version)
+        self._metrics.champion(version)
+        self._untold.append(live.event())
+        await self._tell()
+        return live
+
+    def status(self) -> TrainingStatus:
+        """Where the training stands."""
+        return TrainingStatus(
+            state="training" if self._busy else "idle",
+            judge_config=self._judge_config,
+            labels=len(self._labels),
+            new_labels=self._new_labels(),
+            episodes=len({item.episode_id for item in self._labels}),
+            waiting_for=tuple(self._waiting_for()),
+            skipped=self._skipped,
+            last_attempt=self._last,
+            last_rejection=self._last_rejection,
+        )
+
+    async def _look(self) -> None:
+        clock = asyncio.get_running_loop().time
+        full = clock() >= self._next_full
+        hints, self._hints = self._hints, set()
+        try:
+            await asyncio.to_thread(self._log.look, hints, full=full)
+        except StorageError:
+            self._hints |= hints
+            raise
+        if full:
+            self._next_full = clock() + self._rules.relist_seconds
+        labels = self._log.labels
+        self._labels = of_newest_layout(labels) if labels else []
+        # Copies: the next look changes the log in another thread while the API reads.
+        self._judge_config, self._skipped = self._log.judge_config, self._log.skipped
+        self._metrics.looked(len(self._labels), self._skipped)
+        if self._attempted is None:
+            live = await asyncio.to_thread(self._registry.live)
+            learned = live is not None and live.manifest.label_digest == label_digest(self._labels)
+            self._attempted = self._ids() if learned else frozenset()
+
+    async def _attempt(self) -> None:
+        labels = self._labels
+        live = await asyncio.to_thread(self._registry.live)
+        self._busy = True
+        started = time.perf_counter()
+        try:
+            candidate = await asyncio.to_thread(self._train, labels, live)
+        finally:
+            self._busy = False
+        seconds = time.perf_counter() - started
+        self._attempted = frozenset(item.score_sha256 for item in labels)
+        self._pairs = candidate.pairs
+        self._metrics.attempted(candidate, seconds)
+        version = None
+        outcome: Literal["published", "rejected", "unchanged"] = "rejected"
+        if candidate.passed and live is not None and _made_of(live, candidate, self._settings):
+            outcome = "unchanged"
+        elif candidate.passed:
+            outcome, version = "published", await self._publish(candidate)
+        else:
+            self._reject(candidate)
+        self._last = Attempt(
+            candidate_id=candidate.candidate_id,
+            outcome=outcome,
+            version=version,
+            reasons=candidate.reasons,
+            metrics=candidate.metrics,
+            labels=candidate.labels,
+            episodes=candidate.episodes,
+            seconds=seconds,
+            ended_at=self._now(),
+        )
+        if outcome == "rejected":
+            self._last_rejection = self._last
+
+    def _train(self, labels: list[LabelledSegment], live: Live | None) -> Candidate:
+        torch.set_num_threads(self._rules.threads)
+        champion = self._champion(live, labels[0].layout_version)
+        return train_candidate(labels, settings=self._settings, champion=champion)
+
+    def _champion(self, live: Live | None, layout_version: str) -> PotentialFunction | None:
+        """The champion's potential; None when it cannot be compared on these observations."""
+        if live is None:
+            return None
+        try:
+            return self._registry.potential(live.manifest.version, layout_version=layout_version)
+        except RewardNetError as error:
+            logger.warning("no comparison with champion %d: %s", live.manifest.version, error)
+            return None
+
+    async def _publish(self, candidate: Candidate) -> int:
+        async with self._registry_lock:
+            live = await asyncio.to_thread(
+                self._registry.publish,
+                candidate,
+                judge_config=self._judge_config or "unknown",
+                seed=self._settings.seed,
+            )
+        version = live.manifest.version
+        self._metrics.champion(version)
+        self._untold.append(live.event())
+        logger.info(
+            "reward model %d is live: held-out accuracy %s on %d pairs",
+            version, candidate.metrics.heldout_accuracy, candidate.metrics.heldout_pairs,
+        )  # fmt: skip
+        return version
+
+    def _reject(self, candidate: Candidate) -> None:
+        logger.info("%s rejected: %s", candidate.candidate_id, "; ".join(candidate.reasons))
+        self._untold.append(
+            RewardModelRejected(
+                candidate_id=candidate.candidate_id,
+                reasons=candidate.reasons,
+                labels=candidate.labels,
+                episodes=candidate.episodes,
+                heldout_accuracy=candidate.metrics.heldout_accuracy,
+            )
+        )
+
+    async def _tell(self) -> None:
+        """Publish what is untold, in order; what NATS does not take now is told later."""
+        async with self._tell_lock:
+            while self._untold:
+                try:
+                    await self._publisher.publish(self._untold[0])
+                except BusUnavailableError as error:
+                    logger.warning("an event waits: %s", error)
+                    return
+                self._untold.pop(0)
+
+    def _waiting_for(self) -> list[str]:
+        gate = self._settings.gate
+        wanted = (
+            (len(self._labels), gate.min_labels, "labels"),
+            (len({item.episode_id for item in self._labels}), gate.min_episodes, "episodes"),
+            (self._new_labels(), self._rules.retrain_min_new, "new labels"),
+        )
+        return [f"{found} {what}, needs {least}" for found, least, what in wanted if found < least]
+
+    def _new_labels(self) -> int:
+        return len(self._ids() - (self._attempted or frozenset()))
+
+    def _ids(self) -> frozenset[str]:
+        return frozenset(item.score_sha256 for item in self._labels)
+
+
+def _made_of(live: Live, candidate: Candidate, settings: CandidateSettings) -> bool:
+    """Whether the champion was made of the candidate's labels with the same seed."""
+    return (live.manifest.label_digest, live.manifest.seed) == (
+        candidate.label_digest,
+        settings.seed,
+    )

@@ -1,0 +1,87 @@
+import re
+
+import pytest
+
+from rlaif.contracts import events
+from rlaif.contracts.catalog import CATALOG, STREAMS, UnknownEventError, parse_event, spec_of
+from rlaif.contracts.events import DeadLetter, EventData
+
+
+def ids_of(specs):
+    return [spec.type for spec in specs]
+
+
+def test_every_event_class_has_one_row():
+    classes = {
+        value
+        for value in vars(events).values()
+        if isinstance(value, type) and issubclass(value, EventData) and value is not EventData
+    }
+    assert {spec.data for spec in CATALOG} == classes
+    assert len(CATALOG) == len(classes)
+
+
+def test_types_and_subjects_are_unique():
+    assert len({spec.type for spec in CATALOG}) == len(CATALOG)
+    assert len({spec.subject for spec in CATALOG}) == len(CATALOG)
+
+
+@pytest.mark.parametrize("spec", CATALOG, ids=ids_of(CATALOG))
+def test_each_row_uses_names_that_nats_and_cloudevents_take(spec):
+    assert re.fullmatch(r"rlaif(\.[a-z-]+)+\.v[0-9]+", spec.type)
+    assert re.fullmatch(r"[a-z]+\.([a-z]+|\{stream\})", spec.subject)
+    assert re.fullmatch(r"[A-Z_]+", spec.stream)
+    for consumer in spec.consumers:
+        assert re.fullmatch(r"[a-z-]+", consumer)
+    assert spec_of(spec.data) is spec
+
+
+def test_every_subject_is_stored_by_exactly_its_stream():
+    for spec in CATALOG:
+        subject = spec.subject.format(stream="CAPTURES").split(".")
+        storing = [
+            stream
+            for stream, patterns in STREAMS.items()
+            for pattern in patterns
+            if all(p in (">", s) for p, s in zip(pattern.split("."), subject, strict=True))
+        ]
+        assert storing == [spec.stream]
+
+
+def test_every_event_but_notices_is_consumed():
+    """Dead letters and rejections are for people; any other event that nobody handles is a gap."""
+    unconsumed = {spec.type for spec in CATALOG if not spec.consumers}
+    assert unconsumed == {"rlaif.rm.rejected.v1", "rlaif.dead-letter.v1"}
+
+
+def test_the_ring_closes():
+    """Each producer of the ring consumes what its predecessor publishes."""
+    ring = [spec for spec in CATALOG if spec.consumers]
+    for spec, successor in zip(ring, [*ring[1:], ring[0]], strict=True):
+        assert spec.consumers == (successor.producer,)
+
+
+def test_a_dead_letter_travels_on_the_subject_of_its_stream():
+    letter = DeadLetter(
+        stream="CAPTURES", subject="s", consumer="c", event_id="e", reason="r", detail="d",
+        attempts=1, dead_at="2026-01-01T00:00:00Z", original="",
+    )  # fmt: skip
+    assert spec_of(DeadLetter).subject_for(letter) == "dead.CAPTURES"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [b"", b"{", b"[]", b"{}", b"\xff", b'{"specversion":"1.0"}', b"null"],
+)
+def test_what_is_no_event_is_refused_with_one_error(payload):
+    with pytest.raises(UnknownEventError):
+        parse_event(payload)
+
+
+def test_an_unknown_type_is_refused_by_name():
+    payload = (
+        b'{"specversion":"1.0","id":"x","source":"s","type":"rlaif.other.v1",'
+        b'"time":"2026-01-01T00:00:00Z","data":{}}'
+    )
+    with pytest.raises(UnknownEventError, match=r"'rlaif\.other\.v1' is not in the catalog"):
+        parse_event(payload)

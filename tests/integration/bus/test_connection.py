@@ -1,0 +1,136 @@
+import asyncio
+import contextlib
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from rlaif.bus.connection import connect
+from rlaif.bus.errors import BusUnavailableError
+from rlaif.contracts.events import SegmentCaptured
+from rlaif.contracts.telemetry import FRAME_SUBJECT, RewardBreakdown
+from rlaif.testing.events import segment_captured
+from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.waiting import eventually
+
+SOON = timedelta(milliseconds=300)
+
+
+def reading(step: int) -> RewardBreakdown:
+    return RewardBreakdown(
+        at=datetime(2026, 1, 1, tzinfo=UTC), run_id="r", env_step=step, parts={}, total=0.0
+    )
+
+
+async def test_the_first_connection_fails_soon_with_a_text_that_helps():
+    started = time.monotonic()
+    with pytest.raises(
+        BusUnavailableError, match=r"no NATS at 127\.0\.0\.1:1 .*NATS_URL"
+    ) as caught:
+        await connect("nats://user:secret@127.0.0.1:1", name="test", timeout=SOON)
+    assert time.monotonic() - started < 3
+    assert "secret" not in str(caught.value)
+
+
+async def test_a_token_in_the_url_opens_the_door_and_a_wrong_one_does_not(tmp_path):
+    server = NatsServer(tmp_path, token="open-sesame")
+    await asyncio.to_thread(server.start)
+    try:
+        bus = await connect(server.url, name="test")
+        assert bus.connected
+        await bus.close()
+        with pytest.raises(BusUnavailableError, match="Authorization Violation"):
+            await connect(f"nats://wrong@127.0.0.1:{server.port}", name="test", timeout=3 * SOON)
+    finally:
+        server.stop()
+
+
+async def test_the_bus_says_whether_nats_is_there_and_reconnects(bus, nats_server):
+    await asyncio.to_thread(nats_server.kill)
+    await eventually(lambda: not bus.connected, "disconnected")
+    assert not await bus.wait_connected(0.01)
+    assert not bus.closed
+    await asyncio.to_thread(nats_server.start)
+    assert await bus.wait_connected(5)
+
+
+async def test_closing_is_quick_even_after_a_partial_fetch_and_may_be_repeated(
+    nats_url, bus, start_worker
+):
+    other = await connect(nats_url, name="other")
+    worker = start_worker(None, on=other)
+    await eventually(lambda: worker.healthy, "healthy")
+    await worker.stop()
+    started = time.monotonic()
+    await other.close()
+    await other.close()
+    assert time.monotonic() - started < 1
+    assert other.closed
+    assert not other.connected
+
+
+async def test_the_bus_closes_while_nats_is_away(nats_server, bus):
+    other = await connect(nats_server.url, name="other")
+    await asyncio.to_thread(nats_server.kill)
+    await eventually(lambda: not other.connected, "disconnected")
+    started = time.monotonic()
+    await other.close()
+    assert time.monotonic() - started < 3
+    await asyncio.to_thread(nats_server.start)
+
+
+async def test_backlog_counts_waiting_and_unanswered_events(bus, start_worker):
+    entered = asyncio.Event()
+
+    async def handler(event):
+        entered.set()
+        await asyncio.Event().wait()
+
+    publisher = bus.publisher("trainer")
+    for i in range(3):
+        await publisher.publish(segment_captured(f"segment-{i}"))
+
+    async def three():
+        return await bus.backlog(SegmentCaptured, "exporter") == 3
+
+    await eventually(three, "three waiting")
+    start_worker(handler, stop_timeout=timedelta(milliseconds=1))
+    await entered.wait()
+    await eventually(three, "two waiting, one unanswered")
+    with pytest.raises(BusUnavailableError, match="backlog of nobody"):
+        await bus.backlog(SegmentCaptured, "nobody")
+
+
+async def test_telemetry_reaches_whoever_listens(bus):
+    seen = []
+
+    async def listen():
+        async with contextlib.aclosing(bus.subscribe("telemetry.>")) as messages:
+            async for subject, payload in messages:
+                seen.append((subject, payload))
+
+    listening = asyncio.create_task(listen())
+    telemetry = bus.telemetry()
+
+    async def heard():
+        await telemetry.send(reading(1))
+        return bool(seen)
+
+    await eventually(heard, "a reading")
+    await telemetry.send_bytes(f"{FRAME_SUBJECT}.env-0", b"\x01\x02")
+    await eventually(lambda: seen[-1] == (f"{FRAME_SUBJECT}.env-0", b"\x01\x02"), "the frame")
+    assert RewardBreakdown.model_validate_json(seen[0][1]) == reading(1)
+    await bus.close()
+    await asyncio.wait_for(listening, 5)
+
+
+async def test_telemetry_is_dropped_without_waiting_while_nats_is_away(bus, nats_server):
+    telemetry = bus.telemetry()
+    await asyncio.to_thread(nats_server.kill)
+    await eventually(lambda: not bus.connected, "disconnected")
+    started = time.monotonic()
+    for step in range(1000):
+        await telemetry.send(reading(step))
+    assert time.monotonic() - started < 2
+    assert telemetry.dropped == 1000
+    await asyncio.to_thread(nats_server.start)

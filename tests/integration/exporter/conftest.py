@@ -1,0 +1,105 @@
+"""Exporters on a real NATS and a real S3, and captures for them."""
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import httpx
+import pytest
+
+from rlaif.contracts.events import SegmentCaptured
+from rlaif.exporter.app import create_app
+from rlaif.exporter.settings import ExporterSettings
+from rlaif.game.cartridges import load_cartridge
+from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.selfcheck import Play, boot, random_segments
+from rlaif.storage import keys
+from rlaif.testing.waiting import eventually
+
+
+@pytest.fixture(scope="session")
+def recorded():
+    """Three segments of 300 frames."""
+    cartridge = load_cartridge()
+    emulator = PyBoyEmulator(cartridge.data)
+    boot(emulator)
+    segments = list(
+        random_segments(emulator, cartridge, Play(segments=3, seed=9), episode_id="ep-1")
+    )
+    emulator.close()
+    return segments
+
+
+@pytest.fixture
+def captured(episodes_store, recorded):
+    """Stores a capture as the trainer does, with changes; gives its event."""
+
+    def put(index=0, **changes):
+        capture = recorded[index].capture.model_copy(update=changes)
+        data = capture.model_dump_json().encode()
+        event = SegmentCaptured(
+            segment_id=capture.segment_id,
+            episode_id=capture.episode_id,
+            run_id=capture.run_id,
+            capture_key=keys.capture(capture.episode_id, capture.segment_id),
+            capture_sha256=hashlib.sha256(data).hexdigest(),
+            keyframe_key=keys.keyframe(capture.keyframe_sha256),
+            keyframe_sha256=capture.keyframe_sha256,
+            decision_steps=len(capture.actions),
+            env_step=capture.env_step,
+        )
+        episodes_store.put(event.keyframe_key, recorded[index].keyframe.data)
+        episodes_store.put(event.capture_key, data)
+        return event
+
+    return put
+
+
+@pytest.fixture
+def settings(nats_url, s3):
+    return ExporterSettings(
+        nats_url=nats_url,
+        s3_endpoint_url=s3.endpoint_url,
+        s3_access_key=s3.access_key,
+        s3_secret_key=s3.secret_key,
+        startup_retry_seconds=0.1,
+        ack_wait_seconds=2,
+    )
+
+
+@asynccontextmanager
+async def running(settings: ExporterSettings) -> AsyncIterator[httpx.AsyncClient]:
+    """An exporter inside this process, with a client of its REST interface."""
+    app = create_app(settings)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://exporter") as client,
+    ):
+        yield client
+
+
+async def ready(client: httpx.AsyncClient) -> bool:
+    return (await client.get("/readyz")).status_code == 200
+
+
+@pytest.fixture
+async def start_exporter(bus, settings):
+    """Starts an exporter and waits until it is ready."""
+    async with AsyncExitStack() as stack:
+
+        async def start() -> httpx.AsyncClient:
+            client = await stack.enter_async_context(running(settings))
+            await eventually(lambda: ready(client), "the exporter is ready")
+            return client
+
+        yield start
+
+
+@pytest.fixture
+def start_unready(settings):
+    """Starts an exporter with other settings and waits for nothing."""
+
+    def start(**changes):
+        return running(settings.model_copy(update=changes))
+
+    return start

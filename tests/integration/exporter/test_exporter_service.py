@@ -1,0 +1,209 @@
+"""The exporter on a real NATS and a real S3 server."""
+
+import asyncio
+import hashlib
+import io
+import os
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from rlaif.bus.publisher import EventPublisher
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.events import SegmentCaptured, SegmentExported
+from rlaif.contracts.segments import SegmentManifest
+from rlaif.storage import keys
+from rlaif.testing.waiting import eventually
+
+
+async def exported_events(bus):
+    """The export events that are stored now."""
+    stream = await bus.jetstream.stream_info("SEGMENTS")
+    feed = bus.feed().follow(SegmentExported, history=True)
+    events = []
+    while len(events) < stream.state.messages:
+        events.append(await asyncio.wait_for(anext(feed), 5))
+    await feed.aclose()
+    return events
+
+
+async def nothing_left(bus):
+    return await bus.backlog(SegmentCaptured, "exporter") == 0
+
+
+async def all_done(bus):
+    await eventually(lambda: nothing_left(bus), "every capture is handled", seconds=30)
+
+
+async def test_a_captured_segment_is_exported_with_the_observations_of_the_play(
+    bus, episodes_store, start_exporter, captured, recorded
+):
+    await start_exporter()
+    event = captured()
+    await bus.publisher("trainer").publish(event)
+    await all_done(bus)
+    (told,) = await exported_events(bus)
+    data = episodes_store.get(told.data.manifest_key)
+    assert hashlib.sha256(data).hexdigest() == told.data.manifest_sha256
+    manifest = SegmentManifest.model_validate_json(data)
+    assert (manifest.frames, manifest.decision_steps) == (300, 75)
+    assert len(manifest.pictures) == 11
+    stored = np.load(io.BytesIO(episodes_store.get(manifest.observations.key)))
+    assert stored.tobytes() == recorded[0].observations.tobytes()
+    for file in (manifest.states, manifest.observations, *manifest.pictures):
+        assert hashlib.sha256(episodes_store.get(file.key)).hexdigest() == file.sha256
+
+
+async def test_a_tampered_action_is_dead_lettered_once_and_others_go_on(
+    bus, episodes_store, start_exporter, captured, recorded
+):
+    client = await start_exporter()
+    turned = recorded[0].capture.actions.translate(str.maketrans("0123", "1032"))
+    tampered, good = captured(0, actions=turned), captured(1)
+    for event in (tampered, good):
+        await bus.publisher("trainer").publish(event)
+    await all_done(bus)
+    (letter,) = await bus.dead_letters()
+    assert letter.data.reason == "ram_hash_mismatch"
+    assert letter.data.event_id == f"captured:{tampered.segment_id}"
+    assert episodes_store.head(keys.manifest("ep-1", tampered.segment_id)) is None
+    assert [e.data.segment_id for e in await exported_events(bus)] == [good.segment_id]
+    captures = (await client.get("/api/v1/captures")).json()["items"]
+    assert [c["status"] for c in captures] == ["dead", "exported"]
+
+
+async def test_a_duplicate_delivery_gives_one_manifest_and_one_event(
+    bus, episodes_store, start_exporter, captured
+):
+    client = await start_exporter()
+    event = captured()
+    publisher = bus.publisher("trainer")
+    await publisher.publish(event)
+    await all_done(bus)
+    manifest = episodes_store.get(keys.manifest("ep-1", event.segment_id))
+    # A second message with another id, as a redrive makes one.
+    again = envelop(event, source="rlaif/test", time=datetime.now(UTC)).model_dump_json().encode()
+    await bus.jetstream.publish("segment.captured", again, headers={"Nats-Msg-Id": "again"})
+    await all_done(bus)
+    assert episodes_store.get(keys.manifest("ep-1", event.segment_id)) == manifest
+    assert len(await exported_events(bus)) == 1
+    assert 'segments_total{result="repeated"} 1.0' in (await client.get("/metrics")).text
+
+
+async def test_an_object_that_comes_late_is_waited_for(
+    bus, episodes_store, start_exporter, captured
+):
+    event = captured()
+    keyframe = episodes_store.get(event.keyframe_key)
+    episodes_store.delete_many([event.keyframe_key])
+    client = await start_exporter()
+    await bus.publisher("trainer").publish(event)
+
+    async def retried():
+        return 'outcome="retried"' in (await client.get("/metrics")).text
+
+    await eventually(retried, "the event was tried once")
+    episodes_store.put(event.keyframe_key, keyframe)
+    await all_done(bus)
+    assert len(await exported_events(bus)) == 1
+
+
+async def test_two_exporters_share_the_work(bus, episodes_store, start_exporter, captured):
+    await start_exporter()
+    await start_exporter()
+    for index in range(3):
+        await bus.publisher("trainer").publish(captured(index))
+    await all_done(bus)
+    told = await exported_events(bus)
+    assert sorted(e.data.segment_id for e in told) == [f"ep-1-s{n:05d}" for n in range(3)]
+
+
+async def test_an_exporter_that_dies_between_manifest_and_event_is_made_up_for(
+    bus, episodes_store, start_exporter, captured, monkeypatch
+):
+    event, real_publish = captured(), EventPublisher.publish
+    died = asyncio.Event()
+
+    async def die(self, data, *, cause=None):
+        if isinstance(data, SegmentExported) and not died.is_set():
+            died.set()
+            raise RuntimeError("killed after the manifest, before the event")
+        return await real_publish(self, data, cause=cause)
+
+    monkeypatch.setattr(EventPublisher, "publish", die)
+    await start_exporter()
+    await bus.publisher("trainer").publish(event)
+    await asyncio.wait_for(died.wait(), 10)
+    assert episodes_store.head(keys.manifest("ep-1", event.segment_id)) is not None
+    await all_done(bus)
+    (told,) = await exported_events(bus)
+    stored = episodes_store.get(told.data.manifest_key)
+    assert told.data.manifest_sha256 == hashlib.sha256(stored).hexdigest()
+
+
+async def test_a_killed_process_loses_no_segment(
+    bus, episodes_store, start_exporter, captured, settings
+):
+    events = [captured(index) for index in range(3)]
+    for event in events:
+        await bus.publisher("trainer").publish(event)
+    process = spawn(settings)
+    try:
+        first = keys.manifest("ep-1", events[0].segment_id)
+        await eventually(
+            lambda: episodes_store.head(first) is not None, "the first manifest", seconds=20
+        )
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    await start_exporter()
+    # What the dead process held comes again after its ack_wait.
+    await eventually(lambda: nothing_left(bus), "every capture is handled", seconds=60)
+    told = await exported_events(bus)
+    assert sorted(e.data.segment_id for e in told) == sorted(e.segment_id for e in events)
+    for each in told:
+        stored = episodes_store.get(each.data.manifest_key)
+        assert each.data.manifest_sha256 == hashlib.sha256(stored).hexdigest()
+
+
+def spawn(settings):
+    environment = {
+        **os.environ,
+        "NATS_URL": settings.nats_url,
+        "S3_ENDPOINT_URL": settings.s3_endpoint_url,
+        "S3_ACCESS_KEY": settings.s3_access_key,
+        "S3_SECRET_KEY": settings.s3_secret_key.get_secret_value(),
+        "EXPORTER_PORT": "0",
+        "EXPORTER_ACK_WAIT_SECONDS": str(settings.ack_wait_seconds),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "rlaif.exporter"],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+async def test_without_nats_it_lives_and_says_what_it_waits_for(start_unready, episodes_store):
+    async with start_unready(nats_url="nats://127.0.0.1:1") as client:
+
+        async def says_why():
+            checks = (await client.get("/readyz")).json()["checks"]
+            return "no NATS at 127.0.0.1:1" in (checks["nats"]["detail"] or "")
+
+        await eventually(says_why, "the check names the missing server", seconds=15)
+        answer = await client.get("/readyz")
+        assert (answer.status_code, answer.json()["checks"]["worker"]["ok"]) == (503, False)
+        assert (await client.get("/livez")).status_code == 200
+        assert (await client.get("/api/v1/segments")).json()["items"] == []
+
+
+@pytest.mark.parametrize("path", ["/version", "/metrics", "/docs"])
+async def test_it_has_the_endpoints_of_every_service(start_exporter, episodes_store, path):
+    client = await start_exporter()
+    assert (await client.get(path)).status_code == 200

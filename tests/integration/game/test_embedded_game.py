@@ -1,0 +1,65 @@
+"""The embedded game keeps its state where the memory map says."""
+
+import numpy as np
+import pytest
+
+from rlaif.contracts.observation import slot_index
+from rlaif.game.actions import Action
+from rlaif.game.blocks import read_blocks
+from rlaif.game.cartridges import load_cartridge
+from rlaif.game.describe import describe
+from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.encoder import encode
+from rlaif.game.predicates import has_control
+from rlaif.game.state import decode
+
+
+@pytest.fixture
+def playing():
+    """The embedded game at the first moment of control."""
+    emulator = PyBoyEmulator(load_cartridge().data)
+    for _ in range(300):
+        emulator.step(Action.START, 8)
+        emulator.step(Action.NOP, 8)
+        if has_control(read_blocks(emulator)):
+            break
+    emulator.tick(8)
+    yield emulator
+    emulator.close()
+
+
+def test_play_begins_with_hearts_and_a_visited_room(playing):
+    state = decode(read_blocks(playing))
+    assert state.running
+    assert state.has_control
+    assert 0 < state.health <= state.max_health
+    assert state.rooms_visited == 1
+    assert describe(state)["room"]["group"] == state.group
+
+
+@pytest.mark.parametrize(
+    ("action", "facing"),
+    [(Action.UP, "up"), (Action.DOWN, "down"), (Action.LEFT, "left"), (Action.RIGHT, "right")],
+)
+def test_a_direction_turns_the_player_and_moves_him_unless_a_wall_is_there(playing, action, facing):
+    before = decode(read_blocks(playing))
+    free = encode(read_blocks(playing))[
+        slot_index({"up": "free_north", "down": "free_south",
+                    "left": "free_west", "right": "free_east"}[facing])
+    ]  # fmt: skip
+    for _ in range(4):
+        playing.step(action, 4)
+    after = decode(read_blocks(playing))
+    assert after.facing == facing
+    if free > 0.2:
+        assert (after.x, after.y) != (before.x, before.y)
+
+
+def test_play_changes_many_slots_of_the_observation(playing):
+    rng = np.random.default_rng(3)
+    seen = []
+    for _ in range(600):
+        playing.step(int(rng.integers(0, 8)), 4)
+        seen.append(encode(read_blocks(playing)))
+    moving = np.ptp(np.array(seen), axis=0) > 0
+    assert moving.sum() >= 40

@@ -1,0 +1,262 @@
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from rlaif.bus.connection import Bus
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
+from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, TrainingProgress
+from rlaif.hud.app import create_app
+from rlaif.hud.settings import HudSettings
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.events import (
+    reward_model_published,
+    segment_captured,
+    segment_exported,
+    segment_scored,
+)
+from rlaif.testing.http_server import serve
+from rlaif.testing.waiting import eventually
+
+OpenPage = Callable[..., AbstractAsyncContextManager[Any]]
+StartHud = Callable[..., AbstractAsyncContextManager[str]]
+
+
+async def send_frame(bus: Bus, number: int, jpeg: bytes = b"jpeg") -> None:
+    packed = ScreenFrame(number, int(time.time() * 1e6), number * 3, jpeg).pack()
+    await bus.telemetry().send_bytes(f"{FRAME_SUBJECT}.env-0", packed)
+
+
+@pytest.fixture
+async def playing(bus: Bus) -> AsyncIterator[None]:
+    """A trainer that sends 50 small frames a second."""
+
+    async def play() -> None:
+        number = 0
+        while True:
+            number += 1
+            await send_frame(bus, number)
+            await asyncio.sleep(0.02)
+
+    task = asyncio.create_task(play())
+    yield
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def progress(step: int) -> TrainingProgress:
+    return TrainingProgress(
+        at=datetime.now(UTC),
+        run_id="run-1",
+        status="training",
+        iteration=1,
+        env_steps=step,
+        episodes=2,
+    )
+
+
+async def ready(url: str) -> None:
+    async with httpx.AsyncClient(base_url=url) as client:
+
+        async def is_ready() -> bool:
+            return (await client.get("/readyz")).status_code == 200
+
+        await eventually(is_ready, "the HUD is ready")
+
+
+async def test_a_page_sees_snapshot_frames_readings_and_events(
+    hud: str, bus: Bus, playing: None, open_page: OpenPage
+) -> None:
+    await ready(hud)
+    async with open_page(hud) as page:
+        await eventually(lambda: len(page.frames) >= 10, "ten frames")
+        assert page.messages[0]["type"] == "snapshot"
+        await bus.publisher("trainer").publish(segment_captured())
+        await bus.telemetry().send(progress(4096))
+        await eventually(lambda: "segment.captured" in page.event_kinds, "the event")
+        await eventually(lambda: page.state["loop"]["captured"] == 1, "the count")
+        await eventually(lambda: (page.state["run"] or {}).get("env_steps") == 4096, "the reading")
+        await eventually(lambda: page.state["screen"] is not None, "the screen's facts")
+        assert page.state["screen"]["env"] == "env-0"
+    numbers = [frame.sequence for frame in page.frames]
+    assert numbers == sorted(set(numbers))
+
+
+async def test_a_restarted_hud_gets_its_state_back_from_the_streams(
+    start_hud: StartHud, bus: Bus, open_page: OpenPage
+) -> None:
+    await bus.publisher("trainer").publish(segment_captured())
+    await bus.publisher("exporter").publish(segment_exported())
+    await bus.publisher("judge").publish(segment_scored())
+    await bus.publisher("reward-model").publish(reward_model_published())
+    epochs = set()
+    for _ in range(2):
+        async with start_hud() as url, open_page(url) as page:
+            await eventually(partial(complete, page), "the whole loop")
+            epochs.add(page.messages[0]["data"]["epoch"])
+    assert len(epochs) == 2
+
+
+def complete(page: Any) -> bool:
+    loop = page.state.get("loop", {})
+    counts = [loop.get(name) for name in ("captured", "exported", "scored", "published")]
+    return counts == [1, 1, 1, 1] and loop["champion_version"] == 1
+
+
+def problems(rows: dict[str, Any]) -> dict[str, str]:
+    return {key: row["score_problem"] for key, row in rows.items() if row["score_problem"]}
+
+
+async def test_a_score_object_is_read_from_the_store(
+    hud: str, bus: Bus, file_store: ObjectStore, open_page: OpenPage
+) -> None:
+    record = ScoreRecord(
+        segment_id="segment-1",
+        episode_id="episode-1",
+        run_id="run-1",
+        judge_config="config-1",
+        manifest_key="m",
+        manifest_sha256="0" * 64,
+        criteria={"progress": CriterionScore(value=1, votes=(2,), agreement=1, judge="state")},
+        weights=RUBRIC_WEIGHTS,
+        weighted=0.65,
+        calls=(),
+        created_at=datetime.now(UTC),
+    )
+    data = record.model_dump_json().encode()
+    event = segment_scored().model_copy(update={"score_sha256": sha256(data).hexdigest()})
+    file_store.put_once(event.score_key, data)
+    await bus.publisher("judge").publish(event)
+    file_store.put_once(segment_scored("segment-3").score_key, b"of another digest")
+    for other in (segment_scored("segment-2"), segment_scored("segment-3")):
+        await bus.publisher("judge").publish(other)
+    async with open_page(hud) as page:
+
+        def rows() -> dict[str, Any]:
+            return {row["segment_id"]: row for row in page.state.get("segments", [])}
+
+        await eventually(lambda: rows().get("segment-1", {}).get("score") is not None, "the score")
+        assert rows()["segment-1"]["score"]["criteria"]["progress"]["value"] == 1
+        await eventually(lambda: len(problems(rows())) == 2, "the reasons")
+        assert "digest" in problems(rows())["segment-3"]
+        assert rows()["segment-2"]["score"] is None
+
+
+def has_frames(page: Any, count: int) -> bool:
+    return len(page.frames) >= count
+
+
+async def test_a_page_that_never_reads_does_not_delay_another(
+    hud: str, bus: Bus, open_page: OpenPage
+) -> None:
+    await ready(hud)
+    big = b"x" * 150_000
+    async with (
+        open_page(hud, acknowledge=False, max_queue=1, close_timeout=0.1) as stuck,
+        open_page(hud) as page,
+    ):
+        stuck.reader.cancel()
+        await stuck.say(type="ack", seq=2**31)
+        for number in range(1, 61):
+            await send_frame(bus, number, big)
+            await eventually(partial(has_frames, page, number), "the frame", seconds=2)
+
+
+async def test_a_page_that_acknowledges_nothing_gets_three_frames(
+    hud: str, playing: None, open_page: OpenPage
+) -> None:
+    await ready(hud)
+    async with open_page(hud, acknowledge=False) as lazy, open_page(hud) as page:
+        await eventually(lambda: len(page.frames) >= 20, "the other page goes on")
+        assert len(lazy.frames) == 3
+        await lazy.say(type="ack", seq=lazy.frames[-1].sequence)
+        await eventually(lambda: len(lazy.frames) == 6, "three more")
+        assert lazy.frames[3].sequence > lazy.frames[2].sequence + 1
+
+
+async def test_a_hidden_page_gets_no_frames_but_everything_else(
+    hud: str, bus: Bus, playing: None, open_page: OpenPage
+) -> None:
+    await ready(hud)
+    async with open_page(hud) as page:
+        await page.say(type="rate", fps=0)
+        await page.say(type="ping")
+        await eventually(lambda: "pong" in page.types, "the answer")
+        seen = len(page.frames)
+        await bus.telemetry().send(progress(4096))
+        await eventually(lambda: (page.state["run"] or {}).get("env_steps") == 4096, "the reading")
+        assert len(page.frames) <= seen + 1
+
+
+async def test_a_page_of_another_site_is_refused(hud: str, open_page: OpenPage) -> None:
+    with pytest.raises(InvalidStatus) as refusal:
+        async with open_page(hud, origin="https://elsewhere.example"):
+            pass
+    assert refusal.value.response.status_code == 403
+    assert b"foreign-origin" in (refusal.value.response.body or b"")
+
+
+async def test_the_huds_own_page_and_listed_sites_are_let_in(
+    start_hud: StartHud, bus: Bus, open_page: OpenPage
+) -> None:
+    async with start_hud(allowed_origins=("https://hud.example.org",)) as url:
+        for origin in (url, "https://hud.example.org", None):
+            async with open_page(url, origin=origin) as page:
+                await eventually(partial(bool, page.messages), "the snapshot")
+
+
+async def test_one_page_too_many_gets_503(
+    start_hud: StartHud, bus: Bus, open_page: OpenPage
+) -> None:
+    async with start_hud(max_clients=1) as url:
+        async with open_page(url) as page:
+            await eventually(lambda: page.messages, "the first page is in")
+            with pytest.raises(InvalidStatus) as refusal:
+                async with open_page(url):
+                    pass
+            assert refusal.value.response.status_code == 503
+
+        async def there_is_place() -> bool:
+            try:
+                async with open_page(url):
+                    return True
+            except InvalidStatus:
+                return False
+
+        await eventually(there_is_place, "the place is free again")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("nonsense", 1008), ('{"type":"drop"}', 1008), ("x" * 5000, 1009)]
+)
+async def test_a_page_that_does_not_speak_the_protocol_is_sent_away(
+    hud: str, open_page: OpenPage, text: str, code: int
+) -> None:
+    async with open_page(hud) as page:
+        await page.connection.send(text)
+        with pytest.raises(ConnectionClosed) as closed:
+            await page.reader
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == code
+
+
+async def test_a_hud_without_bus_is_up_and_says_why(file_store: ObjectStore) -> None:
+    app = create_app(HudSettings(nats_url="nats://127.0.0.1:1"), store=file_store)
+    async with serve(app) as url, httpx.AsyncClient(base_url=url) as client:
+
+        async def says_why() -> bool:
+            body = (await client.get("/readyz")).json()
+            return "no NATS at 127.0.0.1:1" in (body["checks"]["bus"]["detail"] or "")
+
+        await eventually(says_why, "the reason")
+        assert (await client.get("/livez")).status_code == 200
+        assert (await client.get("/")).status_code == 200
+        assert (await client.get("/api/v1/state")).json()["loop"]["captured"] is None

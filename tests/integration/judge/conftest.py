@@ -1,0 +1,102 @@
+"""The stand-in for the language models and the judge, each on a real port."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+
+import httpx
+import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from rlaif.judge.app import create_app as create_judge
+from rlaif.judge.settings import JudgeSettings
+from rlaif.mock_llm.app import create_app as create_stand_in
+from rlaif.mock_llm.settings import MockLlmSettings
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.waiting import eventually
+
+
+class Server(uvicorn.Server):
+    """A server that leaves the signal handlers to pytest."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def served(app: FastAPI) -> AsyncIterator[str]:
+    """Serve `app` on a free port of this machine; gives its URL."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=1)
+        server = Server(config)
+        running = asyncio.create_task(server.serve(sockets=[listener]))
+        await eventually(lambda: server.started, "the server listens")
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await running
+
+
+class StandIn:
+    """The stand-in at a URL, with its faults."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def fail(self, spec: str) -> None:
+        """Set the faults, such as `vision/garbage:1`; empty for none."""
+        async with httpx.AsyncClient() as client:
+            (await client.put(f"{self.url}/faults", json={"spec": spec})).raise_for_status()
+
+    async def calls(self) -> int:
+        """Completions that it was asked for."""
+        async with httpx.AsyncClient() as client:
+            text = (await client.get(f"{self.url}/metrics")).text
+        name = "rlaif_mock_llm_completions_total{"
+        return sum(
+            int(float(line.split()[-1])) for line in text.splitlines() if line.startswith(name)
+        )
+
+
+@pytest.fixture
+async def stand_in() -> AsyncIterator[StandIn]:
+    settings = MockLlmSettings(
+        latency_seconds=0.005, jitter_seconds=0.0, slow_seconds=0.2, retry_after_seconds=1
+    )
+    async with served(create_stand_in(settings)) as url:
+        yield StandIn(url)
+
+
+@pytest.fixture
+async def start_judge(
+    nats_url: str, episodes_store: ObjectStore, stand_in: StandIn
+) -> AsyncIterator[Callable[..., Awaitable[httpx.AsyncClient]]]:
+    """Starts judges and waits until they are ready; each is stopped at the end."""
+    async with AsyncExitStack() as stack:
+
+        async def start(*, wait: bool = True, **changes: object) -> httpx.AsyncClient:
+            fields: dict[str, object] = {
+                "nats_url": nats_url,
+                "llm_base_url": stand_in.url,
+                "breaker_pause_seconds": 0.2,
+                "call_attempts": 1,
+            }
+            settings = JudgeSettings.model_validate(fields | changes)
+            url = await stack.enter_async_context(
+                served(create_judge(settings, store=episodes_store))
+            )
+            client = await stack.enter_async_context(httpx.AsyncClient(base_url=url))
+
+            async def ready() -> bool:
+                return (await client.get("/readyz")).status_code == 200
+
+            if wait:
+                await eventually(ready, "the judge is ready")
+            return client
+
+        yield start

@@ -1,0 +1,62 @@
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.segments import StateRecord
+from rlaif.game.blocks import read_blocks
+from rlaif.game.cartridges import load_cartridge
+from rlaif.game.describe import describe
+from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.state import decode
+from rlaif.judge.evidence import summarise
+from rlaif.testing.segments import described_state
+
+WALK = [3] * 20 + [1] * 20
+SETTLED = 600
+"""Game frames after which the embedded game is past its start screen."""
+
+
+@pytest.fixture(scope="module")
+def described() -> Iterator[list[dict[str, Any]]]:
+    """States of a real game, through JSON as in states.jsonl."""
+    emulator = PyBoyEmulator(load_cartridge().data)
+    try:
+        emulator.tick(SETTLED)
+        states = []
+        for action in WALK:
+            emulator.step(action, 4)
+            states.append(json.loads(json.dumps(describe(decode(read_blocks(emulator))))))
+        yield states
+    finally:
+        emulator.close()
+
+
+def _shape(value: Any) -> Any:
+    return {name: _shape(held) for name, held in value.items()} if isinstance(value, dict) else ...
+
+
+def test_states_made_for_tests_have_the_shape_of_described_ones(
+    described: list[dict[str, Any]],
+) -> None:
+    assert _shape(described[0]) == _shape(described_state())
+
+
+def test_a_real_segment_leaves_no_fact_unknown_that_applies(
+    described: list[dict[str, Any]],
+) -> None:
+    records = [
+        StateRecord(step=at, frame=at * 4 + 4, action="RIGHT", state=state)
+        for at, state in enumerate(described)
+    ]
+    facts = summarise(records, frame_skip=4)
+    unknown = {
+        f"{section}.{name}"
+        for section, part in facts.items()
+        for name, value in part.items()
+        if value is None
+    }
+    # Outside a dungeon there is neither a dungeon nor a key of it.
+    assert unknown <= {"start.dungeon", "start.keys", "end.dungeon", "end.keys", "changes.keys"}
+    assert len(json.dumps(facts, separators=(",", ":"))) < 1700

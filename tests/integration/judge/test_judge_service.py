@@ -1,0 +1,188 @@
+import asyncio
+import hashlib
+from typing import Any
+
+import pytest
+
+from rlaif.bus.connection import Bus
+from rlaif.contracts.events import SegmentExported, SegmentScored
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.segments import write_segment
+from rlaif.testing.waiting import eventually
+
+
+class Ring:
+    """What the judge leaves behind: score objects and events."""
+
+    def __init__(self, bus: Bus, store: ObjectStore) -> None:
+        self.bus = bus
+        self.store = store
+
+    async def export(self, event: SegmentExported) -> None:
+        await self.bus.publisher("exporter").publish(event)
+
+    def scores(self) -> list[ScoreRecord]:
+        infos = list(self.store.list(keys.scores()))
+        return [ScoreRecord.model_validate_json(self.store.get(info.key)) for info in infos]
+
+    async def wait_for_scores(self, count: int) -> list[ScoreRecord]:
+        async def there() -> bool:
+            return len(await asyncio.to_thread(self.scores)) >= count
+
+        await eventually(there, f"{count} scores", seconds=20)
+        return self.scores()
+
+    async def wait_until_idle(self) -> None:
+        async def idle() -> bool:
+            return await self.bus.backlog(SegmentExported, "judge") == 0
+
+        await eventually(idle, "the judge has no event left", seconds=20)
+
+    async def events(self) -> list[SegmentScored]:
+        """Every `SegmentScored` that the stream holds."""
+        info = await self.bus.jetstream.stream_info("SCORES")
+        feed = self.bus.feed().follow(SegmentScored, history=True)
+        async with asyncio.timeout(10):
+            return [(await anext(feed)).data for _ in range(info.state.messages)]
+
+
+@pytest.fixture
+def ring(bus: Bus, episodes_store: ObjectStore) -> Ring:
+    return Ring(bus, episodes_store)
+
+
+async def test_an_exported_segment_is_scored_and_told(
+    ring: Ring, start_judge: Any, stand_in: Any
+) -> None:
+    client = await start_judge()
+    await ring.export(write_segment(ring.store))
+    (record,) = await ring.wait_for_scores(1)
+    await ring.wait_until_idle()
+    assert set(record.criteria) | set(record.abstentions) == set(RUBRIC_WEIGHTS)
+    assert record.abstentions["dialog"] == "insufficient_evidence"
+    assert record.weighted is not None
+    assert await stand_in.calls() == len(record.calls) == 9
+    (event,) = await ring.events()
+    data = ring.store.get(event.score_key)
+    assert event.score_sha256 == hashlib.sha256(data).hexdigest()
+    assert event.weighted == record.weighted
+    listed = (await client.get("/api/v1/scores")).json()["items"]
+    assert [item["segment_id"] for item in listed] == ["seg-1"]
+    shown = (await client.get("/api/v1/scores/seg-1")).json()
+    assert len(shown["calls"]) == 9
+    health = (await client.get("/api/v1/judges")).json()["judges"][0]["health"]
+    assert (health["calls"], health["failures"]) == (3, 0)
+
+
+async def test_an_outage_leaves_no_score_and_the_segment_is_scored_when_it_ends(
+    ring: Ring, start_judge: Any, stand_in: Any
+) -> None:
+    await stand_in.fail("puzzle/500:1")
+    client = await start_judge()
+    await ring.export(write_segment(ring.store))
+
+    async def retried() -> bool:
+        text = (await client.get("/metrics")).text
+        return 'outcome="retried"' in text
+
+    await eventually(retried, "the event was given back")
+    assert ring.scores() == []
+    await stand_in.fail("")
+    (record,) = await ring.wait_for_scores(1)
+    await ring.wait_until_idle()
+    assert "unavailable" not in record.abstentions.values()
+    assert {call.outcome for call in record.calls} == {"ok"}
+    assert len(await ring.events()) == 1
+    assert await ring.bus.dead_letters() == []
+
+
+async def test_a_segment_told_of_many_times_has_one_score_and_one_event(
+    ring: Ring, start_judge: Any, stand_in: Any
+) -> None:
+    event = write_segment(ring.store)
+    # The same event under other message ids, as after a lost duplicate window.
+    envelope = await _envelope(ring, event)
+    for at in range(5):
+        await ring.bus.jetstream.publish(
+            "segment.exported", envelope, headers={"Nats-Msg-Id": f"again-{at}"}
+        )
+    await start_judge()
+    await ring.wait_for_scores(1)
+    await ring.wait_until_idle()
+    assert len(ring.scores()) == 1
+    assert len(await ring.events()) == 1
+    assert await stand_in.calls() == 9
+
+
+async def _envelope(ring: Ring, event: SegmentExported) -> bytes:
+    await ring.export(event)
+    message = await ring.bus.jetstream.get_last_msg("SEGMENTS", "segment.exported")
+    assert message.data is not None
+    return message.data
+
+
+async def test_two_judges_share_the_work_without_a_second_score(
+    ring: Ring, start_judge: Any, stand_in: Any
+) -> None:
+    await start_judge()
+    await start_judge()
+    for at in range(6):
+        await ring.export(write_segment(ring.store, f"seg-{at}"))
+    records = await ring.wait_for_scores(6)
+    await ring.wait_until_idle()
+    assert len({record.segment_id for record in records}) == len(records) == 6
+    assert len(await ring.events()) == 6
+    assert await stand_in.calls() == 54
+
+
+async def test_a_judge_that_answers_garbage_abstains_and_the_others_score(
+    ring: Ring, start_judge: Any, stand_in: Any
+) -> None:
+    await stand_in.fail("vision/garbage:1")
+    await start_judge()
+    await ring.export(write_segment(ring.store))
+    (record,) = await ring.wait_for_scores(1)
+    await ring.wait_until_idle()
+    assert record.abstentions["novelty"] == "invalid_answers"
+    assert "novelty" not in record.criteria
+    assert record.weighted is not None
+    assert [call.outcome for call in record.calls if call.judge == "vision"] == ["invalid"] * 6
+    (event,) = await ring.events()
+    assert "novelty" in event.abstained
+
+
+async def test_a_corrupt_segment_is_a_dead_letter_and_never_scored(
+    ring: Ring, start_judge: Any, stand_in: Any
+) -> None:
+    await start_judge()
+    event = write_segment(ring.store)
+    ring.store.put("ep-1/seg-1/states.jsonl", b"spoiled")
+    await ring.export(event)
+
+    async def buried() -> bool:
+        return len(await ring.bus.dead_letters()) == 1
+
+    await eventually(buried, "the event is a dead letter")
+    (letter,) = await ring.bus.dead_letters()
+    assert letter.data.reason == "corrupt_segment"
+    assert ring.scores() == []
+    assert await stand_in.calls() == 0
+
+
+async def test_a_judge_without_its_servers_lives_and_says_what_it_waits_for(
+    start_judge: Any,
+) -> None:
+    client = await start_judge(wait=False, nats_url="nats://127.0.0.1:9")
+
+    async def says_why() -> bool:
+        checks = (await client.get("/readyz")).json()["checks"]
+        return "no NATS at 127.0.0.1:9" in (checks["nats"]["detail"] or "")
+
+    await eventually(says_why, "the readiness names NATS")
+    reply = await client.get("/readyz")
+    assert reply.status_code == 503
+    assert reply.json()["checks"]["store"]["ok"] is True
+    assert (await client.get("/livez")).status_code == 200
+    assert (await client.get("/api/v1/judges")).status_code == 200

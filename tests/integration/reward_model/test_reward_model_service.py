@@ -1,0 +1,176 @@
+"""The whole service on real NATS and real S3."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from rlaif.bus.connection import Bus
+from rlaif.contracts.events import (
+    EventData,
+    RewardModelPublished,
+    RewardModelRejected,
+    SegmentScored,
+)
+from rlaif.contracts.reward_models import Champion
+from rlaif.reward_model.app import create_app
+from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.reward_net import artifact
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.scored_segments import ScoredSegment, play, write_scored
+from rlaif.testing.waiting import eventually
+
+SIGNAL = play(episodes=7, each=8, signal=True, distractors=2, wrong=0.0)
+TOKEN = {"Authorization": "Bearer secret"}
+
+Start = Callable[..., Awaitable[httpx.AsyncClient]]
+
+
+@asynccontextmanager
+async def lived(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """The app with its lifespan, without a port."""
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://rm") as client:
+            yield client
+
+
+@pytest.fixture
+async def start(
+    nats_url: str, episodes_store: ObjectStore, models_store: ObjectStore
+) -> AsyncIterator[Start]:
+    """Starts services and waits until they are ready; each is stopped at the end."""
+    async with AsyncExitStack() as stack:
+
+        async def begin(**changes: Any) -> httpx.AsyncClient:
+            fields = {"nats_url": nats_url, "api_token": "secret", "epochs": 20}
+            settings = RewardModelSettings.model_validate(fields | changes)
+            app = create_app(settings, stores=(episodes_store, models_store))
+            client = await stack.enter_async_context(lived(app))
+
+            async def ready() -> bool:
+                return (await client.get("/readyz")).status_code == 200
+
+            await eventually(ready, "the service is ready")
+            return client
+
+        yield begin
+
+
+class Ring:
+    """The judge before the service and the trainer behind it."""
+
+    def __init__(self, bus: Bus, episodes: ObjectStore, models: ObjectStore) -> None:
+        self.bus = bus
+        self.episodes = episodes
+        self.models = models
+
+    async def score(self, segments: list[ScoredSegment]) -> list[SegmentScored]:
+        """Write scored segments; gives their events without publishing them."""
+
+        def write() -> list[SegmentScored]:
+            return [write_scored(self.episodes, segment) for segment in segments]
+
+        return await asyncio.to_thread(write)
+
+    async def tell(self, events: list[SegmentScored]) -> None:
+        publisher = self.bus.publisher("judge")
+        for event in events:
+            await publisher.publish(event)
+
+    async def told(self, *kinds: type[EventData], count: int) -> list[Any]:
+        """The first `count` events of these classes."""
+        feed = self.bus.feed().follow(*kinds, history=True)
+        async with asyncio.timeout(30):
+            return [(await anext(feed)).data for _ in range(count)]
+
+    async def stored(self) -> int:
+        """Events in the stream of reward models."""
+        return int((await self.bus.jetstream.stream_info("REWARD_MODELS")).state.messages)
+
+    def champion(self) -> Champion:
+        return Champion.model_validate_json(self.models.get(keys.CHAMPION))
+
+
+@pytest.fixture
+def ring(bus: Bus, episodes_store: ObjectStore, models_store: ObjectStore) -> Ring:
+    return Ring(bus, episodes_store, models_store)
+
+
+async def test_scores_become_version_1_then_2_and_a_person_goes_back(ring: Ring, start: Start):
+    # Only events can wake it: the pauses are longer than the test.
+    client = await start(poll_seconds=300.0, relist_seconds=300.0)
+    await ring.tell(await ring.score(SIGNAL[:40]))
+    (first,) = await ring.told(RewardModelPublished, count=1)
+    assert (first.version, first.activation, first.parent_version) == (1, 1, None)
+    assert first.labels == 40
+    assert first.heldout_accuracy > 0.5
+
+    data = ring.models.get(first.model_key)
+    loaded = artifact.load(data, sha256=first.model_sha256, layout_version="layout-1")
+    phi = PotentialFunction(loaded.net)
+    assert phi(SIGNAL[0].observations).shape == (len(SIGNAL[0].observations),)
+
+    await ring.tell(await ring.score(SIGNAL[40:]))
+    _, second = await ring.told(RewardModelPublished, count=2)
+    assert (second.version, second.parent_version, second.labels) == (2, 1, 56)
+    assert ring.champion().version == 2
+
+    assert (await client.post("/api/v1/reward-models/1/activate")).status_code == 401
+    answer = await client.post("/api/v1/reward-models/1/activate", headers=TOKEN)
+    assert answer.status_code == 200
+    *_, back = await ring.told(RewardModelPublished, count=3)
+    assert (back.version, back.activation, back.model_sha256) == (1, 3, first.model_sha256)
+    assert ring.champion().version == 1
+
+    async def handled() -> bool:
+        return await ring.bus.backlog(SegmentScored, "reward-model") == 0
+
+    await eventually(handled, "every event is acknowledged")
+    assert await ring.bus.dead_letters() == []
+
+
+async def test_noise_is_rejected_and_told(ring: Ring, start: Start):
+    noise = play(episodes=6, each=6, signal=False, seed=3, run="noise")
+    await ring.score(noise)
+    client = await start()
+    (event,) = await ring.told(RewardModelRejected, count=1)
+    assert event.labels == 36
+    assert any("above chance" in reason for reason in event.reasons)
+    assert (await client.get("/api/v1/reward-models/champion")).status_code == 404
+    shown = (await client.get("/api/v1/training")).json()["last_rejection"]
+    assert shown["reasons"] == list(event.reasons)
+    assert "rlaif_reward_model_attempts_total" in (await client.get("/metrics")).text
+
+
+async def test_scores_without_any_event_are_found(ring: Ring, start: Start):
+    client = await start(relist_seconds=0.1, poll_seconds=0.1)
+    await ring.score(SIGNAL)
+    (event,) = await ring.told(RewardModelPublished, count=1)
+    assert event.version == 1
+
+    async def learned() -> bool:
+        return (await client.get("/api/v1/training")).json()["labels"] == len(SIGNAL)
+
+    await eventually(learned, "every label is known")
+
+
+async def test_a_restart_tells_of_the_champion_and_the_stream_keeps_one(ring: Ring, start: Start):
+    await ring.score(SIGNAL)
+    await start()
+    await ring.told(RewardModelPublished, count=1)
+    again = await start()
+
+    async def looked() -> bool:
+        body = (await again.get("/api/v1/training")).json()
+        return bool(body["waiting_for"] == ["0 new labels, needs 16"])
+
+    await eventually(looked, "the second process looked")
+    assert await ring.stored() == 1
+    assert ring.champion().activation == 1

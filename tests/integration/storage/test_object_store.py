@@ -1,0 +1,166 @@
+"""What every object store promises; each test runs on files and on a real S3 server."""
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from threading import Barrier
+
+import pytest
+
+from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, ObjectStore
+from rlaif.storage.probe import probe_store
+
+
+@pytest.fixture(params=["file", "s3"])
+def store(request: pytest.FixtureRequest) -> ObjectStore:
+    name = {"file": "file_store", "s3": "episodes_store"}[request.param]
+    found: ObjectStore = request.getfixturevalue(name)
+    return found
+
+
+def _keys(store: ObjectStore, prefix: str = "", *, after: str = "") -> list[str]:
+    return [info.key for info in store.list(prefix, after=after)]
+
+
+def test_an_object_is_read_as_it_was_written(store: ObjectStore) -> None:
+    store.put("a/b.json", b"{}", content_type="application/json")
+    assert store.get("a/b.json") == b"{}"
+    store.put("empty", b"")
+    assert store.get("empty") == b""
+
+
+def test_put_replaces(store: ObjectStore) -> None:
+    store.put("a", b"old")
+    store.put("a", b"new")
+    assert store.get("a") == b"new"
+
+
+def test_put_once_creates_and_then_changes_nothing(store: ObjectStore) -> None:
+    assert store.put_once("a", b"first") is True
+    assert store.put_once("a", b"second") is False
+    assert store.get("a") == b"first"
+
+
+def test_put_once_can_create_again_after_a_delete(store: ObjectStore) -> None:
+    store.put_once("a", b"first")
+    store.delete_many(["a"])
+    assert store.put_once("a", b"second") is True
+
+
+def test_exactly_one_of_eight_writers_wins(store: ObjectStore) -> None:
+    starts = [Barrier(8) for _ in range(10)]
+
+    def write(number: int) -> bool:
+        race, me = divmod(number, 8)
+        starts[race].wait(timeout=60)
+        return store.put_once(f"race/{race}", b"%d" % me)
+
+    # Half of the races at a time: SeaweedFS lets a writer that finds the key locked wait a second.
+    with ThreadPoolExecutor(40) as pool:
+        created = list(pool.map(write, range(80)))
+    for race in range(10):
+        won = created[race * 8 : race * 8 + 8]
+        assert won.count(True) == 1
+        assert store.get(f"race/{race}") == b"%d" % won.index(True)
+
+
+def test_a_missing_object_is_not_found(store: ObjectStore) -> None:
+    store.put("a/b", b"x")
+    for key in ("missing", "a", "a/b/c"):
+        with pytest.raises(ObjectNotFoundError, match=key):
+            store.get(key)
+        assert store.head(key) is None
+
+
+def test_head_tells_size_time_and_a_changing_etag(store: ObjectStore) -> None:
+    before = datetime.now(UTC) - timedelta(seconds=2)  # servers round to seconds
+    store.put("a", b"12345")
+    first = store.head("a")
+    store.put("a", b"67890")
+    second = store.head("a")
+    assert first is not None
+    assert second is not None
+    assert (first.key, first.size_bytes) == ("a", 5)
+    assert before <= first.modified_at <= datetime.now(UTC) + timedelta(seconds=2)
+    assert first.etag != second.etag
+    assert '"' not in first.etag
+
+
+TREE = [
+    "A/b", "a", "ep 1", "ep!", "ep+1", "ep-1", "ep-1-2/a", "ep-1.json", "ep-1/a", "ep-1/a/z",
+    "ep-1/b/c", "ep/x", "epz", "q%2Fr", "z/1.d", "z/1.d/y", "é/x", "😀",
+]  # fmt: skip
+
+
+def test_the_list_is_in_key_order_whatever_the_folders_are(store: ObjectStore) -> None:
+    assert sorted(TREE) == TREE
+    for key in reversed(TREE):
+        store.put(key, key.encode())
+    assert _keys(store) == TREE
+    for prefix in ("ep", "ep-1", "ep-1/", "ep-1/a", "é", "z/1.d", "none", ""):
+        assert _keys(store, prefix) == [key for key in TREE if key.startswith(prefix)]
+    for after in ("ep", "ep-", "ep-1", "ep-1.", "ep-1/", "ep-1/a", "z/1.d", "zz", "😀"):
+        assert _keys(store, after=after) == [key for key in TREE if key > after]
+    assert _keys(store, "ep-1", after="ep-1.json") == ["ep-1/a", "ep-1/a/z", "ep-1/b/c"]
+    assert {info.key: info.size_bytes for info in store.list()} == {
+        key: len(key.encode()) for key in TREE
+    }
+
+
+def test_a_key_may_be_the_beginning_of_another(store: ObjectStore) -> None:
+    store.put("a/b/c", b"deep")
+    store.put("a", b"top")
+    store.put("a/b", b"middle")
+    assert [store.get(key) for key in ("a", "a/b", "a/b/c")] == [b"top", b"middle", b"deep"]
+    store.delete_many(["a/b"])
+    assert _keys(store) == ["a", "a/b/c"]
+
+
+def test_delete_ignores_what_does_not_exist(store: ObjectStore) -> None:
+    store.put("a", b"x")
+    store.put("b", b"x")
+    store.delete_many([])
+    store.delete_many(["a", "missing", "miss/ing"])
+    assert _keys(store) == ["b"]
+
+
+@pytest.mark.parametrize("key", ["", "/a", "a/", "a//b", "../a", "a/../b", "./a", "a\n", "x" * 201])
+def test_a_key_that_cannot_name_an_object_is_refused_everywhere(
+    store: ObjectStore, key: str
+) -> None:
+    for use in (
+        lambda: store.put(key, b""),
+        lambda: store.put_once(key, b""),
+        lambda: store.get(key),
+        lambda: store.head(key),
+        lambda: store.delete_many([key]),
+        lambda: store.presign(key, seconds=1),
+    ):
+        with pytest.raises(InvalidKeyError):
+            use()
+    assert _keys(store) == []
+
+
+def test_a_big_object_arrives_whole(store: ObjectStore) -> None:
+    data = hashlib.sha256(b"seed").digest() * (5 * 1024 * 1024 // 32)
+    assert store.put_once("big", data)
+    assert hashlib.sha256(store.get("big")).digest() == hashlib.sha256(data).digest()
+
+
+def test_many_threads_share_one_store(store: ObjectStore) -> None:
+    def use(number: int) -> bool:
+        store.put(f"t/{number}", b"%d" % number)
+        return store.get(f"t/{number}") == b"%d" % number
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(use, range(48)))
+    assert len(_keys(store, "t/")) == 48
+
+
+def test_it_passes_the_start_up_probe(store: ObjectStore) -> None:
+    probe_store(store)
+    assert _keys(store) == []
+
+
+def test_its_url_says_where_it_is(store: ObjectStore) -> None:
+    assert store.url == "s3://zelda-episodes" or store.url.startswith("file:///")

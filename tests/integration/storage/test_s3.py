@@ -1,0 +1,184 @@
+"""What only a server can show: credentials, presigned URLs, pages, errors, crashes."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx
+import pytest
+from botocore.exceptions import ClientError
+
+from rlaif.storage.open import S3Credentials
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
+from rlaif.storage.s3 import S3Store
+from rlaif.storage.seaweedfs import find_weed
+from rlaif.testing.s3_server import S3Server
+
+
+def _store(given: S3Credentials, bucket: str = "zelda-episodes", attempts: int = 2) -> S3Store:
+    return S3Store(
+        bucket,
+        endpoint_url=given.endpoint_url,
+        access_key=given.access_key,
+        secret_key=given.secret_key,
+        attempts=attempts,
+    )
+
+
+def test_a_presigned_url_reads_one_object_and_nothing_else(episodes_store: ObjectStore) -> None:
+    episodes_store.put("a b/é.json", b"{}", content_type="application/json")
+    url = episodes_store.presign("a b/é.json", seconds=60)
+    assert url is not None
+    answer = httpx.get(url)
+    assert (answer.status_code, answer.content) == (200, b"{}")
+    assert answer.headers["content-type"] == "application/json"
+    assert httpx.get(url.split("?")[0]).status_code == 403
+    assert httpx.get(url.replace("Signature=", "Signature=0")).status_code == 403
+    assert httpx.delete(url).status_code == 403
+
+
+def test_a_file_store_has_no_presigned_urls(file_store: ObjectStore) -> None:
+    assert file_store.presign("a", seconds=60) is None
+
+
+def test_a_wrong_secret_is_refused_with_the_setting_to_correct(s3: S3Credentials) -> None:
+    store = _store(replace(s3, secret_key="wrong"))
+    with pytest.raises(StoreUnavailableError, match="S3_SECRET_KEY"):
+        store.put("a", b"x")
+    with pytest.raises(StoreUnavailableError, match="403"):
+        store.head("a")
+
+
+def test_a_missing_bucket_is_not_taken_for_a_missing_object(s3: S3Credentials) -> None:
+    store = _store(s3, "no-such-bucket")
+    for use in (
+        lambda: store.put("a", b"x"),
+        lambda: store.put_once("a", b"x"),
+        lambda: store.get("a"),
+        lambda: list(store.list()),
+        lambda: store.delete_many(["a"]),
+    ):
+        with pytest.raises(StoreUnavailableError, match="make the bucket"):
+            use()
+
+
+def test_a_bucket_is_made_once_and_kept(s3: S3Credentials) -> None:
+    store = _store(s3, "made-here")
+    store.ensure_bucket()
+    store.put("a", b"x")
+    store.ensure_bucket()
+    assert store.get("a") == b"x"
+
+
+def test_a_server_that_is_away_is_reported_within_seconds() -> None:
+    store = _store(S3Credentials("http://127.0.0.1:1", "key", "secret"))
+    for use in (lambda: store.get("a"), lambda: store.head("a"), lambda: store.put_once("a", b"")):
+        with pytest.raises(StoreUnavailableError, match="Could not connect"):
+            use()
+
+
+def test_a_list_of_several_pages_is_complete_and_in_order(
+    episodes_store: S3Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = sorted(f"e{n % 3}{'-x' if n % 2 else ''}/{n:02d}" for n in range(24))
+    for key in keys:
+        episodes_store.put(key, b"")
+    whole = episodes_store._list_page
+
+    def small_page(prefix: str, more: dict[str, object]) -> object:
+        return whole(prefix, {"MaxKeys": 5} | more)
+
+    monkeypatch.setattr(episodes_store, "_list_page", small_page)
+    assert [info.key for info in episodes_store.list()] == keys
+    assert [info.key for info in episodes_store.list(after=keys[7])] == keys[8:]
+
+
+def test_a_server_that_lists_out_of_order_is_not_believed(
+    episodes_store: S3Store, s3: S3Credentials
+) -> None:
+    for key in ("a/x", "a-b"):
+        episodes_store.put(key, b"")
+    store = _store(s3)
+    store._by_folder = False  # as if it had not said that it is SeaweedFS
+    with pytest.raises(StoreUnavailableError, match="key order"):
+        list(store.list())
+
+
+def test_a_conditional_write_that_meets_another_is_tried_again(
+    s3: S3Credentials, episodes_store: S3Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, asked = _store(s3), list[object]()
+    real = store._client.put_object
+
+    def busy_twice(**request: object) -> object:
+        asked.append(request)
+        if len(asked) <= 2:
+            raise ClientError(
+                {
+                    "Error": {"Code": "ConditionalRequestConflict", "Message": ""},
+                    "ResponseMetadata": {"HTTPStatusCode": 409},
+                },
+                "PutObject",
+            )
+        return real(**request)
+
+    monkeypatch.setattr(store._client, "put_object", busy_twice)
+    assert store.put_once("busy", b"x") is True
+    assert len(asked) == 3
+
+
+def test_a_key_that_begins_another_is_never_reported_as_existing(
+    episodes_store: ObjectStore,
+) -> None:
+    episodes_store.put("folder/a", b"x")
+    with pytest.raises(StoreUnavailableError, match="does the key begin another"):
+        episodes_store.put_once("folder", b"x")
+    assert episodes_store.head("folder") is None
+
+
+def test_deletes_go_in_batches_and_name_what_failed(
+    episodes_store: S3Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[int] = []
+
+    def answer(keys: list[str]) -> object:
+        batches.append(len(keys))
+        return (
+            {"Errors": [{"Key": keys[0], "Code": "Busy", "Message": "later"}]} if keys[1:] else {}
+        )
+
+    monkeypatch.setattr(episodes_store, "_delete", answer)
+    episodes_store.delete_many(["only"])
+    monkeypatch.setattr("rlaif.storage.s3.DELETE_BATCH", 1)
+    episodes_store.delete_many(["a", "b", "c"])
+    monkeypatch.setattr("rlaif.storage.s3.DELETE_BATCH", 2)
+    with pytest.raises(StoreUnavailableError, match=r"1 of 2 keys.*'a'.*Busy later"):
+        episodes_store.delete_many(["a", "b", "c"])
+    assert batches == [1, 1, 1, 1, 2]
+
+
+@pytest.fixture
+def own_server() -> Iterator[S3Server]:
+    with TemporaryDirectory(prefix="s3-") as folder:
+        server = S3Server(Path(folder))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def test_acknowledged_writes_survive_a_crash_of_the_server(own_server: S3Server) -> None:
+    own_server.recipe.turn_on_fsync(find_weed())
+    store = _store(own_server.credentials)
+    for number in range(20):
+        assert store.put_once(f"k/{number:02d}", b"%d" % number)
+    own_server.kill()
+    with pytest.raises(StoreUnavailableError):
+        store.get("k/00")
+    own_server.start()
+    assert [store.get(info.key) for info in store.list("k/")] == [b"%d" % n for n in range(20)]
+    assert store.put_once("k/00", b"again") is False
+    with pytest.raises(ObjectNotFoundError):
+        store.get("k/20")

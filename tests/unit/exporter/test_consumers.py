@@ -1,0 +1,212 @@
+import hashlib
+
+import pytest
+
+from rlaif.bus.errors import BusUnavailableError
+from rlaif.bus.outcome import Reject, Retry
+from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
+from rlaif.contracts.segments import SegmentManifest
+from rlaif.game.capture import pack_keyframe
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectNotFoundError, StoreUnavailableError
+
+
+async def rejection(handle, event):
+    with pytest.raises(Reject) as caught:
+        await handle(event)
+    return caught.value
+
+
+def objects(store):
+    return [info.key for info in store.list()]
+
+
+async def test_a_segment_is_stored_whole_and_told(handle, stored, file_store, publisher, recorded):
+    event = stored()
+    await handle(event)
+    key = keys.manifest("ep-1", event.segment_id)
+    data = file_store.get(key)
+    manifest = SegmentManifest.model_validate_json(data)
+    assert (manifest.frames, manifest.decision_steps) == (80, 20)
+    assert manifest.capture_sha256 == event.capture_sha256
+    assert manifest.end_ram_sha256 == recorded[0].capture.end_ram_sha256
+    assert manifest.exporter_version == "1.2.3"
+    assert manifest.picture_steps == (0, 7, 14, 19)
+    for file in (manifest.states, manifest.observations, *manifest.pictures):
+        held = file_store.get(file.key)
+        assert (hashlib.sha256(held).hexdigest(), len(held)) == (file.sha256, file.size_bytes)
+    assert keys.segment("ep-1", event.segment_id, "frames/000007.png") in objects(file_store)
+    ((told, cause),) = publisher.published
+    assert (told.manifest_key, told.manifest_sha256) == (key, hashlib.sha256(data).hexdigest())
+    assert cause.data == event
+
+
+async def test_an_event_seen_twice_replays_once_and_tells_the_same(
+    handle, stored, file_store, publisher, metrics
+):
+    event = stored()
+    await handle(event)
+    before = {key: file_store.head(key).etag for key in objects(file_store)}
+    await handle(event)
+    assert {key: file_store.head(key).etag for key in objects(file_store)} == before
+    (first, _), (second, _) = publisher.published
+    assert first == second
+    text = metrics.exposition().decode()
+    assert 'rlaif_exporter_segments_total{result="exported"} 1.0' in text
+    assert 'rlaif_exporter_segments_total{result="repeated"} 1.0' in text
+
+
+async def test_the_event_comes_later_when_the_bus_failed_after_the_manifest(
+    handle, stored, file_store, publisher
+):
+    publisher.failures.append(BusUnavailableError("away"))
+    event = stored()
+    with pytest.raises(Retry, match="away"):
+        await handle(event)
+    manifest = file_store.get(keys.manifest("ep-1", event.segment_id))
+    await handle(event)
+    ((told, _),) = publisher.published
+    assert told.manifest_sha256 == hashlib.sha256(manifest).hexdigest()
+
+
+async def test_the_manifest_of_a_faster_exporter_counts(
+    handle, stored, file_store, publisher, metrics, monkeypatch
+):
+    event = stored()
+    await handle(event)
+    key = keys.manifest("ep-1", event.segment_id)
+    theirs = file_store.get(key)
+    real_get = file_store.get
+    looks = []
+
+    def get(asked):
+        # The other exporter commits between our first look and our put_once.
+        if asked == key and not looks:
+            looks.append(asked)
+            raise ObjectNotFoundError(asked)
+        return real_get(asked)
+
+    monkeypatch.setattr(file_store, "get", get)
+    await handle(event)
+    assert real_get(key) == theirs
+    assert publisher.published[0][0] == publisher.published[1][0]
+    assert 'segments_total{result="overtaken"} 1.0' in metrics.exposition().decode()
+
+
+async def test_files_of_an_export_that_died_are_replaced(handle, stored, file_store):
+    event = stored()
+    junk = keys.segment("ep-1", event.segment_id, "states.jsonl")
+    file_store.put(junk, b"half a li")
+    await handle(event)
+    manifest = SegmentManifest.model_validate_json(
+        file_store.get(keys.manifest("ep-1", event.segment_id))
+    )
+    assert hashlib.sha256(file_store.get(junk)).hexdigest() == manifest.states.sha256
+
+
+async def test_a_tampered_action_is_rejected_and_nothing_is_stored(
+    handle, stored, file_store, publisher, metrics, recorded
+):
+    turned = recorded[0].capture.actions.translate(str.maketrans("0123", "1032"))
+    event = stored(actions=turned)
+    before = objects(file_store)
+    rejected = await rejection(handle, event)
+    assert rejected.reason == "ram_hash_mismatch"
+    assert recorded[0].capture.end_ram_sha256 in rejected.detail
+    assert objects(file_store) == before
+    assert publisher.published == []
+    assert "rlaif_exporter_ram_mismatches_total 1.0" in metrics.exposition().decode()
+
+
+async def test_another_game_is_rejected(handle, stored):
+    event = stored(game=GameIdentity(title="OTHER", rom_sha256="b" * 64))
+    assert (await rejection(handle, event)).reason == "wrong_game"
+
+
+async def test_another_emulator_version_is_rejected(handle, stored):
+    event = stored(emulator=EmulatorIdentity(version="1.0.0", sound_emulated=False))
+    assert (await rejection(handle, event)).reason == "wrong_emulator"
+
+
+async def test_changed_bytes_of_a_capture_are_rejected(handle, stored, file_store):
+    event = stored()
+    file_store.put(event.capture_key, file_store.get(event.capture_key) + b" ")
+    assert (await rejection(handle, event)).reason == "corrupt_capture"
+
+
+async def test_what_is_no_capture_is_rejected(handle, stored, file_store):
+    event = stored()
+    file_store.put(event.capture_key, b"{}")
+    event = event.model_copy(update={"capture_sha256": hashlib.sha256(b"{}").hexdigest()})
+    rejected = await rejection(handle, event)
+    assert (rejected.reason, "is not a capture" in rejected.detail) == ("corrupt_capture", True)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"episode_id": "ep-2", "capture_key": "captures/ep-1/ep-1-s00000.capture"},
+        {"run_id": "another"},
+        {"keyframe_sha256": "c" * 64},
+    ],
+)
+async def test_an_event_that_contradicts_its_capture_is_rejected(handle, stored, changes):
+    event = stored().model_copy(update=changes)
+    assert (await rejection(handle, event)).reason == "corrupt_capture"
+
+
+async def test_a_damaged_keyframe_is_rejected(handle, stored, file_store):
+    event = stored()
+    file_store.put(event.keyframe_key, b"junk")
+    assert (await rejection(handle, event)).reason == "corrupt_keyframe"
+
+
+async def test_another_keyframe_is_rejected(handle, stored, file_store):
+    event = stored()
+    file_store.put(event.keyframe_key, pack_keyframe(b"\x1d another state").data)
+    assert (await rejection(handle, event)).reason == "corrupt_keyframe"
+
+
+async def test_a_replay_of_hours_is_refused(handle, stored):
+    event = stored(prefix_actions="7" * 5_000)
+    rejected = await rejection(handle, event)
+    assert rejected.reason == "corrupt_capture"
+    assert "EXPORTER_MAX_REPLAY_FRAMES" in rejected.detail
+
+
+@pytest.mark.parametrize("missing", ["capture_key", "keyframe_key"])
+async def test_a_missing_object_may_still_come(handle, stored, file_store, publisher, missing):
+    event = stored()
+    key = getattr(event, missing)
+    kept = file_store.get(key)
+    file_store.delete_many([key])
+    with pytest.raises(Retry, match="is not in"):
+        await handle(event)
+    file_store.put(key, kept)
+    await handle(event)
+    assert len(publisher.published) == 1
+
+
+async def test_a_store_that_is_away_means_trying_again(handle, stored, file_store, monkeypatch):
+    event = stored()
+
+    def away(key, data, *, content_type=""):
+        raise StoreUnavailableError("no answer")
+
+    monkeypatch.setattr(file_store, "put", away)
+    with pytest.raises(Retry, match="no answer"):
+        await handle(event)
+
+
+async def test_a_broken_manifest_is_rejected_not_overwritten(handle, stored, file_store):
+    event = stored()
+    key = keys.manifest("ep-1", event.segment_id)
+    file_store.put(key, b"not json")
+    assert (await rejection(handle, event)).reason == "corrupt_manifest"
+    assert file_store.get(key) == b"not json"
+
+
+async def test_a_good_segment_after_a_bad_one_is_exported(handle, stored, publisher):
+    await rejection(handle, stored(0, end_ram_sha256="0" * 64))
+    await handle(stored(1))
+    assert len(publisher.published) == 1

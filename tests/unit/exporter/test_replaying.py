@@ -1,0 +1,95 @@
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from rlaif.contracts.segments import StateRecord
+from rlaif.exporter.replaying import picture_steps, replay_segment
+from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.replay import ReplayMismatchError
+
+
+@pytest.fixture(scope="module")
+def emulator(cartridge):
+    emulator = PyBoyEmulator(cartridge.data)
+    yield emulator
+    emulator.close()
+
+
+@pytest.fixture
+def files(emulator, recorded, cartridge):
+    return replay_segment(
+        emulator,
+        recorded[0].capture,
+        recorded[0].keyframe.data,
+        rom_sha256=cartridge.sha256,
+        oracle_names=False,
+        png_interval_frames=30,
+    )
+
+
+@pytest.mark.parametrize(
+    ("steps", "skip", "interval", "expected"),
+    [
+        (75, 4, 30, {0, 7, 14, 22, 29, 37, 44, 52, 59, 67, 74}),
+        (3, 4, 3600, {0, 2}),
+        (1, 4, 30, {0}),
+        (4, 4, 1, {0, 1, 2, 3}),
+        (4, 60, 30, {0, 1, 2, 3}),
+    ],
+)
+def test_a_picture_an_interval_and_always_the_first_and_the_last(steps, skip, interval, expected):
+    assert picture_steps(steps, skip, interval) == expected
+
+
+def test_the_observations_are_those_that_were_seen_while_playing(files, recorded):
+    observations = np.load(io.BytesIO(files.observations), allow_pickle=False)
+    assert (observations.shape, observations.dtype) == ((20, 128), np.float32)
+    assert observations.tobytes() == recorded[0].observations.tobytes()
+
+
+def test_there_is_one_state_a_decision_step(files, recorded):
+    lines = files.states.decode().splitlines()
+    records = [StateRecord.model_validate_json(line) for line in lines]
+    assert [r.step for r in records] == list(range(20))
+    assert [r.frame for r in records] == list(range(4, 84, 4))
+    assert [r.action for r in records][:1] == [
+        ("UP", "DOWN", "LEFT", "RIGHT", "A", "B", "START", "NOP")[
+            int(recorded[0].capture.actions[0])
+        ]
+    ]
+    assert all(r.state["player"]["max_hearts"] > 0 for r in records)
+    assert "reward" not in json.dumps([r.state for r in records])
+
+
+def test_pictures_are_png_files_of_the_screen(files):
+    assert list(files.pictures) == sorted(picture_steps(20, 4, 30))
+    for data in files.pictures.values():
+        assert Image.open(io.BytesIO(data)).size == (160, 144)
+
+
+def test_a_second_replay_gives_the_same_bytes(files, emulator, recorded, cartridge):
+    again = replay_segment(
+        emulator,
+        recorded[0].capture,
+        recorded[0].keyframe.data,
+        rom_sha256=cartridge.sha256,
+        oracle_names=False,
+        png_interval_frames=30,
+    )
+    assert again == files
+
+
+def test_nothing_comes_of_a_capture_that_fails_its_proof(emulator, recorded, cartridge):
+    wrong = recorded[0].capture.model_copy(update={"end_ram_sha256": "0" * 64})
+    with pytest.raises(ReplayMismatchError):
+        replay_segment(
+            emulator,
+            wrong,
+            recorded[0].keyframe.data,
+            rom_sha256=cartridge.sha256,
+            oracle_names=False,
+            png_interval_frames=30,
+        )

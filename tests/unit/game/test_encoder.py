@@ -1,0 +1,232 @@
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from rlaif.contracts.observation import LAYOUT, slot_index
+from rlaif.game.blocks import RamBlocks
+from rlaif.game.encoder import encode, encode_into
+from rlaif.game.memory_map import address
+
+SIZE = 0x2000
+
+
+def ram_of(*writes, layout=bytes(256)):
+    """RAM that is zero but for (symbol or address, byte or bytes)."""
+    wram = bytearray(SIZE)
+    wram[address("wDungeonIndex") - 0xC000] = 0xFF
+    for where, value in writes:
+        at = (address(where) if isinstance(where, str) else where) - 0xC000
+        data = bytes([value]) if isinstance(value, int) else value
+        wram[at : at + len(data)] = data
+    return RamBlocks(bytes(wram), layout)
+
+
+def slot(ram, name):
+    return float(encode(ram)[slot_index(name)])
+
+
+any_ram = st.builds(
+    lambda seed, zeros, layout: RamBlocks(
+        (
+            np.random.default_rng(seed).integers(0, 256, SIZE, dtype=np.uint8)
+            * (np.random.default_rng(seed + 1).random(SIZE) >= zeros)
+        )
+        .astype(np.uint8)
+        .tobytes(),
+        np.random.default_rng(layout).bytes(256),
+    ),
+    st.integers(0, 2**32 - 2),
+    st.sampled_from([0.0, 0.5, 0.95]),
+    st.integers(0, 2**32 - 1),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(any_ram)
+@example(RamBlocks(bytes(SIZE)))
+@example(RamBlocks(b"\xff" * SIZE, b"\xff" * 256))
+@example(RamBlocks(b"\x99" * SIZE, b"\x99" * 256))
+@example(RamBlocks(b"\x80" * SIZE, b"\x80" * 256))
+def test_any_ram_gives_128_finite_numbers_from_0_to_1(ram):
+    observation = encode(ram)
+    assert (observation.shape, observation.dtype) == ((128,), np.float32)
+    assert np.isfinite(observation).all()
+    assert observation.min() >= 0
+    assert observation.max() <= 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(any_ram)
+def test_the_same_ram_gives_the_same_bits_into_any_row(ram):
+    rows = np.full((2, 128), np.nan, dtype=np.float32)
+    encode_into(ram, rows[1])
+    assert rows[1].tobytes() == encode(ram).tobytes()
+    assert np.isnan(rows[0]).all()
+
+
+def test_every_slot_can_move():
+    low, high = np.full(128, 2.0), np.full(128, -1.0)
+    rng = np.random.default_rng(0)
+    for number in range(400):
+        # Small numbers as well: enumerations such as the direction have few values.
+        wram = rng.integers(0, (256, 6)[number % 2], SIZE, dtype=np.uint8)
+        wram[rng.random(SIZE) < (number % 3) * 0.45] = 0
+        observation = encode(RamBlocks(wram.tobytes(), rng.bytes(256)))
+        low, high = np.minimum(low, observation), np.maximum(high, observation)
+    for special in (in_control(), RamBlocks(b"\xff" * SIZE)):
+        low, high = np.minimum(low, encode(special)), np.maximum(high, encode(special))
+    still = [LAYOUT[i].name for i in np.flatnonzero(high - low < 0.3)]
+    assert still == []
+
+
+def in_control(*writes):
+    return ram_of(
+        ("wGameState", 2), ("wCutsceneIndex", 1), ("wSavefileString", b"Z11216-0"),
+        ("w1Link.state", 1), ("wScrollMode", 1), ("wLinkHealth", 12), *writes,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "writes", "expected"),
+    [
+        ("rupees", [("wNumRupees", b"\x23\x01")], 123 / 999),
+        ("rupees", [("wNumRupees", b"\x00\x05")], 500 / 999),
+        ("bombs", [("wNumBombs", 0x30)], 30 / 99),
+        ("ember_seeds", [("wNumEmberSeeds", 0x19)], 19 / 99),
+        ("player_x", [("w1Link.xh", 120)], 0.5),
+        ("player_y", [("w1Link.yh", 88)], 0.5),
+        ("player_height", [("w1Link.zh", 0xF0)], 0.5),
+        ("health", [("wLinkHealth", 40)], 0.5),
+        ("health_ratio", [("wLinkHealth", 6), ("wLinkMaxHealth", 12)], 0.5),
+        ("health_ratio", [("wLinkHealth", 6)], 0.0),
+        ("shield_level", [("wShieldLevel", 1)], 0.0),
+        ("shield_level", [("wShieldLevel", 1), ("wObtainedTreasureFlags", 0x02)], 1 / 3),
+        ("sword_equipped", [("wInventoryB", 0x05)], 1.0),
+        ("has_gnarled_key", [(0xC69A, 0x04)], 1.0),
+        ("essences", [("wEssencesObtained", 0b101)], 0.25),
+        ("scrolling", [("wScrollMode", 0x08)], 1.0),
+        ("scrolling", [("wScrollMode", 0x81)], 0.0),
+        ("season_autumn", [("wRoomStateModifier", 2)], 1.0),
+        ("text_choice", [("wTextIsActive", 1), ("wTextDisplayMode", 1)], 1.0),
+        ("text_choice", [("wTextDisplayMode", 1)], 0.0),
+        ("dying", [], 1.0),
+        ("dying", [("wLinkHealth", 1)], 0.0),
+        ("chest_closed", [(0xCF22, 0xF1)], 1.0),
+        ("locked", [("wActiveCollisions", 4), (0xCF22, 0x70)], 1.0),
+        ("locked", [("wActiveCollisions", 0), (0xCF22, 0x70)], 0.0),
+        ("locked", [("wActiveCollisions", 0), (0xCF22, 0xEC)], 1.0),
+        ("item_taken", [("wActiveRoom", 3), (0xC703, 0x20)], 1.0),
+        ("room_event", [("wActiveRoom", 3), (0xC703, 0x80)], 1.0),
+    ],
+)  # fmt: skip
+def test_a_slot_reads_its_symbol(name, writes, expected):
+    assert slot(ram_of(*writes), name) == pytest.approx(expected, abs=1e-6)
+
+
+def test_rooms_with_one_id_in_two_groups_differ():
+    here, there = (
+        encode(ram_of(("wActiveRoom", 0x10), ("wActiveGroup", group))) for group in (0, 4)
+    )
+    assert not np.array_equal(here, there)
+
+
+def test_every_room_has_its_own_bits():
+    names = [f"room_bit_{bit}" for bit in range(8)]
+    seen = {
+        tuple(encode(ram_of(("wActiveRoom", room)))[[slot_index(n) for n in names]])
+        for room in range(256)
+    }
+    assert len(seen) == 256
+
+
+def test_keys_are_those_of_the_current_dungeon():
+    keys = ("wDungeonSmallKeys", bytes([9, 0, 3]))
+    assert slot(ram_of(keys), "keys") == 0
+    assert slot(ram_of(keys, ("wDungeonIndex", 2)), "keys") == pytest.approx(3 / 9)
+    assert slot(ram_of(("wDungeonBossKeys", b"\x00\x01"), ("wDungeonIndex", 8)), "boss_key") == 1
+
+
+def test_a_dungeon_index_that_does_not_exist_is_no_dungeon():
+    assert slot(ram_of(("wDungeonIndex", 12)), "dungeon") == 0
+    assert slot(ram_of(("wDungeonIndex", 11)), "dungeon") == 1
+
+
+@pytest.mark.parametrize(
+    ("symbol", "value"),
+    [("wTextIsActive", 1), ("wOpenedMenuType", 1), ("wPaletteThreadMode", 1),
+     ("wScrollMode", 8), ("w1Link.state", 2), ("wDisabledObjects", 1), ("wGameState", 1),
+     ("wSavefileString", b"Z21216-0"), ("wUseSimulatedInput", 1)],
+)  # fmt: skip
+def test_control_is_lost_to_text_menus_fades_scrolls_and_scripts(symbol, value):
+    assert slot(in_control(), "has_control") == 1
+    assert slot(in_control((symbol, value)), "has_control") == 0
+
+
+def test_neighbours_outside_lie_on_the_grid_of_rooms():
+    ram = ram_of(("wActiveRoom", 0x55), (0xC745, 0x10), (0xC754, 0x10))
+    around = [slot(ram, f"visited_{side}") for side in ("north", "east", "south", "west")]
+    assert around == [1, 0, 0, 1]
+
+
+def test_the_edge_of_the_grid_has_no_neighbour():
+    ram = ram_of(("wActiveRoom", 0x00), (0xC700, b"\x10" * 256))
+    around = [slot(ram, f"visited_{side}") for side in ("north", "east", "south", "west")]
+    assert around == [0, 1, 1, 0]
+
+
+def test_neighbours_in_a_dungeon_lie_on_its_floor():
+    layout = bytearray(256)
+    layout[64 + 9], layout[64 + 1], layout[64 + 10] = 0x20, 0x33, 0x44
+    ram = ram_of(
+        ("wActiveGroup", 4), ("wActiveRoom", 0x20), ("wDungeonIndex", 1),
+        ("wDungeonMapPosition", 9), ("wDungeonFloor", 1), (0xC933, 0x10),
+        layout=bytes(layout),
+    )  # fmt: skip
+    around = [slot(ram, f"visited_{side}") for side in ("north", "east", "south", "west")]
+    assert around == [1, 0, 0, 0]
+
+
+def test_visited_rooms_are_counted_without_the_scratch_bytes():
+    ram = ram_of((0xC700, 0x10), (0xC8EF, 0x30), (0xC8F0, b"\xff" * 16), (0xCAFF, 0x10))
+    assert slot(ram, "rooms_visited") == pytest.approx(3 / 35)
+
+
+def test_riding_takes_the_position_of_what_carries_the_player():
+    ram = ram_of(("wLinkObjectIndex", 0xD1), (0xD10D, 60), ("w1Link.xh", 120))
+    assert slot(ram, "player_x") == 0.25
+
+
+def enemy(number, x, y, *, health=8, kind=0x10):
+    base = 0xD080 + number * 0x100
+    return [(base, bytes([1, kind])), (base + 0x0B, y), (base + 0x0D, x), (base + 0x29, health)]
+
+
+def test_the_nearest_enemy_comes_first():
+    ram = ram_of(
+        ("w1Link.xh", 80), ("w1Link.yh", 64), *enemy(0, 140, 64), *enemy(9, 90, 64, health=16)
+    )
+    assert slot(ram, "enemy_1_present") == 1
+    assert slot(ram, "enemy_1_dx") == pytest.approx(0.5 + 10 / 512)
+    assert slot(ram, "enemy_1_dy") == 0.5
+    assert slot(ram, "enemy_1_health") == 0.5
+    assert slot(ram, "enemy_2_dx") == pytest.approx(0.5 + 60 / 512)
+    assert [slot(ram, f"enemy_3_{f}") for f in ("present", "dx", "dy", "health")] == [0] * 4
+
+
+def test_a_butterfly_is_no_enemy():
+    assert slot(ram_of(*enemy(0, 80, 60, kind=0x37)), "enemy_1_present") == 0
+
+
+def test_the_talkable_object_is_preferred_to_a_nearer_trigger():
+    objects = [(0xD240, 1), (0xD24D, 10), (0xD340, 1), (0xD34D, 90)]
+    assert slot(ram_of(*objects), "npc_dx") == pytest.approx(0.5 + 10 / 512)
+    listed = (0xCCCA, b"\x4a\xd3")
+    assert slot(ram_of(*objects, listed), "npc_dx") == pytest.approx(0.5 + 90 / 512)
+
+
+def test_a_drop_is_preferred_to_another_part():
+    button, drop = (0xD0C0, b"\x01\x09"), (0xD1C0, b"\x01\x01")
+    assert slot(ram_of(button, (0xD0CD, 20)), "item_dx") == pytest.approx(0.5 + 20 / 512)
+    ram = ram_of(button, (0xD0CD, 20), drop, (0xD1CD, 50))
+    assert slot(ram, "item_dx") == pytest.approx(0.5 + 50 / 512)

@@ -1,0 +1,235 @@
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
+from rlaif.contracts.segments import SegmentManifest, StoredFile
+from rlaif.contracts.telemetry import ScreenFrame
+from rlaif.hud.api import api_router
+from rlaif.hud.projections import HudState
+from rlaif.service.problems import install_problem_handlers
+from rlaif.storage import keys
+from rlaif.storage.file import FileStore
+from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.testing.events import segment_captured, segment_exported, segment_scored
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+PNG = b"\x89PNG picture"
+JPEG = b"\xff\xd8 picture"
+ONE = "/api/v1/segments/episode-1/segment-1"
+
+
+class AbsentStore(FileStore):
+    def get(self, key: str) -> bytes:
+        raise StoreUnavailableError("connection refused")
+
+
+@pytest.fixture
+def state() -> HudState:
+    return HudState(epoch="e")
+
+
+@pytest.fixture
+async def client(state: HudState, file_store: FileStore) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(state, file_store) as made:
+        yield made
+
+
+def client_of(state: HudState, store: ObjectStore) -> httpx.AsyncClient:
+    app = FastAPI()
+    install_problem_handlers(app)
+    app.include_router(api_router(state, store, lambda: NOON))
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://hud")
+
+
+def show_frame(state: HudState) -> None:
+    state.apply_frame("env-0", ScreenFrame(1, 1_000_000, 7, JPEG), NOON)
+
+
+def add_scored(state: HudState, *segment_ids: str) -> None:
+    for seconds, segment_id in enumerate(segment_ids):
+        data = segment_scored(segment_id)
+        state.apply_event(envelop(data, source="t", time=NOON + timedelta(seconds=seconds)))
+
+
+def stored(key: str, data: bytes = b"x") -> StoredFile:
+    return StoredFile(key=key, sha256=sha256(data).hexdigest(), size_bytes=len(data))
+
+
+def put_segment(store: ObjectStore) -> None:
+    picture = keys.segment("episode-1", "segment-1", "frames/000012.png")
+    manifest = SegmentManifest(
+        segment_id="segment-1",
+        episode_id="episode-1",
+        run_id="run-1",
+        capture_key="c",
+        capture_sha256="0" * 64,
+        rom_sha256="0" * 64,
+        layout_version="layout-1",
+        frames=300,
+        decision_steps=75,
+        frame_skip=4,
+        start_step=0,
+        ended="running",
+        end_ram_sha256="0" * 64,
+        states=stored("s"),
+        observations=stored("o"),
+        pictures=(stored(picture, PNG),),
+        picture_steps=(12,),
+        exporter_version="1",
+        env_step=4096,
+        created_at=NOON,
+    )
+    store.put_once(picture, PNG)
+    store.put_once(keys.manifest("episode-1", "segment-1"), manifest.model_dump_json().encode())
+
+
+def put_score(store: ObjectStore, judge_config: str) -> None:
+    record = ScoreRecord(
+        segment_id="segment-1",
+        episode_id="episode-1",
+        run_id="run-1",
+        judge_config=judge_config,
+        manifest_key="m",
+        manifest_sha256="0" * 64,
+        criteria={"progress": CriterionScore(value=1, votes=(2,), agreement=1, judge="state")},
+        weights=RUBRIC_WEIGHTS,
+        weighted=None,
+        calls=(),
+        created_at=NOON,
+    )
+    store.put_once(keys.score(judge_config, "segment-1"), record.model_dump_json().encode())
+
+
+async def test_the_state_of_a_fresh_hud_is_full_of_nulls(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/api/v1/state")
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "no-store"
+    body = answer.json()
+    assert body["run"] is None
+    assert body["loop"]["captured"] is None
+    assert body["taken_at"] == "2026-11-20T12:00:00Z"
+
+
+async def test_there_is_no_screen_before_the_first_frame(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/api/v1/screen")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["type"] == "/problems/no-screen-yet"
+
+
+async def test_the_screen_is_the_newest_frame_with_an_etag(
+    client: httpx.AsyncClient, state: HudState
+) -> None:
+    show_frame(state)
+    first = await client.get("/api/v1/screen")
+    assert (first.content, first.headers["content-type"]) == (JPEG, "image/jpeg")
+    again = await client.get("/api/v1/screen", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    show_frame(state)
+    third = await client.get("/api/v1/screen", headers={"If-None-Match": first.headers["etag"]})
+    assert third.status_code == 200
+
+
+async def test_events_are_paged_by_id(client: httpx.AsyncClient, state: HudState) -> None:
+    add_scored(state, "segment-1", "segment-2", "segment-3")
+    body = (await client.get("/api/v1/events", params={"after": 1, "limit": 1})).json()
+    assert [line["id"] for line in body["items"]] == [2]
+    assert (body["last_id"], body["gap"], body["epoch"]) == (3, False, "e")
+
+
+async def test_segments_are_paged_newest_first(client: httpx.AsyncClient, state: HudState) -> None:
+    add_scored(state, "segment-1", "segment-2", "segment-3")
+    captured = envelop(segment_captured("segment-4"), source="t", time=NOON)
+    state.apply_event(captured)
+    first = (await client.get("/api/v1/segments", params={"limit": 2})).json()
+    assert [row["segment_id"] for row in first["items"]] == ["segment-3", "segment-2"]
+    rest = await client.get("/api/v1/segments", params={"cursor": first["next_cursor"]})
+    assert [row["segment_id"] for row in rest.json()["items"]] == ["segment-1"]
+    assert rest.json()["next_cursor"] is None
+
+
+async def test_a_segment_comes_with_manifest_score_and_picture_links(
+    client: httpx.AsyncClient, state: HudState, file_store: FileStore
+) -> None:
+    put_segment(file_store)
+    put_score(file_store, "config-1")
+    add_scored(state, "segment-1")
+    body = (await client.get(ONE)).json()
+    assert body["manifest"]["frames"] == 300
+    assert body["score"]["criteria"]["progress"]["value"] == 1
+    assert body["pictures"] == [{"step": 12, "url": f"{ONE}/frames/000012.png"}]
+    picture = await client.get(body["pictures"][0]["url"])
+    assert (picture.content, picture.headers["content-type"]) == (PNG, "image/png")
+    assert "immutable" in picture.headers["cache-control"]
+
+
+async def test_an_exported_segment_without_a_score_has_none(
+    client: httpx.AsyncClient, state: HudState, file_store: FileStore
+) -> None:
+    put_segment(file_store)
+    state.apply_event(envelop(segment_exported(), source="t", time=NOON))
+    body = (await client.get(ONE)).json()
+    assert body["score"] is None
+    assert body["score_problem"] is None
+    assert body["segment"]["exported_at"] is not None
+
+
+async def test_a_score_that_is_gone_is_said_to_be(
+    client: httpx.AsyncClient, state: HudState, file_store: FileStore
+) -> None:
+    put_segment(file_store)
+    add_scored(state, "segment-1")
+    assert "does not exist" in (await client.get(ONE)).json()["score_problem"]
+
+
+async def test_another_judge_configuration_can_be_asked_for(
+    client: httpx.AsyncClient, file_store: FileStore
+) -> None:
+    put_segment(file_store)
+    put_score(file_store, "config-9")
+    body = (await client.get(ONE, params={"judge_config": "config-9"})).json()
+    assert body["score"] is not None
+    assert body["segment"] is None
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "type"),
+    [
+        (ONE, 404, "segment-not-found"),
+        (f"{ONE}/frames/000012.png", 404, "picture-not-found"),
+        (f"{ONE}/frames/states.jsonl", 422, "invalid-request"),
+        (f"{ONE}/frames/..%2Fmanifest.png", 404, "not-found"),
+        ("/api/v1/segments/Episode/segment-1", 422, "invalid-request"),
+        ("/api/v1/segments?limit=501", 422, "invalid-request"),
+        ("/api/v1/segments?cursor=%25", 400, "invalid-cursor"),
+        ("/api/v1/events?after=-1", 422, "invalid-request"),
+    ],
+)
+async def test_a_wrong_request_is_a_problem(
+    client: httpx.AsyncClient, path: str, status: int, type: str
+) -> None:
+    answer = await client.get(path)
+    assert (answer.status_code, answer.json()["type"]) == (status, f"/problems/{type}")
+
+
+async def test_a_manifest_that_is_none_is_a_bad_gateway(
+    client: httpx.AsyncClient, file_store: FileStore
+) -> None:
+    file_store.put_once(keys.manifest("episode-1", "segment-1"), b"{}")
+    answer = await client.get(ONE)
+    assert (answer.status_code, answer.json()["type"]) == (502, "/problems/unreadable-object")
+
+
+async def test_a_store_that_is_away_is_a_503(state: HudState, file_store: FileStore) -> None:
+    root = file_store.url.removeprefix("file://")
+    async with client_of(state, AbsentStore(Path(root))) as client:
+        answer = await client.get(ONE)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert "connection refused" in answer.json()["detail"]

@@ -1,0 +1,113 @@
+import json
+from datetime import UTC, datetime
+
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, TrainingProgress
+from rlaif.hud.broadcast import MOST_EVENTS_A_TICK, Broadcast
+from rlaif.hud.hub import Hub
+from rlaif.hud.outbox import RESYNC, Outbox
+from rlaif.hud.projections import HudState
+from rlaif.testing.events import segment_captured, segment_scored
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+class Counts:
+    def __init__(self) -> None:
+        self.readings: list[tuple[str, str]] = []
+
+    def event(self, event_type: str) -> None:
+        pass
+
+    def reading(self, subject: str, outcome: str) -> None:
+        self.readings.append((subject, outcome))
+
+
+def make() -> tuple[Broadcast, Outbox, Counts]:
+    state = HudState(epoch="e")
+    hub = Hub(lambda: state.snapshot(NOON), most_clients=8)
+    counts = Counts()
+    broadcast = Broadcast(state, hub, clock=lambda: NOON, observer=counts)
+    outbox = hub.join()
+    outbox.take(0.0)
+    return broadcast, outbox, counts
+
+
+def progress(step: int) -> bytes:
+    return TrainingProgress(
+        at=NOON, run_id="run-1", status="training", iteration=1, env_steps=step, episodes=1,
+        episode_return_mean=1.0,
+    ).model_dump_json().encode()  # fmt: skip
+
+
+def sections(outbox: Outbox, now: float) -> dict[str, object]:
+    merged: dict[str, object] = {}
+    while (item := outbox.take(now)) is not None:
+        if isinstance(item, str) and json.loads(item)["type"] == "metrics":
+            merged |= json.loads(item)["data"]
+    return merged
+
+
+def test_what_changed_goes_out_with_the_next_tick() -> None:
+    broadcast, outbox, _ = make()
+    broadcast.telemetry("telemetry.progress", progress(10))
+    broadcast.tick(0.0)
+    sent = sections(outbox, 0.0)
+    assert set(sent) == {"run", "loop", "series", "now"}
+    broadcast.tick(1.0)
+    assert sections(outbox, 1.0) == {}
+
+
+def test_the_curves_go_out_once_a_second() -> None:
+    broadcast, outbox, _ = make()
+    times = []
+    for tenth in range(20):
+        broadcast.telemetry("telemetry.progress", progress(10 + tenth))
+        broadcast.tick(tenth / 10)
+        if "series" in sections(outbox, tenth / 10 + 100 * tenth):
+            times.append(tenth)
+    assert times == [0, 10]
+
+
+def test_a_frame_goes_out_at_once() -> None:
+    broadcast, outbox, counts = make()
+    packed = ScreenFrame(5, 1_000_000, 7, b"jpeg").pack()
+    broadcast.telemetry(f"{FRAME_SUBJECT}.env-0", packed)
+    frame = outbox.take(0.0)
+    assert isinstance(frame, bytes)
+    assert ScreenFrame.unpack(frame) == ScreenFrame(1, 1_000_000, 7, b"jpeg")
+    assert counts.readings == [(FRAME_SUBJECT, "used")]
+
+
+def test_malformed_telemetry_is_counted_and_skipped() -> None:
+    broadcast, _, counts = make()
+    broadcast.telemetry(f"{FRAME_SUBJECT}.env-0", b"short")
+    broadcast.telemetry("telemetry.progress", b"{}")
+    broadcast.telemetry("telemetry.unheard", b"{}")
+    assert counts.readings == [
+        (FRAME_SUBJECT, "invalid"),
+        ("telemetry.progress", "invalid"),
+        ("telemetry.unheard", "skipped"),
+    ]
+
+
+def test_new_lines_of_the_log_are_sent_once_each() -> None:
+    broadcast, outbox, _ = make()
+    for number in range(3):
+        data = segment_captured(f"segment-{number}")
+        broadcast.event(envelop(data, source="t", time=NOON))
+    broadcast.tick(0.0)
+    ids = []
+    while isinstance(item := outbox.take(0.0), str):
+        message = json.loads(item)
+        if message["type"] == "event":
+            ids.append(message["data"]["id"])
+    assert ids == [1, 2, 3]
+
+
+def test_a_replay_of_history_is_one_snapshot_instead_of_thousands_of_lines() -> None:
+    broadcast, outbox, _ = make()
+    for number in range(MOST_EVENTS_A_TICK + 1):
+        broadcast.event(envelop(segment_scored(f"segment-{number}"), source="t", time=NOON))
+    broadcast.tick(0.0)
+    assert outbox.take(0.0) is RESYNC

@@ -1,0 +1,137 @@
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+
+import pytest
+
+from rlaif.hud.hub import Hub, HubClosedError, HubFullError, pump
+from rlaif.hud.outbox import Outbox
+from rlaif.hud.projections import HudState
+from rlaif.testing.waiting import eventually
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def make_hub(most_clients: int = 8) -> Hub:
+    state = HudState(epoch="e")
+    return Hub(lambda: state.snapshot(NOON), most_clients=most_clients)
+
+
+class Browser:
+    """Collects what is sent; blocks while `stalled`."""
+
+    def __init__(self) -> None:
+        self.received: list[str | bytes] = []
+        self.flowing = asyncio.Event()
+        self.flowing.set()
+
+    async def send(self, item: str | bytes) -> None:
+        await self.flowing.wait()
+        self.received.append(item)
+
+    @property
+    def frames(self) -> list[bytes]:
+        return [item for item in self.received if isinstance(item, bytes)]
+
+    def has_drawn(self, number: int) -> bool:
+        return self.frames[-1:] == [b"%d" % number]
+
+    @property
+    def types(self) -> list[str]:
+        return [json.loads(item)["type"] for item in self.received if isinstance(item, str)]
+
+
+@pytest.fixture
+async def attach() -> object:
+    tasks: list[asyncio.Task[None]] = []
+
+    def start(hub: Hub, browser: Browser, *, send_timeout: float = 30) -> Outbox:
+        outbox = hub.join()
+        sending = pump(outbox, browser.send, hub.snapshot_message, send_timeout=send_timeout)
+        tasks.append(asyncio.create_task(sending))
+        return outbox
+
+    yield start
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+Attach = Callable[..., Outbox]
+
+
+async def test_a_browser_starts_with_a_snapshot_and_the_newest_frame(attach: Attach) -> None:
+    hub, browser = make_hub(), Browser()
+    hub.send_frame(1, b"old")
+    hub.send_frame(2, b"new")
+    attach(hub, browser)
+    await eventually(lambda: len(browser.received) == 2, "snapshot and frame")
+    assert browser.types == ["snapshot"]
+    assert browser.frames == [b"new"]
+
+
+async def test_a_slow_browser_does_not_delay_a_fast_one(attach: Attach) -> None:
+    hub, slow, fast = make_hub(), Browser(), Browser()
+    slow.flowing.clear()
+    lazy, quick = attach(hub, slow), attach(hub, fast)
+    for number in range(1, 51):
+        hub.send_frame(number, b"%d" % number)
+        quick.ack(number - 1)
+        await eventually(partial(fast.has_drawn, number), "the fast one has it")
+    assert len(fast.frames) == 50
+    assert slow.received == []
+    slow.flowing.set()
+    await eventually(lambda: slow.frames == [b"50"], "the slow one gets the newest only")
+    assert lazy.frames_skipped == 49
+
+
+async def test_a_browser_that_acknowledges_nothing_gets_three_frames(attach: Attach) -> None:
+    hub, browser = make_hub(), Browser()
+    outbox = attach(hub, browser)
+    for number in range(1, 11):
+        hub.send_frame(number, b"%d" % number)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    await eventually(lambda: len(browser.frames) == 3, "three frames")
+    outbox.ack(10)
+    await eventually(lambda: browser.frames[-1:] == [b"10"], "the newest after the ack")
+    assert len(browser.frames) == 4
+
+
+async def test_a_flood_of_events_ends_in_a_snapshot(attach: Attach) -> None:
+    hub, browser = make_hub(), Browser()
+    browser.flowing.clear()
+    outbox = attach(hub, browser)
+    await asyncio.sleep(0)
+    for number in range(1500):
+        outbox.put_event(f'{{"type":"event","data":{number}}}')
+    browser.flowing.set()
+    await eventually(lambda: browser.types[-1:] == ["snapshot"], "the new snapshot")
+    assert browser.types == ["snapshot", "snapshot"]
+
+
+async def test_there_are_no_more_places_than_allowed() -> None:
+    hub = make_hub(most_clients=1)
+    first = hub.join()
+    with pytest.raises(HubFullError, match="1 pages"):
+        hub.join()
+    hub.leave(first)
+    hub.leave(first)
+    hub.join()
+    assert hub.clients == 1
+
+
+async def test_nobody_joins_a_closed_hub() -> None:
+    hub = make_hub()
+    hub.close()
+    with pytest.raises(HubClosedError):
+        hub.join()
+
+
+async def test_a_browser_that_takes_nothing_for_too_long_is_given_up() -> None:
+    hub, browser = make_hub(), Browser()
+    browser.flowing.clear()
+    with pytest.raises(TimeoutError):
+        await pump(hub.join(), browser.send, hub.snapshot_message, send_timeout=0.01)

@@ -1,0 +1,304 @@
+import json
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import DeadLetter, EventData
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.telemetry import JudgeCall, TrainingProgress
+from rlaif.hud.projections import HudState
+from rlaif.hud.views import Snapshot
+from rlaif.testing.events import (
+    reward_model_published,
+    reward_model_rejected,
+    segment_captured,
+    segment_exported,
+    segment_scored,
+)
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def at(seconds: float, data: EventData) -> CloudEvent[EventData]:
+    return envelop(data, source="rlaif/test", time=NOON + timedelta(seconds=seconds))
+
+
+def fold(*events: CloudEvent[EventData]) -> HudState:
+    state = HudState(epoch="e")
+    state.streams_opened()
+    for event in events:
+        state.apply_event(event)
+    return state
+
+
+def progress(**changes: object) -> TrainingProgress:
+    values = {"run_id": "run-1", "status": "training", "iteration": 1, "env_steps": 4096}
+    return TrainingProgress(**{"at": NOON, "episodes": 3, **values, **changes})
+
+
+def dead_letter() -> DeadLetter:
+    return DeadLetter(
+        stream="CAPTURES",
+        subject="segment.captured",
+        consumer="exporter",
+        event_id="captured:segment-1",
+        reason="ram_hash_mismatch",
+        detail="The replay ended with another RAM.",
+        attempts=1,
+        dead_at=NOON,
+        original={},
+    )
+
+
+def score_record(segment_id: str = "segment-1") -> ScoreRecord:
+    calls = [("ok", "Opened the chest."), ("ok", "Another vote."), ("timeout", None)]
+    return ScoreRecord(
+        segment_id=segment_id,
+        episode_id="episode-1",
+        run_id="run-1",
+        judge_config="config-1",
+        manifest_key="m",
+        manifest_sha256="0" * 64,
+        criteria={
+            "progress": CriterionScore(value=1, votes=(2, 2, 1), agreement=2 / 3, judge="state"),
+            "dialog": CriterionScore(value=0.5, votes=(1, 1, 1), agreement=1, judge="state"),
+        },
+        abstentions={"novelty": "timed out"},
+        weights=RUBRIC_WEIGHTS,
+        weighted=0.65,
+        calls=tuple(
+            JudgeCallRecord(
+                judge="state",
+                route="/dialog",
+                model="m",
+                vote=vote,
+                seed=vote,
+                prompt_sha256="0" * 64,
+                outcome=outcome,
+                latency_seconds=1,
+                rationale=rationale,
+            )
+            for vote, (outcome, rationale) in enumerate(calls)
+        ),
+        env_step=5000,
+        created_at=NOON,
+    )
+
+
+def test_a_fresh_state_knows_nothing_and_says_so() -> None:
+    snapshot = HudState(epoch="e").snapshot(NOON)
+    assert snapshot.run is None
+    assert snapshot.screen is None
+    assert snapshot.loop.captured is None
+    assert snapshot.loop.published is None
+    assert snapshot.dead_letters.count is None
+    assert snapshot.judge.latency_p50_seconds is None
+    assert snapshot.reward_models.rejected_count is None
+
+
+def test_an_empty_stream_counts_zero_once_it_is_followed() -> None:
+    state = HudState(epoch="e")
+    assert "loop" in state.streams_opened()
+    assert state.snapshot(NOON).loop.captured == 0
+    assert state.snapshot(NOON).dead_letters.count == 0
+
+
+def test_a_segment_is_counted_at_each_station() -> None:
+    state = fold(
+        at(1, segment_captured("segment-1")),
+        at(2, segment_captured("segment-2")),
+        at(3, segment_exported("segment-1")),
+        at(4, segment_scored("segment-1")),
+    )
+    loop = state.snapshot(NOON).loop
+    assert (loop.captured, loop.exported, loop.scored) == (2, 1, 1)
+    assert loop.captured_at == NOON + timedelta(seconds=2)
+
+
+def test_a_repeated_event_changes_nothing() -> None:
+    once = at(1, segment_captured())
+    state = fold(once)
+    assert state.apply_event(once) == frozenset()
+    assert state.snapshot(NOON).loop.captured == 1
+    assert state.journal.last_id == 1
+
+
+def test_events_in_any_order_give_the_same_row() -> None:
+    events = [at(1, segment_captured()), at(2, segment_exported()), at(3, segment_scored())]
+    rows = {
+        fold(*order).segments.get("segment-1").model_dump_json()  # type: ignore[union-attr]  # the row is there
+        for order in permutations(events)
+    }
+    assert len(rows) == 1
+    row = json.loads(rows.pop())
+    assert (row["env_step"], row["frames"], row["weighted"]) == (4096, 300, 0.65)
+    assert row["captured_at"] < row["exported_at"] < row["scored_at"]
+
+
+def test_a_segment_without_a_score_is_counted_and_stays_null() -> None:
+    state = fold(at(1, segment_scored(weighted=None)))
+    snapshot = state.snapshot(NOON)
+    assert snapshot.loop.without_score == 1
+    assert snapshot.segments[0].weighted is None
+    assert "no score" in snapshot.events[-1].text
+
+
+def test_the_newest_of_two_judge_configurations_is_shown_and_the_segment_counted_once() -> None:
+    newer = at(9, segment_scored(weighted=0.9, judge_config="config-2"))
+    older = at(5, segment_scored(weighted=0.1, judge_config="config-1"))
+    for order in permutations([newer, older]):
+        snapshot = fold(*order).snapshot(NOON)
+        assert snapshot.segments[0].weighted == 0.9
+        assert snapshot.loop.scored == 1
+
+
+def test_a_score_object_fills_in_criteria_agreement_and_words() -> None:
+    state = fold(at(1, segment_scored()))
+    [unread] = state.segments.unread(10)
+    state.apply_score(unread, score_record())
+    row = state.snapshot(NOON).segments[0]
+    assert row.score is not None
+    assert row.score.criteria["progress"].value == 1
+    assert row.score.agreement == (2 / 3 + 1) / 2
+    assert [words.text for words in row.score.rationales] == ["Opened the chest."]
+    assert (row.score.calls_ok, row.score.calls) == (2, 3)
+    assert row.env_step == 5000
+    assert state.segments.unread(10) == []
+
+
+def test_an_unreadable_score_object_says_why_and_is_not_asked_for_again() -> None:
+    state = fold(at(1, segment_scored()))
+    state.score_unreadable(state.segments.unread(10)[0], "it is gone")
+    assert state.snapshot(NOON).segments[0].score_problem == "it is gone"
+    assert state.segments.unread(10) == []
+
+
+def test_an_answer_for_an_overtaken_score_is_dropped() -> None:
+    state = fold(at(1, segment_scored()))
+    [old] = state.segments.unread(10)
+    state.apply_event(at(2, segment_scored(judge_config="config-2")))
+    state.apply_score(old, score_record())
+    assert state.snapshot(NOON).segments[0].score is None
+    assert len(state.segments.unread(10)) == 1
+
+
+def test_the_champion_is_the_newest_publication_in_any_order() -> None:
+    first, second = at(1, reward_model_published(1)), at(2, reward_model_published(2))
+    for order in permutations([first, second]):
+        models = fold(*order).snapshot(NOON).reward_models.published
+        assert [(model.version, model.champion) for model in models] == [(2, True), (1, False)]
+
+
+def test_going_back_to_an_old_version_makes_it_the_champion_again() -> None:
+    back = reward_model_published(1).model_copy(update={"activation": 3})
+    second = reward_model_published(2).model_copy(update={"activation": 2})
+    events = [at(1, reward_model_published(1)), at(2, second), at(3, back)]
+    for order in permutations(events):
+        state = fold(*order)
+        snapshot = state.snapshot(NOON)
+        assert snapshot.loop.champion_version == 1
+        assert snapshot.loop.published == 2
+        assert snapshot.loop.published_at == NOON + timedelta(seconds=3)
+        first = snapshot.reward_models.published[1]
+        assert first.published_at == NOON + timedelta(seconds=1)
+        assert not state.apply_event(at(99, back)), "a repeat is no news"
+
+
+def test_a_rejected_candidate_is_listed_with_its_reasons() -> None:
+    state = fold(at(1, reward_model_rejected()), at(1, reward_model_rejected()))
+    models = state.snapshot(NOON).reward_models
+    assert models.rejected_count == 1
+    assert models.rejected[0].reasons == ("heldout_accuracy",)
+
+
+def test_the_version_that_the_trainer_uses_is_marked_with_its_step() -> None:
+    state = fold(at(1, reward_model_published(1)))
+    state.apply_reading(progress(reward_model_version=1, reward_model_loaded_at_step=4000), NOON)
+    [model] = state.snapshot(NOON).reward_models.published
+    assert (model.in_use, model.loaded_at_step) == (True, 4000)
+    assert state.snapshot(NOON).loop.loaded_at_step == 4000
+    assert state.snapshot(NOON).series.versions[0].step == 4000
+    assert "uses reward model v1 since step 4,000" in state.snapshot(NOON).events[-1].text
+
+
+def test_a_version_whose_loading_was_not_seen_has_no_step() -> None:
+    [model] = fold(at(1, reward_model_published(1))).snapshot(NOON).reward_models.published
+    assert model.loaded_at_step is None
+    assert not model.in_use
+
+
+def test_unknown_readings_stay_null() -> None:
+    state = fold()
+    state.apply_reading(progress(), NOON + timedelta(seconds=1))
+    run = state.snapshot(NOON).run
+    assert run is not None
+    assert run.episode_return_mean is None
+    assert run.steps_per_second is None
+    assert run.received_at == NOON + timedelta(seconds=1)
+    assert state.snapshot(NOON).series.episode_return == ()
+
+
+def test_counts_are_those_of_the_trainers_run() -> None:
+    other = segment_captured("segment-9").model_copy(update={"run_id": "run-0"})
+    state = fold(at(1, segment_captured()), at(2, other))
+    assert state.snapshot(NOON).loop.run_id == "run-0"
+    state.apply_reading(progress(), NOON)
+    loop = state.snapshot(NOON).loop
+    assert (loop.run_id, loop.captured) == ("run-1", 1)
+
+
+def test_dead_letters_are_counted_once_with_the_last_reason() -> None:
+    state = fold(at(1, dead_letter()), at(1, dead_letter()))
+    dead = state.snapshot(NOON).dead_letters
+    assert dead.count == 1
+    assert dead.last is not None
+    assert dead.last.reason == "ram_hash_mismatch"
+    assert state.snapshot(NOON).events[-1].level == "warning"
+
+
+def test_judge_health_gives_shares_and_latencies_of_good_calls() -> None:
+    state = fold()
+    for outcome, seconds in (("ok", 1.0), ("ok", 3.0), ("timeout", 60.0)):
+        call = JudgeCall(
+            at=NOON,
+            judge="state",
+            route="/dialog",
+            model="m",
+            segment_id="s",
+            outcome=outcome,
+            latency_seconds=seconds,
+        )
+        state.apply_reading(call, NOON)
+    judge = state.snapshot(NOON).judge
+    assert (judge.ok, judge.calls) == (2, 3)
+    assert judge.latency_p50_seconds == 2.0
+    assert judge.outcomes == {"ok": 2, "timeout": 1}
+    assert judge.last_failure is not None
+    assert judge.last_failure.outcome == "timeout"
+
+
+def test_the_run_id_changes_are_written_into_the_event_log_once() -> None:
+    state = fold()
+    state.apply_reading(progress(), NOON)
+    state.apply_reading(progress(env_steps=8192), NOON)
+    state.apply_reading(progress(status="stopped"), NOON)
+    assert [line.text for line in state.snapshot(NOON).events] == [
+        "Run run-1 is training.",
+        "Run run-1 is stopped.",
+    ]
+
+
+def test_each_section_is_the_same_alone_and_in_the_snapshot() -> None:
+    state = fold(at(1, segment_captured()), at(2, segment_scored()))
+    state.apply_reading(progress(episode_return_mean=1.5), NOON)
+    snapshot = state.snapshot(NOON)
+    sections = set(Snapshot.model_fields) - {"epoch", "taken_at", "last_event_id", "events"}
+    for name in sections:
+        assert state.section(name) == getattr(snapshot, name)
+
+
+def test_a_snapshot_survives_json() -> None:
+    state = fold(at(1, segment_captured()), at(2, segment_scored()), at(3, dead_letter()))
+    snapshot = state.snapshot(NOON)
+    assert Snapshot.model_validate_json(snapshot.model_dump_json()) == snapshot

@@ -1,0 +1,146 @@
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlaif.bus.errors import BusUnavailableError
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import EventData
+from rlaif.hud import supervision
+from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.consumers import LiveBus
+from rlaif.hud.hub import Hub
+from rlaif.hud.projections import HudState
+from rlaif.hud.supervision import BusLink, StoreWatch
+from rlaif.storage.file import FileStore
+from rlaif.storage.ports import ObjectInfo, StoreUnavailableError
+from rlaif.testing.events import segment_captured
+from rlaif.testing.waiting import eventually
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+class FakeBus:
+    """One event in its history; `broken` ends its feed."""
+
+    def __init__(self) -> None:
+        self.connected = True
+        self.broken = asyncio.Event()
+        self.closed = False
+
+    def feed(self) -> "FakeBus":
+        return self
+
+    async def follow(
+        self, *events: type[EventData], history: bool
+    ) -> AsyncIterator[CloudEvent[Any]]:
+        yield envelop(segment_captured(), source="t", time=NOON)
+        await self.broken.wait()
+
+    async def subscribe(self, subject: str) -> AsyncIterator[tuple[str, bytes]]:
+        await asyncio.Event().wait()
+        yield subject, b""
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class Quiet:
+    def event(self, event_type: str) -> None:
+        pass
+
+    def reading(self, subject: str, outcome: str) -> None:
+        pass
+
+
+@pytest.fixture
+def state() -> HudState:
+    return HudState(epoch="e")
+
+
+@asynccontextmanager
+async def linked(
+    state: HudState, connect: Callable[[], Awaitable[LiveBus]], patch: pytest.MonkeyPatch
+) -> AsyncIterator[BusLink]:
+    patch.setattr(supervision, "FIRST_PAUSE", 0.01)
+    hub = Hub(lambda: state.snapshot(NOON), most_clients=1)
+    link = BusLink(connect, Broadcast(state, hub, clock=lambda: NOON, observer=Quiet()))
+    task = asyncio.create_task(link.run())
+    yield link
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_bus_that_is_not_there_yet_is_tried_again(
+    state: HudState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = 0
+
+    async def connect() -> LiveBus:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise BusUnavailableError("no NATS at 127.0.0.1:4222")
+        return FakeBus()
+
+    async with linked(state, connect, monkeypatch) as link:
+        await eventually(lambda: tries == 1 and link.check() != "not connected yet", "one try")
+        assert link.check() == "no NATS at 127.0.0.1:4222"
+        await eventually(lambda: link.check() is None, "the bus is there")
+        await eventually(lambda: state.snapshot(NOON).loop.captured == 1, "the history is folded")
+
+
+async def test_a_feed_that_ends_is_followed_again_without_counting_twice(
+    state: HudState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buses: list[FakeBus] = []
+
+    async def connect() -> LiveBus:
+        buses.append(FakeBus())
+        return buses[-1]
+
+    async with linked(state, connect, monkeypatch) as link:
+        await eventually(lambda: state.journal.last_id == 1, "the first history")
+        buses[0].broken.set()
+        await eventually(lambda: len(buses) == 2 and link.check() is None, "a second connection")
+        assert buses[0].closed
+        assert state.snapshot(NOON).loop.captured == 1
+    assert buses[1].closed
+
+
+async def test_a_lost_server_is_reported_while_the_connection_comes_back(
+    state: HudState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus = FakeBus()
+
+    async def connect() -> LiveBus:
+        return bus
+
+    async with linked(state, connect, monkeypatch) as link:
+        await eventually(lambda: link.check() is None, "the bus is there")
+        bus.connected = False
+        assert link.check() == "NATS does not answer; reconnecting"
+
+
+async def test_the_store_is_asked_again_until_it_answers(tmp_path: Path) -> None:
+    class Flaky(FileStore):
+        away = True
+
+        def head(self, key: str) -> ObjectInfo | None:
+            if self.away:
+                raise StoreUnavailableError("connection refused")
+            return super().head(key)
+
+    store = Flaky(tmp_path)
+    watch = StoreWatch(store, every=0.01)
+    task = asyncio.create_task(watch.run())
+    await eventually(lambda: watch.check() == "connection refused", "the reason")
+    store.away = False
+    await eventually(lambda: watch.check() is None, "the store answers")
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,45 @@
+"""A store of files, and the making of segments for it."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.segments import StateRecord
+from rlaif.storage.file import FileStore
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing import segments as made
+from rlaif.testing.segments import described_state, state_records
+
+
+@pytest.fixture
+def state() -> Callable[..., dict[str, Any]]:
+    return described_state
+
+
+@pytest.fixture
+def records() -> Callable[..., list[StateRecord]]:
+    """Records of given states, or of a walk to the right of `steps` steps."""
+
+    def make(
+        states: Sequence[dict[str, Any]] | None = None, *, steps: int = 75
+    ) -> list[StateRecord]:
+        return state_records(states or [described_state(step) for step in range(steps)])
+
+    return make
+
+
+@pytest.fixture
+def png() -> Callable[..., bytes]:
+    return made.screen_png
+
+
+@pytest.fixture
+def segments() -> Any:
+    return made
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ObjectStore:
+    return FileStore(tmp_path / "store")

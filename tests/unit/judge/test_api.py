@@ -1,0 +1,139 @@
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
+from rlaif.judge.api import build_router
+from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.wiring import Bench, build_bench
+from rlaif.service.problems import install_problem_handlers
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+
+SETTINGS = JudgeSettings(llm_base_url="http://127.0.0.1:1", llm_state_url="http://gpu:8000/v1")
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    built = build_bench(SETTINGS)
+    yield built
+    await built.client.aclose()
+
+
+def _client(bench: Bench, store: ObjectStore | None) -> httpx.AsyncClient:
+    app = FastAPI()
+    install_problem_handlers(app)
+    app.include_router(build_router(SETTINGS, bench, lambda: store))
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://judge/api/v1")
+
+
+@pytest.fixture
+async def client(bench: Bench, store: ObjectStore) -> AsyncIterator[httpx.AsyncClient]:
+    async with _client(bench, store) as made:
+        yield made
+
+
+def _put_score(store: ObjectStore, config: str, segment_id: str) -> None:
+    record = ScoreRecord(
+        segment_id=segment_id,
+        episode_id="ep-1",
+        run_id="run-1",
+        judge_config=config,
+        manifest_key="ep-1/s/manifest.json",
+        manifest_sha256="0" * 64,
+        criteria={},
+        abstentions=dict.fromkeys(RUBRIC_WEIGHTS, "insufficient_evidence"),
+        weights=RUBRIC_WEIGHTS,
+        weighted=None,
+        calls=(
+            {
+                "judge": "state",
+                "route": "/dialog",
+                "model": "m",
+                "vote": 0,
+                "seed": 0,
+                "prompt_sha256": "0" * 64,
+                "outcome": "ok",
+                "latency_seconds": 0.1,
+            },
+        ),
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    store.put(keys.score(config, segment_id), record.model_dump_json().encode())
+
+
+async def test_judges_tell_models_routes_weights_votes_and_health(
+    client: httpx.AsyncClient, bench: Bench
+) -> None:
+    body = (await client.get("/judges")).json()
+    assert body["judge_config"] == bench.rules.judge_config
+    assert body["votes"] == 3
+    assert body["weights"] == RUBRIC_WEIGHTS
+    assert [(judge["name"], judge["model"], judge["route"]) for judge in body["judges"]] == [
+        ("state", "qwen25-7b", "/"),
+        ("puzzle", "qwen25-32b", "/puzzle"),
+        ("vision", "qwen25-vl-32b", "/vision"),
+    ]
+    assert body["judges"][0]["health"] == {
+        "calls": 0,
+        "failures": 0,
+        "last_error": None,
+        "p50_seconds": None,
+        "resting_seconds": 0.0,
+    }
+
+
+async def test_scores_are_paged_and_leave_their_calls_out(
+    client: httpx.AsyncClient, bench: Bench, store: ObjectStore
+) -> None:
+    for at in range(3):
+        _put_score(store, bench.rules.judge_config, f"seg-{at}")
+    _put_score(store, "jother", "seg-9")
+    seen: list[str] = []
+    cursor: dict[str, Any] = {}
+    while True:
+        body = (await client.get("/scores", params={"limit": 2} | cursor)).json()
+        seen += [item["segment_id"] for item in body["items"]]
+        assert all("calls" not in item for item in body["items"])
+        if body["next_cursor"] is None:
+            break
+        cursor = {"cursor": body["next_cursor"]}
+    assert seen == ["seg-0", "seg-1", "seg-2"]
+
+
+async def test_one_score_comes_with_its_calls(
+    client: httpx.AsyncClient, bench: Bench, store: ObjectStore
+) -> None:
+    _put_score(store, bench.rules.judge_config, "seg-1")
+    body = (await client.get("/scores/seg-1")).json()
+    assert body["calls"][0]["judge"] == "state"
+    assert body["weighted"] is None
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/scores/seg-1", 404),
+        ("/scores/..%2Fx", 404),
+        ("/scores/A*", 422),
+        ("/scores?limit=0", 422),
+    ],
+)
+async def test_what_is_not_there_or_not_allowed_is_a_problem(
+    client: httpx.AsyncClient, path: str, status: int
+) -> None:
+    reply = await client.get(path)
+    assert reply.status_code == status
+    assert reply.headers["content-type"] == "application/problem+json"
+
+
+async def test_before_the_store_is_reached_scores_say_so(bench: Bench) -> None:
+    async with _client(bench, None) as client:
+        reply = await client.get("/scores")
+        assert reply.status_code == 503
+        assert "readyz" in reply.json()["detail"]
+        assert (await client.get("/judges")).status_code == 200

@@ -1,0 +1,194 @@
+import json
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rlaif.contracts.segments import StateRecord
+from rlaif.judge.evidence import summarise
+
+Make = Callable[..., Any]
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+_names = st.sampled_from(
+    ["room", "player", "rupees", "keys", "items", "flags", "rooms_visited", "entities", "puzzle"]
+)
+
+
+def test_a_walk_is_told_as_distance_path_and_no_gain(records: Make) -> None:
+    facts = summarise(records(), frame_skip=4)
+    assert facts["segment"] == {"seconds": 5.0, "steps": 75, "inputs": {"RIGHT": 1.0}}
+    assert facts["movement"]["pixels"] == 74
+    assert facts["movement"]["idle_share"] == 0.0
+    assert facts["movement"]["path"][0] == [20, 64]
+    assert facts["movement"]["path"][-1] == [94, 64]
+    assert facts["rooms"]["in_order"] == ["0/182"]
+    assert facts["changes"]["items_gained"] == []
+
+
+def test_gains_are_end_minus_start(records: Make, state: Make) -> None:
+    end = state(
+        1,
+        rupees=15,
+        keys=1,
+        items=["sword", "boomerang"],
+        rooms_visited=6,
+        player={"x": 20, "y": 64, "hearts": 2.5, "max_hearts": 3},
+    )
+    facts = summarise(records([state(0, keys=0), end]), frame_skip=4)
+    changes = facts["changes"]
+    assert (changes["rupees"], changes["keys"], changes["hearts"]) == (5, 1, -0.5)
+    assert changes["items_gained"] == ["boomerang"]
+    assert facts["rooms"]["first_visits"] == 2
+
+
+def test_a_change_of_room_is_no_walked_distance(records: Make, state: Make) -> None:
+    there = state(0, room={"group": 0, "room": 183}, player={"x": 150, "y": 64})
+    facts = summarise(records([state(0), there, there]), frame_skip=4)
+    assert facts["movement"]["pixels"] == 0
+    assert facts["movement"]["idle_share"] == 0.5
+    assert facts["rooms"] == {
+        "in_order": ["0/182", "0/183"],
+        "changes": 1,
+        "different": 2,
+        "first_visits": 0,
+    }
+
+
+def test_dialogs_are_counted_by_steps_and_by_spells(records: Make, state: Make) -> None:
+    spells = [False, True, True, False, True]
+    states = [
+        state(0, text_id=at if on else None, flags={"dialog": on, "menu": False, "control": not on})
+        for at, on in enumerate(spells)
+    ]
+    facts = summarise(records(states), frame_skip=4)
+    assert facts["dialog"] == {
+        "steps": 3,
+        "opened": 2,
+        "closed": 1,
+        "texts": 3,
+        "open_at_end": True,
+    }
+    assert facts["control"] == {"steps_without": 3, "menu_steps": 0}
+
+
+def test_an_open_menu_is_counted(records: Make, state: Make) -> None:
+    flags = {"dialog": False, "control": False}
+    states = [state(0, flags=flags | {"menu": menu}) for menu in (False, True, True)]
+    assert summarise(records(states), frame_skip=4)["control"]["menu_steps"] == 2
+
+
+def test_standing_still_without_control_is_not_idle(records: Make, state: Make) -> None:
+    still = [state(0, flags={"control": control}) for control in (True, True, False, False)]
+    assert summarise(records(still), frame_skip=4)["movement"]["idle_share"] == 1.0
+    helpless = [state(0, flags={"control": False})] * 3
+    assert summarise(records(helpless), frame_skip=4)["movement"]["idle_share"] is None
+
+
+def test_enemies_are_told_as_near_and_as_defeated(records: Make, state: Make) -> None:
+    enemy, item = {"kind": "enemy", "x": 1, "y": 1}, {"kind": "item", "x": 1, "y": 1}
+    states = [
+        state(0, entities=[enemy, enemy, item]),
+        state(1, entities=[enemy], enemies_defeated=1, room={"enemies_left": 1}),
+    ]
+    assert summarise(records(states), frame_skip=4)["enemies"] == {
+        "most_near": 2,
+        "left_at_end": 1,
+        "defeated": 1,
+    }
+
+
+def test_puzzle_parts_are_told_when_they_were_in_use(records: Make, state: Make) -> None:
+    done = {"group": 0, "room": 182, "item_taken": False, "event_done": True}
+    states = [
+        state(0),
+        state(1, puzzle={"buttons_pressed": 2, "torches_lit": 0}),
+        state(2, room=done, puzzle={"buttons_pressed": 1, "torches_lit": 0}),
+    ]
+    assert summarise(records(states), frame_skip=4)["puzzle"] == {
+        "parts": {"buttons_pressed": [0, 2, 1]},
+        "events_done": 1,
+        "items_taken": 0,
+    }
+
+
+def test_entering_a_room_that_was_solved_before_is_no_solution(records: Make, state: Make) -> None:
+    solved = {"group": 0, "room": 7, "item_taken": True, "event_done": True}
+    facts = summarise(records([state(0), state(1, room=solved)]), frame_skip=4)
+    assert (facts["puzzle"]["events_done"], facts["puzzle"]["items_taken"]) == (0, 0)
+
+
+def test_keys_of_two_dungeons_are_not_compared(records: Make, state: Make) -> None:
+    def inside(dungeon: int, keys: int) -> Any:
+        return state(0, keys=keys, room={"group": 4, "room": 1, "dungeon": dungeon})
+
+    assert _keys(records([inside(1, 0), inside(1, 2)])) == 2
+    assert _keys(records([inside(1, 0), inside(2, 2)])) is None
+
+
+def _keys(made: list[StateRecord]) -> Any:
+    return summarise(made, frame_skip=4)["changes"]["keys"]
+
+
+def test_what_the_states_do_not_say_is_unknown_and_never_zero(records: Make) -> None:
+    facts = summarise(records([{}, {}]), frame_skip=4)
+    del facts["segment"]
+    values = [value for section in facts.values() for value in section.values()]
+    assert values
+    assert all(value is None for value in values)
+
+
+def test_equal_states_give_equal_bytes(records: Make) -> None:
+    once, twice = (json.dumps(summarise(records(), frame_skip=4)) for _ in range(2))
+    assert once == twice
+
+
+def test_rewards_ids_and_run_steps_never_reach_the_evidence(records: Make, state: Make) -> None:
+    secret = {
+        "reward": 77777,
+        "total_reward": 77777,
+        "env_step": 77777,
+        "policy_version": "policy-77777",
+        "segment_id": "seg-77777",
+        "reward_model": {"potential": 77777},
+    }
+    told = state(0, **secret, player={"x": 1, "y": 2, "hearts": 3, "reward": 77777})
+    text = json.dumps(summarise(records([told] * 75), frame_skip=4))
+    assert "77777" not in text
+    assert "reward" not in text
+    assert "policy" not in text
+
+
+def test_a_busy_segment_stays_within_five_hundred_tokens(records: Make, state: Make) -> None:
+    states = [
+        state(
+            step,
+            room={"group": step % 7, "room": 255 - step},
+            player={"x": 100 + step, "y": 144, "hearts": 13.25, "max_hearts": 16},
+            items=[f"a very long item name {n}" for n in range(step)],
+            puzzle={f"trigger number {n}": n for n in range(30)}
+            | {"buttons_pressed": 8, "switches_on": 8, "toggles_on": 8, "torches_lit": 8},
+        )
+        for step in range(75)
+    ]
+    text = json.dumps(summarise(records(states), frame_skip=4), separators=(",", ":"))
+    # JSON of short words and numbers takes about 3 to 4 characters a token.
+    assert len(text) < 1700
+
+
+# The first text that hypothesis draws builds its table of characters, which takes seconds.
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.dictionaries(_names, _json, max_size=6), min_size=1, max_size=5))
+def test_any_state_gives_evidence_that_is_plain_json(states: list[dict[str, Any]]) -> None:
+    made = [
+        StateRecord.model_construct(step=at, frame=at, action="A", state=held)
+        for at, held in enumerate(states)
+    ]
+    json.dumps(summarise(made, frame_skip=4), allow_nan=False)

@@ -1,0 +1,45 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.ids import ID_PATTERN
+from rlaif.contracts.scores import RUBRIC_WEIGHTS
+from rlaif.judge.identity import judge_config_id
+from rlaif.judge.judges import JUDGES, with_models
+
+BASE: dict[str, Any] = {"weights": RUBRIC_WEIGHTS, "votes": 3, "temperature": 0.4, "seed": 0}
+
+
+def test_the_judges_cover_the_rubric_once_each() -> None:
+    names = [criterion.name for judge in JUDGES for criterion in judge.criteria]
+    assert sorted(names) == sorted(RUBRIC_WEIGHTS)
+
+
+def test_the_id_fits_an_object_key() -> None:
+    import re
+
+    assert re.fullmatch(ID_PATTERN, judge_config_id(JUDGES, **BASE))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"votes": 5},
+        {"temperature": 0.0},
+        {"seed": 1},
+        {"weights": RUBRIC_WEIGHTS | {"dialog": 0.3}},
+    ],
+)
+def test_any_change_of_the_voting_is_another_configuration(change: dict[str, Any]) -> None:
+    assert judge_config_id(JUDGES, **BASE) != judge_config_id(JUDGES, **(BASE | change))
+
+
+def test_another_model_or_anchor_is_another_configuration() -> None:
+    base = judge_config_id(JUDGES, **BASE)
+    assert judge_config_id(JUDGES, **BASE) == base
+    assert judge_config_id(with_models(JUDGES, {"state": "qwen3-8b"}), **BASE) != base
+    first = JUDGES[0].criteria[0]
+    reworded = replace(first, anchors=("a", "b", "c"))
+    changed = (replace(JUDGES[0], criteria=(reworded, *JUDGES[0].criteria[1:])), *JUDGES[1:])
+    assert judge_config_id(changed, **BASE) != base

@@ -1,0 +1,133 @@
+import json
+import math
+import random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rlaif.judge.judges import INSUFFICIENT, JUDGES
+from rlaif.judge.schema import InvalidAnswerError, answer_schema, read_answer
+
+STATE = JUDGES[0]
+GOOD: dict[str, Any] = {
+    "rationale": "Two new rooms.",
+    "progress": 2,
+    "dialog": INSUFFICIENT,
+    "efficiency": 0,
+}
+
+_scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30)
+_values = st.recursive(
+    _scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+def test_a_valid_answer_is_read() -> None:
+    verdict = read_answer(STATE, f"  {json.dumps(GOOD)}\n")
+    assert verdict.rationale == "Two new rooms."
+    assert verdict.levels == {"progress": 2, "dialog": None, "efficiency": 0}
+
+
+def test_the_schema_asks_for_the_rationale_before_the_levels() -> None:
+    schema = answer_schema(STATE)
+    assert list(schema["properties"]) == ["rationale", "progress", "dialog", "efficiency"]
+    assert schema["required"] == list(schema["properties"])
+    assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "[]",
+        "2",
+        "progress: 2",
+        f"```json\n{json.dumps(GOOD)}\n```",
+        json.dumps(GOOD) + json.dumps(GOOD),
+        json.dumps(GOOD)[:-5],
+        json.dumps(GOOD | {"progress": 3}),
+        json.dumps(GOOD | {"progress": -1}),
+        json.dumps(GOOD | {"progress": 11}),
+        json.dumps(GOOD | {"progress": 1.0}),
+        json.dumps(GOOD | {"progress": 0.5}),
+        json.dumps(GOOD | {"progress": "2"}),
+        json.dumps(GOOD | {"progress": True}),
+        json.dumps(GOOD | {"progress": None}),
+        json.dumps(GOOD | {"progress": [2]}),
+        json.dumps(GOOD | {"progress": math.nan}),
+        json.dumps(GOOD | {"progress": math.inf}),
+        json.dumps(GOOD | {"rationale": 7}),
+        json.dumps(GOOD | {"rationale": "x" * 601}),
+        json.dumps(GOOD | {"score": 2}),
+        json.dumps({name: value for name, value in GOOD.items() if name != "dialog"}),
+        '{"rationale": "", "progress": 0, "progress": 2, "dialog": 1, "efficiency": 1}',
+        "[" * 100_000,
+        '{"progress": ' + "9" * 8000 + "}",
+        json.dumps(GOOD | {"rationale": "x" * 10_000}),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_invalid_as_a_whole(text: str) -> None:
+    with pytest.raises(InvalidAnswerError):
+        read_answer(STATE, text)
+
+
+def _never_scores_garbage(text: str) -> bool:
+    """Whether the text was read; then it must have said exactly what was read."""
+    try:
+        verdict = read_answer(STATE, text)
+    except InvalidAnswerError:
+        return False
+    answer = json.loads(text)
+    assert set(verdict.levels) == {"progress", "dialog", "efficiency"}
+    for name, level in verdict.levels.items():
+        told = answer[name]
+        assert told == (INSUFFICIENT if level is None else level)
+        assert type(told) in (int, str)
+        assert level in (None, 0, 1, 2)
+    return True
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.text(max_size=300))
+def test_garbage_text_never_becomes_a_score(text: str) -> None:
+    with pytest.raises(InvalidAnswerError):
+        read_answer(STATE, text)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.fixed_dictionaries(
+        {name: _values | st.sampled_from([0, 1, 2, INSUFFICIENT]) for name in GOOD}
+    )
+)
+def test_odd_values_under_the_right_keys_never_become_a_score(answer: dict[str, Any]) -> None:
+    _never_scores_garbage(json.dumps(answer))
+
+
+def test_ten_thousand_damaged_answers_never_become_a_score() -> None:
+    draw = random.Random(7)
+    pieces = [
+        *'{}[]":,0123456789.-+eE \\\n\x00',
+        "NaN",
+        "Infinity",
+        "true",
+        "null",
+        '"progress"',
+        "```",
+    ]
+    scored = 0
+    for _ in range(10_000):
+        text = json.dumps(GOOD)
+        for _ in range(draw.randint(1, 5)):
+            at = draw.randrange(len(text) + 1)
+            text = text[:at] + draw.choice(pieces) + text[at + draw.randint(0, 4) :]
+        scored += _never_scores_garbage(text)
+    # Damage inside the rationale leaves a valid answer; everything else is caught.
+    assert 0 < scored < 5000

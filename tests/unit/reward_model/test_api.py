@@ -1,0 +1,144 @@
+"""The REST routes over a training task on a file store."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from rlaif.reward_model.adapters.label_log import LabelLog
+from rlaif.reward_model.adapters.registry import ModelRegistry
+from rlaif.reward_model.api import build_router
+from rlaif.reward_model.bradley_terry import FitSettings
+from rlaif.reward_model.candidate import CandidateSettings
+from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.runtime import _now
+from rlaif.reward_model.training import Training, TrainingRules
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.service.problems import install_problem_handlers
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.scored_segments import play, write_scored
+
+SEGMENTS = play(episodes=7, each=8, signal=True, distractors=2, wrong=0.0)
+
+
+class SilentPublisher:
+    async def publish(self, data: Any, *, cause: Any = None) -> bool:
+        return True
+
+
+@pytest.fixture
+def registry(file_store: ObjectStore) -> ModelRegistry:
+    return ModelRegistry(file_store, now=_now)
+
+
+@pytest.fixture
+async def training(file_store: ObjectStore, registry: ModelRegistry) -> Training:
+    for segment in SEGMENTS[:40]:
+        write_scored(file_store, segment)
+    made = Training(
+        LabelLog(file_store, judge_config=None, most_labels=500),
+        registry,
+        SilentPublisher(),
+        CandidateSettings(fit=FitSettings(epochs=15)),
+        TrainingRules(relist_seconds=0.0),
+        RewardModelMetrics(ServiceMetrics("reward-model")),
+        now=_now,
+    )
+    await made.step()
+    return made
+
+
+def client_of(training: Training | None, registry: ModelRegistry | None) -> httpx.AsyncClient:
+    app = FastAPI()
+    install_problem_handlers(app)
+    app.include_router(build_router(lambda: training, lambda: registry))
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://rm/api/v1")
+
+
+@pytest.fixture
+async def client(training: Training, registry: ModelRegistry) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(training, registry) as made:
+        yield made
+
+
+async def everything(client: httpx.AsyncClient, path: str, limit: int) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        params = {"limit": limit} | ({"cursor": cursor} if cursor else {})
+        page = (await client.get(path, params=params)).raise_for_status().json()
+        assert len(page["items"]) <= limit
+        items += page["items"]
+        cursor = page["next_cursor"]
+    return items
+
+
+async def test_labels_are_paged_by_segment_id(client):
+    items = await everything(client, "/labels", 30)
+    assert [item["segment_id"] for item in items] == sorted(s.segment_id for s in SEGMENTS[:40])
+    assert set(items[0]["values"]) == {"progress", "dialog", "puzzle", "novelty", "efficiency"}
+
+
+async def test_preferences_are_the_pairs_of_the_last_training(client, training):
+    items = await everything(client, "/preferences", 200)
+    assert len(items) == len(training.pairs)
+    assert {item["side"] for item in items} == {"train", "heldout"}
+    assert all(0 < item["predicted"] < 1 for item in items)
+    assert all(-1 <= item["margin"] <= 1 for item in items)
+
+
+async def test_models_are_listed_newest_first_and_one_is_the_champion(client, training, file_store):
+    for segment in SEGMENTS[40:]:
+        write_scored(file_store, segment)
+    await training.step()
+    items = await everything(client, "/reward-models", 1)
+    assert [item["version"] for item in items] == [2, 1]
+    assert (await client.get("/reward-models/1")).json() == items[1]
+    champion = (await client.get("/reward-models/champion")).json()
+    assert (champion["version"], champion["activation"]) == (2, 2)
+    back = (await client.post("/reward-models/1/activate")).json()
+    assert (back["version"], back["activation"]) == (1, 3)
+    assert (await client.get("/reward-models/champion")).json() == back
+
+
+async def test_the_training_says_where_it_stands(client):
+    body = (await client.get("/training")).json()
+    assert (body["state"], body["labels"], body["episodes"]) == ("idle", 40, 5)
+    assert body["waiting_for"] == ["0 new labels, needs 16"]
+    assert body["last_attempt"]["outcome"] == "published"
+    assert body["last_attempt"]["metrics"]["heldout_accuracy"] > 0.6
+
+
+async def test_a_training_can_be_asked_for(client, training):
+    answer = await client.post("/reward-models")
+    assert answer.status_code == 202
+    await training.step()
+    assert (await client.get("/training")).json()["last_attempt"]["outcome"] == "unchanged"
+
+
+async def test_a_version_that_does_not_exist_is_a_problem(client):
+    for method, path in (("GET", "/reward-models/9"), ("POST", "/reward-models/9/activate")):
+        answer = await client.request(method, path)
+        assert answer.status_code == 404
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_broken_model_is_not_activated(client, registry, file_store):
+    file_store.put(registry.manifest(1).model_key, b"broken")
+    answer = await client.post("/reward-models/1/activate")
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/broken-model")
+
+
+async def test_before_the_first_publication_there_is_no_champion(registry):
+    async with client_of(None, registry) as client:
+        assert (await client.get("/reward-models/champion")).status_code == 404
+        assert (await client.get("/reward-models")).json()["items"] == []
+
+
+@pytest.mark.parametrize("path", ["/labels", "/preferences", "/reward-models", "/training"])
+async def test_before_nats_and_s3_are_there_it_says_so(path):
+    async with client_of(None, None) as client:
+        answer = await client.get(path)
+    assert (answer.status_code, answer.json()["type"]) == (503, "/problems/not-ready")

@@ -1,0 +1,138 @@
+"""A candidate from labels to verdict, on a game whose truth is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from rlaif.reward_model import candidate as module
+from rlaif.reward_model.candidate import CandidateSettings, train_candidate
+from rlaif.reward_model.gate import GateSettings
+from rlaif.reward_net.potential import PotentialFunction
+
+SETTINGS = CandidateSettings()
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def trained(labels, **changes):
+    return train_candidate(labels, settings=replace(SETTINGS, **changes))
+
+
+def test_a_signal_is_ranked_above_chance_on_episodes_that_were_never_seen(labels):
+    made = trained(labels(episodes=12, each=8, signal=True))
+    assert made.passed, made.reasons
+    assert made.metrics.heldout_accuracy > 0.65
+    assert made.metrics.heldout_accuracy_low > 0.5
+    assert made.metrics.heldout_episodes >= 2
+
+
+def test_noise_is_ranked_at_chance_and_refused(labels):
+    verdicts = [trained(labels(episodes=8, each=6, signal=False, seed=s)) for s in range(6)]
+    covered = [
+        item.metrics.heldout_accuracy_low <= 0.5 <= item.metrics.heldout_accuracy_high
+        for item in verdicts
+    ]
+    # Each one-sided end fails one time in twenty by construction.
+    assert sum(covered) >= 5
+    assert sum(item.passed for item in verdicts) <= 1
+    assert np.mean([item.metrics.heldout_accuracy for item in verdicts]) == pytest.approx(
+        0.5, abs=0.12
+    )
+    # It learned the noise by heart, which only held-out episodes can show.
+    assert np.mean([item.metrics.train_accuracy for item in verdicts]) > 0.65
+
+
+def test_permuting_the_scores_leaves_the_inputs_unchanged_bit_for_bit(labels, monkeypatch):
+    seen: list[bytes] = []
+    real = module.fit
+
+    def recording(rows, preferences, **settings):
+        seen.append(rows.tobytes())
+        return real(rows, preferences, **settings)
+
+    monkeypatch.setattr(module, "fit", recording)
+    made = labels(episodes=8, each=6, signal=True)
+    order = np.random.default_rng(0).permutation(len(made))
+    permuted = [
+        replace(item, values=made[other].values, score_sha256=made[other].score_sha256)
+        for item, other in zip(made, order, strict=True)
+    ]
+    first, second = trained(made), trained(permuted)
+    assert seen[0] == seen[1]
+    assert first.label_digest != second.label_digest
+    assert not second.passed
+
+
+def test_the_order_of_the_labels_has_no_influence(labels):
+    made = labels(episodes=6, each=6, signal=True)
+    first, second = trained(made), trained(made[::-1])
+    assert first.metrics == second.metrics
+    assert first.pairs == second.pairs
+    assert first.candidate_id == second.candidate_id
+    x = made[0].observations
+    assert np.array_equal(PotentialFunction(first.net)(x), PotentialFunction(second.net)(x))
+
+
+def test_no_pair_crosses_the_split_and_no_heldout_segment_teaches(labels):
+    made = labels(episodes=6, each=6, signal=True)
+    episode_of = {item.segment_id: item.episode_id for item in made}
+    sides: dict[str, set[str]] = {"train": set(), "heldout": set()}
+    for pair in trained(made).pairs:
+        sides[pair.side] |= {episode_of[pair.a], episode_of[pair.b]}
+    assert sides["train"]
+    assert sides["heldout"]
+    assert not sides["train"] & sides["heldout"]
+
+
+def test_predictions_are_probabilities_that_agree_with_the_accuracy(labels):
+    made = trained(labels(episodes=8, each=8, signal=True))
+    decided = [pair for pair in made.pairs if pair.side == "heldout" and pair.decided]
+    right = [(pair.predicted > 0.5) == (pair.margin > 0) for pair in decided]
+    assert all(0.0 < pair.predicted < 1.0 for pair in made.pairs)
+    assert np.mean(right) == pytest.approx(made.metrics.heldout_accuracy)
+
+
+@pytest.mark.parametrize(
+    ("episodes", "each", "word"), [(1, 30, "episodes"), (2, 5, "labels"), (3, 12, "episodes")]
+)
+def test_too_little_data_is_refused_without_a_fit(labels, episodes, each, word):
+    made = trained(labels(episodes=episodes, each=each, signal=True))
+    assert made.net is None
+    assert not made.passed
+    assert any(word in reason for reason in made.reasons)
+
+
+def test_judges_that_put_every_segment_alike_teach_nothing(labels):
+    made = labels(episodes=6, each=6, signal=True)
+    flat = [replace(item, values=dict.fromkeys(item.values, 0.0)) for item in made]
+    found = trained(flat)
+    assert found.net is None
+    assert any("alike" in reason for reason in found.reasons)
+
+
+def test_a_candidate_well_below_the_champion_is_refused(labels):
+    made = labels(episodes=12, each=8, signal=True)
+    episode_index = {0: 3, 1: 7}
+
+    def perfect(x: np.ndarray) -> np.ndarray:
+        return x[:, episode_index[0]] * 0.6 + x[:, episode_index[1]] * 0.2
+
+    strict = replace(SETTINGS, gate=GateSettings(champion_margin=0.0))
+    found = train_candidate(made, settings=strict, champion=perfect)
+    assert found.metrics.champion_heldout_accuracy > found.metrics.heldout_accuracy
+    assert any("champion" in reason for reason in found.reasons)
+
+
+def test_equal_labels_and_settings_have_one_id_others_another(labels):
+    made = labels(episodes=4, each=2, signal=True)
+    assert trained(made).candidate_id == trained(made).candidate_id
+    assert trained(made).candidate_id != trained(made, seed=1).candidate_id
+    assert trained(made).candidate_id != trained(made[:-1]).candidate_id

@@ -1,0 +1,67 @@
+"""Accuracy on preferences and how sure it is."""
+
+import numpy as np
+import pytest
+
+from rlaif.reward_model.evaluation import measure, segment_statistics
+from rlaif.reward_model.preferences import Preference
+
+
+def preference(a: int, b: int, margin: float, *, decided: bool = True) -> Preference:
+    return Preference(a, b, margin, decided, 0.7, 1.0)
+
+
+def measured(statistics, preferences, episodes=None, *, confidence=0.95):
+    return measure(
+        np.asarray(statistics, np.float64),
+        preferences,
+        episodes or ["e"] * len(statistics),
+        confidence=confidence,
+        rng=np.random.default_rng(0),
+    )
+
+
+def test_accuracy_counts_decided_pairs_and_halves_equal_answers():
+    pairs = [
+        preference(0, 1, -0.5),
+        preference(2, 1, -0.5),
+        preference(3, 1, 0.5),
+        preference(0, 2, 0.0, decided=False),
+    ]
+    found = measured([0.0, 1.0, 2.0, 1.0], pairs)
+    assert (found.value, found.pairs) == (pytest.approx(0.5), 3)
+
+
+def test_without_decided_pairs_there_is_no_accuracy():
+    assert measured([0.0, 1.0], [preference(0, 1, 0.0, decided=False)]).value is None
+
+
+def test_the_interval_is_wider_than_the_pairs_alone_would_make_it():
+    rng = np.random.default_rng(1)
+    pairs = [
+        preference(a, b, float(rng.choice([-1, 1]))) for a in range(12) for b in range(a + 1, 12)
+    ]
+    found = measured(rng.random(12), pairs)
+    # 66 independent pairs would have a standard error of 0.06, so 0.1 to the lower end.
+    assert found.value - found.low > 0.1
+    assert found.low < found.value < found.high
+
+
+def test_many_episodes_are_resampled_as_wholes():
+    """Ten segments of an episode that agree by copying must count as one."""
+    episodes = [f"e{n // 10}" for n in range(100)]
+    statistics = np.repeat(np.random.default_rng(2).random(10), 10)
+    pairs = [
+        preference(a, b, 1.0 if (a // 10 + b // 10) % 2 else -1.0)
+        for a in range(100)
+        for b in range(a + 10, 100, 10)
+    ]
+    by_episode = measured(statistics, pairs, episodes)
+    by_segment = measured(statistics, pairs)
+    assert by_episode.high - by_episode.low > by_segment.high - by_segment.low
+
+
+def test_the_statistic_is_the_weighted_sum_of_the_potential():
+    rows = np.arange(24, dtype=np.float32).reshape(3, 2, 4)
+    found = segment_statistics(lambda x: x.sum(axis=1), rows, np.array([-1.0, 1.0], np.float32))
+    assert found.tolist() == [16.0, 16.0, 16.0]

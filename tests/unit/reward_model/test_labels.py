@@ -1,0 +1,130 @@
+"""A label joins what was seen with what was said, and mixes them nowhere."""
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
+from rlaif.contracts.segments import SegmentManifest
+from rlaif.reward_model import labels as module
+from rlaif.reward_model.labels import (
+    LabelError,
+    decode_observations,
+    label_digest,
+    of_newest_layout,
+)
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.scored_segments import npy_bytes, play, write_scored
+
+SEGMENT = play(episodes=1, each=1, signal=True)[0]
+
+
+@pytest.fixture
+def written(file_store: ObjectStore) -> tuple[ScoreRecord, SegmentManifest]:
+    event = write_scored(file_store, SEGMENT)
+    record = ScoreRecord.model_validate_json(file_store.get(event.score_key))
+    manifest = SegmentManifest.model_validate_json(file_store.get(record.manifest_key))
+    return record, manifest
+
+
+def with_observations(manifest: SegmentManifest, data: bytes) -> SegmentManifest:
+    """The manifest as if the exporter had written `data`."""
+    file = manifest.observations.model_copy(update={"sha256": hashlib.sha256(data).hexdigest()})
+    return manifest.model_copy(update={"observations": file})
+
+
+def refused(data: bytes, manifest: SegmentManifest) -> str:
+    with pytest.raises(LabelError) as caught:
+        decode_observations(data, manifest, inputs=128)
+    return caught.value.reason
+
+
+def test_observations_come_out_as_the_exporter_wrote_them(written):
+    array = decode_observations(npy_bytes(SEGMENT.observations), written[1], inputs=128)
+    assert array.tobytes() == SEGMENT.observations.tobytes()
+    with pytest.raises(ValueError, match="read-only"):
+        array[0, 0] = 1.0
+
+
+def test_observations_of_another_digest_are_refused(written):
+    assert refused(npy_bytes(SEGMENT.observations + 0.0001), written[1]) == "hash_mismatch"
+
+
+@pytest.mark.parametrize(
+    ("array", "reason"),
+    [
+        (SEGMENT.observations[:-1], "wrong_shape"),
+        (SEGMENT.observations[:, :64], "wrong_shape"),
+        (SEGMENT.observations.astype(np.float64), "wrong_shape"),
+        (SEGMENT.observations + 1, "out_of_range"),
+        (np.full_like(SEGMENT.observations, np.nan), "out_of_range"),
+    ],
+)
+def test_arrays_that_are_no_observations_are_refused(written, array, reason):
+    data = npy_bytes(array)
+    assert refused(data, with_observations(written[1], data)) == reason
+
+
+def test_a_pickled_array_is_refused_without_being_run(written):
+    import io
+
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    data = buffer.getvalue()
+    assert refused(data, with_observations(written[1], data)) == "not_npy"
+
+
+def test_only_judged_criteria_have_values(written):
+    record, manifest = written
+    criteria = {name: record.criteria[name] for name in ("progress", "dialog")}
+    made = module.label(
+        record.model_copy(update={"criteria": criteria}),
+        manifest,
+        SEGMENT.observations,
+        score_sha256="0" * 64,
+    )
+    assert set(made.values) == {"progress", "dialog"}
+    expected = (0.4 * made.values["progress"] + 0.2 * made.values["dialog"]) / 0.6
+    assert made.weighted == pytest.approx(expected)
+
+
+def test_a_score_below_half_of_the_rubric_is_no_label(written):
+    record, manifest = written
+    few = record.model_copy(update={"criteria": {"progress": record.criteria["progress"]}})
+    with pytest.raises(LabelError) as caught:
+        module.label(few, manifest, SEGMENT.observations, score_sha256="0" * 64)
+    assert caught.value.reason == "abstained"
+
+
+def test_a_score_of_another_segment_is_no_label(written):
+    record, manifest = written
+    other = record.model_copy(update={"segment_id": "another"})
+    with pytest.raises(LabelError) as caught:
+        module.label(other, manifest, SEGMENT.observations, score_sha256="0" * 64)
+    assert caught.value.reason == "other_segment"
+
+
+def test_the_digest_knows_the_set_and_not_its_order(labels):
+    made = labels(episodes=2, each=3, signal=True)
+    assert label_digest(made) == label_digest(reversed(made))
+    assert label_digest(made) != label_digest(made[:-1])
+    rescored = [replace(made[0], score_sha256="f" * 64), *made[1:]]
+    assert label_digest(made) != label_digest(rescored)
+
+
+def test_labels_of_an_older_layout_are_left_out(labels):
+    made = labels(episodes=2, each=3, signal=True)
+    newest = max(made, key=lambda item: item.env_step)
+    mixed = [replace(i, layout_version="layout-2") if i is newest else i for i in made]
+    assert [item.layout_version for item in of_newest_layout(mixed)] == ["layout-2"]
+
+
+def test_the_rubric_of_the_game_is_the_seeds():
+    assert set(SEGMENT.values) == set(RUBRIC_WEIGHTS)
+    assert keys.score_ids(keys.score("config-1", SEGMENT.segment_id)) == (
+        "config-1",
+        SEGMENT.segment_id,
+    )

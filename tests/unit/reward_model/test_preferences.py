@@ -1,0 +1,105 @@
+"""Scores become preferences."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rlaif.reward_model.preferences import PairSettings, margin, sample_preferences
+
+
+def sample(segments, *, seed=0, **changes):
+    return sample_preferences(
+        segments, settings=PairSettings(**changes), rng=np.random.default_rng(seed)
+    )
+
+
+@pytest.fixture
+def two(labels):
+    return labels(episodes=1, each=2, signal=True)
+
+
+def scored(segments, *values):
+    return [replace(item, values=dict(v)) for item, v in zip(segments, values, strict=True)]
+
+
+def test_only_criteria_judged_in_both_count_and_their_weights_are_renormalised(two):
+    a, b = scored(
+        two,
+        {"progress": 1.0, "dialog": 0.0, "puzzle": 0.5},
+        {"progress": 0.5, "dialog": 0.0, "novelty": 1.0},
+    )
+    # progress .4 and dialog .2 are common: (.4 * (1 - .5) + .2 * 0) / .6
+    assert margin(a, b) == pytest.approx(1 / 3)
+    assert margin(b, a) == pytest.approx(-1 / 3)
+
+
+def test_too_little_in_common_is_no_pair(two):
+    a, b = scored(
+        two, {"progress": 1.0, "dialog": 1.0}, {"progress": 0.0, "puzzle": 1.0, "novelty": 0.0}
+    )
+    assert margin(a, b) is None
+    assert sample([a, b]) == []
+
+
+def test_scores_under_different_rubrics_are_not_compared(two):
+    a, b = two
+    assert margin(a, replace(b, weights={**b.weights, "dialog": 0.3})) is None
+
+
+@pytest.mark.parametrize(
+    ("higher", "decided"), [(0.0, False), (0.05, True), (0.04, False), (0.5, True)]
+)
+def test_a_difference_below_the_tie_band_is_a_light_tie(two, higher, decided):
+    base = dict.fromkeys(two[0].weights, 0.0)
+    # Every criterion differs by `higher`, so the rubric mean does too.
+    a, b = scored(two, dict.fromkeys(base, higher), base)
+    (found,) = sample([a, b])
+    assert found.decided is decided
+    assert (found.target == 0.5) is not decided
+    assert found.weight == (1.0 if decided else 0.25)
+
+
+def test_ties_can_be_dropped(two):
+    base = dict.fromkeys(two[0].weights, 0.5)
+    assert sample(scored(two, base, base), tie_weight=0.0) == []
+
+
+def test_a_larger_margin_is_taught_as_surer(two):
+    base = dict.fromkeys(two[0].weights, 0.0)
+    targets = [
+        sample(scored(two, dict.fromkeys(base, high), base))[0].target for high in (0.1, 0.3, 1.0)
+    ]
+    assert targets == sorted(targets)
+    assert targets[0] == pytest.approx(0.731, abs=0.001)
+    assert targets[-1] > 0.999
+
+
+@pytest.mark.parametrize("count", [5, 30, 100])
+def test_no_segment_is_in_more_pairs_than_allowed_and_no_pair_repeats(labels, count):
+    found = sample(labels(episodes=1, each=count, signal=True), most_pairs=6)
+    degrees = Counter(index for item in found for index in (item.a, item.b))
+    assert max(degrees.values()) <= 6
+    assert len({frozenset((item.a, item.b)) for item in found}) == len(found)
+    if count > 6:
+        assert np.mean(list(degrees.values())) > 4
+
+
+def test_ties_do_not_crowd_out_decided_pairs(labels):
+    segments = labels(episodes=1, each=60, signal=True)
+    same = dict.fromkeys(segments[0].weights, 0.0)
+    # Nine of ten are equally bad, as early in a run.
+    segments = [
+        item if n % 10 == 0 else replace(item, values=same) for n, item in enumerate(segments)
+    ]
+    found = sample(segments)
+    ties = Counter(index for item in found if not item.decided for index in (item.a, item.b))
+    assert max(ties.values()) <= 4
+    assert sum(item.decided for item in found) >= 50
+
+
+def test_equal_seeds_choose_equal_pairs(labels):
+    segments = labels(episodes=1, each=60, signal=True)
+    assert sample(segments, seed=1) == sample(segments, seed=1)
+    assert sample(segments, seed=1) != sample(segments, seed=2)

@@ -1,0 +1,243 @@
+"""The registry of published models: versions, roll-back, and healing after a crash at any step."""
+
+import hashlib
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import torch
+
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.reward_models import GateMetrics, RewardModelManifest, RewardNetSpec
+from rlaif.reward_model.adapters.registry import (
+    CorruptRegistryError,
+    Live,
+    ModelRegistry,
+    UnknownVersionError,
+)
+from rlaif.reward_model.candidate import Candidate
+from rlaif.reward_net import artifact
+from rlaif.reward_net.errors import RewardNetError
+from rlaif.reward_net.network import RewardNet
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+class Crash(Exception):
+    """The process dies here."""
+
+
+class CrashingStore:
+    """Dies before or after the write whose key holds `at`."""
+
+    def __init__(self, store: ObjectStore, at: str, *, after: bool) -> None:
+        self._store = store
+        self._at = at
+        self._after = after
+
+    def put(self, key: str, data: bytes, **options: Any) -> None:
+        self._write("put", key, data, options)
+
+    def put_once(self, key: str, data: bytes, **options: Any) -> bool:
+        return bool(self._write("put_once", key, data, options))
+
+    def _write(self, method: str, key: str, data: bytes, options: dict[str, Any]) -> Any:
+        if self._at in key and not self._after:
+            raise Crash
+        done = getattr(self._store, method)(key, data, **options)
+        if self._at in key:
+            raise Crash
+        return done
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def candidate(seed: int = 0, *, passed: bool = True) -> Candidate:
+    spec = RewardNetSpec(layout_version="layout-1", shift=0.1, spread=0.5)
+    return Candidate(
+        candidate_id=f"candidate-{seed}",
+        net=RewardNet(spec, generator=torch.Generator().manual_seed(seed)),
+        reasons=() if passed else ("because",),
+        metrics=GateMetrics(heldout_accuracy=0.8, heldout_pairs=40),
+        labels=50,
+        episodes=6,
+        preferences=300,
+        label_digest=hashlib.sha256(str(seed).encode()).hexdigest(),
+        pairs=(),
+    )
+
+
+def registry_of(store: Any) -> ModelRegistry:
+    return ModelRegistry(store, now=lambda: NOW)
+
+
+def publish(store: Any, seed: int = 0) -> Live:
+    return registry_of(store).publish(candidate(seed), judge_config="config-1", seed=seed)
+
+
+def event_id(live: Live) -> str:
+    return envelop(live.event(), source="test", time=NOW).id
+
+
+def check_whole(store: ObjectStore, live: Live) -> None:
+    """What the trainer does with the champion."""
+    data = store.get(live.champion.model_key)
+    loaded = artifact.load(
+        data, sha256=live.champion.model_sha256, layout_version=live.manifest.spec.layout_version
+    )
+    assert loaded.version == live.champion.version
+    assert registry_of(store).live() == live
+
+
+def test_the_first_version_is_1_and_each_next_one_names_its_parent(file_store):
+    first, second = publish(file_store, 0), publish(file_store, 1)
+    assert (first.champion.version, first.manifest.parent_version) == (1, None)
+    assert (second.champion.version, second.manifest.parent_version) == (2, 1)
+    assert [item.key for item in file_store.list("reward_model/epoch_1/")] == [
+        "reward_model/epoch_1/manifest.json",
+        "reward_model/epoch_1/rm.pt",
+        "reward_model/epoch_1/rm.safetensors",
+    ]
+    check_whole(file_store, second)
+    assert registry_of(file_store).versions() == [1, 2]
+
+
+def test_the_event_carries_what_the_manifest_says(file_store):
+    event = publish(file_store).event()
+    manifest = RewardModelManifest.model_validate_json(file_store.get(event.manifest_key))
+    assert (event.version, event.model_sha256) == (1, manifest.model_sha256)
+    assert (event.labels, event.episodes, event.heldout_pairs) == (50, 6, 40)
+    assert event.layout_version == "layout-1"
+
+
+def test_what_did_not_pass_is_never_published(file_store):
+    with pytest.raises(ValueError, match="did not pass"):
+        registry_of(file_store).publish(candidate(passed=False), judge_config="c", seed=0)
+    assert list(file_store.list()) == []
+
+
+def test_going_back_is_a_new_event_and_leaves_the_versions_alone(file_store):
+    first, second = publish(file_store, 0), publish(file_store, 1)
+    back = registry_of(file_store).activate(1)
+    assert (back.champion.version, back.champion.activation) == (1, 3)
+    assert len({event_id(first), event_id(second), event_id(back)}) == 3
+    check_whole(file_store, back)
+    third = publish(file_store, 2)
+    assert (third.champion.version, third.manifest.parent_version) == (3, 1)
+
+
+def test_activating_the_champion_changes_nothing(file_store):
+    live = publish(file_store)
+    assert registry_of(file_store).activate(1) == live
+
+
+def test_an_unknown_version_cannot_be_activated(file_store):
+    publish(file_store)
+    with pytest.raises(UnknownVersionError):
+        registry_of(file_store).activate(2)
+
+
+def test_a_version_whose_file_was_changed_cannot_be_activated(file_store):
+    first, second = publish(file_store, 0), publish(file_store, 1)
+    file_store.put(first.manifest.model_key, file_store.get(second.manifest.model_key))
+    with pytest.raises(RewardNetError, match="hash_mismatch"):
+        registry_of(file_store).activate(1)
+    assert registry_of(file_store).live() == second
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", ["rm.safetensors", "rm.pt", "manifest.json", "champion.json"])
+@pytest.mark.parametrize("earlier", [False, True], ids=["first-version", "second-version"])
+def test_a_crash_at_any_step_heals(file_store, at, after, earlier):
+    if earlier:
+        publish(file_store, 0)
+    crashing = CrashingStore(file_store, at, after=after)
+    with pytest.raises(Crash):
+        publish(crashing, 1)
+    committed = at == "champion.json" or (at == "manifest.json" and after)
+    healed = registry_of(file_store).heal()
+    version = int(earlier) + int(committed)
+    assert (healed.champion.version if healed else 0) == version
+    if healed:
+        check_whole(file_store, healed)
+        # Healing again finds nothing to do, and tells of the same activation.
+        assert event_id(registry_of(file_store).heal()) == event_id(healed)
+    # The same labels give the same network, which takes the place of the orphan.
+    again = publish(file_store, 1 if not committed else 2)
+    assert again.champion.version == version + 1
+    check_whole(file_store, again)
+
+
+def test_an_orphan_of_another_network_costs_a_version_and_is_never_overwritten(file_store):
+    with pytest.raises(Crash):
+        publish(CrashingStore(file_store, "rm.safetensors", after=True), 1)
+    orphan = file_store.get(keys.reward_model(1, "rm.safetensors"))
+    live = publish(file_store, 2)
+    assert live.champion.version == 2
+    assert file_store.get(keys.reward_model(1, "rm.safetensors")) == orphan
+    assert registry_of(file_store).versions() == [2]
+    check_whole(file_store, live)
+
+
+def test_healing_does_not_undo_a_person_who_went_back(file_store):
+    publish(file_store, 0)
+    publish(file_store, 1)
+    registry_of(file_store).activate(1)
+    assert registry_of(file_store).heal().champion.version == 1
+
+
+def test_a_publication_cut_off_after_a_roll_back_is_healed(file_store):
+    publish(file_store, 0)
+    publish(file_store, 1)
+    registry_of(file_store).activate(1)
+    with pytest.raises(Crash):
+        publish(CrashingStore(file_store, "champion.json", after=False), 2)
+    healed = registry_of(file_store).heal()
+    assert (healed.champion.version, healed.champion.activation) == (3, 4)
+
+
+def test_a_lost_answer_to_the_commit_is_found_to_be_ours(file_store):
+    class Forgetful(CrashingStore):
+        def _write(self, method: str, key: str, data: bytes, options: dict[str, Any]) -> Any:
+            done = getattr(self._store, method)(key, data, **options)
+            return False if method == "put_once" else done
+
+    live = publish(Forgetful(file_store, "", after=True))
+    assert live.champion.version == 1
+
+
+def test_versions_are_ordered_as_numbers(file_store):
+    for seed in range(11):
+        publish(file_store, seed)
+    assert registry_of(file_store).versions() == list(range(1, 12))
+
+
+def test_a_broken_champion_is_an_error_and_not_an_absence(file_store):
+    publish(file_store)
+    file_store.put(keys.CHAMPION, b"{}")
+    with pytest.raises(CorruptRegistryError):
+        registry_of(file_store).live()
+
+
+def test_a_champion_of_an_older_writer_is_read(file_store):
+    live = publish(file_store)
+    old = json.loads(file_store.get(keys.CHAMPION))
+    del old["activation"], old["newest_version"]
+    file_store.put(keys.CHAMPION, json.dumps(old).encode())
+    found = registry_of(file_store).heal()
+    assert found == replace(live, champion=found.champion)
+    assert found.champion.activation == 1
+
+
+def test_a_store_that_takes_no_version_is_an_error_and_no_endless_loop(file_store):
+    class Refusing(CrashingStore):
+        def _write(self, method: str, key: str, data: bytes, options: dict[str, Any]) -> Any:
+            return getattr(self._store, method)(key, b"another's", **options) and False
+
+    with pytest.raises(CorruptRegistryError, match="versions 1 to 20"):
+        publish(Refusing(file_store, "", after=True))

@@ -1,0 +1,272 @@
+"""The training task: when it trains, what it publishes, and what it tells."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from rlaif.bus.errors import BusUnavailableError
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import EventData, RewardModelPublished, RewardModelRejected
+from rlaif.reward_model.adapters.label_log import LabelLog
+from rlaif.reward_model.adapters.registry import ModelRegistry
+from rlaif.reward_model.bradley_terry import FitSettings
+from rlaif.reward_model.candidate import CandidateSettings
+from rlaif.reward_model.consumers import ScoreListener
+from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.reward_model.training import Training, TrainingRules
+from rlaif.reward_model.wiring import candidate_settings, training_rules
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.testing.scored_segments import play, write_scored
+from rlaif.testing.waiting import eventually
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+QUICK = CandidateSettings(fit=FitSettings(epochs=15))
+SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
+NOISE = play(episodes=6, each=6, signal=False, seed=3, run="noise")
+
+
+class FakePublisher:
+    def __init__(self) -> None:
+        self.told: list[EventData] = []
+        self.away = False
+
+    async def publish(self, data: EventData, *, cause: CloudEvent[Any] | None = None) -> bool:
+        if self.away:
+            raise BusUnavailableError("NATS is away")
+        self.told.append(data)
+        return True
+
+    def versions(self) -> list[int]:
+        return [item.version for item in self.told if isinstance(item, RewardModelPublished)]
+
+
+class World:
+    """One store and one publisher; processes come and go."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self.store = store
+        self.publisher = FakePublisher()
+        self.registry = ModelRegistry(store, now=lambda: NOW)
+
+    def write(self, segments: list[Any]) -> list[str]:
+        return [write_scored(self.store, segment).score_key for segment in segments]
+
+    def process(self, **rules: Any) -> Training:
+        return Training(
+            LabelLog(self.store, judge_config=None, most_labels=500),
+            self.registry,
+            self.publisher,
+            QUICK,
+            TrainingRules(**rules),
+            RewardModelMetrics(ServiceMetrics("reward-model")),
+            now=lambda: NOW,
+        )
+
+
+@pytest.fixture
+def world(file_store: ObjectStore) -> World:
+    return World(file_store)
+
+
+async def test_it_waits_for_enough_labels_and_says_what_is_missing(world):
+    training = world.process()
+    await training.step()
+    assert training.status().waiting_for == (
+        "0 labels, needs 24",
+        "0 episodes, needs 4",
+        "0 new labels, needs 16",
+    )
+    world.write(SIGNAL[:20])
+    training.hint("")
+    await training.step()
+    assert training.status().waiting_for == ("20 labels, needs 24", "3 episodes, needs 4")
+    assert world.publisher.told == []
+
+
+async def test_a_signal_is_published_and_told_once(world):
+    world.write(SIGNAL)
+    training = world.process()
+    await training.step()
+    await training.step()
+    (event,) = world.publisher.told
+    assert isinstance(event, RewardModelPublished)
+    assert (event.version, event.labels, event.episodes) == (1, 64, 8)
+    assert world.registry.live().event() == event
+    status = training.status()
+    assert (status.last_attempt.outcome, status.last_attempt.version) == ("published", 1)
+    assert (status.labels, status.new_labels, status.state) == (64, 0, "idle")
+    assert training.pairs
+
+
+async def test_noise_is_rejected_with_reasons_and_nothing_goes_live(world):
+    world.write(NOISE)
+    training = world.process()
+    await training.step()
+    (event,) = world.publisher.told
+    assert isinstance(event, RewardModelRejected)
+    assert event.reasons == training.status().last_rejection.reasons
+    assert (event.labels, event.episodes) == (36, 6)
+    assert world.registry.live() is None
+
+
+async def test_it_trains_again_when_enough_labels_are_new(world):
+    world.write(SIGNAL[:40])
+    training = world.process(relist_seconds=0.0)
+    await training.step()
+    first = training.status().last_attempt
+    world.write(SIGNAL[40:48])
+    await training.step()
+    assert training.status().waiting_for == ("8 new labels, needs 16",)
+    assert training.status().last_attempt is first
+    world.write(SIGNAL[48:])
+    await training.step()
+    assert training.status().last_attempt is not first
+    assert training.status().last_attempt.labels == 64
+
+
+async def test_a_request_trains_now_and_the_gate_stays_the_same(world):
+    world.write(SIGNAL[:10])
+    training = world.process()
+    training.request()
+    await training.step()
+    (event,) = world.publisher.told
+    assert isinstance(event, RewardModelRejected)
+    assert any("labels" in reason for reason in event.reasons)
+
+
+async def test_a_restart_does_not_train_again_on_the_labels_of_the_champion(world):
+    world.write(SIGNAL)
+    await world.process().step()
+    after = world.process()
+    await after.step()
+    assert after.status().last_attempt is None
+    assert after.status().waiting_for == ("0 new labels, needs 16",)
+    after.request()
+    await after.step()
+    assert after.status().last_attempt.outcome == "unchanged"
+    assert world.registry.versions() == [1]
+
+
+async def test_an_event_that_nats_did_not_take_is_told_later(world):
+    world.write(SIGNAL)
+    training = world.process()
+    world.publisher.away = True
+    await training.step()
+    assert world.registry.versions() == [1]
+    world.publisher.away = False
+    await training.step()
+    assert world.publisher.versions() == [1]
+
+
+async def test_events_that_wait_are_told_in_their_order(world):
+    world.publisher.away = True
+    training = world.process(relist_seconds=0.0)
+    training.request()
+    world.write(SIGNAL[:10])
+    await training.step()
+    world.write(SIGNAL[10:])
+    await training.step()
+    world.publisher.away = False
+    await training.step()
+    assert [type(item) for item in world.publisher.told] == [
+        RewardModelRejected,
+        RewardModelPublished,
+    ]
+
+
+async def run_until(training: Training, condition: Callable[[], bool], what: str) -> None:
+    running = asyncio.create_task(training.run())
+    try:
+        await eventually(condition, what)
+    finally:
+        training.stop()
+        await running
+
+
+async def test_a_start_tells_of_the_champion_again_under_the_same_id(world):
+    world.write(SIGNAL)
+    await world.process().step()
+    await run_until(world.process(), lambda: len(world.publisher.told) == 2, "told again")
+    first, second = (envelop(item, source="t", time=NOW).id for item in world.publisher.told)
+    assert first == second
+
+
+async def test_going_back_is_told_as_a_new_event(world):
+    world.write(SIGNAL[:40])
+    training = world.process(relist_seconds=0.0)
+    await training.step()
+    world.write(SIGNAL[40:])
+    await training.step()
+    assert world.publisher.versions() == [1, 2]
+    await training.activate(1)
+    assert world.publisher.versions() == [1, 2, 1]
+    ids = {envelop(item, source="t", time=NOW).id for item in world.publisher.told}
+    assert len(ids) == 3
+    assert world.registry.live().champion.version == 1
+
+
+async def test_an_event_wakes_it_early(world, monkeypatch):
+    looks: list[bool] = []
+    real = LabelLog.look
+
+    def counting(self, hints=(), *, full):
+        real(self, hints, full=full)
+        looks.append(full)
+
+    monkeypatch.setattr(LabelLog, "look", counting)
+    training = world.process(poll_seconds=60.0, relist_seconds=60.0)
+    listener = ScoreListener(training)
+    running = asyncio.create_task(training.run())
+    await eventually(lambda: looks, "the first look")
+    for segment in SIGNAL:
+        scored = write_scored(world.store, segment)
+        await listener.handle_segment_scored(envelop(scored, source="judge", time=NOW))
+    await eventually(lambda: world.publisher.versions() == [1], "version 1", seconds=20)
+    training.stop()
+    await running
+
+
+async def test_an_outage_of_the_store_does_not_end_it(world, monkeypatch):
+    world.write(SIGNAL)
+    training = world.process(poll_seconds=0.01)
+    real, failures = LabelLog.look, []
+
+    def failing(self, hints=(), *, full):
+        if len(failures) < 3:
+            failures.append(set(hints))
+            raise StoreUnavailableError("away")
+        real(self, hints, full=full)
+
+    monkeypatch.setattr(LabelLog, "look", failing)
+    training.hint("scores/config-1/a-hint.json")
+    await run_until(training, lambda: world.publisher.versions() == [1], "version 1")
+    # The hint is not lost with the look that failed.
+    assert failures == [{"scores/config-1/a-hint.json"}] * 3
+
+
+async def test_a_champion_of_another_layout_is_replaced_without_comparison(world):
+    world.write(SIGNAL)
+    training = world.process(relist_seconds=0.0)
+    await training.step()
+    later = play(episodes=8, each=8, signal=True, seed=1, distractors=2, wrong=0.0, run="later")
+    for segment in later:
+        newer = type(segment)(**{**vars(segment), "env_step": segment.env_step + 10**6})
+        write_scored(world.store, newer, layout_version="layout-2")
+    await training.step()
+    attempt = training.status().last_attempt
+    assert attempt.metrics.champion_heldout_accuracy is None
+    assert training.status().labels == 64
+    assert attempt.outcome == "published", attempt.reasons
+    assert world.registry.live().manifest.spec.layout_version == "layout-2"
+
+
+def test_the_settings_mean_what_the_domain_means_by_default():
+    settings = RewardModelSettings()
+    assert candidate_settings(settings) == CandidateSettings()
+    assert training_rules(settings) == TrainingRules()

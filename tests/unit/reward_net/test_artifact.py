@@ -1,0 +1,172 @@
+"""The file of a reward network: it round-trips, and every bad file is refused by name."""
+
+import hashlib
+import io
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+
+from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.reward_net import artifact
+from rlaif.reward_net.errors import RewardNetError
+from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.potential import PotentialFunction
+
+SPEC = RewardNetSpec(layout_version="v1", shift=0.1, spread=0.5)
+
+
+def network(seed: int = 0, spec: RewardNetSpec = SPEC) -> RewardNet:
+    return RewardNet(spec, generator=torch.Generator().manual_seed(seed))
+
+
+def sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def refusal(data: bytes, *, sha256: str | None = None, layout: str = "v1") -> RewardNetError:
+    with pytest.raises(RewardNetError) as caught:
+        artifact.load(data, sha256=sha256 or sha(data), layout_version=layout)
+    return caught.value
+
+
+def test_a_saved_network_loads_with_equal_potentials():
+    net = network()
+    data = artifact.save(net, SPEC, version=7)
+    loaded = artifact.load(data, sha256=sha(data), layout_version="v1")
+    x = np.random.default_rng(0).random((50, 128), dtype=np.float32)
+    assert (loaded.version, loaded.spec) == (7, SPEC)
+    np.testing.assert_array_equal(PotentialFunction(net)(x), PotentialFunction(loaded.net)(x))
+
+
+def test_equal_networks_give_equal_bytes():
+    assert artifact.save(network(), SPEC, version=1) == artifact.save(network(), SPEC, version=1)
+
+
+def test_a_file_over_the_cap_is_refused_before_it_is_read():
+    assert refusal(b"\0" * (artifact.MAX_BYTES + 1)).reason == "too_large"
+
+
+def test_a_flipped_byte_is_refused():
+    data = artifact.save(network(), SPEC, version=1)
+    changed = data[:-1] + bytes([data[-1] ^ 1])
+    assert refusal(changed, sha256=sha(data)).reason == "hash_mismatch"
+
+
+def _pickled() -> bytes:
+    return artifact.to_rm_pt(network())
+
+
+def _cut() -> bytes:
+    return artifact.save(network(), SPEC, version=1)[:-40]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: b"", lambda: b"GIF89a..", _pickled, _cut],
+    ids=["empty", "gif", "pickle", "cut"],
+)
+def test_a_file_that_is_not_safetensors_is_refused(make: Callable[[], bytes]):
+    assert refusal(make()).reason == "not_safetensors"
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        None,
+        {"rlaif_reward_net": "{"},
+        {"rlaif_reward_net": "[]"},
+        {"rlaif_reward_net": json.dumps({"format": 2, "version": 1, "spec": {}})},
+        {"rlaif_reward_net": json.dumps({"format": 1, "version": 1, "spec": {"hidden": []}})},
+        {
+            "rlaif_reward_net": json.dumps(
+                {"format": 1, "version": 1, "spec": SPEC.model_dump() | {"spread": float("nan")}}
+            )
+        },
+    ],
+    ids=["none", "not-json", "a-list", "format-2", "bad-spec", "nan-spread"],
+)
+def test_metadata_that_says_no_shape_is_refused(metadata: dict[str, str] | None):
+    data = safetensors.torch.save(network().state_dict(), metadata=metadata)
+    assert refusal(data).reason == "bad_metadata"
+
+
+def test_another_observation_layout_is_refused():
+    data = artifact.save(network(), SPEC, version=1)
+    error = refusal(data, layout="v2")
+    assert error.reason == "wrong_layout"
+    assert "'v1'" in error.detail
+    assert "'v2'" in error.detail
+
+
+def planted(change: Callable[[dict[str, torch.Tensor]], None]) -> bytes:
+    """A file with valid metadata whose tensors were changed."""
+    tensors = {name: value.clone() for name, value in network().state_dict().items()}
+    change(tensors)
+    good = artifact.save(network(), SPEC, version=1)
+    length = int.from_bytes(good[:8], "little")
+    metadata = json.loads(good[8 : 8 + length])["__metadata__"]
+    return safetensors.torch.save(tensors, metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.pop("net.4.bias"),
+        lambda t: t.update(extra=torch.zeros(1)),
+        lambda t: t.update({"net.0.weight": torch.zeros(64, 127)}),
+        lambda t: t.update({"net.0.weight": t["net.0.weight"].double()}),
+    ],
+    ids=["missing", "extra", "shape", "dtype"],
+)
+def test_tensors_that_the_spec_does_not_describe_are_refused(
+    change: Callable[[dict[str, torch.Tensor]], None],
+):
+    assert refusal(planted(change)).reason == "wrong_tensors"
+
+
+def test_a_spec_that_asks_for_a_huge_network_is_refused_without_building_it():
+    tensors = network().state_dict()
+    huge = SPEC.model_copy(update={"hidden": (10**12,)})
+    text = json.dumps({"format": 1, "version": 1, "spec": huge.model_dump(mode="json")})
+    data = safetensors.torch.save(tensors, metadata={"rlaif_reward_net": text})
+    assert refusal(data).reason == "wrong_tensors"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_refused(value: float):
+    assert refusal(planted(lambda t: t["net.2.weight"][0].fill_(value))).reason == "not_finite"
+
+
+def test_a_weight_that_no_output_shows_must_be_finite_too():
+    # ReLU turns a unit with this bias off, so every potential is finite.
+    error = refusal(planted(lambda t: t["net.2.bias"][:1].fill_(float("-inf"))))
+    assert error.reason == "not_finite"
+    assert "net.2.bias" in error.detail
+
+
+def test_weights_that_overflow_on_an_observation_are_refused():
+    def overflow(tensors: dict[str, torch.Tensor]) -> None:
+        tensors["net.0.weight"].fill_(3e38)
+        tensors["net.2.weight"].fill_(3e38)
+
+    assert refusal(planted(overflow)).reason == "not_finite"
+
+
+def test_a_network_that_answers_always_the_same_is_refused():
+    assert refusal(planted(lambda t: t["net.0.weight"].fill_(0.0))).reason == "constant"
+
+
+def test_saving_under_a_spec_of_another_shape_is_refused():
+    with pytest.raises(RewardNetError, match="wrong_tensors"):
+        artifact.save(network(), SPEC.model_copy(update={"hidden": (32,)}), version=1)
+
+
+def test_rm_pt_reads_back_as_weights_only():
+    net = network()
+    state = torch.load(io.BytesIO(artifact.to_rm_pt(net)), weights_only=True)
+    assert set(state) == set(net.state_dict())
+    assert all(torch.equal(state[name], value) for name, value in net.state_dict().items())

@@ -1,0 +1,165 @@
+"""The endpoints and habits that every service has."""
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.models import OpenAPI
+
+from rlaif.service.health import Readiness
+from rlaif.service.tracing import current_trace_id
+
+Build = Callable[..., FastAPI]
+Client = Callable[[FastAPI], AbstractAsyncContextManager[httpx.AsyncClient]]
+
+
+@pytest.fixture
+def router() -> APIRouter:
+    router = APIRouter(prefix="/api/v1", tags=["things"])
+
+    @router.get("/things/{id}", summary="One thing")
+    async def thing(id: int) -> dict[str, str | None]:
+        return {"trace_id": current_trace_id()}
+
+    @router.get("/broken")
+    async def broken() -> None:
+        raise RuntimeError("the secret cause")
+
+    return router
+
+
+async def test_it_is_alive_whatever_its_dependencies_do(build: Build, client: Client) -> None:
+    readiness = Readiness()
+    readiness.add("nats", lambda: "not connected")
+    async with client(build(readiness=readiness)) as http:
+        assert (await http.get("/livez")).status_code == 200
+        assert (await http.get("/healthz")).status_code == 200
+
+
+async def test_readiness_follows_the_checks_and_the_stop(build: Build, client: Client) -> None:
+    readiness, trouble = Readiness(), dict[str, str]()
+
+    async def store() -> str | None:
+        return trouble.get("store")
+
+    readiness.add("nats", lambda: trouble.get("nats"))
+    readiness.add("store", store)
+    async with client(build(readiness=readiness)) as http:
+        answer = await http.get("/readyz")
+        assert answer.status_code == 200
+        assert answer.json() == {
+            "status": "ready",
+            "checks": {"nats": {"ok": True, "detail": None}, "store": {"ok": True, "detail": None}},
+        }
+        trouble["store"] = "403"
+        answer = await http.get("/readyz")
+        assert answer.status_code == 503
+        assert answer.json()["status"] == "not ready"
+        assert answer.json()["checks"]["store"] == {"ok": False, "detail": "403"}
+        trouble.clear()
+        assert (await http.get("/readyz")).status_code == 200
+        readiness.set_stopping()
+        answer = await http.get("/readyz")
+        assert (answer.status_code, answer.json()["status"]) == (503, "stopping")
+
+
+async def test_version_names_service_package_schemas_and_events(
+    build: Build, client: Client
+) -> None:
+    async with client(build()) as http:
+        answer = (await http.get("/version")).json()
+    assert answer["service"] == "common"
+    assert answer["version"].count(".") == 2
+    assert answer["schemas"]["segment_manifest"] == 1
+    assert "rlaif.segment.scored.v1" in answer["events"]
+
+
+async def test_metrics_count_requests_by_route_and_not_by_id(
+    build: Build, client: Client, router: APIRouter
+) -> None:
+    async with client(build(router)) as http:
+        for id in (1, 2, 3):
+            await http.get(f"/api/v1/things/{id}")
+        await http.get("/nothing/here")
+        answer = await http.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain")
+    text = answer.text
+    name = "rlaif_common_http_requests_total"
+    assert f'{name}{{method="GET",route="/api/v1/things/{{id}}",status="200"}} 3.0' in text
+    assert f'{name}{{method="GET",route="unmatched",status="404"}} 1.0' in text
+    assert "rlaif_common_http_request_seconds_bucket" in text
+
+
+async def test_a_trace_is_continued_and_returned(
+    build: Build, client: Client, router: APIRouter
+) -> None:
+    trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    async with client(build(router)) as http:
+        given = {"traceparent": f"00-{trace}-00f067aa0ba902b7-01"}
+        answer = await http.get("/api/v1/things/1", headers=given)
+        assert answer.json() == {"trace_id": trace}
+        version, returned, span, flags = answer.headers["traceparent"].split("-")
+        assert (version, returned, flags) == ("00", trace, "01")
+        assert span != "00f067aa0ba902b7"
+        for broken in ("", "x", f"00-{'0' * 32}-00f067aa0ba902b7-01"):
+            answer = await http.get("/livez", headers={"traceparent": broken})
+            assert len(answer.headers["traceparent"].split("-")[1]) == 32
+            assert answer.headers["traceparent"].split("-")[1] != "0" * 32
+    assert current_trace_id() is None
+
+
+async def test_a_request_is_one_log_line_and_a_probe_is_none(
+    build: Build, client: Client, router: APIRouter, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "rlaif.service.access")
+    async with client(build(router)) as http:
+        for path in ("/livez", "/readyz", "/metrics", "/api/v1/things/7"):
+            await http.get(path)
+    lines = [r for r in caplog.records if r.name == "rlaif.service.access"]
+    assert [r.getMessage() for r in lines] == ["GET /api/v1/things/7 200"]
+    assert vars(lines[0])["route"] == "/api/v1/things/{id}"
+
+
+async def test_a_bug_is_a_problem_without_its_cause_and_is_logged_once(
+    build: Build, client: Client, router: APIRouter, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with client(build(router)) as http:
+        answer = await http.get("/api/v1/broken")
+    assert answer.status_code == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    body = answer.json()
+    assert body["type"] == "/problems/internal-error"
+    assert body["trace_id"] == answer.headers["traceparent"].split("-")[1]
+    assert "secret" not in answer.text
+    failures = [r for r in caplog.records if r.exc_info]
+    assert len(failures) == 1
+    assert "the secret cause" in str(failures[0].exc_info)
+
+
+async def test_the_interface_is_documented_without_outside_assets(
+    build: Build, client: Client, router: APIRouter
+) -> None:
+    async with client(build(router)) as http:
+        page = (await http.get("/docs")).text
+        document = (await http.get("/openapi.json")).json()
+    assert "GET /api/v1/things/{id}" in page
+    assert "A &lt;service&gt;" in page
+    assert "<script" not in page
+    links: list[str] = []
+
+    class Links(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            links.extend(v for k, v in attrs if k in ("href", "src") and v)
+
+    Links().feed(page)
+    assert links
+    assert all(link.startswith("#") or link == "openapi.json" for link in links)
+    OpenAPI.model_validate(document)
+    responses = document["paths"]["/api/v1/things/{id}"]["get"]["responses"]
+    assert set(responses) == {"200", "default"}
+    assert "$ref" not in str(responses["default"])
+    assert "application/problem+json" in responses["default"]["content"]

@@ -1,0 +1,142 @@
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+import httpx
+import pytest
+from fastapi import APIRouter, FastAPI
+from starlette.types import Message, Receive, Scope, Send
+
+from rlaif.service.auth import SAFE_METHODS, WriteGuard, is_loopback
+
+Build = Callable[..., FastAPI]
+Client = Callable[[FastAPI], AbstractAsyncContextManager[httpx.AsyncClient]]
+WRITES = ("POST", "PUT", "PATCH", "DELETE")
+
+
+@pytest.fixture
+def router() -> APIRouter:
+    router = APIRouter(prefix="/api/v1")
+
+    async def things(id: str) -> str:
+        return "done"
+
+    for method in ("GET", *WRITES):
+        router.add_api_route(
+            "/things/{id}", things, methods=[method], operation_id=f"{method}-things"
+        )
+
+    @router.post("/runs")
+    async def runs() -> str:
+        return "done"
+
+    return router
+
+
+def _writes(app: FastAPI) -> set[tuple[str, str]]:
+    """Every (method, path) of the app that is not a read."""
+    paths = app.openapi()["paths"]
+    found = {(method.upper(), path) for path in paths for method in paths[path]}
+    return {(method, path) for method, path in found if method not in SAFE_METHODS}
+
+
+async def test_every_write_of_every_route_needs_the_token(
+    build: Build, client: Client, router: APIRouter
+) -> None:
+    app = build(router, api_token="right")
+    found = _writes(app)
+    assert len(found) == len(WRITES) + 1
+    async with client(app) as http:
+        for method, path in found | {("POST", "/no/such/route"), ("PURGE", "/livez")}:
+            answer = await http.request(method, path)
+            assert answer.status_code == 401, (method, path)
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.headers["www-authenticate"] == "Bearer"
+            assert answer.json()["type"] == "/problems/token-missing"
+            assert "traceparent" in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("header", "status", "type"),
+    [
+        ("Bearer right", 200, None),
+        ("bearer right", 200, None),
+        ("Bearer wrong", 401, "/problems/token-wrong"),
+        ("Bearer rightx", 401, "/problems/token-wrong"),
+        ("Bearer ünï", 401, "/problems/token-wrong"),
+        ("Bearer ", 401, "/problems/token-missing"),
+        ("Basic right", 401, "/problems/token-missing"),
+        ("right", 401, "/problems/token-missing"),
+    ],
+)
+async def test_only_the_right_bearer_token_is_admitted(
+    build: Build, client: Client, router: APIRouter, header: str, status: int, type: str | None
+) -> None:
+    async with client(build(router, api_token="right", host="0.0.0.0")) as http:
+        answer = await http.post("/api/v1/runs", headers={b"Authorization": header.encode()})
+    assert answer.status_code == status
+    assert type is None or answer.json()["type"] == type
+    assert "right" not in answer.text
+
+
+async def test_reads_need_no_token(build: Build, client: Client, router: APIRouter) -> None:
+    async with client(build(router, api_token="right")) as http:
+        assert (await http.get("/api/v1/things/1")).status_code == 200
+        assert (await http.get("/readyz")).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.5", "judge.example"])
+async def test_without_a_token_a_service_on_the_network_refuses_writes(
+    build: Build, client: Client, router: APIRouter, host: str
+) -> None:
+    async with client(build(router, host=host)) as http:
+        answer = await http.post("/api/v1/runs")
+        assert answer.status_code == 403
+        assert answer.json()["type"] == "/problems/writes-disabled"
+        assert "RLAIF_API_TOKEN" in answer.json()["detail"]
+        assert (await http.get("/api/v1/things/1")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        (None, 200),
+        ("http://localhost:8086", 200),
+        ("http://127.0.0.1:8086", 200),
+        ("http://[::1]:8086", 200),
+        ("https://site.example", 403),
+        ("http://127.0.0.1.site.example", 403),
+        ("null", 403),
+    ],
+)
+async def test_without_a_token_a_laptop_takes_writes_but_not_from_other_web_pages(
+    build: Build, client: Client, router: APIRouter, origin: str | None, status: int
+) -> None:
+    headers = {} if origin is None else {"Origin": origin}
+    async with client(build(router)) as http:
+        answer = await http.post("/api/v1/runs", headers=headers)
+    assert answer.status_code == status
+    if status == 403:
+        assert answer.json()["type"] == "/problems/foreign-origin"
+
+
+@pytest.mark.parametrize("kind", ["websocket", "lifespan"])
+async def test_what_is_not_http_passes_the_guard(kind: str) -> None:
+    passed: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        passed.append(scope["type"])
+
+    async def receive() -> Message:
+        raise AssertionError("the guard must not listen")
+
+    async def send(message: Message) -> None:
+        raise AssertionError("the guard must not answer")
+
+    guard = WriteGuard(app, token="right", host="0.0.0.0")
+    await guard({"type": kind, "headers": []}, receive, send)
+    assert passed == [kind]
+
+
+def test_loopback_is_recognised() -> None:
+    assert all(is_loopback(h) for h in ("127.0.0.1", "127.9.9.9", "::1", "[::1]", "LOCALHOST"))
+    assert not any(is_loopback(h) for h in ("", "0.0.0.0", "::", "10.0.0.1", "localhost.evil"))

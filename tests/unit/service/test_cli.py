@@ -1,0 +1,211 @@
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from pydantic import Field, SecretStr
+from pydantic_settings import SettingsConfigDict
+
+from rlaif.service.cli import StartupError, run
+from rlaif.service.settings import ServiceSettings
+
+SERVICE = """
+import asyncio, sys
+from contextlib import asynccontextmanager
+from pydantic_settings import SettingsConfigDict
+from rlaif.service.cli import run
+from rlaif.service.settings import ServiceSettings
+
+class Settings(ServiceSettings):
+    model_config = SettingsConfigDict(env_prefix="JUDGE_")
+    fail: bool = False
+
+def create_app(settings):
+    from fastapi import APIRouter
+    from fastapi.responses import StreamingResponse
+    from rlaif.service.app import build_app
+    from rlaif.service.health import Readiness
+    from rlaif.service.metrics import ServiceMetrics
+
+    @asynccontextmanager
+    async def lifespan(app):
+        if settings.fail:
+            raise RuntimeError("no cartridge")
+        yield
+        sys.stderr.write("CLOSED IN ORDER\\n")
+
+    router = APIRouter()
+    readiness = Readiness()
+
+    @router.get("/watch")
+    async def watch():
+        async def lines():
+            while True:
+                report = await readiness.report()
+                yield report.status + "\\n"
+                if report.status == "stopping":
+                    return
+                await asyncio.sleep(0.02)
+        return StreamingResponse(lines())
+
+    return build_app(name="judge", title="Judge", settings=settings, lifespan=lifespan,
+                     routers=[router], readiness=readiness, metrics=ServiceMetrics("judge"))
+
+sys.exit(run(Settings, create_app, description="Judges."))
+"""
+
+
+class JudgeSettings(ServiceSettings):
+    model_config = SettingsConfigDict(env_prefix="JUDGE_")
+
+    port: int = Field(default=8083, ge=0, le=65535, description="TCP port.")
+    share: float = Field(default=0.5, description="At most 100 % of calls.")
+    key: SecretStr = Field(default=SecretStr("hunter2"), description="Key.")
+    vision: bool = Field(default=True, description="Use pictures.")
+
+
+def _never(settings: JudgeSettings) -> FastAPI:
+    raise AssertionError("the app must not be made")
+
+
+def _run(*argv: str) -> int:
+    return run(JudgeSettings, _never, description="Judges segments.", argv=argv)
+
+
+def test_help_shows_every_setting_with_variable_and_default_but_no_secret(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        _run("--help")
+    text = " ".join(capsys.readouterr().out.split())
+    assert left.value.code == 0
+    assert "Judges segments." in text
+    assert "TCP port. [env: JUDGE_PORT] [default: 8083]" in text
+    assert "At most 100 % of calls. [env: JUDGE_SHARE] [default: 0.5]" in text
+    assert "[env: NATS_URL] [default: nats://127.0.0.1:4222]" in text
+    assert "--vision, --no-vision" in text
+    assert "hunter2" not in text
+
+
+def test_print_settings_prints_json_with_masked_secrets(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_SHARE", "0.25")
+    assert _run("--print-settings", "--no-vision", "--port", "9", "--api-token", "t0k") == 0
+    out = capsys.readouterr().out
+    printed = json.loads(out)
+    assert (printed["share"], printed["vision"], printed["port"]) == (0.25, False, 9)
+    assert "hunter2" not in out
+    assert "t0k" not in out
+
+
+def test_a_wrong_value_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("--port", "99999") == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.startswith("judge: error: port: ")
+    assert "set --port or JUDGE_PORT" in error
+
+
+def test_an_unknown_option_is_exit_code_2() -> None:
+    with pytest.raises(SystemExit) as left:
+        _run("--prot", "1")
+    assert left.value.code == 2
+
+
+def test_a_port_in_use_is_one_line_and_exit_code_3(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert _run("--port", str(port)) == 3
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in error
+    assert "--port or JUDGE_PORT" in error
+
+
+def test_an_app_that_lacks_something_says_so_with_exit_code_3(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def lacks(settings: JudgeSettings) -> FastAPI:
+        raise StartupError("no cartridge; run make game")
+
+    assert run(JudgeSettings, lacks, description="", argv=["--port", "0"]) == 3
+    assert "no cartridge; run make game" in capsys.readouterr().err
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    script = tmp_path / "service.py"
+    script.write_text(SERVICE)
+    started: list[subprocess.Popen[str]] = []
+
+    def go(*argv: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, str(script), "--port", "0", *argv],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONWARNINGS": "error"},
+        )
+        started.append(process)
+        return process
+
+    yield go
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    assert process.stderr is not None
+    line = json.loads(process.stderr.readline())
+    assert line["message"] == "listening"
+    return f"http://{line['host']}:{line['port']}"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_service_in_order(
+    start: Callable[..., subprocess.Popen[str]], number: signal.Signals
+) -> None:
+    process = start()
+    url = _address(process)
+    with urllib.request.urlopen(f"{url}/watch", timeout=20) as watch:
+        assert watch.readline() == b"ready\n"
+        asked = time.monotonic()
+        process.send_signal(number)
+        lines = watch.read().split(b"\n")
+    assert lines[-2] == b"stopping"
+    _, error = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "CLOSED IN ORDER" in error
+    assert "Traceback" not in error
+    assert time.monotonic() - asked < 5
+
+
+def test_an_app_that_fails_to_start_is_exit_code_1(
+    start: Callable[..., subprocess.Popen[str]],
+) -> None:
+    process = start("--fail")
+    _, error = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert "no cartridge" in error
+    assert error.splitlines()[-1].startswith("judge: error: the app did not start")
+
+
+def test_the_command_line_does_not_import_the_web_framework() -> None:
+    heavy = "{'fastapi', 'uvicorn', 'boto3', 'prometheus_client'}"
+    code = f"import sys, rlaif.service.cli; print({heavy} & set(sys.modules))"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert shown.stdout.strip() == "set()"

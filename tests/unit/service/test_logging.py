@@ -1,0 +1,76 @@
+import json
+import logging
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from rlaif.service.logging import JsonFormatter, TextFormatter, configure_logging
+from rlaif.service.tracing import continue_trace, enter_trace, leave_trace
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def _record(message: str, *args: object, **extra: object) -> logging.LogRecord:
+    return logging.getLogger("rlaif.judge").makeRecord(
+        "rlaif.judge", logging.WARNING, "file.py", 1, message, args, None, extra=extra
+    )
+
+
+def test_a_record_is_one_line_of_json_with_its_fields() -> None:
+    line = JsonFormatter("judge").format(_record("scored %s\nnow", "s-1", seconds=0.5, key=b"\x00"))
+    assert "\n" not in line
+    fields = json.loads(line)
+    assert fields["ts"].endswith("Z")
+    assert len(fields["ts"]) == len("2026-01-01T00:00:00.000Z")
+    assert (fields["level"], fields["service"]) == ("warning", "judge")
+    assert (fields["logger"], fields["message"]) == ("rlaif.judge", "scored s-1\nnow")
+    assert (fields["seconds"], fields["key"]) == (0.5, "b'\\x00'")
+    assert list(fields)[:5] == ["ts", "level", "service", "logger", "message"]
+
+
+def test_extra_fields_cannot_pose_as_the_records_own() -> None:
+    fields = json.loads(JsonFormatter("judge").format(_record("x", service="other", level="debug")))
+    assert (fields["service"], fields["level"]) == ("judge", "warning")
+
+
+def test_an_exception_is_part_of_the_line_in_both_formats() -> None:
+    record = _record("failed", segment="s-1")
+    try:
+        raise ValueError("why")
+    except ValueError:
+        record.exc_info = sys.exc_info()
+    assert "ValueError: why" in json.loads(JsonFormatter("judge").format(record))["exception"]
+    text = TextFormatter().format(record)
+    assert "WARNING" in text.splitlines()[0]
+    assert "failed  segment=s-1" in text.splitlines()[0]
+    assert text.splitlines()[-1] == "ValueError: why"
+
+
+def test_a_line_inside_a_request_has_its_trace_id() -> None:
+    traceparent = continue_trace(None)
+    token = enter_trace(traceparent)
+    try:
+        fields = json.loads(JsonFormatter("judge").format(_record("x")))
+    finally:
+        leave_trace(token)
+    assert fields["trace_id"] == traceparent.split("-")[1]
+    assert "trace_id" not in json.loads(JsonFormatter("judge").format(_record("x")))
+
+
+def test_the_level_decides_and_libraries_stay_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("judge", "debug", "json")
+    logging.getLogger("rlaif.judge").debug("seen")
+    logging.getLogger("botocore.auth").debug("with headers")
+    configure_logging("judge", "warning", "json")
+    logging.getLogger("rlaif.judge").info("not seen")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [json.loads(line)["message"] for line in err.splitlines()] == ["seen"]

@@ -1,0 +1,34 @@
+import pytest
+
+from rlaif.service.metrics import ServiceMetrics
+
+
+def test_names_carry_the_service_and_the_registry_is_its_own() -> None:
+    one, other = ServiceMetrics("reward-model"), ServiceMetrics("reward-model")
+    one.counter("labels", "Labels.").inc()
+    one.gauge("champion_version", "Version.").set(3)
+    one.histogram("fit_seconds", "Time.", ("kind",)).labels("full").observe(2)
+    text = one.exposition().decode()
+    assert "rlaif_reward_model_labels_total 1.0" in text
+    assert "rlaif_reward_model_champion_version 3.0" in text
+    assert 'rlaif_reward_model_fit_seconds_bucket{kind="full",le="2.5"} 1.0' in text
+    assert b"labels_total" not in other.exposition()
+
+
+def test_a_name_gives_the_same_metric_again_but_never_another_kind() -> None:
+    metrics = ServiceMetrics("judge")
+    assert metrics.counter("calls", "Calls.") is metrics.counter("calls", "Calls.")
+    with pytest.raises(ValueError, match="exists as a Counter"):
+        metrics.gauge("calls", "Calls.")
+
+
+def test_the_worker_observer_counts_events_by_outcome() -> None:
+    metrics = ServiceMetrics("judge")
+    observer = metrics.worker_observer()
+    observer.handled("rlaif.segment.exported.v1", "done", 0.2)
+    observer.handled("rlaif.segment.exported.v1", "rejected", 0.1)
+    text = metrics.exposition().decode()
+    event = 'event="rlaif.segment.exported.v1"'
+    assert f'rlaif_judge_events_total{{{event},outcome="done"}} 1.0' in text
+    assert f'rlaif_judge_events_total{{{event},outcome="rejected"}} 1.0' in text
+    assert f"rlaif_judge_event_seconds_count{{{event}}} 2.0" in text

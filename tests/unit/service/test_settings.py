@@ -1,0 +1,107 @@
+import pytest
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import SettingsConfigDict
+
+from rlaif.service.cli import InvalidSettingsError, load_settings, masked_json
+from rlaif.service.settings import ServiceSettings, describe
+
+
+class JudgeSettings(ServiceSettings):
+    model_config = SettingsConfigDict(env_prefix="REWARD_MODEL_")
+
+    port: int = Field(default=8084, ge=0, le=65535, description="TCP port.")
+    judges: tuple[str, ...] = Field(default=("state",), description="Judges.")
+    calls_per_second: float = Field(default=2.0, gt=0, description="Budget.")
+    key: SecretStr = Field(default=SecretStr("built-in"), description="Key.")
+    vision: bool = Field(default=True, description="Use pictures.")
+
+
+def test_an_option_wins_over_the_environment_which_wins_over_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert load_settings(JudgeSettings, {}).nats_url == "nats://127.0.0.1:4222"
+    monkeypatch.setenv("NATS_URL", "nats://environment")
+    monkeypatch.setenv("REWARD_MODEL_PORT", "1")
+    settings = load_settings(JudgeSettings, {})
+    assert (settings.nats_url, settings.port) == ("nats://environment", 1)
+    settings = load_settings(JudgeSettings, {"nats_url": "nats://option", "port": "2"})
+    assert (settings.nats_url, settings.port) == ("nats://option", 2)
+
+
+def test_a_shared_setting_can_be_overridden_for_one_service(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("REWARD_MODEL_LOG_LEVEL", "DEBUG")
+    assert load_settings(JudgeSettings, {}).log_level == "debug"
+    assert ServiceSettings().log_level == "info"
+
+
+def test_the_shells_own_host_variable_is_not_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOST", "laptop.example")
+    assert JudgeSettings().host == "127.0.0.1"
+
+
+def test_settings_are_made_by_field_name_and_stay_as_they_are() -> None:
+    settings = JudgeSettings(nats_url="nats://here", api_token=SecretStr("t"))
+    assert settings.nats_url == "nats://here"
+    with pytest.raises(ValidationError, match="frozen"):
+        settings.nats_url = "nats://there"  # type: ignore[misc]  # that is the point
+    with pytest.raises(ValidationError, match="nats_ulr"):
+        JudgeSettings.model_validate({"nats_ulr": "typo"})
+
+
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_a_blank_token_is_no_token(monkeypatch: pytest.MonkeyPatch, blank: str) -> None:
+    monkeypatch.setenv("RLAIF_API_TOKEN", blank)
+    assert ServiceSettings().api_token is None
+
+
+def test_every_field_is_described_and_the_service_is_named_by_its_prefix() -> None:
+    assert JudgeSettings.service_name() == "reward-model"
+    rows = {row.name: row for row in describe(JudgeSettings)}
+    assert all(row.description.endswith(".") for row in rows.values())
+    assert rows["port"].environment == "REWARD_MODEL_PORT"
+    assert rows["calls_per_second"].option == "--calls-per-second"
+    assert rows["nats_url"].environment == "NATS_URL"
+    assert rows["nats_url"].shared
+    assert not rows["port"].shared
+    assert rows["judges"].kind == "data"
+    assert rows["vision"].kind == "flag"
+    assert rows["key"].default == "hidden"
+    assert rows["api_token"].default == "unset"
+
+
+def test_wrong_values_are_all_named_with_the_way_to_set_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LOG_LEVEL", "loud")
+    with pytest.raises(InvalidSettingsError) as caught:
+        load_settings(JudgeSettings, {"port": "none", "calls_per_second": "0"})
+    text = str(caught.value)
+    assert "port: Input should be a valid integer" in text
+    assert "set --port or REWARD_MODEL_PORT" in text
+    assert "calls_per_second: Input should be greater than 0" in text
+    assert "log_level: Input should be 'debug', 'info', 'warning' or 'error'" in text
+    assert "set --log-level or LOG_LEVEL" in text
+
+
+def test_lists_are_given_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings(JudgeSettings, {"judges": '["a", "b"]'}).judges == ("a", "b")
+    with pytest.raises(InvalidSettingsError, match=r"judges: not JSON.*--judges"):
+        load_settings(JudgeSettings, {"judges": "a,b"})
+    monkeypatch.setenv("REWARD_MODEL_JUDGES", "a,b")
+    with pytest.raises(InvalidSettingsError, match=r"judges.*JSON"):
+        load_settings(JudgeSettings, {})
+
+
+def test_printed_settings_hold_no_secret() -> None:
+    settings = JudgeSettings(
+        nats_url="nats://user:hidden1@host:4222",
+        s3_secret_key=SecretStr("hidden2"),
+        api_token=SecretStr("hidden3"),
+        key=SecretStr("hidden4"),
+    )
+    text = masked_json(settings)
+    assert "hidden" not in text
+    assert "nats://***@host:4222" in text
+    assert "hidden" not in repr(settings)

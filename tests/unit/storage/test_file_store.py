@@ -1,0 +1,131 @@
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rlaif.storage.file import FileStore
+from rlaif.storage.key_rules import check_key
+from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, StoreUnavailableError
+
+
+def _valid(key: str) -> bool:
+    try:
+        check_key(key)
+    except InvalidKeyError:
+        return False
+    return True
+
+
+_keys = st.lists(
+    st.text(st.sampled_from("ab.d-%~é/ "), min_size=1, max_size=8).filter(_valid),
+    unique=True,
+    max_size=8,
+)
+
+
+def test_keys_become_folders_and_files_that_a_person_can_find(tmp_path: Path) -> None:
+    FileStore(tmp_path).put("captures/ep-1/seg-1.capture", b"x")
+    assert (tmp_path / "captures.d/ep-1.d/seg-1.capture").read_bytes() == b"x"
+
+
+def test_an_object_named_like_a_folder_does_not_meet_that_folder(file_store: FileStore) -> None:
+    keys = ["a", "a.d", "a.d.d", "a.d/b", "a/b"]
+    for key in keys:
+        assert file_store.put_once(key, key.encode())
+    assert [info.key for info in file_store.list()] == keys
+    assert [file_store.get(key).decode() for key in keys] == keys
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(keys=_keys, prefix=st.text("ab./-d", max_size=3), after=st.text("ab./-d", max_size=3))
+def test_any_set_of_keys_is_kept_apart_and_listed_in_order(
+    tmp_path_factory: pytest.TempPathFactory, keys: list[str], prefix: str, after: str
+) -> None:
+    store = FileStore(tmp_path_factory.mktemp("store"))
+    for key in keys:
+        assert store.put_once(key, key.encode())
+    assert [info.key for info in store.list()] == sorted(keys)
+    assert all(store.get(key) == key.encode() for key in keys)
+    expected = sorted(key for key in keys if key.startswith(prefix) and key > after)
+    assert [info.key for info in store.list(prefix, after=after)] == expected
+
+
+def test_a_symbolic_link_to_a_folder_is_not_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    store = FileStore(tmp_path / "root")
+    (tmp_path / "root/link.d").symlink_to(outside)
+    with pytest.raises(StoreUnavailableError, match="symbolic link"):
+        store.put("link/a", b"x")
+    with pytest.raises(StoreUnavailableError, match="symbolic link"):
+        store.get("link/a")
+    assert list(outside.iterdir()) == []
+
+
+def test_a_symbolic_link_to_a_file_is_neither_read_nor_listed_nor_written_through(
+    tmp_path: Path,
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"secret")
+    store = FileStore(tmp_path / "root")
+    (tmp_path / "root/a").symlink_to(secret)
+    with pytest.raises(StoreUnavailableError):
+        store.get("a")
+    assert list(store.list()) == []
+    assert store.put_once("a", b"x") is False
+    store.put("a", b"mine")
+    assert store.get("a") == b"mine"
+    assert secret.read_bytes() == b"secret"
+
+
+def test_no_temporary_file_stays_behind(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    store.put_once("a", b"1")
+    store.put_once("a", b"2")
+    store.put("a", b"3")
+    assert list((tmp_path / "%tmp").iterdir()) == []
+
+
+def test_the_etag_changes_when_an_object_is_replaced_by_one_of_the_same_size(
+    file_store: FileStore,
+) -> None:
+    etags = set()
+    for data in (b"1", b"2", b"3"):
+        file_store.put("a", data)
+        info = file_store.head("a")
+        assert info is not None
+        etags.add(info.etag)
+    assert len(etags) == 3
+
+
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(StoreUnavailableError, match="cannot use the folder"):
+        FileStore(blocked / "below")
+
+
+def test_a_write_is_flushed_before_it_is_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[str] = []
+    real = os.fsync
+
+    def spy(descriptor: int) -> None:
+        flushed.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", spy)
+    store = FileStore(tmp_path)
+    store.put_once("a/b", b"x")
+    root = str(tmp_path.resolve())
+    assert flushed[0] == root  # the new folder's name
+    assert "/%tmp/" in flushed[1]
+    assert flushed[2] == f"{root}/a.d"
+
+
+def test_a_missing_object_is_named(file_store: FileStore) -> None:
+    with pytest.raises(ObjectNotFoundError, match="'nothing/here'"):
+        file_store.get("nothing/here")

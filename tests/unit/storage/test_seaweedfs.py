@@ -1,0 +1,93 @@
+import json
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from rlaif.storage.ports import StorageError, StoreUnavailableError
+from rlaif.storage.seaweedfs import SeaweedFS, SeaweedPorts, find_weed
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> SeaweedFS:
+    ports = SeaweedPorts(s3=20000, master=20001, volume=20002, filer=20003, admin=20004)
+    return SeaweedFS(tmp_path / "data", ports, "key", "very-secret")
+
+
+def test_ports_leave_room_for_grpc_above_them() -> None:
+    ports = SeaweedPorts.find_free()
+    assert ports.busy() == []
+    assert all(port + 10_000 <= 65535 for port in vars(ports).values())
+    with pytest.raises(ValueError, match="below 55536"):
+        SeaweedPorts(s3=55_536, master=2, volume=3, filer=4, admin=5)
+    with pytest.raises(ValueError, match="distinct, also with 10000 added"):
+        SeaweedPorts(s3=20_000, master=30_000, volume=3, filer=4, admin=5)
+
+
+def test_a_port_whose_grpc_port_is_taken_is_not_chosen() -> None:
+    with socket.socket() as taken:
+        first = SeaweedPorts.find_free(first=23_000).s3
+        taken.bind(("127.0.0.1", first + 10_000))
+        taken.listen()
+        ports = SeaweedPorts.find_free(first=first)
+        assert first not in vars(ports).values()
+        asked = SeaweedPorts(first, *range(first + 1, first + 5))
+        assert asked.busy() == [first + 10_000]
+
+
+def test_a_certain_s3_port_is_kept() -> None:
+    assert SeaweedPorts.find_free(s3=20_003).s3 == 20_003
+
+
+def test_the_secret_is_in_one_file_of_the_owner_and_nowhere_else(recipe: SeaweedFS) -> None:
+    recipe.write_files()
+    recipe.write_files()
+    config = recipe.data_dir / "s3.json"
+    assert stat.S_IMODE(config.stat().st_mode) == 0o600
+    assert stat.S_IMODE(recipe.data_dir.stat().st_mode) == 0o700
+    identity = json.loads(config.read_text())["identities"][0]
+    assert identity["credentials"] == [{"accessKey": "key", "secretKey": "very-secret"}]
+    others = [repr(recipe), *recipe.command(Path("weed")), *recipe.environment().values()]
+    assert not [text for text in others if "very-secret" in text]
+
+
+def test_flags_of_an_earlier_run_are_forgotten(recipe: SeaweedFS) -> None:
+    recipe.write_files()
+    (recipe.data_dir / "mini.options").write_text("-ip.bind=0.0.0.0")
+    recipe.write_files()
+    assert not (recipe.data_dir / "mini.options").exists()
+
+
+def test_nothing_listens_beyond_loopback_and_nothing_is_reported_home(recipe: SeaweedFS) -> None:
+    command = recipe.command(Path("/bin/weed"))
+    assert {"-ip=127.0.0.1", "-ip.bind=127.0.0.1"} <= set(command)
+    assert {"-disableHttp", "-master.telemetry=false", "-webdav=false"} <= set(command)
+
+
+def test_waiting_ends_at_once_when_the_process_is_gone(recipe: SeaweedFS) -> None:
+    with pytest.raises(StoreUnavailableError, match="process ended"):
+        recipe.wait_ready(seconds=30, alive=lambda: False)
+
+
+def test_waiting_ends_at_the_deadline(recipe: SeaweedFS) -> None:
+    with pytest.raises(StoreUnavailableError, match="not ready"):
+        recipe.wait_ready(seconds=0, alive=lambda: True)
+
+
+def test_the_program_is_taken_from_weed_bin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "weed"
+    program.write_text("")
+    monkeypatch.setenv("WEED_BIN", str(program))
+    with pytest.raises(StorageError, match="correct or unset"):
+        find_weed()
+    program.chmod(0o755)
+    assert find_weed() == program
+
+
+def test_a_relative_folder_is_refused_because_the_server_runs_inside_it() -> None:
+    ports = SeaweedPorts(s3=20000, master=20001, volume=20002, filer=20003, admin=20004)
+    with pytest.raises(ValueError, match="must be absolute"):
+        SeaweedFS(Path("var/s3"), ports, "key", "secret")

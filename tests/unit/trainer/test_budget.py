@@ -1,0 +1,35 @@
+"""The capture budget follows the judges, not the emulator."""
+
+from rlaif.trainer.budget import CaptureBudget
+
+
+def test_tokens_arrive_by_the_minute():
+    budget = CaptureBudget(per_minute=60, backlog_limit=100)
+    assert budget.grant(0.0, 0) == 1
+    budget.spend(1)
+    assert budget.grant(4.0, 0) == 4
+
+
+def test_an_outage_does_not_save_up_more_than_a_tenth_of_a_minute():
+    budget = CaptureBudget(per_minute=30, backlog_limit=100)
+    budget.grant(0.0, 0)
+    assert budget.grant(3600.0, 0) == 3
+
+
+def test_nothing_is_granted_while_the_queue_is_full():
+    budget = CaptureBudget(per_minute=60, backlog_limit=8)
+    budget.grant(0.0, 0)
+    assert budget.grant(60.0, 8) == 0
+    assert budget.grant(60.0, 5) == 3
+
+
+def test_nothing_is_granted_while_the_queue_is_unknown():
+    budget = CaptureBudget(per_minute=60, backlog_limit=8)
+    budget.grant(0.0, 0)
+    assert budget.grant(60.0, None) == 0
+
+
+def test_zero_a_minute_captures_nothing_after_the_first():
+    budget = CaptureBudget(per_minute=0, backlog_limit=8)
+    budget.spend(budget.grant(0.0, 0))
+    assert budget.grant(600.0, 0) == 0

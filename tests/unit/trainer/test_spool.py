@@ -1,0 +1,57 @@
+"""A spooled capture is whole or not there."""
+
+from pathlib import Path
+
+import pytest
+
+from rlaif.contracts.captures import Capture, EmulatorIdentity, GameIdentity
+from rlaif.trainer.runs.spool import Spool, SpooledCapture
+
+SHA = "ab" * 32
+
+
+def spooled(segment_id: str) -> SpooledCapture:
+    capture = Capture(
+        segment_id=segment_id,
+        episode_id="e-1",
+        run_id="r-1",
+        env_id="r-1-0",
+        game=GameIdentity(title="SEEDLING", rom_sha256=SHA),
+        emulator=EmulatorIdentity(version="2.8.1", sound_emulated=False),
+        frame_skip=4,
+        keyframe_sha256=SHA,
+        actions="0123",
+        start_step=0,
+        start_ram_sha256=SHA,
+        end_ram_sha256=SHA,
+        env_step=10,
+    )
+    return SpooledCapture(capture, b"\x28\xb5\x2f\xfd\nbinary\n")
+
+
+def test_what_is_written_is_read_back(tmp_path: Path):
+    spool = Spool(tmp_path / "spool")
+    spool.prepare()
+    spool.write(spooled("s-1"))
+    (path,) = spool.waiting()
+    assert SpooledCapture.unpack(path.read_bytes()) == spooled("s-1")
+
+
+def test_the_oldest_comes_first(tmp_path: Path):
+    spool = Spool(tmp_path)
+    for name in ("s-c", "s-a", "s-b"):
+        spool.write(spooled(name))
+    names = [path.stem for path in spool.waiting()]
+    assert names == ["s-c", "s-a", "s-b"]
+
+
+def test_a_half_written_file_is_dropped_at_the_next_start(tmp_path: Path):
+    spool = Spool(tmp_path)
+    (tmp_path / "s-1.capture.77.partial").write_bytes(b"{")
+    spool.prepare()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_capture_says_so(tmp_path: Path):
+    with pytest.raises(ValueError, match="validation error"):
+        SpooledCapture.unpack(b"{}\nrest")
