@@ -49,7 +49,7 @@ async def start(
     async with AsyncExitStack() as stack:
 
         async def begin(**changes: Any) -> httpx.AsyncClient:
-            fields = {"nats_url": nats_url, "api_token": "secret", "epochs": 20}
+            fields = {"nats_url": nats_url, "api_token": "secret", "epochs": 10}
             settings = RewardModelSettings.model_validate(fields | changes)
             app = create_app(settings, stores=(episodes_store, models_store))
             client = await stack.enter_async_context(lived(app))

@@ -11,9 +11,9 @@ from rlaif.reward_model.adapters.label_log import LabelLog
 from rlaif.reward_model.adapters.registry import ModelRegistry
 from rlaif.reward_model.api import build_router
 from rlaif.reward_model.bradley_terry import FitSettings
-from rlaif.reward_model.candidate import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import _now
+from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import Training, TrainingRules
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
@@ -41,7 +41,7 @@ async def training(file_store: ObjectStore, registry: ModelRegistry) -> Training
         LabelLog(file_store, judge_config=None, most_labels=500),
         registry,
         SilentPublisher(),
-        CandidateSettings(fit=FitSettings(epochs=15)),
+        CandidateSettings(fit=FitSettings(epochs=8)),
         TrainingRules(relist_seconds=0.0),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=_now,

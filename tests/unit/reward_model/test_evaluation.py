@@ -11,11 +11,10 @@ def preference(a: int, b: int, margin: float, *, decided: bool = True) -> Prefer
     return Preference(a, b, margin, decided, 0.7, 1.0)
 
 
-def measured(statistics, preferences, episodes=None, *, confidence=0.95):
+def measured(statistics, preferences, *, confidence=0.95):
     return measure(
         np.asarray(statistics, np.float64),
         preferences,
-        episodes or ["e"] * len(statistics),
         confidence=confidence,
         rng=np.random.default_rng(0),
     )
@@ -47,18 +46,15 @@ def test_the_interval_is_wider_than_the_pairs_alone_would_make_it():
     assert found.low < found.value < found.high
 
 
-def test_many_episodes_are_resampled_as_wholes():
-    """Ten segments of an episode that agree by copying must count as one."""
-    episodes = [f"e{n // 10}" for n in range(100)]
-    statistics = np.repeat(np.random.default_rng(2).random(10), 10)
-    pairs = [
-        preference(a, b, 1.0 if (a // 10 + b // 10) % 2 else -1.0)
-        for a in range(100)
-        for b in range(a + 10, 100, 10)
-    ]
-    by_episode = measured(statistics, pairs, episodes)
-    by_segment = measured(statistics, pairs)
-    assert by_episode.high - by_episode.low > by_segment.high - by_segment.low
+def test_more_segments_make_a_narrower_interval():
+    rng = np.random.default_rng(2)
+
+    def width(count: int) -> float:
+        pairs = [preference(a, b, float(a - b)) for a in range(count) for b in range(a + 1, count)]
+        found = measured(np.arange(count) + rng.normal(0, count / 3, count), pairs)
+        return float(found.high - found.low)
+
+    assert width(60) < 0.7 * width(12)
 
 
 def test_the_statistic_is_the_weighted_sum_of_the_potential():

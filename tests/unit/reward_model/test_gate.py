@@ -15,7 +15,8 @@ from rlaif.reward_model.gate import (
 GOOD = GateMetrics(
     train_accuracy=0.9,
     heldout_accuracy=0.75,
-    heldout_accuracy_low=0.6,
+    crossfit_accuracy=0.7,
+    crossfit_accuracy_low=0.6,
     heldout_pairs=60,
     heldout_episodes=3,
     champion_heldout_accuracy=0.7,
@@ -33,8 +34,8 @@ def test_a_good_candidate_passes():
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ({"heldout_accuracy_low": 0.5}, "above chance"),
-        ({"heldout_accuracy": 0.54, "heldout_accuracy_low": 0.51}, "is below"),
+        ({"crossfit_accuracy_low": 0.5}, "above chance"),
+        ({"heldout_accuracy": 0.54}, "is below"),
         ({"champion_heldout_accuracy": 0.81}, "champion"),
         ({"newest_heldout_accuracy": 0.45}, "newest"),
         ({"heldout_accuracy": None}, "no held-out accuracy"),

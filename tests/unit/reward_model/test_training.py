@@ -14,10 +14,10 @@ from rlaif.contracts.events import EventData, RewardModelPublished, RewardModelR
 from rlaif.reward_model.adapters.label_log import LabelLog
 from rlaif.reward_model.adapters.registry import ModelRegistry
 from rlaif.reward_model.bradley_terry import FitSettings
-from rlaif.reward_model.candidate import CandidateSettings
 from rlaif.reward_model.consumers import ScoreListener
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import Training, TrainingRules
 from rlaif.reward_model.wiring import candidate_settings, training_rules
 from rlaif.service.metrics import ServiceMetrics
@@ -26,7 +26,7 @@ from rlaif.testing.scored_segments import play, write_scored
 from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-QUICK = CandidateSettings(fit=FitSettings(epochs=15))
+QUICK = CandidateSettings(fit=FitSettings(epochs=8))
 SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
 NOISE = play(episodes=6, each=6, signal=False, seed=3, run="noise")
 

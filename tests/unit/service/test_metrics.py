@@ -22,6 +22,17 @@ def test_a_name_gives_the_same_metric_again_but_never_another_kind() -> None:
         metrics.gauge("calls", "Calls.")
 
 
+def test_metrics_describe_themselves_once_and_as_they_are_exposed() -> None:
+    metrics = ServiceMetrics("judge")
+    metrics.counter("calls", "Calls.", ("judge",))
+    metrics.counter("calls", "Calls.", ("judge",))
+    metrics.histogram("call_seconds", "Time.")
+    assert [(m.name, m.kind, m.doc, m.labels) for m in metrics.described()] == [
+        ("rlaif_judge_calls_total", "counter", "Calls.", ("judge",)),
+        ("rlaif_judge_call_seconds", "histogram", "Time.", ()),
+    ]
+
+
 def test_the_worker_observer_counts_events_by_outcome() -> None:
     metrics = ServiceMetrics("judge")
     observer = metrics.worker_observer()

@@ -33,9 +33,16 @@ class GateMetrics(Contract):
     heldout_pairs: int = Field(default=0, ge=0)
     heldout_episodes: int = Field(default=0, ge=0)
     heldout_accuracy_low: float | None = Field(
-        default=None, ge=0, le=1, description="Lower end of the interval the gate asks of."
+        default=None, ge=0, le=1, description="Lower end of its one-sided interval."
     )
     heldout_accuracy_high: float | None = Field(default=None, ge=0, le=1)
+    crossfit_accuracy: float | None = Field(
+        default=None, ge=0, le=1, description="Every episode ranked by networks fitted to others."
+    )
+    crossfit_accuracy_low: float | None = Field(
+        default=None, ge=0, le=1, description="Lower end of its interval; the gate asks for > 0.5."
+    )
+    crossfit_pairs: int = Field(default=0, ge=0)
     newest_heldout_accuracy: float | None = Field(
         default=None, ge=0, le=1, description="On pairs with a segment of the newest quarter."
     )

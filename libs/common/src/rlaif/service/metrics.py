@@ -4,6 +4,7 @@ Names are `rlaif_<service>_<name>`; units are base units (seconds, bytes); no id
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
@@ -13,6 +14,23 @@ M = TypeVar("M", Counter, Gauge, Histogram)
 
 SECONDS_BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 """From a quick request to a slow call of a language model."""
+
+
+@dataclass(frozen=True)
+class MetricDoc:
+    """One metric, for the generated page of metrics.
+
+    Attributes:
+        name: As it is exposed, `_total` of a counter included.
+        kind: counter, gauge or histogram.
+        doc: What it says.
+        labels: Its labels, in order.
+    """
+
+    name: str
+    kind: str
+    doc: str
+    labels: tuple[str, ...]
 
 
 class ServiceMetrics:
@@ -27,6 +45,7 @@ class ServiceMetrics:
     def __init__(self, name: str) -> None:
         self._prefix = f"rlaif_{name.replace('-', '_')}_"
         self._made: dict[str, Counter | Gauge | Histogram] = {}
+        self._docs: list[MetricDoc] = []
         self.registry = CollectorRegistry()
         # CPU, memory and open files; empty where there is no /proc.
         ProcessCollector(registry=self.registry)
@@ -34,14 +53,16 @@ class ServiceMetrics:
     def counter(self, name: str, doc: str, labels: Sequence[str] = ()) -> Counter:
         """A number that only rises; `_total` is added to its name."""
         return self._keep(
-            name, Counter, lambda full: Counter(full, doc, labels, registry=self.registry)
-        )
+            name, doc, labels, Counter,
+            lambda full: Counter(full, doc, labels, registry=self.registry),
+        )  # fmt: skip
 
     def gauge(self, name: str, doc: str, labels: Sequence[str] = ()) -> Gauge:
         """A number that goes up and down."""
         return self._keep(
-            name, Gauge, lambda full: Gauge(full, doc, labels, registry=self.registry)
-        )
+            name, doc, labels, Gauge,
+            lambda full: Gauge(full, doc, labels, registry=self.registry),
+        )  # fmt: skip
 
     def histogram(
         self,
@@ -53,10 +74,9 @@ class ServiceMetrics:
     ) -> Histogram:
         """A distribution; the default buckets suit durations in seconds."""
         return self._keep(
-            name,
-            Histogram,
+            name, doc, labels, Histogram,
             lambda full: Histogram(full, doc, labels, registry=self.registry, buckets=buckets),
-        )
+        )  # fmt: skip
 
     def worker_observer(self) -> "WorkerMetrics":
         """Counts what a durable worker does (fits `rlaif.bus.worker.WorkerObserver`)."""
@@ -66,10 +86,19 @@ class ServiceMetrics:
         """All metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
-    def _keep(self, name: str, kind: type[M], make: Callable[[str], M]) -> M:
+    def described(self) -> tuple[MetricDoc, ...]:
+        """The metrics made so far, in the order in which they were made."""
+        return tuple(self._docs)
+
+    def _keep(
+        self, name: str, doc: str, labels: Sequence[str], kind: type[M], make: Callable[[str], M]
+    ) -> M:
         metric = self._made.get(name)
         if metric is None:
-            metric = self._made[name] = make(self._prefix + name)
+            full = self._prefix + name
+            metric = self._made[name] = make(full)
+            shown = f"{full}_total" if kind is Counter else full
+            self._docs.append(MetricDoc(shown, kind.__name__.lower(), doc, tuple(labels)))
         if not isinstance(metric, kind):
             raise ValueError(f"metric {name!r} exists as a {type(metric).__name__}")
         return metric

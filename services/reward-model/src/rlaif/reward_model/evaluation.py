@@ -1,7 +1,6 @@
 """Measures a potential on preferences: how often it ranks a pair as the judges did.
 
-Pairs share segments, so the number of pairs says little; uncertainty is taken over segments, or
-over episodes when there are enough of them.
+Pairs share segments, so the number of pairs says little; uncertainty is taken over segments.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +14,6 @@ from rlaif.reward_model.preferences import Preference
 Potential = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 """`[B, inputs]` float32 in, `[B]` float32 out."""
 
-_ENOUGH_EPISODES = 8
 _RESAMPLES = 1000
 
 
@@ -58,7 +56,6 @@ def segment_statistics(
 def measure(
     statistics: NDArray[np.float64],
     preferences: Sequence[Preference],
-    episodes: Sequence[str],
     *,
     confidence: float,
     rng: np.random.Generator,
@@ -68,7 +65,6 @@ def measure(
     Args:
         statistics: `[N]` float64, the compared number of each segment.
         preferences: Pairs; indices point into `statistics`.
-        episodes: `[N]` episode of each segment.
         confidence: One-sided: the share of resamples above `low`, and below `high`.
         rng: Draws the resamples.
     """
@@ -76,8 +72,7 @@ def measure(
     if not decided:
         return Accuracy(None, None, None, 0)
     correct = _correct(statistics, decided)
-    clusters = _clusters(episodes, decided)
-    resampled = _resampled_means(correct, clusters, rng)
+    resampled = _resampled_means(correct, _ends(decided), rng)
     low, high = np.quantile(resampled, [1.0 - confidence, confidence])
     return Accuracy(float(correct.mean()), float(low), float(high), len(decided))
 
@@ -89,29 +84,23 @@ def _correct(statistics: NDArray[np.float64], decided: Sequence[Preference]) -> 
     return correct
 
 
-def _clusters(episodes: Sequence[str], decided: Sequence[Preference]) -> NDArray[np.int64]:
-    """`[P, 2]` int64: the unit, episode or segment, to which each end of each pair belongs."""
-    names = [
-        (episodes[item.a], episodes[item.b])
-        if len(set(episodes)) >= _ENOUGH_EPISODES
-        else (str(item.a), str(item.b))
-        for item in decided
-    ]
-    index = {name: place for place, name in enumerate(sorted({n for pair in names for n in pair}))}
-    return np.array([(index[first], index[second]) for first, second in names])
+def _ends(decided: Sequence[Preference]) -> NDArray[np.int64]:
+    """`[P, 2]` int64: the segments of each pair, numbered from 0 without gaps."""
+    ends = np.array([(item.a, item.b) for item in decided], np.int64)
+    _, numbered = np.unique(ends, return_inverse=True)
+    return numbered.reshape(ends.shape)
 
 
 def _resampled_means(
-    correct: NDArray[np.float64], clusters: NDArray[np.int64], rng: np.random.Generator
+    correct: NDArray[np.float64], ends: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """`[_RESAMPLES]` means over the pairs, units drawn with replacement.
+    """`[_RESAMPLES]` means over the pairs, segments drawn with replacement.
 
-    A pair counts as often as both of its units were drawn together.
+    A pair counts as often as both of its segments were drawn together.
     """
-    units = int(clusters.max()) + 1
-    drawn = rng.multinomial(units, np.full(units, 1.0 / units), size=_RESAMPLES)
-    first, second = drawn[:, clusters[:, 0]], drawn[:, clusters[:, 1]]
-    weights = np.where(clusters[:, 0] == clusters[:, 1], first, first * second).astype(np.float64)
+    segments = int(ends.max()) + 1
+    drawn = rng.multinomial(segments, np.full(segments, 1.0 / segments), size=_RESAMPLES)
+    weights = (drawn[:, ends[:, 0]] * drawn[:, ends[:, 1]]).astype(np.float64)
     total = weights.sum(axis=1)
     # A resample without any pair says nothing for the network, and counts against it.
     means: NDArray[np.float64] = np.zeros_like(total)

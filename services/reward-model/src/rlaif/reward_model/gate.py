@@ -18,7 +18,7 @@ class GateSettings:
         min_episodes: Episodes in all.
         min_heldout_episodes: Episodes that it never saw.
         min_heldout_pairs: Decided pairs among held-out segments.
-        confidence: One-sided confidence with which its held-out accuracy must exceed 0.5.
+        confidence: One-sided confidence with which cross-fitted accuracy must exceed 0.5.
         min_accuracy: Held-out accuracy below which it is of no use, whatever its interval.
         champion_margin: By how much it may fall short of the champion on the same pairs.
         least_deviation: Standard deviation of Φ over the training data, in units of its scale,
@@ -29,7 +29,7 @@ class GateSettings:
     min_episodes: int = 4
     min_heldout_episodes: int = 2
     min_heldout_pairs: int = 20
-    confidence: float = 0.95
+    confidence: float = 0.99
     min_accuracy: float = 0.55
     champion_margin: float = 0.05
     least_deviation: float = 0.01
@@ -51,13 +51,14 @@ def lacking_data(
 def shortcomings(metrics: GateMetrics, settings: GateSettings) -> list[str]:
     """Why a candidate is not good enough; empty when it is."""
     reasons: list[str] = []
-    accuracy, low = metrics.heldout_accuracy, metrics.heldout_accuracy_low
+    accuracy, low = metrics.heldout_accuracy, metrics.crossfit_accuracy_low
     if accuracy is None or low is None:
         return ["no held-out accuracy could be measured"]
     if low <= 0.5:
         reasons.append(
-            f"held-out accuracy {accuracy:.3f} is not proved above chance: at "
-            f"{settings.confidence:.0%} confidence it may be {low:.3f}"
+            f"nothing proves a signal in the labels: predicting each episode from the others is "
+            f"right in {metrics.crossfit_accuracy:.3f} of the pairs, at {settings.confidence:.0%} "
+            f"confidence perhaps in {low:.3f}, not above chance"
         )
     if accuracy < settings.min_accuracy:
         reasons.append(

@@ -17,8 +17,8 @@ class RewardModelMetrics:
         self._seconds = metrics.histogram("training_seconds", "Time of one training.")
         self._accuracy = metrics.gauge(
             "heldout_accuracy_ratio",
-            "Held-out accuracy on decided pairs: of the last candidate, the lower end of its "
-            "interval, and of the champion.",
+            "Accuracy on decided pairs of unseen episodes: of the last candidate, cross-fitted, "
+            "the lower end of that, and of the champion.",
             ("of",),
         )
         self._champion = metrics.gauge("champion_version", "Version that is live; 0 for none.")
@@ -35,7 +35,8 @@ class RewardModelMetrics:
         self._seconds.observe(seconds)
         measured = {
             "candidate": candidate.metrics.heldout_accuracy,
-            "candidate_low": candidate.metrics.heldout_accuracy_low,
+            "crossfit": candidate.metrics.crossfit_accuracy,
+            "crossfit_low": candidate.metrics.crossfit_accuracy_low,
             "champion": candidate.metrics.champion_heldout_accuracy,
         }
         for name, value in measured.items():

@@ -59,11 +59,12 @@ class RewardModelSettings(ServiceSettings):
         "from.",
     )
     gate_confidence: float = Field(
-        default=0.95,
+        default=0.99,
         ge=0.5,
         lt=1,
-        description="One-sided confidence that held-out accuracy exceeds chance. Higher: pure "
-        "noise passes less often (0.95: about 1 in 30), real signal needs more labels.",
+        description="One-sided confidence that episodes can be ranked from other episodes better "
+        "than by chance. Higher: pure noise passes less often (0.99: 1 candidate in 40), real "
+        "signal needs more labels.",
     )
     champion_margin: float = Field(
         default=0.05,

@@ -21,14 +21,10 @@ from rlaif.contracts.events import EventData, RewardModelRejected
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.reward_model.adapters.label_log import LabelLog
 from rlaif.reward_model.adapters.registry import Live, ModelRegistry
-from rlaif.reward_model.candidate import (
-    Candidate,
-    CandidateSettings,
-    ComparedPair,
-    train_candidate,
-)
+from rlaif.reward_model.candidate import Candidate, ComparedPair, train_candidate
 from rlaif.reward_model.labels import LabelledSegment, label_digest, of_newest_layout
 from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage.ports import StorageError

@@ -1,10 +1,10 @@
 """From the service's settings to those of its parts."""
 
 from rlaif.reward_model.bradley_terry import FitSettings
-from rlaif.reward_model.candidate import CandidateSettings
 from rlaif.reward_model.gate import GateSettings
 from rlaif.reward_model.preferences import PairSettings
 from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import TrainingRules
 
 
