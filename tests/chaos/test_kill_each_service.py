@@ -1,4 +1,4 @@
-"""Each service is killed with SIGKILL while the ring runs; the loop closes again, nothing is lost."""
+"""Each service is killed with SIGKILL while the ring runs: it closes again and loses nothing."""
 
 import re
 import time

@@ -12,6 +12,7 @@ from rlaif.reward_model.candidate import train_candidate
 from rlaif.reward_model.gate import GateSettings
 from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.testing.scored_segments import DIALOG_DIM, PROGRESS_DIM
 
 # A third of the usual passes: the same lessons, sooner.
 SETTINGS = CandidateSettings(fit=FitSettings(epochs=20))
@@ -125,10 +126,10 @@ def test_judges_that_put_every_segment_alike_teach_nothing(labels):
 
 def test_a_candidate_well_below_the_champion_is_refused(labels):
     made = labels(episodes=12, each=8, signal=True)
-    episode_index = {0: 3, 1: 7}
+    made_dims = (PROGRESS_DIM + 1, DIALOG_DIM + 1)
 
     def perfect(x: np.ndarray) -> np.ndarray:
-        return x[:, episode_index[0]] * 0.6 + x[:, episode_index[1]] * 0.2
+        return x[:, made_dims[0]] * 0.6 + x[:, made_dims[1]] * 0.2
 
     strict = replace(SETTINGS, gate=GateSettings(champion_margin=0.0))
     found = train_candidate(made, settings=strict, champion=perfect)

@@ -26,7 +26,7 @@ from rlaif.testing.scored_segments import play, write_scored
 from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-QUICK = CandidateSettings(fit=FitSettings(epochs=8))
+QUICK = CandidateSettings(fit=FitSettings(epochs=20))
 SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
 NOISE = play(episodes=6, each=6, signal=False, seed=3, run="noise")
 
@@ -198,10 +198,10 @@ async def test_a_start_tells_of_the_champion_again_under_the_same_id(world):
 
 
 async def test_going_back_is_told_as_a_new_event(world):
-    world.write(SIGNAL[:40])
+    world.write(SIGNAL[:48])
     training = world.process(relist_seconds=0.0)
     await training.step()
-    world.write(SIGNAL[40:])
+    world.write(SIGNAL[48:])
     await training.step()
     assert world.publisher.versions() == [1, 2]
     await training.activate(1)

@@ -112,16 +112,16 @@ async def test_a_trace_is_continued_and_returned(
     assert current_trace_id() is None
 
 
-async def test_a_request_is_one_log_line_and_a_probe_is_none(
+async def test_a_write_or_a_failure_is_one_log_line_and_a_read_that_succeeds_is_none(
     build: Build, client: Client, router: APIRouter, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "rlaif.service.access")
     async with client(build(router)) as http:
         for path in ("/livez", "/readyz", "/metrics", "/api/v1/things/7"):
             await http.get(path)
+        await http.post("/api/v1/things/7")
     lines = [r for r in caplog.records if r.name == "rlaif.service.access"]
-    assert [r.getMessage() for r in lines] == ["GET /api/v1/things/7 200"]
-    assert vars(lines[0])["route"] == "/api/v1/things/{id}"
+    assert [r.getMessage() for r in lines] == ["POST /api/v1/things/7 405"]
 
 
 async def test_a_bug_is_a_problem_without_its_cause_and_is_logged_once(

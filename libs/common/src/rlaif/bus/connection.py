@@ -217,7 +217,8 @@ class Bus:
         try:
             await self.client.drain()
         except (nats.errors.Error, OSError):
-            await self.client.close()
+            with contextlib.suppress(nats.errors.Error, OSError):  # NATS may be gone already
+                await self.client.close()
 
     async def _open(self, name: str, timeout: timedelta) -> None:  # noqa: ASYNC109  # see connect
         try:

@@ -29,6 +29,9 @@ FETCH_TIMEOUT = timedelta(seconds=1)
 """Longest wait of one request, and so the longest pause after NATS came back."""
 
 RETRY_PAUSE = timedelta(milliseconds=300)
+BATCH = 100
+"""Most events of one request while history is read."""
+
 BUFFER = 256
 """Events read ahead for a slow reader; after that the reading waits, nothing is dropped."""
 
@@ -46,6 +49,7 @@ class _Cursor:
     history: bool
     next_sequence: int | None = None
     created: datetime | None = None
+    batch: int = 1
 
 
 class StreamFeed:
@@ -93,6 +97,7 @@ class StreamFeed:
         elif info.created != cursor.created:
             cursor.next_sequence = 1
         cursor.created = info.created
+        cursor.batch = 1
 
     async def _read(self, cursor: _Cursor, queue: asyncio.Queue[CloudEvent[Any] | None]) -> None:
         js = self._bus.jetstream
@@ -113,7 +118,7 @@ class StreamFeed:
                 # An empty fetch is a TimeoutError: normal. A consumer that is gone answers 503.
                 with contextlib.suppress(nats.errors.TimeoutError):
                     for message in await subscription.fetch(
-                        1, timeout=FETCH_TIMEOUT.total_seconds()
+                        cursor.batch, timeout=FETCH_TIMEOUT.total_seconds()
                     ):
                         await self._yield(message, cursor, queue)
         finally:
@@ -129,6 +134,9 @@ class StreamFeed:
         except UnknownEventError as error:
             logger.warning("feed skips message %d of %s: %s", sequence, cursor.stream, error)
         cursor.next_sequence = sequence + 1
+        # A larger pull hands out a partial batch only when it times out, so ask for no more
+        # than is stored: history comes in batches, new events singly and at once.
+        cursor.batch = max(1, min(BATCH, message.metadata.num_pending or 0))
 
 
 def _cursors(events: tuple[type[EventData], ...], history: bool) -> list[_Cursor]:

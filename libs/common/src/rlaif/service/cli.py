@@ -29,6 +29,9 @@ S = TypeVar("S", bound=ServiceSettings)
 GRACEFUL_SECONDS = 5
 """How long open requests may take to end once the service is asked to stop."""
 
+WEBSOCKET_BYTES = 65_536
+"""Largest message that a browser may send."""
+
 
 class StartupError(Exception):
     """`create_app` raises it when something is missing; the text says what, why and the fix."""
@@ -206,6 +209,9 @@ def _serve(name: str, app: "FastAPI", listener: socket.socket) -> int:
             lifespan="on",
             server_header=False,
             timeout_graceful_shutdown=GRACEFUL_SECONDS,
+            # Pictures are compressed already: deflating them costs latency and gains nothing.
+            ws_per_message_deflate=False,
+            ws_max_size=WEBSOCKET_BYTES,
         )
     )
     host, port = listener.getsockname()[:2]

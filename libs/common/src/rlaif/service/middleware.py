@@ -73,7 +73,9 @@ class RequestMiddleware:
         route = getattr(scope.get("route"), "path", "unmatched")
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
-        level = logging.DEBUG if scope["path"] in PROBE_PATHS else logging.INFO
+        # A page that asks every second would bury what happened: reads that succeed are quiet.
+        quiet = scope["path"] in PROBE_PATHS or (method in _READS and 200 <= status < 400)
+        level = logging.DEBUG if quiet else logging.INFO
         _log.log(
             level,
             "%s %s %s",
@@ -84,4 +86,5 @@ class RequestMiddleware:
         )
 
 
+_READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})

@@ -19,7 +19,8 @@ from rlaif.storage.ports import ObjectStore
 
 STEPS = 20
 PROGRESS_DIM, DIALOG_DIM = 3, 7
-"""The dimensions of an observation that the judges look at."""
+"""The dimensions of an observation that the judges look at. Each is followed by one that shows
+what rose in this segment, and starts every segment at 0."""
 
 _RISES = (0.0, 0.0, 0.15, 0.4)
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
@@ -87,6 +88,7 @@ def play(
             # A dimension that is full starts over, as after a death.
             last = observations[-1]
             state = np.where(last > 0.9, 0.0, last).astype(np.float32)
+            state[[PROGRESS_DIM + 1, DIALOG_DIM + 1]] = 0.0
     return found
 
 
@@ -168,7 +170,9 @@ def _walk(
     rows = np.tile(state.astype(np.float64), (STEPS, 1))
     rows[:, 10 : 10 + distractors] += np.cumsum(rng.normal(0, 0.05, (STEPS, distractors)), axis=0)
     for dim in (PROGRESS_DIM, DIALOG_DIM):
-        rows[int(rng.integers(1, STEPS)) :, dim] += float(rng.choice(_RISES))
+        rose_at, rise = int(rng.integers(1, STEPS // 2)), float(rng.choice(_RISES))
+        rows[rose_at:, dim] += rise
+        rows[rose_at:, dim + 1] += 2 * rise
     return np.clip(rows, 0, 1).astype(np.float32)
 
 

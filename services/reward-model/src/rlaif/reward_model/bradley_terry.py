@@ -2,11 +2,14 @@
 
 ΔR is one number of a segment, made of the network's logits r:
 
-* `end_minus_start` (default): r(last) - r(first). The trainer pays F = γΦ(s') - Φ(s), whose sum
-  over a segment is the potential's rise, so this trains what is used. What an observation carries
-  all the time (keys, rooms visited) cancels; only what the segment changed counts.
-* `mean`: the mean of r over the segment, as PEBBLE and Motif do. Right for an additive reward, or
-  when segments differ in where they are more than in what they achieve.
+* `mean` (default): the mean of r over the segment, as PEBBLE and Motif do. The potential is then
+  high where good segments are played.
+* `end_minus_start`: r(last) - r(first). The trainer pays F = γΦ(s') - Φ(s), whose sum over a
+  segment is the potential's rise, so this trains what is used. But most of what judges see happens
+  between the two, and what a segment did there is lost.
+
+On 201 segments of the built-in cartridge the mean ranked held-out pairs 0.83 right, the rise 0.60;
+on the first 80 it was 0.68 against 0.42 (ADR 0009). Shaping keeps the optimal policies with either.
 
 Novelty and efficiency belong to a path, and no function of one state can express them fully.
 """
@@ -54,7 +57,7 @@ class FitSettings:
             (1 - ε) P + ε/2, so no single wrong label pulls without bound.
     """
 
-    statistic: Statistic = "end_minus_start"
+    statistic: Statistic = "mean"
     activation: Activation = "tanh"
     epochs: int = 60
     learning_rate: float = 3e-3

@@ -95,9 +95,10 @@ class RewardModelSettings(ServiceSettings):
         "segment repeat each other. Fewer: noisier.",
     )
     statistic: Literal["end_minus_start", "mean"] = Field(
-        default="end_minus_start",
-        description="What of a segment is compared: the potential's rise from its first to its "
-        "last observation (for potential shaping), or its mean (for an additive reward).",
+        default="mean",
+        description="What of a segment is compared: the mean of the network over its "
+        "observations, or the rise from its first to its last one. The mean says which states "
+        "belong to good segments and learns from fewer labels (ADR 0009).",
     )
     activation: Literal["relu", "tanh"] = Field(
         default="tanh",

@@ -1,0 +1,410 @@
+"""Writes the reference pages that repeat what the code says: events, configuration, metrics.
+
+    python docs/generate.py            write the pages
+    python docs/generate.py --check    exit 1 when a page differs from the code
+
+Needs the packages installed (`make setup`). Opens no connection.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+
+from rlaif.bus.topology import MAX_DELIVER, TopologySettings, stream_config
+from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import EventData
+from rlaif.contracts.ids import ID_PATTERN, SHA256_PATTERN
+from rlaif.contracts.model import Contract
+from rlaif.contracts.telemetry import (
+    FRAME_SUBJECT,
+    JudgeCall,
+    MapPosition,
+    RewardBreakdown,
+    ScreenFrame,
+    Telemetry,
+    TrainingProgress,
+)
+from rlaif.exporter.app import create_app as create_exporter
+from rlaif.exporter.settings import ExporterSettings
+from rlaif.hud.app import create_app as create_hud
+from rlaif.hud.settings import HudSettings
+from rlaif.judge.app import create_app as create_judge
+from rlaif.judge.settings import JudgeSettings
+from rlaif.mock_llm.app import create_app as create_mock_llm
+from rlaif.mock_llm.settings import MockLlmSettings
+from rlaif.reward_model.app import create_app as create_reward_model
+from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.service.metrics import MetricDoc, ServiceMetrics
+from rlaif.service.settings import FieldDoc, ServiceSettings, describe
+from rlaif.trainer.app import create_app as create_trainer
+from rlaif.trainer.settings import TrainerSettings
+
+HERE = Path(__file__).resolve().parent
+NOTE = "<!-- Written by docs/generate.py from the code. Do not edit; see CONTRIBUTING.md. -->"
+
+READINGS: tuple[type[Telemetry], ...] = (
+    TrainingProgress,
+    RewardBreakdown,
+    JudgeCall,
+    MapPosition,
+)
+
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Service:
+    """A program with settings and metrics.
+
+    Attributes:
+        settings: Its settings class.
+        app: Builds its app from settings of that class; opens nothing.
+    """
+
+    settings: type[ServiceSettings]
+    app: Callable[[Any], FastAPI]
+
+    @property
+    def name(self) -> str:
+        """Such as `reward-model`."""
+        return self.settings.service_name()
+
+
+SERVICES = (
+    Service(TrainerSettings, create_trainer),
+    Service(ExporterSettings, create_exporter),
+    Service(JudgeSettings, create_judge),
+    Service(RewardModelSettings, create_reward_model),
+    Service(HudSettings, create_hud),
+    Service(MockLlmSettings, create_mock_llm),
+)
+"""In the order of the ring; the stand-in for language models last."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write or check the pages; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        description="Writes docs/events.md, configuration.md and metrics.md from the code."
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 when a page is stale"
+    )
+    check = parser.parse_args(argv).check
+    pages = {
+        "events.md": events_page(),
+        "configuration.md": configuration_page(),
+        "metrics.md": metrics_page(),
+    }
+    if not check:
+        for name, text in pages.items():
+            (HERE / name).write_text(text, encoding="utf-8")
+        return 0
+    stale = [name for name, text in pages.items() if _stored(HERE / name) != text]
+    if stale:
+        listed = ", ".join(f"docs/{name}" for name in stale)
+        sys.stderr.write(f"{listed}: not what the code says; run docs/generate.py and commit\n")
+    return 1 if stale else 0
+
+
+def _stored(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+# --- events ---------------------------------------------------------------------------------------
+
+
+def events_page() -> str:
+    """docs/events.md."""
+    return _page(
+        "# Events and telemetry",
+        NOTE,
+        "Events travel on NATS JetStream as CloudEvents 1.0 in JSON. An event is a hint: it names "
+        "objects by key and digest, and its consumer reads the object. Equal data gives an equal "
+        "event id, and the id is the `Nats-Msg-Id`, so publishing twice stores one message. "
+        "Within a version only optional fields are added "
+        "([ADR 0003](adr/0003-events-are-hints-objects-are-truth.md)). "
+        "Source: [catalog.py](../libs/common/src/rlaif/contracts/catalog.py), "
+        "[events.py](../libs/common/src/rlaif/contracts/events.py).",
+        _overview(),
+        "## Streams",
+        "File storage, limits retention, discard new, duplicate window one hour. Each consumer is "
+        f"a durable pull consumer; the server delivers one event to it at most {MAX_DELIVER} "
+        "times. Sizes are the defaults of one server "
+        "([topology.py](../libs/common/src/rlaif/bus/topology.py)).",
+        _streams(),
+        "## Envelope",
+        _fields(CloudEvent[EventData]),
+        *(part for spec in CATALOG for part in _event(spec)),
+        "## Telemetry",
+        "Live readings on plain NATS: not stored, not acknowledged, lost when nobody listens. "
+        "Nothing in the ring depends on them. A reading that is unknown is null.",
+        f"### `{FRAME_SUBJECT}.<env>`",
+        _doc(ScreenFrame),
+        *(part for reading in READINGS for part in _reading(reading)),
+    )
+
+
+def _overview() -> str:
+    rows = [
+        (
+            f"[`{spec.subject}`](#{_anchor(spec)})",
+            f"`{spec.stream}`",
+            spec.producer,
+            ", ".join(spec.consumers) or "people",
+        )
+        for spec in CATALOG
+    ]
+    return _table(("Subject", "Stream", "Producer", "Consumers"), rows)
+
+
+def _anchor(spec: EventSpec) -> str:
+    return spec.type.replace(".", "")
+
+
+def _streams() -> str:
+    rows = []
+    for name, subjects in STREAMS.items():
+        config = stream_config(name, TopologySettings())
+        rows.append(
+            (
+                f"`{name}`",
+                ", ".join(f"`{subject}`" for subject in subjects),
+                _age(config.max_age or 0),
+                f"{(config.max_bytes or 0) // _MIB} MiB",
+                f"{(config.max_msg_size or 0) // 1024} KiB",
+            )
+        )
+    return _table(("Stream", "Subjects", "Kept", "Room", "Largest message"), rows)
+
+
+def _age(seconds: float) -> str:
+    return f"{timedelta(seconds=seconds).days} days" if seconds else "until removed"
+
+
+def _event(spec: EventSpec) -> Iterator[str]:
+    yield f"## {spec.type}"
+    yield _doc(spec.data)
+    yield _table(
+        ("", ""),
+        [
+            ("Subject", f"`{spec.subject}`"),
+            ("Stream", f"`{spec.stream}`"),
+            ("Event id", f"`{spec.dedupe_key(_Names())}`"),
+            ("CloudEvents `subject`", f"`{spec.about(_Names())}`"),
+            ("Producer", spec.producer),
+            ("Consumers", ", ".join(f"`{name}`" for name in spec.consumers) or "none"),
+        ],
+    )
+    yield _fields(spec.data)
+
+
+def _reading(reading: type[Telemetry]) -> Iterator[str]:
+    yield f"### `{reading.SUBJECT}`"
+    yield _doc(reading)
+    yield _fields(reading)
+
+
+class _Names:
+    """Stands in for event data: every attribute is its own name in braces."""
+
+    def __getattr__(self, name: str) -> "_Name":
+        return _Name(name)
+
+
+class _Name(str):
+    """A field's name; formats as `{name}` and keeps a slice visible."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"{{{super().__str__()}}}"
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+    def __getitem__(self, key: Any) -> "_Name":
+        return _Name(f"{super().__str__()}[:{key.stop}]")
+
+
+# --- fields of a pydantic class -------------------------------------------------------------------
+
+
+def _fields(kind: type[Contract]) -> str:
+    schema = kind.model_json_schema()
+    required = set(schema.get("required", ()))
+    rows = [
+        (
+            f"`{name}`",
+            "the event's own fields, below" if "$ref" in field else _type(field),
+            "required" if name in required else _default(field),
+            field.get("description", ""),
+        )
+        for name, field in schema["properties"].items()
+    ]
+    return _table(("Field", "Type", "Default", "Meaning"), rows)
+
+
+def _type(field: dict[str, Any]) -> str:
+    """A JSON schema in a few words."""
+    if "anyOf" in field:
+        return " or ".join(_type(option) for option in field["anyOf"])
+    if "const" in field:
+        return f'"{field["const"]}"'
+    if field.get("pattern") == ID_PATTERN:
+        return "id"
+    if field.get("pattern") == SHA256_PATTERN:
+        return "SHA-256"
+    if field.get("format") == "date-time":
+        return "time with zone"
+    kind = str(field.get("type", "any"))
+    if kind == "array":
+        return f"list of {_type(field['items'])}" if "items" in field else "list"
+    if kind == "object":
+        values = field.get("additionalProperties")
+        return f"object of {_type(values)}" if isinstance(values, dict) else "object"
+    return f"{kind}{_bounds(field)}"
+
+
+def _bounds(field: dict[str, Any]) -> str:
+    low, high = field.get("minimum"), field.get("maximum")
+    if low is not None and high is not None:
+        return f" {low} to {high}"
+    return f" ≥ {low}" if low is not None else ""
+
+
+def _default(field: dict[str, Any]) -> str:
+    value = field.get("default", field.get("const"))
+    return "null" if value is None else "empty" if value == [] else f"`{value}`"
+
+
+# --- configuration --------------------------------------------------------------------------------
+
+
+def configuration_page() -> str:
+    """docs/configuration.md."""
+    return _page(
+        "# Configuration",
+        NOTE,
+        "A value is looked for on the command line, then in the environment, then in the default. "
+        "`python -m rlaif.<service> --help` prints the same tables; `--print-settings` prints the "
+        "values that hold, secrets masked. A wrong value ends the start with exit code 2 and one "
+        "line that says which option or variable to set. Lists and objects are given as JSON.",
+        "`make demo` passes its environment on to every service and gives addresses, credentials, "
+        "ports and a few smaller training values of its own "
+        "([stack.py](../deploy/local/src/rlaif/local/stack.py)). For the training values, what you "
+        "set wins.",
+        "## All services",
+        "A shared variable can be overridden for one service by its prefixed name, such as "
+        "`JUDGE_LOG_LEVEL`, while the plain name is not set.",
+        _settings(field for field in describe(ServiceSettings) if field.shared),
+        *(part for service in SERVICES for part in _service_settings(service)),
+    )
+
+
+def _service_settings(service: Service) -> Iterator[str]:
+    module = f"rlaif.{service.name.replace('-', '_')}"
+    yield f"## {service.name}"
+    yield f"{_doc(service.settings)} Run: `python -m {module}`."
+    shared = {field.name for field in describe(ServiceSettings) if field.shared}
+    yield _settings(field for field in describe(service.settings) if field.name not in shared)
+
+
+def _settings(fields: Iterable[FieldDoc]) -> str:
+    rows = [
+        (f"`{field.environment}`", f"`{field.option}`", _value(field.default), field.description)
+        for field in fields
+    ]
+    return _table(("Variable", "Option", "Default", "Meaning"), rows)
+
+
+def _value(default: str) -> str:
+    return default if default in ("unset", "hidden") else f"`{default}`"
+
+
+# --- metrics --------------------------------------------------------------------------------------
+
+
+def metrics_page() -> str:
+    """docs/metrics.md."""
+    found = {service.name: _metrics_of(service) for service in SERVICES}
+    every = [_unprefixed(service, doc) for service in SERVICES for doc in found[service.name]]
+    common = [row for row in dict.fromkeys(every) if every.count(row) == len(SERVICES)]
+    return _page(
+        "# Metrics",
+        NOTE,
+        "Each service answers `GET /metrics` in the text format of Prometheus. Names are "
+        "`rlaif_<service>_<name>`, units are seconds and counts, and no label holds an id. A "
+        "histogram has `_bucket`, `_sum` and `_count` series. On Linux each service also exposes "
+        "the `process_*` metrics of the Prometheus client (CPU, memory, open files).",
+        "## All services",
+        _table(("Name", "Kind", "Labels", "Meaning"), [_metric(doc) for doc in common]),
+        *(
+            part
+            for service in SERVICES
+            for part in (
+                f"## {service.name}",
+                _table(
+                    ("Name", "Kind", "Labels", "Meaning"),
+                    [
+                        _metric(doc)
+                        for doc in found[service.name]
+                        if _unprefixed(service, doc) not in common
+                    ],
+                ),
+            )
+        ),
+    )
+
+
+def _metrics_of(service: Service) -> tuple[MetricDoc, ...]:
+    app = service.app(service.settings())
+    app.build_middleware_stack()  # the request metrics are made with the middleware
+    metrics: ServiceMetrics = app.state.metrics
+    if any(service.name in spec.consumers for spec in CATALOG):
+        metrics.worker_observer()  # some make it once NATS is reached
+    return metrics.described()
+
+
+def _unprefixed(service: Service, doc: MetricDoc) -> MetricDoc:
+    """The metric with `<service>` for the service's name, to see what all have."""
+    own = f"rlaif_{service.name.replace('-', '_')}_"
+    name = f"rlaif_<service>_{doc.name.removeprefix(own)}"
+    return MetricDoc(name, doc.kind, doc.doc, doc.labels)
+
+
+def _metric(doc: MetricDoc) -> tuple[str, ...]:
+    return (f"`{doc.name}`", doc.kind, ", ".join(f"`{name}`" for name in doc.labels), doc.doc)
+
+
+# --- Markdown -------------------------------------------------------------------------------------
+
+
+def _page(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _doc(kind: type) -> str:
+    """The docstring's text without its sections, as one paragraph."""
+    text = cleandoc(kind.__doc__ or "").split("\nAttributes:")[0]
+    return " ".join(text.split())
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
