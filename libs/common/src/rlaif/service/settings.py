@@ -147,7 +147,7 @@ def _describe(settings_class: type[ServiceSettings], name: str, field: FieldInfo
         environment=alias if isinstance(alias, str) else f"{prefix}{name}".upper(),
         default=_default_text(field, secret=secret),
         description=field.description or "",
-        shared=isinstance(alias, str),
+        shared=isinstance(alias, str) and name in ServiceSettings.model_fields,
         secret=secret,
         kind=_kind(field.annotation),
     )

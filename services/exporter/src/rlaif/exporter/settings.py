@@ -16,6 +16,7 @@ class ExporterSettings(ServiceSettings):
     port: int = Field(default=8082, ge=0, le=65535, description="TCP port to listen on.")
     rom_path: Path | None = Field(
         default=None,
+        validation_alias="ROM_PATH",
         description="ROM to replay on, the trainer's; unset for the embedded game.",
     )
     png_interval_frames: int = Field(

@@ -106,13 +106,7 @@ def _connector(settings: HudSettings) -> Callable[[], Awaitable[LiveBus]]:
 
 
 def _open_store(settings: HudSettings) -> ObjectStore:
-    credentials = S3Credentials(
-        endpoint_url=settings.s3_endpoint_url,
-        access_key=settings.s3_access_key,
-        secret_key=settings.s3_secret_key.get_secret_value(),
-        region=settings.s3_region,
-    )
-    return open_store(settings.episodes_store, credentials)
+    return open_store(settings.episodes_store, S3Credentials.of(settings))
 
 
 def _lifespan(

@@ -105,7 +105,7 @@ async def _serve_ring(
         except BusUnavailableError as error:
             log.warning("streams are not there yet", extra={"reason": str(error)})
             await asyncio.sleep(_RETRY_SECONDS)
-    uploader = CaptureUploader(lambda: runs.spool, episodes, bus.publisher("trainer"))
+    uploader = CaptureUploader(runs.spools, episodes, bus.publisher("trainer"))
     champion = ChampionWatcher(models, settings.data_dir.resolve() / "reward_models", runs.send)
     view = LiveView(
         bus.telemetry(), lambda: runs.state, lambda: runs.screen_path, fps=settings.watch_fps
@@ -134,15 +134,15 @@ async def _grant_captures(settings: TrainerSettings, runs: RunManager, bus: Bus)
         total = runs.segments_captured
         budget.spend(max(0, total - captured))
         captured = total
-        granted = budget.grant(time.monotonic(), await _backlog(bus, runs.spool))
+        granted = budget.grant(time.monotonic(), await _backlog(bus, runs.spools()))
         await runs.send(GrantCaptures(segments=granted))
 
 
-async def _backlog(bus: Bus, spool: Spool | None) -> int | None:
-    """Segments that wait in spool, exporter and judge; None when the bus does not say."""
+async def _backlog(bus: Bus, spools: list[Spool]) -> int | None:
+    """Segments that wait in spools, exporter and judge; None when the bus does not say."""
     try:
         waiting = await bus.backlog(SegmentCaptured, "exporter")
         waiting += await bus.backlog(SegmentExported, "judge")
     except BusUnavailableError:
         return None
-    return waiting + (spool.count() if spool is not None else 0)
+    return waiting + sum(spool.count() for spool in spools)

@@ -1,4 +1,4 @@
-"""Moves captures from the spool to the object store and announces them.
+"""Moves captures from the spools to the object store and announces them.
 
 Keyframe, capture, event, then the spool file goes: killed at any point, the next try repeats what
 was done without harm, because objects are created once and equal events have equal ids.
@@ -26,17 +26,17 @@ _KNOWN_KEYFRAMES = 256
 
 
 class CaptureUploader:
-    """Empties a spool for as long as `run` runs.
+    """Empties spools for as long as `run` runs.
 
     Attributes:
         uploaded: Captures that this uploader announced.
     """
 
     def __init__(
-        self, spool: Callable[[], Spool | None], store: ObjectStore, publisher: Publisher
+        self, spools: Callable[[], list[Spool]], store: ObjectStore, publisher: Publisher
     ) -> None:
-        """Take captures from the spool that `spool()` names at the time."""
-        self._spool = spool
+        """Take captures from the spools that `spools()` names at the time."""
+        self._spools = spools
         self._store = store
         self._publisher = publisher
         self._keyframes: dict[str, None] = {}
@@ -60,10 +60,9 @@ class CaptureUploader:
 
     async def upload_waiting(self) -> int:
         """Upload what waits now; returns how many captures went out."""
-        spool = self._spool()
-        if spool is None:
-            return 0
-        paths = await asyncio.to_thread(lambda: list(spool.waiting()))
+        paths = await asyncio.to_thread(
+            lambda: [path for spool in self._spools() for path in spool.waiting()]
+        )
         for path in paths:
             await self._upload(path)
         return len(paths)

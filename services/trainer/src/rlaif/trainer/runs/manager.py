@@ -1,15 +1,24 @@
 """The one run that the service trains now, and the runs on disk."""
 
+import logging
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.runs.protocol import Command, IterationDone, LoadRewardModel, Message
+from rlaif.trainer.runs.protocol import (
+    Command,
+    IterationDone,
+    LoadRewardModel,
+    Message,
+    RewardModelRefused,
+)
 from rlaif.trainer.runs.record import RunRecord, list_runs, new_run_id
 from rlaif.trainer.runs.spool import Spool
 from rlaif.trainer.runs.state import RunState
 from rlaif.trainer.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
+
+log = logging.getLogger(__name__)
 
 
 class RunInProgressError(Exception):
@@ -67,10 +76,9 @@ class RunManager:
         """Of the current run."""
         return self._current.state if self._current else None
 
-    @property
-    def spool(self) -> Spool | None:
-        """Of the current run."""
-        return self._current.spool if self._current else None
+    def spools(self) -> list[Spool]:
+        """Of all runs: what an earlier one left is uploaded too."""
+        return [Spool(self.directory(record.run_id) / "spool") for record in self.on_disk()]
 
     @property
     def screen_path(self) -> Path | None:
@@ -101,6 +109,11 @@ class RunManager:
 
     def _note(self, message: Message) -> None:
         state = self.state
+        if isinstance(message, RewardModelRefused):
+            log.error(
+                "reward model did not load; the one before stays",
+                extra={"version": message.version, "reason": message.reason},
+            )
         if isinstance(message, IterationDone) and state is not None:
             self._steps.set(message.env_steps)
             self._rate.set(message.steps_per_second)

@@ -30,7 +30,6 @@ class RunState:
         env_steps: Environment steps of the run, over all attempts.
         reward_model_version: Version that shapes rewards; None for none.
         reward_model_loaded_at_step: Environment step from which it does.
-        refusals: Reward models that did not load, version → reason.
         checkpoint: Iteration of the last checkpoint.
         failure: Why it failed.
     """
@@ -43,7 +42,6 @@ class RunState:
     iteration: int = 0
     reward_model_version: int | None = None
     reward_model_loaded_at_step: int | None = None
-    refusals: tuple[tuple[int, str], ...] = ()
     checkpoint: int | None = None
     failure: str | None = None
 
@@ -68,7 +66,7 @@ class RunState:
                     reward_model_loaded_at_step=message.env_step,
                 )
             case RewardModelRefused():
-                return replace(self, refusals=(*self.refusals, (message.version, message.reason)))
+                return self
             case CheckpointSaved():
                 return replace(self, checkpoint=message.iteration)
             case Failed():

@@ -14,7 +14,6 @@ from pydantic import ValidationError
 
 from rlaif.trainer.runs.protocol import MESSAGES, Command, LoadRewardModel, Message, Stop
 from rlaif.trainer.runs.record import RunRecord, begin_attempt
-from rlaif.trainer.runs.spool import Spool
 from rlaif.trainer.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
 
@@ -32,7 +31,6 @@ class RunSupervisor:
     Attributes:
         state: What is known of the run now.
         directory: Where the run keeps its files.
-        spool: Its outbox.
     """
 
     def __init__(
@@ -51,7 +49,6 @@ class RunSupervisor:
         self._settings = settings
         self._on_message = on_message
         self.directory = settings.data_dir.resolve() / "runs" / run_id
-        self.spool = Spool(self.directory / "spool")
         self.state = RunState(run_id=run_id)
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
@@ -61,7 +58,6 @@ class RunSupervisor:
     def start(self, model: LoadRewardModel | None = None) -> None:
         """Start the process, in the background, with a reward model if there is one."""
         self._model = model
-        self.spool.prepare()
         self._stopping = False
         self._task = asyncio.create_task(self._keep_running(), name=f"run-{self.state.run_id}")
 
