@@ -1,35 +1,16 @@
 """A spooled capture is whole or not there."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rlaif.contracts.captures import Capture, EmulatorIdentity, GameIdentity
 from rlaif.trainer.runs.spool import Spool, SpooledCapture
 
-SHA = "ab" * 32
+SpooledFactory = Callable[[str], SpooledCapture]
 
 
-def spooled(segment_id: str) -> SpooledCapture:
-    capture = Capture(
-        segment_id=segment_id,
-        episode_id="e-1",
-        run_id="r-1",
-        env_id="r-1-0",
-        game=GameIdentity(title="SEEDLING", rom_sha256=SHA),
-        emulator=EmulatorIdentity(version="2.8.1", sound_emulated=False),
-        frame_skip=4,
-        keyframe_sha256=SHA,
-        actions="0123",
-        start_step=0,
-        start_ram_sha256=SHA,
-        end_ram_sha256=SHA,
-        env_step=10,
-    )
-    return SpooledCapture(capture, b"\x28\xb5\x2f\xfd\nbinary\n")
-
-
-def test_what_is_written_is_read_back(tmp_path: Path):
+def test_what_is_written_is_read_back(tmp_path: Path, spooled: SpooledFactory):
     spool = Spool(tmp_path / "spool")
     spool.prepare()
     spool.write(spooled("s-1"))
@@ -37,7 +18,7 @@ def test_what_is_written_is_read_back(tmp_path: Path):
     assert SpooledCapture.unpack(path.read_bytes()) == spooled("s-1")
 
 
-def test_the_oldest_comes_first(tmp_path: Path):
+def test_the_oldest_comes_first(tmp_path: Path, spooled: SpooledFactory):
     spool = Spool(tmp_path)
     for name in ("s-c", "s-a", "s-b"):
         spool.write(spooled(name))

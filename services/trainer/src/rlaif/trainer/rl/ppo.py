@@ -1,6 +1,7 @@
 """PPO on finished arrays: RLlib's learner, loss and checkpoints with our own sampling loop."""
 
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -137,20 +138,21 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         group = self.env_runner_group
         runners = max(1, group.num_healthy_remote_env_runners())
         per_step = runners * self.config.num_envs_per_env_runner
-        remote = group.num_remote_env_runners() > 0
+        # A function and not a method's name: RLlib passes no arguments on to the local runner.
+        sample = methodcaller(
+            "sample",
+            steps=-(-self.config.train_batch_size_per_learner // per_step),
+            capture_quota=self.capture_quota // runners,
+            context=CaptureContext(
+                env_step=self.env_steps,
+                policy_iteration=self.training_iteration,
+                reward_model_version=self.reward_model_version,
+            ),
+        )
         return list(
             group.foreach_env_runner(
-                "sample",
-                kwargs={
-                    "steps": -(-self.config.train_batch_size_per_learner // per_step),
-                    "capture_quota": self.capture_quota // runners,
-                    "context": CaptureContext(
-                        env_step=self.env_steps,
-                        policy_iteration=self.training_iteration,
-                        reward_model_version=self.reward_model_version,
-                    ),
-                },
-                local_env_runner=not remote,
+                sample,
+                local_env_runner=group.num_remote_env_runners() == 0,
                 timeout_seconds=self.config.sample_timeout_s,
             )
         )

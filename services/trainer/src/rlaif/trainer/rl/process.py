@@ -231,8 +231,10 @@ def main(arguments: list[str]) -> int:
     warnings.simplefilter("ignore", DeprecationWarning)  # RLlib's own, on every start
     record = RunRecord.read(run_file)
     commands: SimpleQueue[Command] = SimpleQueue()
+    # A file of its own: the thread still reads when the interpreter, at its end, locks sys.stdin.
+    input_file = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     threading.Thread(
-        target=_listen, args=(sys.stdin.buffer, commands), name="commands", daemon=True
+        target=_listen, args=(input_file, commands), name="commands", daemon=True
     ).start()
     with os.fdopen(message_fd, "wb") as messages:
         settings = TrainerSettings.model_validate_json(record.settings)

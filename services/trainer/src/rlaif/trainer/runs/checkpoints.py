@@ -34,8 +34,9 @@ class CheckpointInfo(BaseModel):
 
 def begin(directory: Path, iteration: int) -> Path:
     """An empty directory to save into; it becomes a checkpoint with `commit`."""
+    for unfinished in directory.glob(".partial_*"):
+        shutil.rmtree(unfinished)
     partial = directory / f".partial_{iteration:08d}"
-    shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     return partial
 

@@ -137,6 +137,7 @@ class RunSupervisor:
                 stdout=output,
                 stderr=output,
                 pass_fds=(write_fd,),
+                start_new_session=True,  # Ctrl-C is for the service, which asks it to save first
                 env=_environment(),
             )
         os.close(write_fd)

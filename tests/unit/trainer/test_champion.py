@@ -1,0 +1,87 @@
+"""The trainer hears of a champion once, and only of one that is what was published."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from rlaif.contracts.reward_models import Champion
+from rlaif.storage import keys
+from rlaif.storage.file import FileStore
+from rlaif.trainer.champion import ChampionWatcher
+from rlaif.trainer.runs.protocol import LoadRewardModel
+
+MODEL = b"a model"
+
+
+class Inbox:
+    def __init__(self) -> None:
+        self.commands: list[LoadRewardModel] = []
+
+    async def take(self, command: LoadRewardModel) -> None:
+        self.commands.append(command)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path / "store")
+
+
+@pytest.fixture
+def inbox() -> Inbox:
+    return Inbox()
+
+
+@pytest.fixture
+def watcher(store: FileStore, inbox: Inbox, tmp_path: Path) -> ChampionWatcher:
+    return ChampionWatcher(store, tmp_path / "models", inbox.take)
+
+
+def publish(store: FileStore, version: int, *, stored: bytes = MODEL) -> None:
+    champion = Champion(
+        version=version,
+        manifest_key=keys.reward_model(version, "manifest.json"),
+        model_key=keys.reward_model(version, "rm.safetensors"),
+        model_sha256=hashlib.sha256(MODEL).hexdigest(),
+    )
+    store.put(champion.model_key, stored)
+    store.put(keys.CHAMPION, champion.model_dump_json().encode())
+
+
+async def test_a_champion_is_handed_on_once(
+    store: FileStore, watcher: ChampionWatcher, inbox: Inbox
+):
+    assert not await watcher.refresh(), "there is none yet"
+    publish(store, 3)
+    assert await watcher.refresh()
+    assert not await watcher.refresh(), "a repeated event changes nothing"
+    (command,) = inbox.commands
+    assert command.version == 3
+    assert command.path.endswith(f"{hashlib.sha256(MODEL).hexdigest()}.safetensors")
+
+
+async def test_a_roll_back_is_handed_on_like_any_champion(
+    store: FileStore, watcher: ChampionWatcher, inbox: Inbox
+):
+    for version in (4, 3):
+        publish(store, version)
+        await watcher.refresh()
+    assert [command.version for command in inbox.commands] == [4, 3]
+
+
+async def test_a_model_that_is_not_what_was_published_is_left_alone(
+    store: FileStore, watcher: ChampionWatcher, inbox: Inbox
+):
+    publish(store, 3, stored=b"half of a mod")
+    assert not await watcher.refresh()
+    assert inbox.commands == []
+    publish(store, 3)
+    assert await watcher.refresh(), "looked for again once it is whole"
+
+
+async def test_a_champion_that_cannot_be_read_keeps_the_one_before(
+    store: FileStore, watcher: ChampionWatcher, inbox: Inbox
+):
+    store.put(keys.CHAMPION, b"{")
+    assert not await watcher.refresh()
+    assert inbox.commands == []
