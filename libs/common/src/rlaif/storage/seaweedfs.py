@@ -109,8 +109,7 @@ class SeaweedFS:
     """One server's recipe.
 
     Attributes:
-        data_dir: Everything it writes; made when missing. An absolute path of less than about
-            90 characters, the limit of a socket's name.
+        data_dir: Everything it writes; made when missing. An absolute path.
         ports: Where it listens, on 127.0.0.1.
         access_key: The one identity, which may do everything.
         secret_key: Its secret.
@@ -162,8 +161,8 @@ class SeaweedFS:
             "-webdav=false", "-admin.ui=false", "-s3.port.iceberg=0", "-s3.port.lance=0",
             "-s3.autoCreateBucket=false", "-disableHttp", "-master.telemetry=false",
             "-master.electionTimeout=1s", "-volume.preStopSeconds=0",
-            f"-filer.localSocket={self.data_dir / 'f.sock'}",
-            f"-s3.localSocket={self.data_dir / 's3.sock'}",
+            # Relative: a socket's whole name must fit in about 100 characters.
+            "-filer.localSocket=f.sock", "-s3.localSocket=s3.sock",
         ]  # fmt: skip
 
     def environment(self) -> dict[str, str]:
