@@ -13,12 +13,6 @@ import pytest
 from PIL import Image, ImageDraw
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.scores import (
-    RUBRIC_WEIGHTS,
-    CriterionScore,
-    JudgeCallRecord,
-    ScoreRecord,
-)
 from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, TrainingProgress
 from rlaif.storage.file import FileStore
 from rlaif.testing.events import (
@@ -27,6 +21,7 @@ from rlaif.testing.events import (
     segment_exported,
     segment_scored,
 )
+from rlaif.testing.scores import judge_call, score_record
 
 EVIL = "<img src=x onerror=\"document.title='owned'\"> went right"
 PIXELS = """(() => {
@@ -67,30 +62,7 @@ async def playing(bus: Bus) -> AsyncIterator[asyncio.Event]:
 
 async def publish_one_loop(bus: Bus, episodes: FileStore) -> None:
     """One segment all around the ring; its judge writes markup."""
-    call = JudgeCallRecord(
-        judge="state",
-        route="/dialog",
-        model="m",
-        vote=0,
-        seed=0,
-        prompt_sha256="0" * 64,
-        outcome="ok",
-        latency_seconds=1,
-        rationale=EVIL,
-    )
-    record = ScoreRecord(
-        segment_id="segment-1",
-        episode_id="episode-1",
-        run_id="run-1",
-        judge_config="config-1",
-        manifest_key="m",
-        manifest_sha256="0" * 64,
-        criteria={"progress": CriterionScore(value=1, votes=(2,), agreement=1, judge="state")},
-        weights=RUBRIC_WEIGHTS,
-        weighted=0.65,
-        calls=(call,),
-        created_at=datetime.now(UTC),
-    )
+    record = score_record(calls=(judge_call(rationale=EVIL),))
     data = record.model_dump_json().encode()
     scored = segment_scored().model_copy(update={"score_sha256": sha256(data).hexdigest()})
     await asyncio.to_thread(episodes.put_once, scored.score_key, data)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rlaif.bus.connection import connect
+from rlaif.bus.connection import Bus, connect, connect_ready
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.telemetry import FRAME_SUBJECT, RewardBreakdown
@@ -43,6 +43,26 @@ async def test_a_token_in_the_url_opens_the_door_and_a_wrong_one_does_not(tmp_pa
             await connect(f"nats://wrong@127.0.0.1:{server.port}", name="test", timeout=3 * SOON)
     finally:
         server.stop()
+
+
+async def test_a_service_finds_the_streams_at_once(nats_url, bus):
+    await bus.delete_topology()
+    ready = await connect_ready(nats_url, name="other")
+    assert await ready.backlog(SegmentCaptured, "exporter") == 0
+    await ready.close()
+
+
+async def test_a_connection_without_streams_is_not_left_open(nats_url, bus, monkeypatch):
+    opened = []
+
+    async def refused(self):
+        opened.append(self)
+        raise BusUnavailableError("no JetStream")
+
+    monkeypatch.setattr(Bus, "ensure_topology", refused)
+    with pytest.raises(BusUnavailableError, match="no JetStream"):
+        await connect_ready(nats_url, name="other")
+    assert [each.closed for each in opened] == [True]
 
 
 async def test_the_bus_says_whether_nats_is_there_and_reconnects(bus, nats_server):

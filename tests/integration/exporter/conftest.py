@@ -1,19 +1,17 @@
 """Exporters on a real NATS and a real S3, and captures for them."""
 
-import hashlib
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
 import pytest
 
-from rlaif.contracts.events import SegmentCaptured
 from rlaif.exporter.app import create_app
 from rlaif.exporter.settings import ExporterSettings
 from rlaif.game.cartridges import load_cartridge
 from rlaif.game.emulator import PyBoyEmulator
 from rlaif.game.selfcheck import Play, boot, random_segments
-from rlaif.storage import keys
+from rlaif.testing.captures import write_capture
 from rlaif.testing.waiting import eventually
 
 
@@ -36,21 +34,7 @@ def captured(episodes_store, recorded):
 
     def put(index=0, **changes):
         capture = recorded[index].capture.model_copy(update=changes)
-        data = capture.model_dump_json().encode()
-        event = SegmentCaptured(
-            segment_id=capture.segment_id,
-            episode_id=capture.episode_id,
-            run_id=capture.run_id,
-            capture_key=keys.capture(capture.episode_id, capture.segment_id),
-            capture_sha256=hashlib.sha256(data).hexdigest(),
-            keyframe_key=keys.keyframe(capture.keyframe_sha256),
-            keyframe_sha256=capture.keyframe_sha256,
-            decision_steps=len(capture.actions),
-            env_step=capture.env_step,
-        )
-        episodes_store.put(event.keyframe_key, recorded[index].keyframe.data)
-        episodes_store.put(event.capture_key, data)
-        return event
+        return write_capture(episodes_store, capture, recorded[index].keyframe.data)
 
     return put
 

@@ -17,7 +17,7 @@ from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.storage import keys
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import all_answered, eventually
 
 
 async def exported_events(bus):
@@ -31,12 +31,12 @@ async def exported_events(bus):
     return events
 
 
-async def nothing_left(bus):
-    return await bus.backlog(SegmentCaptured, "exporter") == 0
-
-
-async def all_done(bus):
-    await eventually(lambda: nothing_left(bus), "every capture is handled", seconds=30)
+async def all_done(bus, *, seconds=30):
+    await eventually(
+        lambda: all_answered(bus, SegmentCaptured, "exporter"),
+        "every capture is handled",
+        seconds=seconds,
+    )
 
 
 async def test_a_captured_segment_is_exported_with_the_observations_of_the_play(
@@ -50,7 +50,8 @@ async def test_a_captured_segment_is_exported_with_the_observations_of_the_play(
     data = episodes_store.get(told.data.manifest_key)
     assert hashlib.sha256(data).hexdigest() == told.data.manifest_sha256
     manifest = SegmentManifest.model_validate_json(data)
-    assert (manifest.frames, manifest.decision_steps) == (300, 75)
+    waited = sum(frames for _, frames in recorded[0].capture.waits)
+    assert (manifest.frames, manifest.decision_steps) == (300 + waited, 75)
     assert len(manifest.pictures) == 11
     stored = np.load(io.BytesIO(episodes_store.get(manifest.observations.key)))
     assert stored.tobytes() == recorded[0].observations.tobytes()
@@ -162,7 +163,7 @@ async def test_a_killed_process_loses_no_segment(
         process.wait()
     await start_exporter()
     # What the dead process held comes again after its ack_wait.
-    await eventually(lambda: nothing_left(bus), "every capture is handled", seconds=60)
+    await all_done(bus, seconds=60)
     told = await exported_events(bus)
     assert sorted(e.data.segment_id for e in told) == sorted(e.segment_id for e in events)
     for each in told:

@@ -12,7 +12,6 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, TrainingProgress
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
@@ -24,6 +23,7 @@ from rlaif.testing.events import (
     segment_scored,
 )
 from rlaif.testing.http_server import serve
+from rlaif.testing.scores import score_record
 from rlaif.testing.waiting import eventually
 
 OpenPage = Callable[..., AbstractAsyncContextManager[Any]]
@@ -118,19 +118,7 @@ def problems(rows: dict[str, Any]) -> dict[str, str]:
 async def test_a_score_object_is_read_from_the_store(
     hud: str, bus: Bus, file_store: ObjectStore, open_page: OpenPage
 ) -> None:
-    record = ScoreRecord(
-        segment_id="segment-1",
-        episode_id="episode-1",
-        run_id="run-1",
-        judge_config="config-1",
-        manifest_key="m",
-        manifest_sha256="0" * 64,
-        criteria={"progress": CriterionScore(value=1, votes=(2,), agreement=1, judge="state")},
-        weights=RUBRIC_WEIGHTS,
-        weighted=0.65,
-        calls=(),
-        created_at=datetime.now(UTC),
-    )
+    record = score_record()
     data = record.model_dump_json().encode()
     event = segment_scored().model_copy(update={"score_sha256": sha256(data).hexdigest()})
     file_store.put_once(event.score_key, data)

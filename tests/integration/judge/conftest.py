@@ -1,45 +1,18 @@
 """The stand-in for the language models and the judge, each on a real port."""
 
-import asyncio
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 
 import httpx
 import pytest
-import uvicorn
-from fastapi import FastAPI
 
 from rlaif.judge.app import create_app as create_judge
 from rlaif.judge.settings import JudgeSettings
 from rlaif.mock_llm.app import create_app as create_stand_in
 from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.http_server import serve
 from rlaif.testing.waiting import eventually
-
-
-class Server(uvicorn.Server):
-    """A server that leaves the signal handlers to pytest."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-@asynccontextmanager
-async def served(app: FastAPI) -> AsyncIterator[str]:
-    """Serve `app` on a free port of this machine; gives its URL."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=1)
-        server = Server(config)
-        running = asyncio.create_task(server.serve(sockets=[listener]))
-        await eventually(lambda: server.started, "the server listens")
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            await running
 
 
 class StandIn:
@@ -68,7 +41,7 @@ async def stand_in() -> AsyncIterator[StandIn]:
     settings = MockLlmSettings(
         latency_seconds=0.005, jitter_seconds=0.0, slow_seconds=0.2, retry_after_seconds=1
     )
-    async with served(create_stand_in(settings)) as url:
+    async with serve(create_stand_in(settings)) as url:
         yield StandIn(url)
 
 
@@ -88,7 +61,7 @@ async def start_judge(
             }
             settings = JudgeSettings.model_validate(fields | changes)
             url = await stack.enter_async_context(
-                served(create_judge(settings, store=episodes_store))
+                serve(create_judge(settings, store=episodes_store))
             )
             client = await stack.enter_async_context(httpx.AsyncClient(base_url=url))
 

@@ -10,7 +10,7 @@ from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.segments import write_segment
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import all_answered, eventually
 
 
 class Ring:
@@ -35,10 +35,11 @@ class Ring:
         return self.scores()
 
     async def wait_until_idle(self) -> None:
-        async def idle() -> bool:
-            return await self.bus.backlog(SegmentExported, "judge") == 0
-
-        await eventually(idle, "the judge has no event left", seconds=20)
+        await eventually(
+            lambda: all_answered(self.bus, SegmentExported, "judge"),
+            "the judge has no event left",
+            seconds=20,
+        )
 
     async def events(self) -> list[SegmentScored]:
         """Every `SegmentScored` that the stream holds."""

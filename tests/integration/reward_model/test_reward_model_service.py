@@ -24,7 +24,7 @@ from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.scored_segments import ScoredSegment, play, write_scored
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import all_answered, eventually
 
 SIGNAL = play(episodes=7, each=8, signal=True, distractors=2, wrong=0.0)
 TOKEN = {"Authorization": "Bearer secret"}
@@ -129,10 +129,10 @@ async def test_scores_become_version_1_then_2_and_a_person_goes_back(ring: Ring,
     assert (back.version, back.activation, back.model_sha256) == (1, 3, first.model_sha256)
     assert ring.champion().version == 1
 
-    async def handled() -> bool:
-        return await ring.bus.backlog(SegmentScored, "reward-model") == 0
-
-    await eventually(handled, "every event is acknowledged")
+    await eventually(
+        lambda: all_answered(ring.bus, SegmentScored, "reward-model"),
+        "every event is acknowledged",
+    )
     assert await ring.bus.dead_letters() == []
 
 

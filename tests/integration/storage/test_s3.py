@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import httpx
 import pytest
@@ -13,7 +11,7 @@ from rlaif.storage.open import S3Credentials
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
 from rlaif.storage.s3 import S3Store
 from rlaif.storage.seaweedfs import find_weed
-from rlaif.testing.s3_server import S3Server
+from rlaif.testing.s3_server import S3Server, running_s3_server
 
 
 def _store(given: S3Credentials, bucket: str = "zelda-episodes", attempts: int = 2) -> S3Store:
@@ -160,13 +158,8 @@ def test_deletes_go_in_batches_and_name_what_failed(
 
 @pytest.fixture
 def own_server() -> Iterator[S3Server]:
-    with TemporaryDirectory(prefix="s3-") as folder:
-        server = S3Server(Path(folder))
-        server.start()
-        try:
-            yield server
-        finally:
-            server.stop()
+    with running_s3_server() as server:
+        yield server
 
 
 def test_acknowledged_writes_survive_a_crash_of_the_server(own_server: S3Server) -> None:

@@ -1,12 +1,9 @@
 """Captures of the embedded game in a store, and an exporter without a bus."""
 
-import hashlib
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
 
-from rlaif.contracts.captures import Capture
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.exporter.app import emulator_pool
@@ -16,42 +13,10 @@ from rlaif.game.cartridges import load_cartridge
 from rlaif.game.emulator import PyBoyEmulator
 from rlaif.game.selfcheck import Play, boot, random_segments
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.storage import keys
+from rlaif.testing.captures import write_capture
+from rlaif.testing.publisher import RecordingPublisher
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-
-
-def store_capture(store, capture: Capture, keyframe: bytes) -> SegmentCaptured:
-    """What the trainer does with a capture; gives its event."""
-    data = capture.model_dump_json().encode()
-    event = SegmentCaptured(
-        segment_id=capture.segment_id,
-        episode_id=capture.episode_id,
-        run_id=capture.run_id,
-        capture_key=keys.capture(capture.episode_id, capture.segment_id),
-        capture_sha256=hashlib.sha256(data).hexdigest(),
-        keyframe_key=keys.keyframe(capture.keyframe_sha256),
-        keyframe_sha256=capture.keyframe_sha256,
-        decision_steps=len(capture.actions),
-        env_step=capture.env_step,
-    )
-    store.put(event.keyframe_key, keyframe)
-    store.put(event.capture_key, data)
-    return event
-
-
-@dataclass
-class RecordingPublisher:
-    """Keeps what is published; fails as often as it is told to."""
-
-    failures: list[Exception] = field(default_factory=list)
-    published: list = field(default_factory=list)
-
-    async def publish(self, data, *, cause=None):
-        if self.failures:
-            raise self.failures.pop(0)
-        self.published.append((data, cause))
-        return True
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +41,7 @@ def stored(file_store, recorded):
 
     def put(index=0, **changes):
         capture = recorded[index].capture.model_copy(update=changes)
-        return store_capture(file_store, capture, recorded[index].keyframe.data)
+        return write_capture(file_store, capture, recorded[index].keyframe.data)
 
     return put
 

@@ -8,7 +8,6 @@ import pytest
 from fastapi import FastAPI
 
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.contracts.segments import SegmentManifest, StoredFile
 from rlaif.contracts.telemetry import ScreenFrame
 from rlaif.hud.api import api_router
@@ -18,6 +17,7 @@ from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 from rlaif.testing.events import segment_captured, segment_exported, segment_scored
+from rlaif.testing.scores import score_record
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PNG = b"\x89PNG picture"
@@ -91,19 +91,7 @@ def put_segment(store: ObjectStore) -> None:
 
 
 def put_score(store: ObjectStore, judge_config: str) -> None:
-    record = ScoreRecord(
-        segment_id="segment-1",
-        episode_id="episode-1",
-        run_id="run-1",
-        judge_config=judge_config,
-        manifest_key="m",
-        manifest_sha256="0" * 64,
-        criteria={"progress": CriterionScore(value=1, votes=(2,), agreement=1, judge="state")},
-        weights=RUBRIC_WEIGHTS,
-        weighted=None,
-        calls=(),
-        created_at=NOON,
-    )
+    record = score_record(judge_config=judge_config, weighted=None, created_at=NOON)
     store.put_once(keys.score(judge_config, "segment-1"), record.model_dump_json().encode())
 
 

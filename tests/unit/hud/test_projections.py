@@ -5,7 +5,7 @@ from itertools import permutations
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import DeadLetter, EventData
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.scores import CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall, TrainingProgress
 from rlaif.hud.projections import HudState
 from rlaif.hud.views import Snapshot
@@ -16,6 +16,7 @@ from rlaif.testing.events import (
     segment_exported,
     segment_scored,
 )
+from rlaif.testing.scores import judge_call, score_record
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -51,34 +52,17 @@ def dead_letter() -> DeadLetter:
     )
 
 
-def score_record(segment_id: str = "segment-1") -> ScoreRecord:
+def score_with_calls(segment_id: str = "segment-1") -> ScoreRecord:
     calls = [("ok", "Opened the chest."), ("ok", "Another vote."), ("timeout", None)]
-    return ScoreRecord(
+    return score_record(
         segment_id=segment_id,
-        episode_id="episode-1",
-        run_id="run-1",
-        judge_config="config-1",
-        manifest_key="m",
-        manifest_sha256="0" * 64,
         criteria={
             "progress": CriterionScore(value=1, votes=(2, 2, 1), agreement=2 / 3, judge="state"),
             "dialog": CriterionScore(value=0.5, votes=(1, 1, 1), agreement=1, judge="state"),
         },
         abstentions={"novelty": "timed out"},
-        weights=RUBRIC_WEIGHTS,
-        weighted=0.65,
         calls=tuple(
-            JudgeCallRecord(
-                judge="state",
-                route="/dialog",
-                model="m",
-                vote=vote,
-                seed=vote,
-                prompt_sha256="0" * 64,
-                outcome=outcome,
-                latency_seconds=1,
-                rationale=rationale,
-            )
+            judge_call(vote=vote, seed=vote, outcome=outcome, rationale=rationale)
             for vote, (outcome, rationale) in enumerate(calls)
         ),
         env_step=5000,
@@ -156,7 +140,7 @@ def test_the_newest_of_two_judge_configurations_is_shown_and_the_segment_counted
 def test_a_score_object_fills_in_criteria_agreement_and_words() -> None:
     state = fold(at(1, segment_scored()))
     [unread] = state.segments.unread(10)
-    state.apply_score(unread, score_record())
+    state.apply_score(unread, score_with_calls())
     row = state.snapshot(NOON).segments[0]
     assert row.score is not None
     assert row.score.criteria["progress"].value == 1
@@ -178,7 +162,7 @@ def test_an_answer_for_an_overtaken_score_is_dropped() -> None:
     state = fold(at(1, segment_scored()))
     [old] = state.segments.unread(10)
     state.apply_event(at(2, segment_scored(judge_config="config-2")))
-    state.apply_score(old, score_record())
+    state.apply_score(old, score_with_calls())
     assert state.snapshot(NOON).segments[0].score is None
     assert len(state.segments.unread(10)) == 1
 

@@ -1,18 +1,18 @@
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
+from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.api import build_router
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import Bench, build_bench
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.scores import judge_call, score_record
 
 SETTINGS = JudgeSettings(llm_base_url="http://127.0.0.1:1", llm_state_url="http://gpu:8000/v1")
 
@@ -38,30 +38,13 @@ async def client(bench: Bench, store: ObjectStore) -> AsyncIterator[httpx.AsyncC
 
 
 def _put_score(store: ObjectStore, config: str, segment_id: str) -> None:
-    record = ScoreRecord(
+    record = score_record(
         segment_id=segment_id,
-        episode_id="ep-1",
-        run_id="run-1",
         judge_config=config,
-        manifest_key="ep-1/s/manifest.json",
-        manifest_sha256="0" * 64,
         criteria={},
         abstentions=dict.fromkeys(RUBRIC_WEIGHTS, "insufficient_evidence"),
-        weights=RUBRIC_WEIGHTS,
         weighted=None,
-        calls=(
-            {
-                "judge": "state",
-                "route": "/dialog",
-                "model": "m",
-                "vote": 0,
-                "seed": 0,
-                "prompt_sha256": "0" * 64,
-                "outcome": "ok",
-                "latency_seconds": 0.1,
-            },
-        ),
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        calls=(judge_call(),),
     )
     store.put(keys.score(config, segment_id), record.model_dump_json().encode())
 

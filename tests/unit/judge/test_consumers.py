@@ -10,8 +10,8 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.outcome import Reject, Retry
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import EventData, SegmentExported, SegmentScored
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.events import SegmentExported, SegmentScored
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall, Telemetry
 from rlaif.judge.consumers import ScoringRules, SegmentScorer
 from rlaif.judge.loading import MissingObjectError
@@ -22,21 +22,13 @@ from rlaif.judge.votes import NoVote
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.testing.publisher import RecordingPublisher
+from rlaif.testing.scores import judge_call
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 RULES = ScoringRules("jtest", RUBRIC_WEIGHTS, pictures=4)
 SCORE_KEY = keys.score("jtest", "seg-1")
-CALL = JudgeCallRecord(
-    judge="state",
-    route="/dialog",
-    model="m",
-    vote=0,
-    seed=0,
-    prompt_sha256="0" * 64,
-    outcome="ok",
-    latency_seconds=0.1,
-    rationale="walked on",
-)
+CALL = judge_call(rationale="walked on")
 
 
 class FakePanel:
@@ -58,20 +50,6 @@ class FakePanel:
         if self.error is not None:
             raise self.error
         return self.results
-
-
-class FakePublisher:
-    def __init__(self) -> None:
-        self.published: list[EventData] = []
-        self.causes: list[CloudEvent[Any] | None] = []
-        self.error: Exception | None = None
-
-    async def publish(self, data: EventData, *, cause: CloudEvent[Any] | None = None) -> bool:
-        if self.error is not None:
-            raise self.error
-        self.published.append(data)
-        self.causes.append(cause)
-        return True
 
 
 class FakeTelemetry:
@@ -103,7 +81,7 @@ class Bench:
             puzzle=NoVote.INVALID,
             novelty=_score(0.0),
         )
-        self.publisher, self.telemetry = FakePublisher(), FakeTelemetry()
+        self.publisher, self.telemetry = RecordingPublisher(), FakeTelemetry()
         self.metrics = ServiceMetrics("judge")
         self.scorer = self.build(store)
 

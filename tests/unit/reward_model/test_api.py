@@ -18,14 +18,10 @@ from rlaif.reward_model.training import Training, TrainingRules
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.scored_segments import play, write_scored
 
 SEGMENTS = play(episodes=7, each=8, signal=True, distractors=2, wrong=0.0)
-
-
-class SilentPublisher:
-    async def publish(self, data: Any, *, cause: Any = None) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -40,7 +36,7 @@ async def training(file_store: ObjectStore, registry: ModelRegistry) -> Training
     made = Training(
         LabelLog(file_store, judge_config=None, most_labels=500),
         registry,
-        SilentPublisher(),
+        RecordingPublisher(),
         CandidateSettings(fit=FitSettings(epochs=8)),
         TrainingRules(relist_seconds=0.0),
         RewardModelMetrics(ServiceMetrics("reward-model")),

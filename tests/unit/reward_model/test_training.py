@@ -9,8 +9,7 @@ import pytest
 
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import EventData, RewardModelPublished, RewardModelRejected
+from rlaif.contracts.events import RewardModelPublished, RewardModelRejected
 from rlaif.reward_model.adapters.label_log import LabelLog
 from rlaif.reward_model.adapters.registry import ModelRegistry
 from rlaif.reward_model.bradley_terry import FitSettings
@@ -22,6 +21,7 @@ from rlaif.reward_model.training import Training, TrainingRules
 from rlaif.reward_model.wiring import candidate_settings, training_rules
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.scored_segments import play, write_scored
 from rlaif.testing.waiting import eventually
 
@@ -31,19 +31,9 @@ SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
 NOISE = play(episodes=6, each=6, signal=False, seed=3, run="noise")
 
 
-class FakePublisher:
-    def __init__(self) -> None:
-        self.told: list[EventData] = []
-        self.away = False
-
-    async def publish(self, data: EventData, *, cause: CloudEvent[Any] | None = None) -> bool:
-        if self.away:
-            raise BusUnavailableError("NATS is away")
-        self.told.append(data)
-        return True
-
+class Publisher(RecordingPublisher):
     def versions(self) -> list[int]:
-        return [item.version for item in self.told if isinstance(item, RewardModelPublished)]
+        return [item.version for item in self.published if isinstance(item, RewardModelPublished)]
 
 
 class World:
@@ -51,7 +41,7 @@ class World:
 
     def __init__(self, store: ObjectStore) -> None:
         self.store = store
-        self.publisher = FakePublisher()
+        self.publisher = Publisher()
         self.registry = ModelRegistry(store, now=lambda: NOW)
 
     def write(self, segments: list[Any]) -> list[str]:
@@ -86,7 +76,7 @@ async def test_it_waits_for_enough_labels_and_says_what_is_missing(world):
     training.hint("")
     await training.step()
     assert training.status().waiting_for == ("20 labels, needs 24", "3 episodes, needs 4")
-    assert world.publisher.told == []
+    assert world.publisher.published == []
 
 
 async def test_a_signal_is_published_and_told_once(world):
@@ -94,7 +84,7 @@ async def test_a_signal_is_published_and_told_once(world):
     training = world.process()
     await training.step()
     await training.step()
-    (event,) = world.publisher.told
+    (event,) = world.publisher.published
     assert isinstance(event, RewardModelPublished)
     assert (event.version, event.labels, event.episodes) == (1, 64, 8)
     assert world.registry.live().event() == event
@@ -108,7 +98,7 @@ async def test_noise_is_rejected_with_reasons_and_nothing_goes_live(world):
     world.write(NOISE)
     training = world.process()
     await training.step()
-    (event,) = world.publisher.told
+    (event,) = world.publisher.published
     assert isinstance(event, RewardModelRejected)
     assert event.reasons == training.status().last_rejection.reasons
     assert (event.labels, event.episodes) == (36, 6)
@@ -135,7 +125,7 @@ async def test_a_request_trains_now_and_the_gate_stays_the_same(world):
     training = world.process()
     training.request()
     await training.step()
-    (event,) = world.publisher.told
+    (event,) = world.publisher.published
     assert isinstance(event, RewardModelRejected)
     assert any("labels" in reason for reason in event.reasons)
 
@@ -156,25 +146,25 @@ async def test_a_restart_does_not_train_again_on_the_labels_of_the_champion(worl
 async def test_an_event_that_nats_did_not_take_is_told_later(world):
     world.write(SIGNAL)
     training = world.process()
-    world.publisher.away = True
+    world.publisher.error = BusUnavailableError("NATS is away")
     await training.step()
     assert world.registry.versions() == [1]
-    world.publisher.away = False
+    world.publisher.error = None
     await training.step()
     assert world.publisher.versions() == [1]
 
 
 async def test_events_that_wait_are_told_in_their_order(world):
-    world.publisher.away = True
+    world.publisher.error = BusUnavailableError("NATS is away")
     training = world.process(relist_seconds=0.0)
     training.request()
     world.write(SIGNAL[:10])
     await training.step()
     world.write(SIGNAL[10:])
     await training.step()
-    world.publisher.away = False
+    world.publisher.error = None
     await training.step()
-    assert [type(item) for item in world.publisher.told] == [
+    assert [type(item) for item in world.publisher.published] == [
         RewardModelRejected,
         RewardModelPublished,
     ]
@@ -192,8 +182,8 @@ async def run_until(training: Training, condition: Callable[[], bool], what: str
 async def test_a_start_tells_of_the_champion_again_under_the_same_id(world):
     world.write(SIGNAL)
     await world.process().step()
-    await run_until(world.process(), lambda: len(world.publisher.told) == 2, "told again")
-    first, second = (envelop(item, source="t", time=NOW).id for item in world.publisher.told)
+    await run_until(world.process(), lambda: len(world.publisher.published) == 2, "told again")
+    first, second = (envelop(item, source="t", time=NOW).id for item in world.publisher.published)
     assert first == second
 
 
@@ -206,7 +196,7 @@ async def test_going_back_is_told_as_a_new_event(world):
     assert world.publisher.versions() == [1, 2]
     await training.activate(1)
     assert world.publisher.versions() == [1, 2, 1]
-    ids = {envelop(item, source="t", time=NOW).id for item in world.publisher.told}
+    ids = {envelop(item, source="t", time=NOW).id for item in world.publisher.published}
     assert len(ids) == 3
     assert world.registry.live().champion.version == 1
 

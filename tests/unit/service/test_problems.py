@@ -6,7 +6,7 @@ import pytest
 from fastapi import APIRouter, FastAPI, HTTPException
 from pydantic import BaseModel
 
-from rlaif.service.problems import Problem, not_found
+from rlaif.service.problems import Problem, not_found, reached, store_unavailable
 
 Build = Callable[..., FastAPI]
 Client = Callable[[FastAPI], AbstractAsyncContextManager[httpx.AsyncClient]]
@@ -30,6 +30,14 @@ def app(build: Build) -> FastAPI:
     @router.get("/busy")
     async def busy() -> None:
         raise Problem(503, "busy", "Busy", headers={"Retry-After": "3"})
+
+    @router.get("/stores/{there}")
+    async def store(there: bool) -> str:
+        return reached("the store" if there else None)
+
+    @router.get("/outage")
+    async def outage() -> None:
+        raise store_unavailable("connection refused" + "!" * 1000)
 
     @router.get("/teapot")
     async def teapot() -> None:
@@ -57,6 +65,26 @@ async def test_a_problem_of_a_handler_keeps_its_words(app: FastAPI, client: Clie
         answer = await http.get("/api/v1/busy")
         _is_problem(answer, 503, "busy")
         assert answer.headers["retry-after"] == "3"
+
+
+async def test_a_store_that_was_not_reached_yet_sends_the_client_to_readyz(
+    app: FastAPI, client: Client
+) -> None:
+    async with client(app) as http:
+        assert (await http.get("/api/v1/stores/true")).json() == "the store"
+        answer = await http.get("/api/v1/stores/false")
+        body = _is_problem(answer, 503, "store-unavailable")
+        assert "/readyz" in str(body["detail"])
+        assert answer.headers["retry-after"] == "5"
+
+
+async def test_an_outage_of_the_store_gives_its_reason_in_short(
+    app: FastAPI, client: Client
+) -> None:
+    async with client(app) as http:
+        body = _is_problem(await http.get("/api/v1/outage"), 503, "store-unavailable")
+        assert str(body["detail"]).startswith("connection refused!")
+        assert len(str(body["detail"])) == 300
 
 
 async def test_errors_of_the_framework_have_the_same_shape(app: FastAPI, client: Client) -> None:

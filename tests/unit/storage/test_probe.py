@@ -5,7 +5,7 @@ import pytest
 
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import InvalidKeyError, ObjectInfo, StoreUnavailableError
-from rlaif.storage.probe import probe_store
+from rlaif.storage.probe import probe_store, probed
 
 
 class LastWriterWins(FileStore):
@@ -90,3 +90,10 @@ def test_the_reason_of_a_failing_store_is_passed_on(tmp_path: Path) -> None:
 
     with pytest.raises(StoreUnavailableError, match="no route"):
         probe_store(Down(tmp_path))
+
+
+def test_a_probed_store_is_the_store_itself_or_an_error(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    assert probed(store) is store
+    with pytest.raises(StoreUnavailableError, match="not listed"):
+        probed(ListsNothing(tmp_path))

@@ -8,26 +8,14 @@ import pytest
 
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.captures import Capture
-from rlaif.contracts.events import EventData, SegmentCaptured
+from rlaif.contracts.events import SegmentCaptured
 from rlaif.storage.file import FileStore
+from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.runs.spool import Spool, SpooledCapture
 from rlaif.trainer.uploader import CaptureUploader
 
 SpooledFactory = Callable[[str], SpooledCapture]
-
-
-class Announcements:
-    """Takes events; says that the bus is away while `away`."""
-
-    def __init__(self) -> None:
-        self.events: list[EventData] = []
-        self.away = False
-
-    async def publish(self, event: EventData) -> None:
-        if self.away:
-            raise BusUnavailableError("no server")
-        self.events.append(event)
 
 
 @pytest.fixture
@@ -43,16 +31,16 @@ def store(tmp_path: Path) -> FileStore:
 
 
 @pytest.fixture
-def bus() -> Announcements:
-    return Announcements()
+def bus() -> RecordingPublisher:
+    return RecordingPublisher()
 
 
 async def test_what_is_announced_can_be_read(
-    spool: Spool, store: FileStore, bus: Announcements, spooled: SpooledFactory
+    spool: Spool, store: FileStore, bus: RecordingPublisher, spooled: SpooledFactory
 ):
     spool.write(spooled("s-1"))
     assert await CaptureUploader(lambda: [spool], store, bus).upload_waiting() == 1
-    (event,) = bus.events
+    (event,) = bus.published
     assert isinstance(event, SegmentCaptured)
     assert Capture.model_validate_json(store.get(event.capture_key)) == spooled("s-1").capture
     assert store.get(event.keyframe_key) == spooled("s-1").keyframe
@@ -60,38 +48,38 @@ async def test_what_is_announced_can_be_read(
 
 
 async def test_nothing_leaves_the_spool_while_the_bus_is_away(
-    spool: Spool, store: FileStore, bus: Announcements, spooled: SpooledFactory
+    spool: Spool, store: FileStore, bus: RecordingPublisher, spooled: SpooledFactory
 ):
     spool.write(spooled("s-1"))
     uploader = CaptureUploader(lambda: [spool], store, bus)
-    bus.away = True
+    bus.error = BusUnavailableError("no server")
     with pytest.raises(BusUnavailableError):
         await uploader.upload_waiting()
     assert spool.count() == 1
-    bus.away = False
+    bus.error = None
     assert await uploader.upload_waiting() == 1, "the objects of the first try do no harm"
-    assert len(bus.events) == 1
+    assert len(bus.published) == 1
 
 
 async def test_an_outage_is_said_while_it_lasts(
-    spool: Spool, store: FileStore, bus: Announcements, spooled: SpooledFactory
+    spool: Spool, store: FileStore, bus: RecordingPublisher, spooled: SpooledFactory
 ):
     spool.write(spooled("s-1"))
     uploader = CaptureUploader(lambda: [spool], store, bus)
-    bus.away = True
+    bus.error = BusUnavailableError("no server")
     task = asyncio.create_task(uploader.run())
     await eventually(lambda: uploader.outage == "no server", "the outage is said")
-    bus.away = False
+    bus.error = None
     await eventually(lambda: uploader.outage is None, "and its end")
     task.cancel()
 
 
 async def test_a_file_that_is_no_capture_does_not_hold_up_the_others(
-    spool: Spool, store: FileStore, bus: Announcements, spooled: SpooledFactory
+    spool: Spool, store: FileStore, bus: RecordingPublisher, spooled: SpooledFactory
 ):
     (spool.directory / "s-0.capture").write_bytes(b"{}")
     spool.write(spooled("s-1"))
     await CaptureUploader(lambda: [spool], store, bus).upload_waiting()
-    assert len(bus.events) == 1
+    assert len(bus.published) == 1
     assert spool.count() == 0
     assert (spool.directory / "s-0.unreadable").exists(), "kept for whoever looks into it"

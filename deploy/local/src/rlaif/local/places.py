@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+from rlaif.storage.seaweedfs import port_is_free
+
 HOST = "127.0.0.1"
 
 
@@ -77,20 +79,10 @@ class DataDirectory:
 def free_port(preferred: int, taken: set[int]) -> int:
     """`preferred` when nobody listens there, else a free port; it is added to `taken`."""
     port = preferred
-    if port in taken or not _is_free(port):
+    if port in taken or not port_is_free(port):
         port = next(p for p in _offered_ports() if p not in taken)
     taken.add(port)
     return port
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-    return True
 
 
 def _offered_ports() -> Iterator[int]:

@@ -52,6 +52,21 @@ async def connect(
     return bus
 
 
+async def connect_ready(url: str, *, name: str) -> "Bus":
+    """Like `connect`, and every stream and consumer is there; how a service opens its bus.
+
+    Raises:
+        BusUnavailableError: No server answered in time, or it refused; nothing stays open.
+    """
+    bus = await connect(url, name=name)
+    try:
+        await bus.ensure_topology()
+    except BaseException:
+        await bus.close()
+        raise
+    return bus
+
+
 class Bus:
     """An open connection. Make one with `connect`; close it with `close`.
 

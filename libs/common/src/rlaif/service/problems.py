@@ -6,7 +6,7 @@ trace leaves the process: the trace id finds it in the log.
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -17,6 +17,10 @@ from starlette.exceptions import HTTPException
 from rlaif.service.tracing import current_trace_id
 
 MEDIA_TYPE = "application/problem+json"
+LONGEST_REASON = 300
+"""Characters of a store's error that a client gets."""
+
+T = TypeVar("T")
 
 
 class FieldError(BaseModel):
@@ -90,6 +94,28 @@ class Problem(Exception):
 def not_found(what: str, id: str) -> Problem:
     """404 for a thing that has no such id: `not_found("segment", id)`."""
     return Problem(404, f"{what}-not-found", f"No such {what}", f"There is no {what} {id!r}.")
+
+
+def store_unavailable(why: str) -> Problem:
+    """503 when the object store was not reached, or does not give what it should; `why` says it."""
+    return Problem(
+        503,
+        "store-unavailable",
+        "The object store cannot be read",
+        why[:LONGEST_REASON],
+        headers={"Retry-After": "5"},
+    )
+
+
+def reached(store: T | None) -> T:
+    """The store, when it was reached already.
+
+    Raises:
+        Problem: 503 until then.
+    """
+    if store is None:
+        raise store_unavailable("S3 was not reached yet; see /readyz.")
+    return store
 
 
 def of_status(status: int, detail: str | None = None) -> Problem:

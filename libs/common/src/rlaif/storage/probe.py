@@ -42,6 +42,12 @@ def probe_store(store: ObjectStore) -> None:
         raise StoreUnavailableError(f"{store.url} failed the probe: {problem}; use another server")
 
 
+def probed(store: ObjectStore) -> ObjectStore:
+    """The store itself, after `probe_store`; raises what that raises."""
+    probe_store(store)
+    return store
+
+
 def _siblings(key: str) -> list[str]:
     # Servers that keep objects in folders tend to mix these two up: "-" is before "/".
     return [f"{key}-a", f"{key}/a"]

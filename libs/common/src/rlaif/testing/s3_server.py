@@ -6,6 +6,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -118,9 +119,9 @@ class S3Server:
                 continue
 
 
-@pytest.fixture(scope="session")
-def s3_server() -> Iterator[S3Server]:
-    """The server of the test run."""
+@contextmanager
+def running_s3_server() -> Iterator[S3Server]:
+    """A started server on a fresh folder."""
     # Not tmp_path: a socket's name may have 107 characters at most.
     with tempfile.TemporaryDirectory(prefix="s3-") as folder:
         server = S3Server(Path(folder))
@@ -129,6 +130,13 @@ def s3_server() -> Iterator[S3Server]:
             yield server
         finally:
             server.stop()
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[S3Server]:
+    """The server of the test run."""
+    with running_s3_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from rlaif.exporter.catalogue import (
 )
 from rlaif.exporter.committing import picture_name
 from rlaif.service.paging import Page, Paging
-from rlaif.service.problems import Problem, not_found
+from rlaif.service.problems import not_found, reached, store_unavailable
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
@@ -43,14 +43,6 @@ def build_router(
     """
     router = APIRouter(prefix="/api/v1")
 
-    def opened() -> ObjectStore:
-        found = store()
-        if found is None:
-            raise Problem(
-                503, "store-unavailable", "No store", "S3 was not reached yet; see /readyz."
-            )
-        return found
-
     @router.get("/captures", tags=["captures"], operation_id="list_captures")
     async def list_captures(
         paging: Paging, episode_id: EpisodeFilter = None
@@ -59,10 +51,10 @@ def build_router(
         dead = await dead_segments() or frozenset()
         try:
             return await asyncio.to_thread(
-                capture_page, opened(), paging, dead, episode_id=episode_id
+                capture_page, reached(store()), paging, dead, episode_id=episode_id
             )
         except StorageError as error:
-            raise _unreadable(error) from error
+            raise store_unavailable(str(error)) from error
 
     @router.get("/segments", tags=["segments"], operation_id="list_segments")
     async def list_segments(
@@ -70,20 +62,24 @@ def build_router(
     ) -> Page[SegmentSummary]:
         """Exported segments by key, without their pictures."""
         try:
-            return await asyncio.to_thread(segment_page, opened(), paging, episode_id=episode_id)
+            return await asyncio.to_thread(
+                segment_page, reached(store()), paging, episode_id=episode_id
+            )
         except (StorageError, ValidationError) as error:
-            raise _unreadable(error) from error
+            raise store_unavailable(str(error)) from error
 
     @router.get(
         "/segments/{episode_id}/{segment_id}", tags=["segments"], operation_id="get_segment"
     )
     async def get_segment(episode_id: EpisodeId, segment_id: SegmentId) -> SegmentManifest:
         """The manifest of one segment."""
-        data = await _read(opened(), keys.manifest(episode_id, segment_id), "segment", segment_id)
+        data = await _read(
+            reached(store()), keys.manifest(episode_id, segment_id), "segment", segment_id
+        )
         try:
             return SegmentManifest.model_validate_json(data)
         except ValidationError as error:
-            raise _unreadable(error) from error
+            raise store_unavailable(str(error)) from error
 
     @router.get(
         "/segments/{episode_id}/{segment_id}/frames/{step}.png",
@@ -99,7 +95,7 @@ def build_router(
     ) -> Response:
         """The picture after a decision step."""
         key = keys.segment(episode_id, segment_id, picture_name(step))
-        data = await _read(opened(), key, "frame", f"{segment_id}/{step}")
+        data = await _read(reached(store()), key, "frame", f"{segment_id}/{step}")
         return Response(data, media_type="image/png", headers=_UNCHANGING)
 
     return router
@@ -111,8 +107,4 @@ async def _read(store: ObjectStore, key: str, what: str, id: str) -> bytes:
     except ObjectNotFoundError:
         raise not_found(what, id) from None
     except StorageError as error:
-        raise _unreadable(error) from error
-
-
-def _unreadable(error: Exception) -> Problem:
-    return Problem(503, "store-unavailable", "The store cannot be read", str(error)[:300])
+        raise store_unavailable(str(error)) from error

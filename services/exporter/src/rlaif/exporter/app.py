@@ -1,6 +1,5 @@
 """The exporter as a web app with a worker beside it."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
@@ -43,17 +42,14 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
         metrics.worker_observer(),
         store=store,
     )
-    runtime.add_checks(readiness)
+    runtime.lifecycle.add_checks(readiness)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        running = asyncio.create_task(runtime.run(), name="exporter-runtime")
         try:
-            yield
+            async with runtime.lifecycle.running(readiness):
+                yield
         finally:
-            readiness.set_stopping()
-            await runtime.stop()
-            await running
             emulators.close()
 
     return build_app(

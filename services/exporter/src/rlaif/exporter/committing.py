@@ -10,6 +10,7 @@ from rlaif.contracts.events import SegmentCaptured, SegmentExported
 from rlaif.contracts.observation import LAYOUT_VERSION
 from rlaif.contracts.segments import SegmentManifest, StoredFile
 from rlaif.exporter.replaying import SegmentFiles
+from rlaif.game.replay import segment_frames
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
 
@@ -55,7 +56,7 @@ def commit(
         capture_sha256=event.capture_sha256,
         rom_sha256=capture.game.rom_sha256,
         layout_version=LAYOUT_VERSION,
-        frames=len(capture.actions) * capture.frame_skip,
+        frames=segment_frames(capture),
         decision_steps=len(capture.actions),
         frame_skip=capture.frame_skip,
         start_step=capture.start_step,

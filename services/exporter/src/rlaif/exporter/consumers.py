@@ -31,10 +31,10 @@ from rlaif.exporter.loading import (
     load_capture,
 )
 from rlaif.exporter.metrics import ExporterMetrics
-from rlaif.exporter.replaying import replay_frames, replay_segment
+from rlaif.exporter.replaying import replay_segment
 from rlaif.game.capture import KeyframeError
 from rlaif.game.cartridges import Cartridge
-from rlaif.game.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
+from rlaif.game.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError, replay_frames
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StorageError
 

@@ -14,7 +14,7 @@ from rlaif.game.describe import describe
 from rlaif.game.emulator import Emulator
 from rlaif.game.encoder import encode_into
 from rlaif.game.pictures import png
-from rlaif.game.replay import replay
+from rlaif.game.replay import replay, replay_frames
 from rlaif.game.state import decode
 
 
@@ -83,11 +83,6 @@ def replay_segment(
         pictures=pictures,
         replayed_frames=replay_frames(capture),
     )
-
-
-def replay_frames(capture: Capture) -> int:
-    """Game frames that a replay plays, prefix included."""
-    return (len(capture.prefix_actions) + len(capture.actions)) * capture.frame_skip
 
 
 def picture_steps(steps: int, frame_skip: int, interval_frames: int) -> frozenset[int]:

@@ -19,7 +19,7 @@ from rlaif.hud.segment_objects import (
 )
 from rlaif.hud.views import EventsPage, PictureLink, SegmentDetail, SegmentRow, Snapshot
 from rlaif.service.paging import Page, Paging
-from rlaif.service.problems import Problem, not_found
+from rlaif.service.problems import Problem, not_found, store_unavailable
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
 
 T = TypeVar("T")
@@ -149,13 +149,7 @@ async def _stored(what: str, id: str, read: Callable[[], T]) -> T:
     except UnreadableObjectError as error:
         raise Problem(502, "unreadable-object", "An object is not readable", str(error)) from error
     except StoreUnavailableError as error:
-        raise Problem(
-            503,
-            "store-unavailable",
-            "The object store does not answer",
-            str(error),
-            headers={"Retry-After": "5"},
-        ) from error
+        raise store_unavailable(str(error)) from error
 
 
 def _unless_cached(

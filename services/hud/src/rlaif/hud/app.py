@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from rlaif.bus.connection import connect as connect_bus
+from rlaif.bus.connection import connect_ready
 from rlaif.hud.api import api_router
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.consumers import LiveBus, read_scores
@@ -64,7 +64,7 @@ def create_app(
     metrics.watch(hub)
     broadcast = Broadcast(state, hub, clock=clock, observer=metrics)
     objects = store or _open_store(settings)
-    bus = BusLink(connect or _connector(settings), broadcast)
+    bus = BusLink(connect or (lambda: connect_ready(settings.nats_url, name="hud")), broadcast)
     watch = StoreWatch(objects)
     readiness.add("bus", bus.check)
     readiness.add("store", watch.check)
@@ -90,19 +90,6 @@ def create_app(
     )
     mount_files(app)
     return app
-
-
-def _connector(settings: HudSettings) -> Callable[[], Awaitable[LiveBus]]:
-    async def connect() -> LiveBus:
-        bus = await connect_bus(settings.nats_url, name="hud")
-        try:
-            await bus.ensure_topology()
-        except BaseException:
-            await bus.close()
-            raise
-        return bus
-
-    return connect
 
 
 def _open_store(settings: HudSettings) -> ObjectStore:

@@ -15,7 +15,7 @@ from rlaif.judge.routes import Route
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import Bench
 from rlaif.service.paging import Page, Paging
-from rlaif.service.problems import Problem, not_found
+from rlaif.service.problems import not_found, reached, store_unavailable
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
@@ -64,14 +64,6 @@ def build_router(
     router = APIRouter(prefix="/api/v1")
     prefix = keys.scores(bench.rules.judge_config)
 
-    def opened() -> ObjectStore:
-        found = store()
-        if found is None:
-            raise Problem(
-                503, "store-unavailable", "No store", "S3 was not reached yet; see /readyz."
-            )
-        return found
-
     @router.get("/judges", tags=["judges"], operation_id="list_judges")
     async def list_judges() -> JudgesReport:
         """Judges, models, routes, weights and votes, and how the routes are."""
@@ -86,7 +78,7 @@ def build_router(
     @router.get("/scores", tags=["scores"], operation_id="list_scores")
     async def list_scores(paging: Paging) -> Page[ScoreSummary]:
         """Scores of the active configuration, by segment id, without their calls."""
-        return await asyncio.to_thread(_score_page, opened(), prefix, paging)
+        return await asyncio.to_thread(_score_page, reached(store()), prefix, paging)
 
     @router.get("/scores/{segment_id}", tags=["scores"], operation_id="get_score")
     async def get_score(
@@ -95,11 +87,13 @@ def build_router(
         """One score with every call behind it."""
         key = keys.score(bench.rules.judge_config, segment_id)
         try:
-            return ScoreRecord.model_validate_json(await asyncio.to_thread(opened().get, key))
+            return ScoreRecord.model_validate_json(
+                await asyncio.to_thread(reached(store()).get, key)
+            )
         except ObjectNotFoundError:
             raise not_found("score", segment_id) from None
         except (StorageError, ValidationError) as error:
-            raise _unreadable(error) from error
+            raise store_unavailable(str(error)) from error
 
     return router
 
@@ -109,12 +103,8 @@ def _score_page(store: ObjectStore, prefix: str, paging: Paging) -> Page[ScoreSu
         found = paging.take(store.list(prefix, after=paging.after), lambda info: info.key)
         scores = [ScoreSummary.model_validate_json(store.get(info.key)) for info in found.items]
     except (StorageError, ValidationError) as error:
-        raise _unreadable(error) from error
+        raise store_unavailable(str(error)) from error
     return Page(items=scores, next_cursor=found.next_cursor)
-
-
-def _unreadable(error: Exception) -> Problem:
-    return Problem(503, "store-unavailable", "Scores cannot be read", str(error)[:300])
 
 
 def _judge_report(judge: Judge, route: Route) -> JudgeReport:

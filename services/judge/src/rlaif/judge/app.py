@@ -1,6 +1,5 @@
 """The judge as a web app with a worker beside it."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -29,17 +28,14 @@ def create_app(settings: JudgeSettings, *, store: ObjectStore | None = None) -> 
     runtime = Runtime(
         settings, bench, JudgeMetrics(metrics), metrics.worker_observer(), store=store
     )
-    runtime.add_checks(readiness)
+    runtime.lifecycle.add_checks(readiness)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        running = asyncio.create_task(runtime.run(), name="judge-runtime")
         try:
-            yield
+            async with runtime.lifecycle.running(readiness):
+                yield
         finally:
-            readiness.set_stopping()
-            await runtime.stop()
-            await running
             await bench.client.aclose()
 
     return build_app(

@@ -14,7 +14,7 @@ from rlaif.reward_model.labels import LabelledSegment
 from rlaif.reward_model.training import Attempt, Training, TrainingStatus
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.service.paging import Page, PageRequest, Paging
-from rlaif.service.problems import Problem, not_found
+from rlaif.service.problems import Problem, not_found, store_unavailable
 from rlaif.storage.ports import StorageError
 
 P = ParamSpec("P")
@@ -142,7 +142,7 @@ def build_router(
         except RewardNetError as error:
             raise Problem(409, "broken-model", "The model cannot be used", str(error)) from error
         except StorageError as error:
-            raise _unreadable(error) from error
+            raise store_unavailable(str(error)) from error
 
     @router.post(
         "/reward-models",
@@ -177,11 +177,7 @@ async def _stored(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     except UnknownVersionError as error:
         raise Problem(404, "reward-model-not-found", "No such reward model", f"{error}.") from None
     except StorageError as error:
-        raise _unreadable(error) from error
-
-
-def _unreadable(error: Exception) -> Problem:
-    return Problem(503, "store-unavailable", "Reward models cannot be read", str(error)[:300])
+        raise store_unavailable(str(error)) from error
 
 
 def _preference_page(

@@ -1,6 +1,5 @@
 """The reward-model service as a web app with a training task beside it."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -29,17 +28,12 @@ def create_app(
     runtime = Runtime(
         settings, RewardModelMetrics(metrics), metrics.worker_observer(), stores=stores
     )
-    runtime.add_checks(readiness)
+    runtime.lifecycle.add_checks(readiness)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        running = asyncio.create_task(runtime.run(), name="reward-model-runtime")
-        try:
+        async with runtime.lifecycle.running(readiness):
             yield
-        finally:
-            readiness.set_stopping()
-            await runtime.stop()
-            await running
 
     return build_app(
         name="reward-model",

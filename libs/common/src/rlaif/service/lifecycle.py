@@ -1,0 +1,205 @@
+"""Keeps a service at work: opens what it needs, runs its job, and says what is missing.
+
+No server needs to be there first. Until bus and store are, the service lives, answers REST, and
+tells in `/readyz` what it waits for. When either is lost for good, or the job breaks, it starts
+over.
+
+This module knows neither bus nor storage: a service hands in how each is opened, and the errors
+that mean "away, try again".
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Generic, Protocol, TypeVar
+
+from rlaif.service.health import Readiness
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Connection(Protocol):
+    """What is asked of an open bus."""
+
+    @property
+    def address(self) -> str:
+        """Where its server is, for people; no credentials."""
+        ...
+
+    @property
+    def connected(self) -> bool:
+        """Whether the server is there now; a lost one is reconnected from inside."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of it; must not fail."""
+        ...
+
+
+class Job(Protocol):
+    """What a service does once bus and store are open."""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether it fetches events now."""
+        ...
+
+    async def run(self) -> None:
+        """Work until `stop`; an error means that all is to be opened again."""
+        ...
+
+    async def stop(self) -> None:
+        """Make `run` end after what it has in hand."""
+        ...
+
+
+class Dependency(Generic[T]):
+    """Something that has to be opened, and why it is not open.
+
+    Attributes:
+        value: What was opened last; None until then.
+        why: Why it cannot be used; None when it can.
+    """
+
+    def __init__(self) -> None:
+        self.value: T | None = None
+        self.why: str | None = "not tried yet"
+
+    async def open(self, opening: Callable[[], Awaitable[T]]) -> T:
+        """Open it by `opening`, whose error is kept in `why` and raised."""
+        try:
+            value = await opening()
+        except Exception as error:
+            self.why = str(error) or type(error).__name__
+            raise
+        self.value, self.why = value, None
+        return value
+
+
+StoreT = TypeVar("StoreT")
+BusT = TypeVar("BusT", bound=Connection)
+JobT = TypeVar("JobT", bound=Job)
+
+
+class Lifecycle(Generic[StoreT, BusT, JobT]):
+    """The connections and the job of one process.
+
+    Args:
+        open_store: Opens the store, or several; blocks, and is called in a thread.
+        open_bus: Opens the bus.
+        start: Makes the job on both; it runs at once and is stopped before the bus is closed.
+        away: Errors that are logged as one line: a server is away, or was lost for good.
+            Any other one is a bug of the job, logged with its trace.
+        retry_seconds: Pause before all is opened again.
+    """
+
+    def __init__(
+        self,
+        *,
+        open_store: Callable[[], StoreT],
+        open_bus: Callable[[], Awaitable[BusT]],
+        start: Callable[[StoreT, BusT], JobT],
+        away: tuple[type[Exception], ...],
+        retry_seconds: float,
+    ) -> None:
+        self._open_store = open_store
+        self._open_bus = open_bus
+        self._start = start
+        self._away = away
+        self._retry_seconds = retry_seconds
+        self._store: Dependency[StoreT] = Dependency()
+        self._bus: Dependency[BusT] = Dependency()
+        self._job: JobT | None = None
+        self._stopping = asyncio.Event()
+
+    @property
+    def store(self) -> StoreT | None:
+        """The store; None until it was opened once."""
+        return self._store.value
+
+    @property
+    def bus(self) -> BusT | None:
+        """The bus; None while it is not open."""
+        return self._bus.value
+
+    @property
+    def job(self) -> JobT | None:
+        """The job; None while it does not run."""
+        return self._job
+
+    def add_checks(self, readiness: Readiness) -> None:
+        """Add the checks of `/readyz`: `nats`, `store` and `worker`."""
+        readiness.add("nats", self.check_bus)
+        readiness.add("store", self.check_store)
+        readiness.add("worker", self.check_job)
+
+    def check_bus(self) -> str | None:
+        """Why the bus cannot be used; None when it can."""
+        bus = self._bus.value
+        if bus is not None and not bus.connected:
+            return f"lost NATS at {bus.address}; reconnecting"
+        return self._bus.why
+
+    def check_store(self) -> str | None:
+        """Why the store could not be opened; None when it was. A later outage is not seen here."""
+        return self._store.why
+
+    def check_job(self) -> str | None:
+        """Why no event is worked on; None when events are."""
+        if self._job is None:
+            return "waits for NATS and the store"
+        return None if self._job.healthy else "has not fetched events for a while"
+
+    @contextlib.asynccontextmanager
+    async def running(self, readiness: Readiness) -> AsyncIterator[None]:
+        """Work in the background while the context is open; can be done once.
+
+        At its end `readiness` says "stopping", the job is stopped, and the bus is closed.
+        """
+        working = asyncio.create_task(self._keep_working())
+        try:
+            yield
+        finally:
+            readiness.set_stopping()
+            self._stopping.set()
+            if self._job is not None:
+                await self._job.stop()
+            await working
+
+    async def _keep_working(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                await self._work()
+            except self._away as error:
+                logger.warning("not at work: %s", error)
+                await self._pause()
+            except Exception:
+                # The service must not stay up without its job because of a bug.
+                logger.exception("the job broke; starting it again")
+                await self._pause()
+            finally:
+                await self._close()
+
+    async def _work(self) -> None:
+        store = await self._store.open(lambda: asyncio.to_thread(self._open_store))
+        bus = await self._bus.open(self._open_bus)
+        if self._stopping.is_set():
+            return
+        # No await between these two: whoever stops us finds a job that runs.
+        self._job = self._start(store, bus)
+        await self._job.run()
+
+    async def _pause(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._retry_seconds):
+                await self._stopping.wait()
+
+    async def _close(self) -> None:
+        self._job = None
+        bus, self._bus.value = self._bus.value, None
+        if bus is not None:
+            self._bus.why = "closed; opening it again"
+            await bus.close()

@@ -1,0 +1,85 @@
+"""The trainer beside a run: connected to the ring, and connected again after a loss."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlaif.bus.connection import Bus
+from rlaif.service.health import Readiness
+from rlaif.service.lifecycle import Lifecycle
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.waiting import eventually
+from rlaif.trainer.runs.manager import RunManager
+from rlaif.trainer.runtime import ring_lifecycle
+from rlaif.trainer.settings import TrainerSettings
+
+Ring = Lifecycle[Any, Bus, Any]
+
+
+@pytest.fixture
+def settings(tmp_path: Path, nats_url: str) -> TrainerSettings:
+    return TrainerSettings(
+        data_dir=tmp_path / "runs",
+        nats_url=nats_url,
+        episodes_store=f"file://{tmp_path}/episodes",
+        models_store=f"file://{tmp_path}/models",
+    )
+
+
+@pytest.fixture
+def readiness() -> Readiness:
+    return Readiness()
+
+
+@pytest.fixture
+def ring(settings: TrainerSettings, readiness: Readiness) -> Ring:
+    metrics = ServiceMetrics("trainer")
+    return ring_lifecycle(settings, RunManager(settings, metrics), readiness, metrics)
+
+
+async def details(readiness: Readiness) -> dict[str, str | None]:
+    return {name: check.detail for name, check in (await readiness.report()).checks.items()}
+
+
+@pytest.fixture
+async def joined(ring: Ring, readiness: Readiness, bus: Bus) -> AsyncIterator[Ring]:
+    """At work; it leaves at the end of the test."""
+    async with ring.running(readiness):
+        await eventually(lambda: ring.job is not None and ring.job.healthy, "it is at work")
+        yield ring
+
+
+async def test_it_is_ready_when_nats_is_there_and_leaves_when_it_is_told(
+    ring: Ring, readiness: Readiness, bus: Bus
+):
+    assert await details(readiness) == {"bus": "not tried yet"}
+    async with ring.running(readiness):
+        await eventually(lambda: ring.job is not None and ring.job.healthy, "it is at work")
+        assert await details(readiness) == {"bus": None, "episodes store": None}
+    assert (ring.job, ring.bus) == (None, None)
+
+
+async def test_it_joins_again_when_its_connection_is_closed_for_good(joined: Ring):
+    first = joined.job
+    await joined.bus.client.close()  # as NATS does with a client that it throws out
+    await eventually(
+        lambda: joined.job not in (None, first) and joined.job.healthy, "it is back", seconds=20
+    )
+
+
+async def test_it_tells_that_nats_is_away_and_keeps_its_place(
+    joined: Ring, readiness: Readiness, nats_server: NatsServer
+):
+    first = joined.job
+    await asyncio.to_thread(nats_server.kill)
+    try:
+        await eventually(lambda: joined.check_bus() is not None, "the loss is told")
+        assert "reconnecting" in str((await details(readiness))["bus"])
+    finally:
+        await asyncio.to_thread(nats_server.start)
+    await eventually(lambda: joined.check_bus() is None, "the connection is back")
+    assert joined.job is first
