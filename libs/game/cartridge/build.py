@@ -3,7 +3,7 @@
 
     python3 build.py                 write the ROM that the package ships
     python3 build.py --check         build, and compare with the shipped ROM
-    python3 build.py --out my.gbc    write somewhere else
+    python3 build.py --output my.gbc   write somewhere else
 
 Needs SDCC (`apt-get install sdcc`) and nothing else. The same sources give
 the same bytes every time.
@@ -30,15 +30,19 @@ DEFAULT_OUT = HERE.parent / "src" / "rlaif" / "game" / "roms" / ROM_NAME
 
 TITLE = b"SEEDLING"
 MAKER = b"SDLV"
-ROM_SIZE = 0x8000
+ROM_SIZE = 0x10000
+BANK_SIZE = 0x4000
 CODE_START = 0x0200
+CODE_END = 0x8000  # banks 0 and 1: code and small tables
+BANK_ROOMS, BANK_ART = 2, 3  # must equal BANK_ROOMS and BANK_ART in src/game.h
 DATA_START, DATA_END = 0xC0A0, 0xC2EE  # private variables: first byte, one past the last
 
 MODULES = [
-    "main", "video", "input", "rng", "room", "travel", "player", "action",
-    "objects", "enemies", "hud", "text", "menu", "death", "title",
+    "main", "video", "input", "rng", "far", "room", "tiles", "travel", "player", "terrain",
+    "action", "tools", "carry", "puzzle", "people", "treasure", "scene", "objects", "drops",
+    "enemies", "shots", "boss", "hud", "text", "menu", "death", "ending", "title", "art_tables",
 ]  # fmt: skip
-TABLES = ["rooms", "texts"]
+BANKED = {"rooms": BANK_ROOMS, "texts": BANK_ROOMS, "art_pictures": BANK_ART}
 
 
 class BuildError(Exception):
@@ -59,28 +63,36 @@ def run(tool: str, *args: str, cwd: Path) -> None:
 
 def compile_all(work: Path) -> tuple[dict[int, int], str]:
     """Compile and link in a scratch folder; return the bytes and the map text."""
-    source, header = assets.generate(HERE / "art")
+    tables, pictures, header = assets.generate(HERE / "art")
     for folder in ("src", "data"):
         for path in sorted((HERE / folder).iterdir()):
             if path.suffix in (".c", ".h", ".s"):
                 shutil.copy(path, work / path.name)
-    (work / "art.c").write_text(source, encoding="ascii")
+    (work / "art_tables.c").write_text(tables, encoding="ascii")
+    (work / "art_pictures.c").write_text(pictures, encoding="ascii")
     (work / "art.h").write_text(header, encoding="ascii")
 
     run("sdasgb", "-o", "crt0.rel", "crt0.s", cwd=work)
-    names = [*MODULES, *TABLES, "art"]
-    for name in names:
-        run("sdcc", "-msm83", "--std-c99", "--opt-code-speed", "--max-allocs-per-node", "8000",
-            "-c", f"{name}.c", cwd=work)  # fmt: skip
+    compiler = ["-msm83", "--std-c99", "--opt-code-speed", "--max-allocs-per-node", "8000", "-c"]
+    for name in MODULES:
+        run("sdcc", *compiler, f"{name}.c", cwd=work)
+    for name, bank in BANKED.items():
+        run("sdcc", *compiler, "--constseg", f"BANK_{bank}", f"{name}.c", cwd=work)
     run("sdcc", "-msm83", "--no-std-crt0",
         "--code-loc", hex(CODE_START), "--data-loc", hex(DATA_START),
-        "-o", "game.ihx", "crt0.rel", *(f"{n}.rel" for n in names), cwd=work)  # fmt: skip
+        *(f"-Wl-b_BANK_{bank}={bank << 16 | BANK_SIZE:#x}" for bank in sorted({*BANKED.values()})),
+        "-o", "game.ihx", "crt0.rel", *(f"{n}.rel" for n in (*MODULES, *BANKED)),
+        cwd=work)  # fmt: skip
     return read_ihx(work / "game.ihx"), (work / "game.map").read_text()
 
 
 def read_ihx(path: Path) -> dict[int, int]:
-    """Intel HEX records as {address: byte}; two records on one address are an error."""
+    """Intel HEX records as {place in the ROM: byte}; two on one place are an error.
+
+    The upper 16 bits of an address are the bank, the lower ones what the CPU sees.
+    """
     image: dict[int, int] = {}
+    bank = 0
     for line in path.read_text(encoding="ascii").split():
         record = bytes.fromhex(line[1:])
         if line[0] != ":" or sum(record) & 0xFF:
@@ -88,11 +100,16 @@ def read_ihx(path: Path) -> dict[int, int]:
         count, address, kind = record[0], record[1] << 8 | record[2], record[3]
         if kind == 1:
             break
+        if kind == 4:
+            bank = record[4] << 8 | record[5]
+            continue
         if kind != 0:
             raise BuildError(f"{path.name}: unexpected record type {kind}")
+        if bank:
+            address += (bank - 1) * BANK_SIZE
         for i, byte in enumerate(record[4 : 4 + count]):
             if address + i in image:
-                raise BuildError(f"two pieces of code on address {address + i:04X}")
+                raise BuildError(f"two pieces of code on ROM place {address + i:05X}")
             image[address + i] = byte
     return image
 
@@ -105,14 +122,16 @@ def check_map(text: str) -> dict[str, tuple[int, int]]:
         if size:
             areas[name] = (start, size)
     for name, (start, size) in areas.items():
-        if start >= 0x8000 and not DATA_START <= start <= start + size <= DATA_END:
+        if name in ("_HEADER", "_CABS"):
+            continue
+        bank, end = start >> 16, (start & 0xFFFF) + size
+        if bank or start < CODE_END:
+            if end > CODE_END:
+                raise BuildError(f"segment {name} ends at {end:04X}, {end - CODE_END} bytes late")
+        elif not DATA_START <= start <= end <= DATA_END:
             raise BuildError(
-                f"segment {name} at {start:04X}-{start + size - 1:04X} leaves "
+                f"segment {name} at {start:04X}-{end - 1:04X} leaves "
                 f"{DATA_START:04X}-{DATA_END - 1:04X}, the only space for private variables"
-            )
-        if start < 0x8000 and name not in ("_HEADER", "_CABS") and start + size > ROM_SIZE:
-            raise BuildError(
-                f"segment {name} ends at {start + size:04X}, beyond the {ROM_SIZE // 1024} KiB ROM"
             )
     return areas
 
@@ -124,14 +143,14 @@ def make_rom(image: dict[int, int]) -> bytes:
         if 0x104 <= address < 0x150:
             raise BuildError(f"code in the header at {address:04X}")
         if address >= ROM_SIZE:
-            raise BuildError(f"code beyond the ROM at {address:04X}")
+            raise BuildError(f"code beyond the ROM at {address:05X}")
         rom[address] = byte
     rom[0x134 : 0x134 + len(TITLE)] = TITLE
     rom[0x13F:0x143] = MAKER
     rom[0x143] = 0xC0  # colour only
     rom[0x144:0x146] = b"SV"
     rom[0x147] = 0x1B  # MBC5 + RAM + battery
-    rom[0x148] = 0x00  # 32 KiB
+    rom[0x148] = 0x01  # 64 KiB
     rom[0x149] = 0x02  # 8 KiB of RAM
     rom[0x14A] = 0x01
     rom[0x14B] = 0x33
@@ -145,6 +164,7 @@ def make_rom(image: dict[int, int]) -> bytes:
 
 def build() -> tuple[bytes, dict[str, tuple[int, int]]]:
     rooms_check.check(HERE / "data" / "rooms.c", HERE / "art" / "tiles.txt")
+    rooms_check.check_texts(HERE / "data" / "texts.c")
     with tempfile.TemporaryDirectory(prefix="cartridge-") as folder:
         image, map_text = compile_all(Path(folder))
     areas = check_map(map_text)
@@ -154,7 +174,7 @@ def build() -> tuple[bytes, dict[str, tuple[int, int]]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build the game cartridge.")
     parser.add_argument(
-        "--out",
+        "--output",
         type=Path,
         default=DEFAULT_OUT,
         help=f"ROM to write (default: {ROM_NAME} of the package)",
@@ -170,25 +190,25 @@ def main() -> int:
         return 1
     digest = hashlib.sha256(rom).hexdigest()
     if args.check:
-        if not args.out.exists():
-            print(f"{args.out} does not exist; run build.py", file=sys.stderr)
+        if not args.output.exists():
+            print(f"{args.output} does not exist; run build.py", file=sys.stderr)
             return 1
-        old = args.out.read_bytes()
+        old = args.output.read_bytes()
         if old != rom:
             print(
-                f"{args.out} differs from its sources: it has sha256 "
+                f"{args.output} differs from its sources: it has sha256 "
                 f"{hashlib.sha256(old).hexdigest()}, sources give {digest}; "
                 "run build.py and commit the ROM",
                 file=sys.stderr,
             )
             return 1
-        print(f"{args.out.name} matches its sources ({digest})")
+        print(f"{args.output.name} matches its sources ({digest})")
         return 0
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_bytes(rom)
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    args.output.write_bytes(rom)
     for name, (start, size) in sorted(areas.items(), key=lambda item: item[1]):
-        print(f"{name:14s} {start:04X}-{start + size - 1:04X} {size:6d} bytes")
-    print(f"{args.out} {len(rom)} bytes, sha256 {digest}")
+        print(f"{name:14s} {start:05X}-{start + size - 1:05X} {size:6d} bytes")
+    print(f"{args.output} {len(rom)} bytes, sha256 {digest}")
     return 0
 
 

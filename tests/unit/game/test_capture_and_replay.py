@@ -1,8 +1,9 @@
 import random
 
 import pytest
+from pydantic import ValidationError
 
-from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
+from rlaif.contracts.captures import Capture, EmulatorIdentity, GameIdentity
 from rlaif.game.capture import (
     KeyframeError,
     SegmentRecorder,
@@ -15,6 +16,8 @@ from rlaif.game.replay import (
     WrongEmulatorError,
     WrongGameError,
     replay,
+    replay_frames,
+    segment_frames,
 )
 
 ROM = "a" * 64
@@ -189,3 +192,63 @@ def test_a_dropped_segment_becomes_prefix(emulator):
         episode_id="ep", index=0, ram_sha256="0" * 64, env_step=0, ended="terminated"
     )
     assert (capture.prefix_actions, capture.actions, capture.ended) == ("3", "4", "terminated")
+
+
+WAITS = {1: 30, 6: 1, 9: 45}
+"""Frames left alone after these steps of the whole play: one before the segment, two inside."""
+
+
+@pytest.fixture
+def waited(emulators):
+    """A capture of a play that was left alone after some steps, and its keyframe."""
+    emulator = emulators()
+    recorder = recorder_for(emulator)
+    keyframe = pack_keyframe(emulator.save_state())
+    recorder.keyframe(keyframe.sha256, step=0)
+    for index, action in enumerate([0, 0, 4, 1, 2, 3, 0, 5, 0, 1, 0, 7]):
+        if index == 4:
+            recorder.start_segment(emulator.ram_digest())
+        emulator.step(action, 4)
+        wait = WAITS.get(index, 0)
+        for _ in range(wait):
+            emulator.tick(1)
+        recorder.add(action, wait=wait)
+    assert recorder.frames_since_keyframe == 12 * 4 + 76
+    capture = recorder.finish_segment(
+        episode_id="ep-1", index=0, ram_sha256=emulator.ram_digest(), env_step=0
+    )
+    return capture, keyframe
+
+
+def test_waits_are_recorded_where_they_happened_and_replayed(waited, emulators):
+    capture, keyframe = waited
+    assert capture.prefix_waits == ((1, 30),)
+    assert capture.waits == ((2, 1), (5, 45))
+    again = Capture.model_validate_json(capture.model_dump_json())
+    steps = list(
+        replay(emulators(), again, keyframe.data, rom_sha256=ROM, render_steps=frozenset({2, 7}))
+    )
+    assert [step.frame for step in steps] == [4, 8, 13, 17, 21, 70, 74, 78]
+    assert segment_frames(capture) == 78
+    assert replay_frames(capture) == 12 * 4 + 76
+
+
+def test_a_capture_without_its_waits_is_a_mismatch(waited, emulator):
+    capture, keyframe = waited
+    for changed in ({"waits": ()}, {"waits": ((2, 1), (5, 44))}, {"prefix_waits": ()}):
+        tampered = capture.model_copy(update=changed)
+        with pytest.raises(ReplayMismatchError):
+            list(replay(emulator, tampered, keyframe.data, rom_sha256=ROM))
+
+
+@pytest.mark.parametrize("waits", [[[20, 4]], [[3, 0]], [[-1, 4]], [[4, 1], [2, 1]], [[2, 1]] * 2])
+def test_waits_that_fit_no_step_are_refused(recorded, waits):
+    capture, _ = recorded
+    with pytest.raises(ValidationError):
+        Capture.model_validate(capture.model_dump() | {"waits": waits})
+
+
+def test_a_capture_of_before_waits_existed_has_none(recorded):
+    capture, _ = recorded
+    old = capture.model_dump(exclude={"waits", "prefix_waits"})
+    assert Capture.model_validate(old) == capture

@@ -3,9 +3,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rlaif.contracts.observation import LAYOUT, slot_index
+from rlaif.contracts.observation import slot_index
 from rlaif.game.blocks import RamBlocks
 from rlaif.game.encoder import encode, encode_into
+from rlaif.game.entities import (
+    enemies,
+    interactions,
+    nearest,
+    player_position,
+    talkables,
+    things,
+)
 from rlaif.game.memory_map import address
 
 SIZE = 0x2000
@@ -65,21 +73,6 @@ def test_the_same_ram_gives_the_same_bits_into_any_row(ram):
     assert np.isnan(rows[0]).all()
 
 
-def test_every_slot_can_move():
-    low, high = np.full(128, 2.0), np.full(128, -1.0)
-    rng = np.random.default_rng(0)
-    for number in range(400):
-        # Small numbers as well: enumerations such as the direction have few values.
-        wram = rng.integers(0, (256, 6)[number % 2], SIZE, dtype=np.uint8)
-        wram[rng.random(SIZE) < (number % 3) * 0.45] = 0
-        observation = encode(RamBlocks(wram.tobytes(), rng.bytes(256)))
-        low, high = np.minimum(low, observation), np.maximum(high, observation)
-    for special in (in_control(), RamBlocks(b"\xff" * SIZE)):
-        low, high = np.minimum(low, encode(special)), np.maximum(high, encode(special))
-    still = [LAYOUT[i].name for i in np.flatnonzero(high - low < 0.3)]
-    assert still == []
-
-
 def in_control(*writes):
     return ram_of(
         ("wGameState", 2), ("wCutsceneIndex", 1), ("wSavefileString", b"Z11216-0"),
@@ -103,7 +96,11 @@ def in_control(*writes):
         ("shield_level", [("wShieldLevel", 1)], 0.0),
         ("shield_level", [("wShieldLevel", 1), ("wObtainedTreasureFlags", 0x02)], 1 / 3),
         ("sword_equipped", [("wInventoryB", 0x05)], 1.0),
-        ("has_gnarled_key", [(0xC69A, 0x04)], 1.0),
+        ("story_keys", [(0xC69A, 0x04)], 1 / 8),
+        ("story_keys", [(0xC69A, b"\xff\xff")], 1.0),
+        ("other_tools", [(0xC692, 0x40), (0xC694, 0x20)], 0.5),
+        ("heart_pieces", [("wNumHeartPieces", 3)], 0.75),
+        ("switches", [("wSwitchState", 0b11), ("wToggleBlocksState", 0b100)], 3 / 8),
         ("essences", [("wEssencesObtained", 0b101)], 0.25),
         ("scrolling", [("wScrollMode", 0x08)], 1.0),
         ("scrolling", [("wScrollMode", 0x81)], 0.0),
@@ -211,7 +208,8 @@ def test_the_nearest_enemy_comes_first():
     assert slot(ram, "enemy_1_dy") == 0.5
     assert slot(ram, "enemy_1_health") == 0.5
     assert slot(ram, "enemy_2_dx") == pytest.approx(0.5 + 60 / 512)
-    assert [slot(ram, f"enemy_3_{f}") for f in ("present", "dx", "dy", "health")] == [0] * 4
+    fields = ("present", "dx", "dy", "health", "dir_x", "dir_y")
+    assert [slot(ram, f"enemy_3_{field}") for field in fields] == [0] * 6
 
 
 def test_a_butterfly_is_no_enemy():
@@ -230,3 +228,87 @@ def test_a_drop_is_preferred_to_another_part():
     assert slot(ram_of(button, (0xD0CD, 20)), "item_dx") == pytest.approx(0.5 + 20 / 512)
     ram = ram_of(button, (0xD0CD, 20), drop, (0xD1CD, 50))
     assert slot(ram, "item_dx") == pytest.approx(0.5 + 50 / 512)
+
+
+@pytest.mark.parametrize(
+    ("angle", "direction"),
+    [(0, (0.5, 0.0)), (8, (1.0, 0.5)), (16, (0.5, 1.0)), (24, (0.0, 0.5)), (0xFF, (0.5, 0.5)),
+     (4, (0.5 + 0.5**1.5, 0.5 - 0.5**1.5)), (32, (0.5, 0.5))],
+)  # fmt: skip
+def test_an_enemys_angle_is_a_direction(angle, direction):
+    ram = ram_of(*enemy(0, 80, 60), (0xD089, angle))
+    assert (slot(ram, "enemy_1_dir_x"), slot(ram, "enemy_1_dir_y")) == pytest.approx(direction)
+
+
+WALL_ROW, WALL = 0xCE00, 0x0F
+
+
+def wall_off(side, *, columns=10, rows=8):
+    tiles = {
+        "north": [(0, column) for column in range(columns)],
+        "south": [(rows - 1, column) for column in range(columns)],
+        "west": [(row, 0) for row in range(rows)],
+        "east": [(row, columns - 1) for row in range(rows)],
+    }[side]
+    return [(WALL_ROW + row * 16 + column, WALL) for row, column in tiles]
+
+
+@pytest.mark.parametrize("side", ["north", "east", "south", "west"])
+@pytest.mark.parametrize("large", [False, True])
+def test_an_edge_that_is_walled_off_has_no_exit(side, large):
+    size = {"columns": 15, "rows": 11} if large else {}
+    ram = ram_of(("wRoomIsLarge", int(large)), *wall_off(side, **size))
+    sides = ("north", "east", "south", "west")
+    assert [slot(ram, f"exit_{s}") for s in sides] == [float(s != side) for s in sides]
+
+
+def test_a_gap_of_one_tile_is_an_exit_and_half_a_tile_is_none():
+    walls = wall_off("north")
+    assert slot(ram_of(*walls, (WALL_ROW + 4, 0)), "exit_north") == 1
+    assert slot(ram_of(*walls, (WALL_ROW + 4, 0b1010)), "exit_north") == 0
+    halves = [(WALL_ROW + 4, 0b1010), (WALL_ROW + 5, 0b0101)]
+    assert slot(ram_of(*walls, *halves), "exit_north") == 1
+
+
+def test_water_at_the_edge_is_an_exit_for_who_can_swim():
+    writes = [*wall_off("south"), (WALL_ROW + 0x70, 0x10)]
+    assert slot(ram_of(*writes), "exit_south") == 0
+    assert slot(ram_of(*writes, (0xC697, 0x40)), "exit_south") == 1
+
+
+def person(x, y):
+    return [(0xD240, 1), (0xD24B, y), (0xD24D, x), (0xD266, b"\x06\x06"), (0xCCCA, b"\x40\xd2")]
+
+
+@pytest.mark.parametrize(
+    ("facing", "x", "y", "answers"),
+    [(0, 80, 54, 1), (0, 80, 74, 0), (1, 90, 64, 1), (2, 80, 75, 1), (3, 69, 66, 1),
+     (3, 58, 64, 0), (1, 95, 64, 1), (1, 96, 64, 0)],
+)  # fmt: skip
+def test_a_person_answers_who_stands_in_front_of_him(facing, x, y, answers):
+    me = [("w1Link.xh", 80), ("w1Link.yh", 64), ("w1Link.direction", facing)]
+    assert slot(ram_of(*me, *person(x, y)), "npc_ahead") == answers
+    held = ("wLinkGrabState", 0x83)
+    assert slot(ram_of(*me, *person(x, y), held), "npc_ahead") == 0
+
+
+@pytest.mark.parametrize(("tile", "facing", "answers"), [(0xF2, 1, 1), (0xF1, 0, 1), (0xF1, 1, 0)])
+def test_signs_are_read_and_chests_opened_from_below(tile, facing, answers):
+    at = {0: 0xCF00 + 3 * 16 + 5, 1: 0xCF00 + 4 * 16 + 6}[facing]
+    me = [("w1Link.xh", 88), ("w1Link.yh", 72), ("w1Link.direction", facing)]
+    me[:2] = [("w1Link.xh", 88), ("w1Link.yh", 70)] if facing == 0 else me[:2]
+    assert slot(ram_of(*me, (at, tile)), "npc_ahead") == answers
+
+
+@settings(max_examples=60, deadline=None)
+@given(any_ram)
+def test_what_is_nearby_is_what_the_list_of_entities_says(ram):
+    x, y = player_position(ram)
+    near = nearest(enemies(ram), x, y)[:3]
+    said = [slot(ram, f"enemy_{n}_dx") for n in range(1, 4) if slot(ram, f"enemy_{n}_present")]
+    assert said == [0.5 + (enemy.x - x) / 512 for enemy in near]
+    for name, found in (("npc", talkables(ram) or interactions(ram)), ("item", things(ram))):
+        assert slot(ram, f"{name}_present") == bool(found)
+        if found:
+            first = nearest(found, x, y)[0]
+            assert slot(ram, f"{name}_dy") == 0.5 + (first.y - y) / 512

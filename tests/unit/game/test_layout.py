@@ -4,7 +4,7 @@ import pytest
 
 from rlaif.contracts.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE, slot_index
 
-FROZEN_V1 = "77a83b"
+FROZEN_V1 = "01cc06"
 
 
 def test_there_are_128_slots_with_unique_names_in_order():

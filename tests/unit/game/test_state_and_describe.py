@@ -4,7 +4,7 @@ import pytest
 
 from rlaif.game.blocks import RamBlocks
 from rlaif.game.describe import MOST_ENTITIES, describe
-from rlaif.game.memory_map import SYMBOLS, address
+from rlaif.game.memory_map import address
 from rlaif.game.state import decode
 
 
@@ -20,15 +20,6 @@ def ram_of(*writes):
         data = bytes([value]) if isinstance(value, int) else value
         wram[at : at + len(data)] = data
     return RamBlocks(bytes(wram))
-
-
-def test_symbols_are_sorted_and_lie_in_their_bank():
-    places = [(symbol.bank, symbol.address) for symbol in SYMBOLS]
-    assert places == sorted(places)
-    assert len({symbol.name for symbol in SYMBOLS}) == len(SYMBOLS)
-    for symbol in SYMBOLS:
-        low, high = (0xC000, 0xD000) if symbol.bank == 0 else (0xD000, 0xE000)
-        assert low <= symbol.address < symbol.address + symbol.size <= high, symbol
 
 
 def test_numbers_are_decoded_by_their_encoding():
@@ -141,3 +132,13 @@ def test_the_camera_of_a_large_room_is_no_transition(mode, scrolling, stable):
 def test_scripts_are_cutscenes(symbol, value):
     assert not decode(ram_of()).cutscene
     assert decode(ram_of((symbol, value))).cutscene
+
+
+def test_a_state_knows_what_it_asks_of_a_planner():
+    puzzle = decode(ram_of(("wActiveCollisions", 4), ("wActiveGroup", 4), (0xCF34, 0x0C)))
+    assert puzzle.puzzle_state
+    assert [element.kind for element in puzzle.puzzle] == ["button"]
+    dialog = decode(ram_of(("wTextIsActive", 1)))
+    assert (dialog.dialog_state, dialog.puzzle_state) == (True, False)
+    assert decode(ram_of(("wLinkObjectIndex", 0xD1), (0xD10D, 77))).x == 77
+    assert decode(ram_of(("wLinkObjectIndex", 0xD1))).riding

@@ -8,6 +8,8 @@
 	.globl	_main
 	.globl	_oam_dirty
 	.globl	_vq_len
+	.globl	_far_bank
+	.globl	_far_len
 
 	VQ_BUF    = 0xC300	; must equal VQ_BUF in ram.h
 	STACK_TOP = 0xC5B0	; first byte of the save-file image, which must stay clear
@@ -62,6 +64,7 @@ copy_dma:
 	ldh	(0x0F), a
 	inc	a
 	ldh	(0xFF), a	; vertical blank only
+	ld	(0x2000), a	; ROM bank 1, where most of the code lies
 	ei
 	call	_main
 	jr	.
@@ -150,4 +153,24 @@ pal_copy:
 	ldh	(c), a
 	dec	b
 	jr	NZ, pal_copy
+	ret
+
+; void far_copy(uint8_t *to, const uint8_t *from)
+; Copy far_len bytes (0: 256) out of ROM bank far_bank. It stands here because
+; it must lie in bank 0 itself.
+_far_copy::
+	ld	a, (_far_bank)
+	ld	(0x2000), a
+	ld	h, b
+	ld	l, c
+	ld	a, (_far_len)
+	ld	b, a
+far_loop:
+	ld	a, (hl+)
+	ld	(de), a
+	inc	de
+	dec	b
+	jr	NZ, far_loop
+	ld	a, #1
+	ld	(0x2000), a
 	ret

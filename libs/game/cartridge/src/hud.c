@@ -1,7 +1,7 @@
 /* Status bar: rows 0 and 1 of the screen. */
 #include "game.h"
 
-static uint8_t shown_health, shown_max, shown_keys, shown_item, shown_seeds;
+static uint8_t shown_health, shown_max, shown_keys, shown_a, shown_b;
 static uint16_t shown_rupees;
 
 void rupees_add(uint8_t bcd) {
@@ -37,37 +37,50 @@ static void draw_hearts(void) {
     wDisplayedHearts = wLinkHealth;
 }
 
+uint8_t item_icon(uint8_t item) {
+    switch (item) {
+    case ITEM_SWORD:   return ICON_BLADE;
+    case ITEM_BOMB:    return ICON_BOMB;
+    case ITEM_ROD:     return ICON_ROD;
+    case ITEM_SHOVEL:  return ICON_SHOVEL;
+    case ITEM_FEATHER: return ICON_FEATHER;
+    case ITEM_SATCHEL: return ICON_SATCHEL;
+    }
+    return ICON_BLANK;
+}
+
 /* Draw what has changed since it was last drawn. */
 void hud_update(void) {
     if (wLinkHealth != shown_health || wLinkMaxHealth != shown_max)
         draw_hearts();
     if (wDungeonSmallKeys[CAVE_INDEX] != shown_keys) {
         shown_keys = wDungeonSmallKeys[CAVE_INDEX];
-        vq_put(0, 13, art_glyph['0' - 32 + shown_keys], ATTR_TEXT);
+        put_digit(0, 13, shown_keys);
     }
     if (wNumRupees != shown_rupees) {
         shown_rupees = wNumRupees;
-        vq_put(0, 16, art_glyph['0' - 32 + (uint8_t)(shown_rupees >> 8)], ATTR_TEXT);
+        put_digit(0, 16, (uint8_t)(shown_rupees >> 8));
         put_number(0, 17, (uint8_t)shown_rupees);
     }
-    if (wInventoryA != shown_item) {
-        shown_item = wInventoryA;
-        vq_put(1, 18, shown_item ? ICON_BLADE : ICON_BLANK, ATTR_TEXT);
+    if (wInventoryB != shown_b) {
+        shown_b = wInventoryB;
+        vq_put(1, 15, item_icon(shown_b), ATTR_TEXT);
     }
-    if (wEssencesObtained != shown_seeds) {
-        shown_seeds = wEssencesObtained;
-        vq_put(1, 14, shown_seeds ? ICON_SEED : ICON_BLANK, ATTR_TEXT);
+    if (wInventoryA != shown_a) {
+        shown_a = wInventoryA;
+        vq_put(1, 18, item_icon(shown_a), ATTR_TEXT);
     }
 }
 
 /* Everything, with the name of the room. */
 void hud_redraw(void) {
     clear_rows(0, 2);
-    put_text(1, 1, room->name);
+    put_text(1, 1, room_name);
     vq_put(0, 12, ICON_KEY, ATTR_TEXT);
     vq_put(0, 15, ICON_COIN, ATTR_TEXT);
-    vq_put(1, 17, art_glyph['A' - 32], ATTR_TEXT);
-    shown_keys = shown_item = shown_seeds = 0xFF;
+    put_text(1, 14, "B");
+    put_text(1, 17, "A");
+    shown_keys = shown_a = shown_b = 0xFF;
     shown_max = 0;
     shown_rupees = 0xFFFF;
     hud_update();

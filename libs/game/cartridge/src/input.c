@@ -28,3 +28,8 @@ void frame(void) {
         wFrameCounter = *(uint8_t *)&wPlaytimeCounter;
     }
 }
+
+void wait_frames(uint8_t n) {
+    while (n--)
+        frame();
+}

@@ -17,6 +17,7 @@ static void new_file(void) {
     wGlobalFlags[4] |= 0x02;
     wGlobalFlags[5] |= 0x04;
     wLinkMaxHealth = wLinkHealth = 12;
+    lifted_sprite = 0xFF;
     wShieldLevel = 1;
     wMaxBombs = 0x10;
     wActiveRing = 0xFF;
@@ -24,8 +25,8 @@ static void new_file(void) {
     wDeathRespawnBuffer[0] = START_GROUP;
     wDeathRespawnBuffer[1] = START_ROOM;
     wDeathRespawnBuffer[3] = DIR_DOWN;
-    wDeathRespawnBuffer[4] = (START_POS & 0xF0) + 8;
-    wDeathRespawnBuffer[5] = (uint8_t)(START_POS << 4) + 8;
+    wDeathRespawnBuffer[4] = PIXEL_Y(START_POS);
+    wDeathRespawnBuffer[5] = PIXEL_X(START_POS);
 
     lk_enabled = 3;
     lk_id = 0;
@@ -61,6 +62,7 @@ void main(void) {
     video_init();
     title_run();
     new_file();
+    dungeon_layout_init();
     wGameState = 2;
     room_warp(START_GROUP, START_ROOM, START_POS);
     scene_draw();
@@ -74,6 +76,8 @@ void main(void) {
         scene_changed = 0;
         player_update();
         objects_update();
+        if (puzzle_changed)
+            puzzle_check();
         hud_update();
         if (wLinkHealth == 0)
             player_die();

@@ -6,6 +6,7 @@
 #define MARGIN_X 0x9A
 
 uint8_t swing;
+uint8_t lifted_sprite, lifted_attr;
 const int8_t step_y[4] = {-1, 0, 1, 0};
 const int8_t step_x[4] = {0, 1, 0, -1};
 static uint8_t walk_clock;
@@ -38,6 +39,12 @@ void player_tile(void) {
     wActiveTilePos = pos;
     wActiveTileIndex = wRoomLayout[pos];
     wActiveTileType = tile_type[wActiveTileIndex];
+}
+
+/* A wall on all sides means that one rose where he stands: it gives way. */
+static void free_the_stuck(void) {
+    if (lk_walls == 0xFF)
+        room_change(wActiveTilePos, room_floor());
 }
 
 /* Tile in front of the player. */
@@ -81,7 +88,7 @@ static uint8_t move(uint8_t dir, uint8_t slide) {
 
 /* Keep to the room where nothing lies beyond the edge; otherwise scroll. */
 static uint8_t leave_by(uint8_t dir) {
-    if (lk_knockback == 0 && room_find(wActiveGroup, room_neighbour(dir))) {
+    if (room_beyond[dir] && !lk_knockback && !air) {
         room_scroll(dir);
         return 1;
     }
@@ -130,9 +137,10 @@ static void walk(uint8_t keys) {
     if (check_edges())
         return;
     player_walls();
-    player_tile();
+    if (!air)
+        player_tile();
 
-    if (blocked && !(wLinkAngle & 4)) {
+    if (blocked && !(wLinkAngle & 4) && !air) {
         wLinkPushingDirection = lk_direction;
         if (--wPushingAgainstTileCounter == 0) {
             wPushingAgainstTileCounter = PUSH_FRAMES;
@@ -153,7 +161,8 @@ static void knocked_back(void) {
         player_walls();
     }
     lk_knockback--;
-    player_tile();
+    if (!air)
+        player_tile();
     scene_changed = 1;
 }
 
@@ -165,63 +174,127 @@ static void check_warp(void) {
 }
 
 void player_hurt(uint8_t quarters, uint8_t angle) {
-    if (lk_invinc)
+    if (lk_invinc || air || sinking)
         return;
     wLinkHealth = wLinkHealth > quarters ? wLinkHealth - quarters : 0;
     lk_invinc = 40;
     lk_knockback = 8;
-    lk_kbAngle = angle;
+    lk_kbAngle = angle & 0x18;
     swing = 0;
+    SLOT_WEAPON->enabled = 0;
+    wLinkUsingItem1 = wLinkTurningDisabled = 0;
+}
+
+static void swing_update(void) {
+    scene_changed = 1;
+    if (--swing == 0) {
+        SLOT_WEAPON->enabled = 0;
+        wLinkUsingItem1 = 0;
+        wLinkTurningDisabled = 0;
+    }
+}
+
+static void obey(void) {
+    /* In water every second frame counts. */
+    if (!wLinkSwimmingState || (wFrameCounter & 1))
+        walk(wGameKeysPressed);
+    if (wKeysJustPressed & KEY_A)
+        action_press(wInventoryA, 1);
+    else if (wKeysJustPressed & KEY_B)
+        action_press(wInventoryB, 0);
+}
+
+/* He may have come to another tile, by himself or not. */
+static void tile_entered(void) {
+    uint8_t before = arrivals;
+
+    check_warp();
+    if (before != arrivals)
+        return;
+    buttons_update();
+    terrain_step();
 }
 
 void player_update(void) {
-    uint8_t pos = wActiveTilePos;
+    uint8_t pos = wActiveTilePos, before = arrivals;
 
     if (lk_invinc) {
         lk_invinc--;
         scene_changed = 1;
     }
-    if (lk_knockback) {
-        knocked_back();
-    } else if (swing) {
-        scene_changed = 1;
-        if (--swing == 0) {
-            SLOT_WEAPON->enabled = 0;
-            wLinkUsingItem1 = 0;
-            wLinkTurningDisabled = 0;
-        }
-    } else {
-        walk(wGameKeysPressed);
-        if (wKeysJustPressed & KEY_A)
-            action_press(wInventoryA);
-        else if (wKeysJustPressed & KEY_B)
-            action_press(wInventoryB);
+    if (sinking) {
+        sink_update();
+        return;
     }
-    if (wActiveTilePos != pos)
-        check_warp();
+    if (air)
+        jump_update();
+    if (lk_knockback)
+        knocked_back();
+    else if (swing)
+        swing_update();
+    else
+        obey();
+    if (wActiveTilePos != pos && before == arrivals)
+        tile_entered();
+    free_the_stuck();
 }
 
-void player_draw(void) {
-    uint8_t tile, attr = 0, dir = lk_direction, y = lk_y, x = lk_x;
-    uint8_t frame2 = walk_clock & 8;
+static void draw_tool(void) {
+    uint8_t dir = lk_direction, attr, tile;
 
-    if (swing) {
+    switch (SLOT_WEAPON->id) {
+    case ITEM_SWORD:
         tile = dir & 1 ? SPR_BLADE_H : SPR_BLADE_V;
         attr = 6;
         if (dir == DIR_DOWN) attr |= OBJ_FLIPY;
         if (dir == DIR_LEFT) attr |= OBJ_FLIPX;
-        sprite16(y + step_y[dir] * 12, x + step_x[dir] * 12, tile, attr);
-        attr = 0;
+        break;
+    case ITEM_ROD: tile = SPR_ROD; attr = 7; break;
+    default:       tile = SPR_SHOVEL; attr = 3; break;
     }
-    lk_visible = !(lk_invinc & 2);
+    sprite16(lk_y + step_y[dir] * 12, lk_x + step_x[dir] * 12, tile, attr);
+}
+
+static uint8_t body_attr;
+
+/* The tile of the player's picture; its attributes go to body_attr. */
+static uint8_t body_tile(void) {
+    uint8_t second = walk_clock & 8;
+
+    body_attr = 0;
+    if (sinking)
+        return SPR_P_FALL;
+    if (lifted_sprite != 0xFF)
+        return SPR_P_ITEM;
+    if (wLinkSwimmingState) {
+        if (second) body_attr = OBJ_FLIPX;
+        return SPR_P_SWIM;
+    }
+    switch (lk_direction) {
+    case DIR_UP:
+        if (second) body_attr = OBJ_FLIPX;
+        return SPR_P_UP;
+    case DIR_DOWN:
+        if (second) body_attr = OBJ_FLIPX;
+        return SPR_P_DOWN;
+    }
+    if (lk_direction == DIR_LEFT) body_attr = OBJ_FLIPX;
+    return second ? SPR_P_SIDE1 : SPR_P_SIDE0;
+}
+
+void player_draw(void) {
+    uint8_t tile;
+
+    if (swing)
+        draw_tool();
+    /* He blinks after a hit, but not while a text holds time still. */
+    lk_visible = !(lk_invinc & 2) || wTextIsActive;
     if (!lk_visible)
         return;
-    switch (dir) {
-    case DIR_UP:   tile = SPR_P_UP; if (frame2) attr = OBJ_FLIPX; break;
-    case DIR_DOWN: tile = SPR_P_DOWN; if (frame2) attr = OBJ_FLIPX; break;
-    default:
-        tile = frame2 ? SPR_P_SIDE1 : SPR_P_SIDE0;
-        if (dir == DIR_LEFT) attr = OBJ_FLIPX;
-    }
-    sprite16(y, x, tile, attr);
+    if (lifted_sprite != 0xFF)
+        sprite16(lk_y - 14, lk_x, lifted_sprite, lifted_attr);
+    tile = body_tile();
+    sprite16(lk_y + lk_z, lk_x, tile, body_attr);
+    if (air)
+        sprite16(lk_y, lk_x, SPR_SHADOW, 4);
 }

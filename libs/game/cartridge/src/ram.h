@@ -39,15 +39,25 @@
 #define wGashaMaturity       M16(0xC65C)
 #define wDungeonVisitedFloors ((uint8_t *)0xC662)
 #define wDungeonSmallKeys    ((uint8_t *)0xC66E)
+#define wDungeonBossKeys     M8(0xC67A) /* bitsets by dungeon index */
+#define wDungeonCompasses    M8(0xC67C)
+#define wDungeonMaps         M8(0xC67E)
 #define wInventoryB          M8(0xC680)
 #define wInventoryA          M8(0xC681)
+#define wInventoryStorage    ((uint8_t *)0xC682) /* 16 item ids */
 #define wObtainedTreasureFlags ((uint8_t *)0xC692)
 #define wLinkHealth          M8(0xC6A2)
 #define wLinkMaxHealth       M8(0xC6A3)
+#define wNumHeartPieces      M8(0xC6A4)
 #define wNumRupees           M16(0xC6A5) /* BCD */
 #define wShieldLevel         M8(0xC6A9)
-#define wMaxBombs            M8(0xC6AB)
+#define wNumBombs            M8(0xC6AA) /* BCD */
+#define wMaxBombs            M8(0xC6AB) /* BCD */
 #define wSwordLevel          M8(0xC6AC)
+#define wSeedSatchelLevel    M8(0xC6AE)
+#define wObtainedSeasons     M8(0xC6B0) /* bits 0-3; bit 7: the rod itself */
+#define wFeatherLevel        M8(0xC6B4)
+#define wNumEmberSeeds       M8(0xC6B5) /* BCD */
 #define wEssencesObtained    M8(0xC6BB)
 #define wActiveRing          M8(0xC6C5)
 #define wGlobalFlags         ((uint8_t *)0xC6CA)
@@ -69,6 +79,8 @@
 /* --- play state -------------------------------------------------------- */
 #define wFrameCounter        M8(0xCC00)
 #define wNumEnemies          M8(0xCC30)
+#define wToggleBlocksState   M8(0xCC31)
+#define wSwitchState         M8(0xCC32)
 #define wLinkDeathTrigger    M8(0xCC34)
 #define wGameOverScreenTrigger M8(0xCC35)
 #define wLinkLocalRespawnY   M8(0xCC3D)
@@ -93,16 +105,23 @@
 #define wWarpTransition      M8(0xCC65)
 #define wWarpDestPos         M8(0xCC66)
 #define wWarpTransition2     M8(0xCC67)
+#define wLinkGrabState       M8(0xCC75)
+#define wLinkInAir           M8(0xCC77)
+#define wLinkSwimmingState   M8(0xCC78)
 #define wLinkUsingItem1      M8(0xCC7A)
 #define wLinkTurningDisabled M8(0xCC7B)
 #define wLinkPushingDirection M8(0xCC80)
 #define wPushingAgainstTileCounter M8(0xCC84)
 #define wRoomEdgeY           M8(0xCCA0)
 #define wRoomEdgeX           M8(0xCCA1)
+#define wDisabledObjects     M8(0xCCA4)
 #define wEnteredWarpPosition M8(0xCCA8)
+#define wNumTorchesLit       M8(0xCCA9)
 #define wActiveTilePos       M8(0xCCB3)
 #define wActiveTileIndex     M8(0xCCB4)
 #define wActiveTileType      M8(0xCCB6)
+#define wActiveTriggers      M8(0xCCBA)
+#define wBlockPushAngle      M8(0xCCC0)
 #define wAButtonList         ((uint16_t *)0xCCCA) /* 16 object pointers */
 #define wScrollMode          M8(0xCD00)
 #define wScreenTransitionDirection M8(0xCD02)
@@ -149,6 +168,7 @@ typedef struct {
 #define lk_angle     M8(0xD009)
 #define lk_y         M8(0xD00B)
 #define lk_x         M8(0xD00D)
+#define lk_z         M8(0xD00F) /* signed: negative is above the ground */
 #define lk_speed     M8(0xD010)
 #define lk_visible   M8(0xD01A)
 #define lk_collision M8(0xD024)
@@ -159,6 +179,10 @@ typedef struct {
 #define lk_animMode  M8(0xD030)
 #define lk_walls     M8(0xD033) /* adjacentWallsBitset */
 #define SLOT_WEAPON  ((object_t *)0xD600)
+#define SLOT_BOMB    ((object_t *)0xD700)
+#define SLOT_FLAME   ((object_t *)0xD800) /* a burning ember seed */
+#define SLOT_CARRIED ((object_t *)0xDC00)
+#define SLOT_PUSHED  ((object_t *)0xD140)
 
 /* --- values ------------------------------------------------------------ */
 enum { DIR_UP, DIR_RIGHT, DIR_DOWN, DIR_LEFT, DIR_NONE = 0xFF };
@@ -173,48 +197,96 @@ enum { DIR_UP, DIR_RIGHT, DIR_DOWN, DIR_LEFT, DIR_NONE = 0xFF };
 #define KEY_DOWN   0x80
 #define KEY_DPAD   0xF0
 
-#define LINK_NORMAL 1
-#define LINK_DYING  3
+#define LINK_NORMAL     1
+#define LINK_RESPAWNING 2
+#define LINK_DYING      3
 
-#define ROOMFLAG_DOOR_UP 0x01
+enum { SPRING, SUMMER, AUTUMN, WINTER };
+
+/*
+ * 01-08: doors up, right, down, left (key doors, boss doors, cracked walls).
+ * 20 belongs to the chest, gift or treasure of the room, 80 to the keyhole,
+ * key block, bombed cave or boss, 40 is free (O_SCENE uses it).
+ */
+#define ROOMFLAG_01      0x01
+#define ROOMFLAG_02      0x02
+#define ROOMFLAG_04      0x04
+#define ROOMFLAG_08      0x08
 #define ROOMFLAG_VISITED 0x10
 #define ROOMFLAG_ITEM    0x20
 #define ROOMFLAG_40      0x40
 #define ROOMFLAG_80      0x80
 
-#define TREASURE_SWORD        0x05
-#define TREASURE_RUPEES       0x28
-#define TREASURE_HEART_REFILL 0x29
+/* amount: what the number in a chest, shop, gift or on the floor means */
+#define TREASURE_SHIELD       0x01 /* stops shots from the front; passive */
+#define TREASURE_BOMBS        0x03 /* amount: bombs, BCD */
+#define TREASURE_SWORD        0x05 /* amount: level (0 and 1: the first) */
+#define TREASURE_ROD          0x07 /* amount: bits of the seasons it brings (0F: all) */
+#define TREASURE_SHOVEL       0x15
+#define TREASURE_BRACELET     0x16 /* passive: A lifts pots and rocks, A throws */
+#define TREASURE_FEATHER      0x17
+#define TREASURE_SATCHEL      0x19 /* amount: ember seeds in it, BCD */
+#define TREASURE_EMBER_SEEDS  0x20 /* amount: seeds, BCD */
+#define TREASURE_RUPEES       0x28 /* amount: coins, BCD */
+#define TREASURE_HEART_REFILL 0x29 /* amount: quarter hearts (0: all) */
+#define TREASURE_CONTAINER    0x2A /* one more heart */
+#define TREASURE_HEART_PIECE  0x2B
+#define TREASURE_FLIPPERS     0x2E /* passive: swim */
 #define TREASURE_SMALL_KEY    0x30
+#define TREASURE_BOSS_KEY     0x31
+#define TREASURE_COMPASS      0x32
+#define TREASURE_MAP          0x33
 #define TREASURE_ESSENCE      0x40
+#define TREASURE_GNARLED_KEY  0x42 /* opens the keyhole EC */
 
-#define ITEM_SWORD 0x05
+/* Items for the A and B button; a treasure of the same number brings it. */
+#define ITEM_BOMB    0x03
+#define ITEM_SWORD   0x05
+#define ITEM_ROD     0x07
+#define ITEM_SHOVEL  0x15
+#define ITEM_FEATHER 0x17
+#define ITEM_SATCHEL 0x19
 
-#define ENEMY_BAT    0x32
-#define ENEMY_SLIME  0x34
-#define ENEMY_BEETLE 0x51
+#define ENEMY_SPITTER 0x09 /* 2 health; walks, stops, shoots (half a heart) */
+#define ENEMY_CHARGER 0x10 /* 2 health; runs when the player is in line (half a heart) */
+#define ENEMY_BAT     0x32
+#define ENEMY_SLIME   0x34
+#define ENEMY_BEETLE  0x51
+#define ENEMY_BOSS    0x78 /* O_BOSS only; 32x32 pixels, 12 health, two phases */
 
-#define PART_DROP 0x01
-#define DROP_HEART 0x01
-#define DROP_COIN  0x02
-#define DROP_COIN5 0x03
+#define PART_DROP   0x01
+#define PART_LEVER  0x05
+#define PART_BUTTON 0x09
+#define PART_SHOT   0x18
+#define DROP_HEART  0x01
+#define DROP_COIN   0x02
+#define DROP_COIN5  0x03
+#define DROP_BOMBS  0x04 /* four */
+#define DROP_EMBERS 0x05 /* five */
 
-#define NPC_CHILD   0x35
-#define NPC_GRANNY  0x3C
-#define NPC_ESSENCE 0x7F
+/* People and things in interaction slots (sprites SPR_GRANNY, SPR_CHILD, ...). */
+#define NPC_PUSHED   0x14 /* block on its way */
+#define NPC_GIRL     0x2E
+#define NPC_CHILD    0x35
+#define NPC_MAN      0x37
+#define NPC_GRANNY   0x3C
+#define NPC_ELDER    0x3D
+#define NPC_KEEPER   0x46
+#define NPC_SHOPITEM 0x47
+#define NPC_SPIRIT   0x50
+#define NPC_TREASURE 0x60
+#define NPC_ESSENCE  0x7F
 
-/* Tile indices the engine itself knows */
-#define TILE_GRASS        0x02
-#define TILE_KEYDOOR_UP   0x70 /* 0x70-0x73: up, right, down, left */
-#define TILE_FLOOR        0xA0
-#define TILE_BUSH         0xC4
-#define TILE_CAVE_MOUTH   0xE8
-#define TILE_KEYHOLE      0xEC
-#define TILE_CHEST_OPEN   0xF0
-#define TILE_CHEST        0xF1
-#define TILE_SIGN         0xF2
+/*
+ * Tile indices are TILE_<NAME> in art.h, made from art/tiles.txt. Water and
+ * holes need col=10 (free for the player, wall for enemies) and type=07 or
+ * type=01: without flippers, or without a jump, the player falls in.
+ */
+#define TYPE_HOLE  1
+#define TYPE_WATER 7
 
-#define SOLID 0x0F
+#define SOLID  0x0F
+#define HAZARD 0x10 /* water, holes: walls to enemies only */
 
 /* The one cave has dungeon index 1; its keys live in wDungeonSmallKeys[1]. */
 #define CAVE_INDEX 1

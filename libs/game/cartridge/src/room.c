@@ -4,38 +4,47 @@
  */
 #include "game.h"
 
-const room_t *room;
+room_object_t room_objects[MAX_OBJECTS + 1];
+char room_name[14];
+uint8_t room_beyond[4];
 
 /* Page of the flags of each group, relative to 0xC700: groups 1-3 share one. */
 static const uint8_t flag_page[8] = {0, 1, 1, 1, 2, 3, 2, 3};
 
-/* The room table entry, or 0. */
-const room_t *room_find(uint8_t group, uint8_t id) {
+/* Number of a room in the table plus 1, or 0. */
+static uint8_t room_find(uint8_t group, uint8_t id) {
     const room_t *r = rooms;
-    uint8_t i;
+    uint8_t i, n, key[2];
 
-    for (i = room_count; i; i--, r++)
-        if (r->id == id && r->group == group)
-            return r;
+    read_rooms(&n, &room_count, 1);
+    for (i = 1; i <= n; i++, r++) {
+        read_rooms(key, r, 2);
+        if (key[1] == id && key[0] == group)
+            return i;
+    }
     return 0;
 }
 
-uint8_t *room_flags(void) {
-    return ROOM_FLAG_PAGES + ((uint16_t)flag_page[wActiveGroup] << 8) + wActiveRoom;
+static uint8_t *flags_of(uint8_t group, uint8_t id) {
+    return ROOM_FLAG_PAGES + ((uint16_t)flag_page[group] << 8) + id;
 }
 
-/* Id of the room beyond an edge. */
+uint8_t *room_flags(void) {
+    return flags_of(wActiveGroup, wActiveRoom);
+}
+
+/* Id of the room beyond an edge: dungeon cells are 8 to a row, all others 16. */
 uint8_t room_neighbour(uint8_t dir) {
     static const int8_t overworld[4] = {-0x10, 1, 0x10, -1};
     static const int8_t dungeon[4] = {-8, 1, 8, -1};
 
-    return wActiveRoom + (wActiveGroup >= 4 ? dungeon[dir] : overworld[dir]);
+    return wActiveRoom + (wActiveGroup == 4 ? dungeon[dir] : overworld[dir]);
 }
 
 const room_object_t *room_object_at(uint8_t kind, uint8_t pos) {
     const room_object_t *o;
 
-    for (o = room->objects; o->kind; o++)
+    for (o = room_objects; o->kind; o++)
         if (o->pos == pos && o->kind == kind)
             return o;
     return 0;
@@ -47,18 +56,30 @@ void room_set_tile(uint8_t pos, uint8_t index) {
     wRoomCollisions[pos] = tile_collision[index];
 }
 
-/* Tiles that depend on what was done here before. */
-static uint8_t flagged_tile(uint8_t index, uint8_t flags) {
-    if (index == TILE_CHEST && (flags & ROOMFLAG_ITEM))
-        return TILE_CHEST_OPEN;
-    if (index == TILE_KEYHOLE && (flags & ROOMFLAG_80))
-        return TILE_CAVE_MOUTH;
-    if ((index & 0xFC) == TILE_KEYDOOR_UP && (flags & (1 << (index & 3))))
-        return TILE_FLOOR;
-    return index;
+/* The same, seen at once, unless the room is still being loaded. */
+void room_change(uint8_t pos, uint8_t index) {
+    room_set_tile(pos, index);
+    if (wCutsceneIndex == 0)
+        return;
+    room_draw_cell(pos);
+    player_walls();
 }
 
-static void load_dungeon(void) {
+/* Does a condition of the tables hold? */
+uint8_t holds(uint8_t when, uint8_t value) {
+    switch (when) {
+    case W_HAS:        return has_treasure(value);
+    case W_HAS_NOT:    return !has_treasure(value);
+    case W_ESSENCE:    return wEssencesObtained & 1;
+    case W_NO_ESSENCE: return !(wEssencesObtained & 1);
+    case W_SEASON:     return wRoomStateModifier == value;
+    case W_FLAG:       return *room_flags() & value;
+    case W_NOT_FLAG:   return !(*room_flags() & value);
+    default:           return *flags_of(0, value) & ROOMFLAG_VISITED;
+    }
+}
+
+static void enter_dungeon(void) {
     wDungeonIndex = CAVE_INDEX;
     wDungeonMapPosition = wActiveRoom & 0x3F;
     wMinimapDungeonMapPosition = wDungeonMapPosition;
@@ -68,48 +89,128 @@ static void load_dungeon(void) {
     wDungeonVisitedFloors[CAVE_INDEX] |= 1;
 }
 
-/* Fill the buffers and slots for a room. Drawing is separate. */
-void room_load(uint8_t group, uint8_t id) {
-    const room_object_t *o;
-    const char *map;
-    uint8_t pos, index, flags;
+/* Which kind of place this is. */
+static void load_place(uint8_t group) {
+    static const uint8_t tileset_flags[6] = {0x01, 0x80, 0x02, 0x04, 0x08, 0x10};
 
-    room = room_find(group, id);
-    wActiveGroup = group;
-    wActiveRoom = wLoadingRoom = id;
-    if (group >= 4) {
-        load_dungeon();
-        wActiveCollisions = 4;
-        wTilesetFlags = 0x08;
-    } else {
+    wTilesetFlags = tileset_flags[group];
+    wActiveCollisions = group >= 4 ? 4 : group;
+    if (group == 4)
+        enter_dungeon();
+    else
         wDungeonIndex = 0xFF;
-        wActiveCollisions = group;
-        wTilesetFlags = group ? 0x04 : 0x01;
-    }
     if (group == 0) {
         wMinimapGroup = group;
-        wMinimapRoom = id;
+        wMinimapRoom = wActiveRoom;
     }
+}
 
-    flags = *room_flags();
+/* The object list, without what its conditions leave out. */
+static void load_objects(const room_object_t *from) {
+    room_object_t *to = room_objects, *o = room_objects;
+
+    read_rooms(room_objects, from, MAX_OBJECTS * sizeof(room_object_t));
+    room_objects[MAX_OBJECTS].kind = O_END;
+    for (; o->kind; o++) {
+        if (o->kind == O_IF) {
+            if (!holds(o->a, o->b) && o[1].kind)
+                o++;
+            continue;
+        }
+        *to++ = *o;
+    }
+    to->kind = O_END;
+}
+
+static void load_map(const char *map) {
+    static char chars[80];
+    const char *c = chars;
+    const room_object_t *o;
+    uint8_t pos, flags = *room_flags();
+
     for (pos = 0; pos != 0xC0; pos++) {
         wRoomLayout[pos] = 0;
         wRoomCollisions[pos] = 0xFF;
     }
-    map = room->map;
+    read_rooms(chars, map, sizeof(chars));
     pos = 0;
     do {
-        index = tile_by_char[(uint8_t)(*map++ - 32)];
-        room_set_tile(pos, flagged_tile(index, flags));
+        room_set_tile(pos, tile_now(tile_by_char[(uint8_t)(*c++ - 32)], pos, flags));
         pos++;
         if ((pos & 0x0F) == 10)
             pos += 6;
     } while (pos != 0x80);
+    if (wActiveGroup == 0)
+        tiles_by_season();
+    for (o = room_objects; o->kind; o++) {
+        if (o->kind == O_TILE && holds(o->a, o->b))
+            room_set_tile(o->pos, o->c);
+        if (o->kind == O_CHEST && chest_hidden(o))
+            room_set_tile(o->pos, room_floor());
+    }
+}
+
+/* Fill the buffers and slots for a room. Drawing is separate. */
+void room_load(uint8_t group, uint8_t id) {
+    const room_object_t *o;
+    room_t here;
+    uint8_t i = room_find(group, id);
+
+    if (!i) { /* a warp to nowhere must not end the game */
+        group = START_GROUP;
+        id = START_ROOM;
+        i = room_find(group, id);
+    }
+    read_rooms(&here, rooms + i - 1, sizeof(here));
+    read_rooms(room_name, here.name, 13);
+    wActiveGroup = group;
+    wActiveRoom = wLoadingRoom = id;
+    load_place(group);
+    load_objects(here.objects);
+    load_map(here.map);
+    for (i = 0; i < 4; i++)
+        room_beyond[i] = room_find(group, room_neighbour(i)) != 0;
 
     objects_clear();
-    for (o = room->objects; o->kind; o++)
+    for (o = room_objects; o->kind; o++)
         objects_spawn(o);
     *room_flags() |= ROOMFLAG_VISITED;
+    puzzle_enter();
+}
+
+/* What a compass feels: a chest, boss or essence whose prize has not been taken. */
+uint8_t room_hides_treasure(uint8_t group, uint8_t id) {
+    uint8_t i = room_find(group, id);
+    room_t there;
+    room_object_t o;
+
+    if (!i || (*flags_of(group, id) & ROOMFLAG_ITEM))
+        return 0;
+    read_rooms(&there, rooms + i - 1, sizeof(there));
+    do {
+        read_rooms(&o, there.objects++, sizeof(o));
+        if (o.kind == O_CHEST || o.kind == O_BOSS || o.kind == O_ESSENCE)
+            return 1;
+    } while (o.kind);
+    return 0;
+}
+
+/*
+ * The map of the dungeon for whoever reads it from outside: 8x8 room ids in
+ * work RAM bank 2. Bank 1 is selected again before this returns.
+ */
+void dungeon_layout_init(void) {
+    const room_t *r = rooms;
+    uint8_t i, n, key[2];
+
+    read_rooms(&n, &room_count, 1);
+    rSVBK = 2;
+    for (i = n; i; i--, r++) {
+        read_rooms(key, r, 2);
+        if (key[0] == 4)
+            M8(0xDC00 + (key[1] & 0x3F)) = key[1];
+    }
+    rSVBK = 1;
 }
 
 /* Queue the four 8x8 tiles of a cell. */
@@ -137,7 +238,10 @@ void room_draw(void) {
     room_draw_rows(0, 8);
 }
 
-/* Is there a wall at this pixel? The border outside the room is open. */
+/*
+ * Is there a wall at this pixel? The border outside the room, water and holes
+ * are open to the player.
+ */
 uint8_t solid_at(uint8_t y, uint8_t x) {
     static const uint8_t quarter[4] = {8, 4, 2, 1};
     uint8_t c;

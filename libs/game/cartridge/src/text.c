@@ -30,10 +30,21 @@ static void draw_box(void) {
     frame_line(top + 5, 0, 20, ICON_BOX_BL);
 }
 
+/* A text on its way to the screen; 0xC380 is free space between the game's own variables. */
+#define TEXT_BUF ((char *)0xC380)
+
 static void wait_for_a(void) {
     do
         frame();
     while (!(wKeysJustPressed & (KEY_A | KEY_B)));
+}
+
+static void read_text(uint8_t id) {
+    const char *s;
+
+    read_rooms(&s, texts + id, sizeof(s));
+    read_rooms(TEXT_BUF, s, 255);
+    TEXT_BUF[254] = 0;
 }
 
 /* Write one page; returns the character that ended it. */
@@ -53,15 +64,8 @@ static const char *draw_page(const char *s) {
     return s;
 }
 
-void text_show(uint8_t id) {
-    const char *s = texts[id];
-    uint8_t i;
-
-    wTextIsActive = 1;
-    wTextDisplayMode = 0;
-    wTextIndexL = id;
-    wTextIndexH = 4;
-    wSelectedTextOption = 0xFF;
+/* Where the player does not stand. */
+static void place_box(void) {
     if (lk_y < 72) {
         top = 12;
         wTextboxPosition = 2;
@@ -73,24 +77,86 @@ void text_show(uint8_t id) {
         hide_from = 16;
         hide_to = 79;
     }
+}
+
+static void open_box(uint8_t id) {
+    read_text(id);
+    wTextIsActive = 1;
+    wTextDisplayMode = 0;
+    wTextIndexL = id;
+    wTextIndexH = 4;
+    wSelectedTextOption = 0xFF;
+    place_box();
     scene_draw();
     frame();
     draw_box();
+}
+
+static void close_box(void) {
+    uint8_t row = (top - 2) >> 1;
+
+    hide_from = hide_to = 0;
+    room_draw_rows(row, row + 3);
+    frame();
+    wTextIsActive = 0;
+    wTextDisplayMode = 0;
+    wKeysJustPressed = 0;
+    scene_changed = 1;
+}
+
+/* All pages; the last one stays on the screen. */
+static void draw_pages(void) {
+    const char *s = TEXT_BUF;
+    uint8_t i;
+
     for (;;) {
         s = draw_page(s);
-        vq_put(top + 4, 18, *s ? ICON_MORE : ICON_BLANK, ATTR_TEXT);
-        wait_for_a();
         if (!*s)
-            break;
+            return;
+        vq_put(top + 4, 18, ICON_MORE, ATTR_TEXT);
+        wait_for_a();
         s++;
         for (i = 1; i < 5; i++)
             frame_line(top + i, 0, 20, ICON_BOX_L);
     }
-    hide_from = hide_to = 0;
-    i = (top - 2) >> 1;
-    room_draw_rows(i, i + 3);
-    frame();
-    wTextIsActive = 0;
-    wKeysJustPressed = 0;
-    scene_changed = 1;
+}
+
+void text_show(uint8_t id) {
+    open_box(id);
+    draw_pages();
+    wait_for_a();
+    close_box();
+}
+
+static void draw_options(void) {
+    uint8_t yes = wSelectedTextOption == 0;
+
+    vq_put(top + 4, 3, yes ? ICON_CURSOR : ICON_BLANK, ATTR_TEXT);
+    put_text(top + 4, 4, "Yes");
+    vq_put(top + 4, 10, yes ? ICON_BLANK : ICON_CURSOR, ATTR_TEXT);
+    put_text(top + 4, 11, "No");
+}
+
+/* A question: left and right choose, A takes the choice, B means no. */
+uint8_t text_ask(uint8_t id) {
+    open_box(id);
+    draw_pages();
+    wSelectedTextOption = 0;
+    wTextDisplayMode = 1;
+    for (;;) {
+        draw_options();
+        do
+            frame();
+        while (!wKeysJustPressed);
+        if (wKeysJustPressed & KEY_LEFT)
+            wSelectedTextOption = 0;
+        if (wKeysJustPressed & KEY_RIGHT)
+            wSelectedTextOption = 1;
+        if (wKeysJustPressed & KEY_B)
+            wSelectedTextOption = 1;
+        if (wKeysJustPressed & (KEY_A | KEY_B))
+            break;
+    }
+    close_box();
+    return wSelectedTextOption == 0;
 }

@@ -4,10 +4,12 @@
 #define TITLE_FRAMES 120
 
 void title_run(void) {
-    const char *m = title_map;
+    static char map[90];
+    const char *m = map;
     uint8_t row, col, i;
     uint16_t n;
 
+    read_rooms(map, title_map, sizeof(map));
     for (row = 0; row < 18; row += 2)
         for (col = 0; col < 20; col += 2) {
             n = (uint16_t)tile_number[tile_by_char[(uint8_t)(*m++ - 32)]] << 2;

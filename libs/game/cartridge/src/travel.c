@@ -1,11 +1,16 @@
 /* Leaving a room: over an edge, or through a door. */
 #include "game.h"
 
+uint8_t arrivals;
+
 static void new_room_state(void) {
+    arrivals++;
     wLinkLocalRespawnY = lk_y;
     wLinkLocalRespawnX = lk_x;
     player_walls();
     player_tile();
+    terrain_reset();
+    puzzle_changed = 1;
     scene_changed = 1;
 }
 
@@ -52,11 +57,25 @@ void room_scroll(uint8_t dir) {
     }
     wScreenScrollCounter = 0;
     hud_redraw();
+    scene_draw();
     frame();
     wScrollMode = 1;
     wScreenTransitionState = 2;
     wCutsceneIndex = 1;
     new_room_state();
+    scene_check();
+}
+
+/* Falling and dying bring the player back to the last way in from another kind of place. */
+static void remember_respawn(uint8_t group, uint8_t id, uint8_t pos) {
+    if (group == wActiveGroup || group == 3)
+        return;
+    wDeathRespawnBuffer[0] = group;
+    wDeathRespawnBuffer[1] = id;
+    wDeathRespawnBuffer[2] = wRoomStateModifier;
+    wDeathRespawnBuffer[3] = lk_direction;
+    wDeathRespawnBuffer[4] = PIXEL_Y(pos);
+    wDeathRespawnBuffer[5] = PIXEL_X(pos);
 }
 
 /* Door, cave or respawn: fade to black and back. */
@@ -68,12 +87,15 @@ void room_warp(uint8_t group, uint8_t id, uint8_t pos) {
     fade_out();
     wCutsceneIndex = 0;
     wScrollMode = 2;
+    if (group != wActiveGroup) {
+        wSwitchState = wToggleBlocksState = 0;
+        remember_respawn(group, id, pos);
+    }
     room_load(group, id);
-    lk_y = (pos & 0xF0) + 8;
-    lk_x = (uint8_t)(pos << 4) + 8;
+    lk_y = PIXEL_Y(pos);
+    lk_x = PIXEL_X(pos);
     lk_invinc = 0;
     lk_knockback = 0;
-    swing = 0;
     hud_redraw();
     room_draw();
     scene_draw();
@@ -83,4 +105,31 @@ void room_warp(uint8_t group, uint8_t id, uint8_t pos) {
     wCutsceneIndex = 1;
     wEnteredWarpPosition = 0xFF;
     new_room_state();
+    scene_check();
+}
+
+/* The rod on a stump: the next season that it knows, on the spot. */
+void season_turn(void) {
+    uint8_t season = wRoomStateModifier, i;
+
+    for (i = 0; i < 4; i++) {
+        season = (season + 1) & 3;
+        if (wObtainedSeasons & (1 << season))
+            break;
+    }
+    wDisabledObjects = 0x81;
+    fade_out();
+    wRoomStateModifier = season;
+    wCutsceneIndex = 0;
+    room_load(wActiveGroup, wActiveRoom);
+    wCutsceneIndex = 1;
+    room_draw();
+    scene_draw();
+    fade_in();
+    wDisabledObjects = 0;
+    player_walls();
+    player_tile();
+    terrain_step();
+    puzzle_changed = 1;
+    scene_changed = 1;
 }

@@ -14,31 +14,56 @@ uint8_t oam_dirty, vq_len;
 uint8_t hide_from, hide_to;
 static uint8_t oam_used, oam_next;
 
-static void copy_to_vram(uint8_t *to, const uint8_t *from, uint16_t n) {
-    while (n--)
-        *to++ = *from++;
+static uint8_t colours[64];
+
+/*
+ * Tiles as the background counts them: 0-127 from 0x9000, 128-255 from
+ * 0x8800. That leaves 0x8000 to the sprites.
+ */
+static void load_tiles(uint8_t *zero, const uint8_t *from, uint16_t n) {
+    uint16_t i;
+
+    for (i = 0; i < n; i++, from += 16)
+        read_art((i & 0x80 ? (uint8_t *)0x8000 : zero) + (i << 4), from, 16);
+}
+
+static void fill_screen(uint8_t value) {
+    uint8_t *p;
+
+    for (p = (uint8_t *)0x9800; p != (uint8_t *)0x9C00; p++)
+        *p = value;
+}
+
+/* Brightness levels: 0 full to 3 black. */
+static void read_bg_colours(uint8_t level) {
+    /* Overworld by season, then groups 3, 4, 5: houses, the dungeon, caves. */
+    uint8_t place = wActiveGroup ? wActiveGroup + 1 : wRoomStateModifier;
+
+    read_art(colours, art_bg_colours + ((uint16_t)place << 8) + (uint8_t)(level << 6), 64);
+}
+
+static void read_obj_colours(uint8_t level) {
+    read_art(colours, art_obj_colours + (uint8_t)(level << 6), 64);
 }
 
 /* Called once with the screen off. */
 void video_init(void) {
-    uint8_t *p;
-
     rVBK = 0;
-    copy_to_vram((uint8_t *)0x8000, art_bg, ART_BG_SIZE);
-    for (p = (uint8_t *)0x9800; p != (uint8_t *)0x9C00; p++)
-        *p = ICON_BLANK;
+    load_tiles((uint8_t *)0x9000, art_bg, ART_BG_TILES);
+    fill_screen(ICON_BLANK);
     rVBK = 1;
-    copy_to_vram((uint8_t *)0x8000, art_obj, ART_OBJ_SIZE);
-    copy_to_vram((uint8_t *)(0x8000 + TEXT_BASE * 16), art_text, ART_TEXT_SIZE);
-    for (p = (uint8_t *)0x9800; p != (uint8_t *)0x9C00; p++)
-        *p = ATTR_TEXT;
+    load_tiles((uint8_t *)0x8000, art_obj, ART_OBJ_TILES);
+    load_tiles((uint8_t *)0x9000, art_text, ART_TEXT_TILES);
+    fill_screen(ATTR_TEXT);
     rVBK = 0;
-    pal_load_bg(art_palette0);
-    pal_load_obj(art_palette0 + 64);
+    read_bg_colours(0);
+    pal_load_bg(colours);
+    read_obj_colours(0);
+    pal_load_obj(colours);
     rSCX = 0;
     rSCY = 0;
     oam_dirty = 1;
-    rLCDC = LCDC_ON | LCDC_BG8000 | LCDC_OBJ16 | LCDC_OBJ | LCDC_BG;
+    rLCDC = LCDC_ON | LCDC_OBJ16 | LCDC_OBJ | LCDC_BG;
 }
 
 void vq_put(uint8_t row, uint8_t col, uint8_t tile, uint8_t attr) {
@@ -61,10 +86,14 @@ void put_text(uint8_t row, uint8_t col, const char *s) {
     }
 }
 
+void put_digit(uint8_t row, uint8_t col, uint8_t digit) {
+    vq_put(row, col, art_glyph['0' - 32 + digit], ATTR_TEXT);
+}
+
 /* Two digits. */
 void put_number(uint8_t row, uint8_t col, uint8_t bcd) {
-    vq_put(row, col, art_glyph['0' - 32 + (bcd >> 4)], ATTR_TEXT);
-    vq_put(row, col + 1, art_glyph['0' - 32 + (bcd & 15)], ATTR_TEXT);
+    put_digit(row, col, bcd >> 4);
+    put_digit(row, col + 1, bcd & 15);
 }
 
 void clear_rows(uint8_t from, uint8_t to) {
@@ -111,24 +140,29 @@ void sprite_end(void) {
     oam_dirty = 1;
 }
 
-static void fade_step(const uint8_t *colours) {
+/* Colours may only be sent right after vertical blank began, one half at a time. */
+static void fade_step(uint8_t level) {
+    read_bg_colours(level);
     frame();
     pal_load_bg(colours);
+    read_obj_colours(level);
     frame();
-    pal_load_obj(colours + 64);
+    pal_load_obj(colours);
 }
 
 void fade_out(void) {
+    uint8_t level;
+
     wPaletteThread_mode = 1;
-    fade_step(art_palette1);
-    fade_step(art_palette2);
-    fade_step(art_palette3);
+    for (level = 1; level < 4; level++)
+        fade_step(level);
 }
 
 void fade_in(void) {
+    uint8_t level;
+
     wPaletteThread_mode = 1;
-    fade_step(art_palette2);
-    fade_step(art_palette1);
-    fade_step(art_palette0);
+    for (level = 3; level; level--)
+        fade_step(level - 1);
     wPaletteThread_mode = 0;
 }

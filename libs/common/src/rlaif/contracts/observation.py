@@ -58,21 +58,9 @@ _PLAYER: tuple[_Row, ...] = (
     ("pushing", "player", "1: pushes against something solid", 1),
 )
 
-_GROUP_MEANINGS = (
-    "overworld",
-    "Subrosia",
-    "Maku tree",
-    "indoors",
-    "dungeons and caves A",
-    "dungeons and caves B",
-    "side-scrolling rooms A",
-    "side-scrolling rooms B",
-)
-
 _ROOM: tuple[_Row, ...] = (
-    *((f"group_{g}", "room", f"1: map group {g}, {m}", 1) for g, m in enumerate(_GROUP_MEANINGS)),
+    *((f"group_bit_{bit}", "room", f"bit {bit} of the map group", 1) for bit in range(3)),
     *((f"room_bit_{bit}", "room", f"bit {bit} of the room id", 1) for bit in range(8)),
-    ("room_large", "room", "1: 15x11 tiles, 0: 10x8", 1),
     ("dungeon", "room", "0: not in a dungeon, else dungeon index + 1", 12),
     ("season_spring", "room", "1: spring", 1),
     ("season_summer", "room", "1: summer", 1),
@@ -80,10 +68,40 @@ _ROOM: tuple[_Row, ...] = (
     ("season_winter", "room", "1: winter", 1),
 )
 
+TREASURE_SLOTS: dict[str, int] = {
+    "rod_of_seasons": 0x07,
+    "bracelet": 0x16,
+    "feather": 0x17,
+    "flippers": 0x2E,
+    "seed_satchel": 0x19,
+}
+"""Treasures with a slot of their own: slot `has_<name>` → bit in wObtainedTreasureFlags."""
+
+STORY_KEYS: dict[str, int] = {
+    "gnarled_key": 0x42,
+    "floodgate_key": 0x43,
+    "dragon_key": 0x44,
+    "pirates_bell": 0x4A,
+    "round_jewel": 0x4C,
+    "pyramid_jewel": 0x4D,
+    "square_jewel": 0x4E,
+    "x_shaped_jewel": 0x4F,
+}
+"""Treasures that open a place of the story; slot `story_keys` counts them."""
+
+OTHER_TOOLS: dict[str, int] = {
+    "boomerang": 0x06,
+    "magnet_gloves": 0x08,
+    "slingshot": 0x13,
+    "shovel": 0x15,
+}
+"""Slot `other_tools` counts them."""
+
 _ITEMS: tuple[_Row, ...] = (
     ("health", "items", "quarter hearts", 80),
     ("max_health", "items", "quarter hearts when full", 80),
     ("health_ratio", "items", "health of max health", 1),
+    ("heart_pieces", "items", "heart pieces towards the next container", 4),
     ("rupees", "items", "rupees (BCD in RAM)", 999),
     ("bombs", "items", "bombs (BCD in RAM)", 99),
     ("keys", "items", "small keys held for the current dungeon; 0 outside", 9),
@@ -95,27 +113,12 @@ _ITEMS: tuple[_Row, ...] = (
     ("sword_equipped", "items", "1: the sword is on A or B", 1),
     ("ember_seeds", "items", "ember seeds (BCD in RAM)", 99),
     ("essences", "items", "essences of nature", 8),
-)
-
-TREASURE_SLOTS: dict[str, int] = {
-    "boomerang": 0x06,
-    "rod_of_seasons": 0x07,
-    "magnet_gloves": 0x08,
-    "slingshot": 0x13,
-    "shovel": 0x15,
-    "bracelet": 0x16,
-    "feather": 0x17,
-    "seed_satchel": 0x19,
-    "flippers": 0x2E,
-    "gnarled_key": 0x42,
-    "floodgate_key": 0x43,
-    "dragon_key": 0x44,
-}
-"""Treasures that open the way: slot `has_<name>` → bit in wObtainedTreasureFlags."""
-
-_TREASURES: tuple[_Row, ...] = tuple(
-    (f"has_{name}", "items", f"1: owns treasure 0x{bit:02X}", 1)
-    for name, bit in TREASURE_SLOTS.items()
+    *(
+        (f"has_{n}", "items", f"1: owns treasure 0x{bit:02X}", 1)
+        for n, bit in TREASURE_SLOTS.items()
+    ),
+    ("story_keys", "items", "keys and jewels of the story owned", len(STORY_KEYS)),
+    ("other_tools", "items", "boomerang, magnet gloves, slingshot, shovel owned", len(OTHER_TOOLS)),
 )
 
 _FLAGS: tuple[_Row, ...] = (
@@ -131,8 +134,7 @@ _FLAGS: tuple[_Row, ...] = (
 
 _PUZZLE: tuple[_Row, ...] = (
     ("triggers", "puzzle", "floor buttons pressed in this room", 8),
-    ("switches", "puzzle", "hit switches set", 8),
-    ("toggles", "puzzle", "toggle blocks switched over", 8),
+    ("switches", "puzzle", "hit switches and toggle blocks set", 8),
     ("torches", "puzzle", "torches lit in this room", 8),
     ("enemies_left", "puzzle", "counted enemies left in this room", 16),
     ("item_taken", "puzzle", "1: the item or chest of this room is taken", 1),
@@ -141,11 +143,11 @@ _PUZZLE: tuple[_Row, ...] = (
     ("locked", "puzzle", "1: a key door, key block or keyhole is in this room", 1),
 )
 
+_SIDES = ("north", "east", "south", "west")
+
 _EXPLORATION: tuple[_Row, ...] = (
-    ("visited_north", "exploration", "1: the room to the north was visited", 1),
-    ("visited_east", "exploration", "1: the room to the east was visited", 1),
-    ("visited_south", "exploration", "1: the room to the south was visited", 1),
-    ("visited_west", "exploration", "1: the room to the west was visited", 1),
+    *((f"visited_{s}", "exploration", f"1: the room to the {s} was visited", 1) for s in _SIDES),
+    *((f"exit_{s}", "exploration", f"1: the room's {s} edge has a way out", 1) for s in _SIDES),
     ("rooms_visited", "exploration", "n / (n + scale) with n rooms visited in this file", 32),
 )
 
@@ -175,33 +177,36 @@ _WALLS: tuple[_Row, ...] = (
 )
 
 
-def _nearby(prefix: str, what: str, *, health: bool) -> tuple[_Row, ...]:
-    rows: tuple[_Row, ...] = (
-        (f"{prefix}_present", "entities", f"1: there is {what}; else the next are 0", 1),
+def _nearby(prefix: str, what: str) -> tuple[_Row, ...]:
+    return (
+        (f"{prefix}_present", "entities", f"1: there is {what}; else its other slots are 0", 1),
         (f"{prefix}_dx", "entities", "0.5 + pixels to the right / scale", 512),
         (f"{prefix}_dy", "entities", "0.5 + pixels below / scale", 512),
     )
-    if health:
-        rows += ((f"{prefix}_health", "entities", "its health", 32),)
-    return rows
+
+
+def _enemy(number: int) -> tuple[_Row, ...]:
+    prefix = f"enemy_{number}"
+    return (
+        *_nearby(prefix, f"an enemy, number {number} by distance"),
+        (f"{prefix}_health", "entities", "its health", 32),
+        (f"{prefix}_dir_x", "entities", "0.5 + half the sine of its angle; 1 moves right", 1),
+        (f"{prefix}_dir_y", "entities", "0.5 - half the cosine of its angle; 1 moves down", 1),
+    )
 
 
 _ENTITIES: tuple[_Row, ...] = (
-    *(
-        row
-        for n in range(1, ENEMY_SLOTS + 1)
-        for row in _nearby(f"enemy_{n}", f"an enemy, number {n} by distance", health=True)
-    ),
-    *_nearby("npc", "somebody or something to talk to, the nearest", health=False),
-    *_nearby("item", "something to pick up or use, the nearest", health=False),
+    *(row for number in range(1, ENEMY_SLOTS + 1) for row in _enemy(number)),
+    *_nearby("npc", "somebody or something to talk to, the nearest"),
+    *_nearby("item", "something to pick up or use, the nearest"),
+    ("npc_ahead", "entities", "1: A would talk to, read or open what is in front", 1),
 )
 
 LAYOUT: tuple[Slot, ...] = tuple(
     Slot(index, name, group, meaning, float(scale))
     for index, (name, group, meaning, scale) in enumerate(
         (
-            *_PLAYER, *_ROOM, *_ITEMS, *_TREASURES, *_FLAGS, *_PUZZLE, *_EXPLORATION, *_WALLS,
-            *_ENTITIES,
+            *_PLAYER, *_ROOM, *_ITEMS, *_FLAGS, *_PUZZLE, *_EXPLORATION, *_WALLS, *_ENTITIES,
         )
     )
 )  # fmt: skip

@@ -10,7 +10,7 @@ import zstandard
 
 from rlaif.contracts.captures import Capture, EmulatorIdentity, GameIdentity
 from rlaif.contracts.ids import Sha256
-from rlaif.game.actions import Action, encode_actions
+from rlaif.game.actions import encode_actions
 
 LARGEST_STATE_BYTES = 4 * 1024 * 1024
 """A PyBoy state has 150 to 300 kB; a frame that claims more is refused before unpacking."""
@@ -81,6 +81,7 @@ class SegmentRecorder:
         recorder.keyframe(sha256_of_state, step=0)     # state saved now
         recorder.start_segment(ram_digest_now)
         recorder.add(action)                           # after each decision step
+        recorder.add(action, wait=frames)              # a step after which the game was left alone
         capture = recorder.finish_segment(...)         # digest after the last step
     """
 
@@ -99,6 +100,7 @@ class SegmentRecorder:
         self._keyframe_sha256: Sha256 | None = None
         self._keyframe_step = 0
         self._actions: list[int] = []
+        self._waits: list[tuple[int, int]] = []
         self._start: int | None = None
         self._start_ram_sha256: Sha256 = ""
 
@@ -106,6 +108,11 @@ class SegmentRecorder:
     def steps_since_keyframe(self) -> int:
         """Actions since the keyframe: what a replay plays before the segment."""
         return len(self._actions)
+
+    @property
+    def frames_since_keyframe(self) -> int:
+        """The same in game frames, waits included."""
+        return len(self._actions) * self._frame_skip + sum(frames for _, frames in self._waits)
 
     @property
     def in_segment(self) -> bool:
@@ -127,6 +134,7 @@ class SegmentRecorder:
         self._keyframe_sha256 = sha256
         self._keyframe_step = step
         self._actions.clear()
+        self._waits.clear()
         self._start = None
 
     def start_segment(self, ram_sha256: Sha256) -> None:
@@ -140,9 +148,16 @@ class SegmentRecorder:
         self._start = len(self._actions)
         self._start_ram_sha256 = ram_sha256
 
-    def add(self, action: int) -> None:
-        """One more decision step was played."""
-        self._actions.append(Action(action))
+    def add(self, action: int, *, wait: int = 0) -> None:
+        """One more decision step was played.
+
+        Args:
+            action: 0 to 7.
+            wait: Game frames played after it with no button held.
+        """
+        if wait:
+            self._waits.append((len(self._actions), wait))
+        self._actions.append(action)
 
     def drop_segment(self) -> None:
         """Forget the started segment; its actions stay in the prefix of the next."""
@@ -190,6 +205,8 @@ class SegmentRecorder:
                 "keyframe_sha256": self._keyframe_sha256,
                 "prefix_actions": encode_actions(self._actions[:start]),
                 "actions": encode_actions(self._actions[start:]),
+                "prefix_waits": [wait for wait in self._waits if wait[0] < start],
+                "waits": [(step - start, n) for step, n in self._waits if step >= start],
                 "start_step": self._keyframe_step + start,
                 "start_ram_sha256": self._start_ram_sha256,
                 "end_ram_sha256": ram_sha256,

@@ -7,11 +7,13 @@ import hashlib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Literal
 
 from rlaif.contracts.captures import GameIdentity
+from rlaif.game.rom_checks import CartridgeError, check_rom, oracle_header, rom_title
 
 ORACLE_OF_SEASONS_SHA1 = "ba1268290fb2b1b70505d2d7b5825fc8a4816a4b"
-"""Oracle of Seasons (USA, Australia), No-Intro."""
+"""Oracle of Seasons (USA, Australia), No-Intro, 1,048,576 bytes."""
 
 UNSUPPORTED_SHA1 = {
     "360b9408e569ba826212eac1ebea1b09573cb48c": "Oracle of Seasons (Europe)",
@@ -20,19 +22,12 @@ UNSUPPORTED_SHA1 = {
 }
 """Games whose RAM is laid out otherwise, so that every number read would be wrong."""
 
-_HEADER_END = 0x150
-_LOGO = slice(0x104, 0x10C)
-_LOGO_START = bytes.fromhex("ceed6666cc0d000b")
-_TITLE = slice(0x134, 0x143)
-_CHECKED = slice(0x134, 0x14D)
-_CHECKSUM = 0x14D
-_SIZE_CODE = 0x148
-_SMALLEST = 32 * 1024
-_LARGEST_SIZE_CODE = 8
+_SEASONS_TITLE, _SEASONS_US_CODE = "ZELDA DIN", "AZ7E"
 
+Game = Literal["seedling-vale", "oracle-of-seasons", "other"]
+"""Which memory map and which milestones hold; for "other" none is known to."""
 
-class CartridgeError(ValueError):
-    """The ROM cannot be used; the message says why and what to do."""
+__all__ = ["Cartridge", "CartridgeError", "Game", "load_cartridge"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +40,8 @@ class Cartridge:
         sha256: Their digest, 64 hexadecimal digits.
         title: Title in its header.
         is_oracle_of_seasons: It is Oracle of Seasons (US), not the embedded game or another.
+        is_embedded: It is the game of this package.
+        is_modified: Oracle of Seasons (US) with changed bytes, let in on request.
     """
 
     path: Path
@@ -52,6 +49,15 @@ class Cartridge:
     sha256: str
     title: str
     is_oracle_of_seasons: bool
+    is_embedded: bool = False
+    is_modified: bool = False
+
+    @property
+    def game(self) -> Game:
+        """Which game it is."""
+        if self.is_embedded:
+            return "seedling-vale"
+        return "oracle-of-seasons" if self.is_oracle_of_seasons else "other"
 
     @property
     def needs_sound(self) -> bool:
@@ -64,11 +70,13 @@ class Cartridge:
         return GameIdentity(title=self.title, rom_sha256=self.sha256)
 
 
-def load_cartridge(path: Path | None = None) -> Cartridge:
+def load_cartridge(path: Path | None = None, *, allow_modified: bool = False) -> Cartridge:
     """Read and check a ROM.
 
     Args:
         path: The ROM file; None for the embedded game.
+        allow_modified: Take a randomizer or a hack of Oracle of Seasons (US) too. Its RAM is read
+            with the map of the original, which a hack may have moved.
 
     Raises:
         CartridgeError: It is missing, unreadable, cut off, damaged or not supported.
@@ -76,52 +84,44 @@ def load_cartridge(path: Path | None = None) -> Cartridge:
     where, data = _embedded() if path is None else (path, _read(path))
     check_rom(data, str(where))
     sha1 = hashlib.sha1(data, usedforsecurity=False).hexdigest()
-    if wrong := UNSUPPORTED_SHA1.get(sha1):
-        raise CartridgeError(
-            f"{where} is {wrong}; its memory differs. Use Oracle of Seasons (USA), "
-            f"SHA-1 {ORACLE_OF_SEASONS_SHA1}, or no ROM for the embedded game."
-        )
+    is_original = sha1 == ORACLE_OF_SEASONS_SHA1
+    is_modified = False if is_original else _check_other(data, sha1, str(where), allow_modified)
     return Cartridge(
         path=where,
         data=data,
         sha256=hashlib.sha256(data).hexdigest(),
         title=rom_title(data),
-        is_oracle_of_seasons=sha1 == ORACLE_OF_SEASONS_SHA1,
+        is_oracle_of_seasons=is_original or is_modified,
+        is_embedded=path is None or data == _embedded()[1],
+        is_modified=is_modified,
     )
 
 
-def check_rom(data: bytes, name: str) -> None:
-    """See that the bytes are a whole Game Boy ROM.
-
-    Raises:
-        CartridgeError: They are not.
-    """
-    if len(data) < _HEADER_END:
-        raise CartridgeError(f"{name} has {len(data)} bytes, too few for a Game Boy ROM")
-    checksum = 0
-    for byte in data[_CHECKED]:
-        checksum = checksum - byte - 1 & 0xFF
-    if checksum != data[_CHECKSUM]:
-        # Free games may leave the logo out, so its absence alone says nothing.
-        what = "is damaged" if data[_LOGO] == _LOGO_START else "is not a Game Boy ROM"
+def _check_other(data: bytes, sha1: str, name: str, allow_modified: bool) -> bool:
+    """Refuse the Oracle games that are not the supported one; True for a modified one let in."""
+    if wrong := UNSUPPORTED_SHA1.get(sha1):
+        raise _another_game(name, wrong)
+    header = oracle_header(data)
+    if header is None:
+        return False
+    if header.title != _SEASONS_TITLE:
+        raise _another_game(name, f"Oracle of Ages (game code {header.game_code})")
+    if header.game_code != _SEASONS_US_CODE:
+        raise _another_game(name, f"Oracle of Seasons of another region ({header.game_code})")
+    if not allow_modified:
         raise CartridgeError(
-            f"{name} {what}: its header checksum is 0x{data[_CHECKSUM]:02X}, computed "
-            f"0x{checksum:02X}; get a clean copy"
+            f"{name} calls itself Oracle of Seasons (USA) but has SHA-1 {sha1}, not "
+            f"{ORACLE_OF_SEASONS_SHA1}: a randomizer, a hack or a bad copy. Use the original, or "
+            "allow modified ROMs if you know that its memory is laid out the same"
         )
-    code = data[_SIZE_CODE]
-    if code > _LARGEST_SIZE_CODE:
-        raise CartridgeError(f"{name} has the unknown ROM size code 0x{code:02X} at 0x148")
-    if len(data) != _SMALLEST << code:
-        raise CartridgeError(
-            f"{name} has {len(data)} bytes, its header says {_SMALLEST << code}: "
-            "the file is cut off or padded; copy it again"
-        )
+    return True
 
 
-def rom_title(data: bytes) -> str:
-    """The title in the header, up to the first zero byte, printable characters only."""
-    raw = data[_TITLE].split(b"\0")[0]
-    return "".join(chr(byte) for byte in raw if 0x20 <= byte < 0x7F)
+def _another_game(name: str, wrong: str) -> CartridgeError:
+    return CartridgeError(
+        f"{name} is {wrong}; its memory differs. Use Oracle of Seasons (USA), "
+        f"SHA-1 {ORACLE_OF_SEASONS_SHA1}, or no ROM for the embedded game."
+    )
 
 
 def _read(path: Path) -> bytes:
@@ -130,6 +130,10 @@ def _read(path: Path) -> bytes:
     except FileNotFoundError:
         raise CartridgeError(
             f"no ROM at {path}: correct the path, or give none to play the embedded game"
+        ) from None
+    except IsADirectoryError:
+        raise CartridgeError(
+            f"cannot read the ROM {path}: it is a folder; give the .gbc file in it"
         ) from None
     except OSError as error:
         raise CartridgeError(f"cannot read the ROM {path}: {error.strerror}") from error

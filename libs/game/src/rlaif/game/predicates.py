@@ -1,4 +1,4 @@
-"""What kind of moment this is: pure questions to the RAM.
+"""What kind of moment this is: pure questions to the RAM, the same for both games.
 
 The conditions follow the order in which the game itself tests them (linkState01 in
 object_code/common/specialObjects/link.s, cutscene01 in code/bank1.s of the disassembly).
@@ -6,6 +6,7 @@ object_code/common/specialObjects/link.s, cutscene01 in code/bank1.s of the disa
 
 from rlaif.game.blocks import RamBlocks
 from rlaif.game.memory_map import SAVEFILE_STRING, address
+from rlaif.game.puzzles import is_settled, puzzle_elements
 
 _GAME_STATE = address("wGameState")
 _CUTSCENE = address("wCutsceneIndex")
@@ -22,6 +23,7 @@ _DEATH = address("wLinkDeathTrigger")
 _LINK_STATE = address("w1Link.state")
 _HEALTH = address("wLinkHealth")
 _FORCED = address("wLinkForceState")
+_INVENTORY_TEXT = 2
 _PLAYING = 2
 _IN_GAME = 1
 _LINK_NORMAL, _LINK_DYING = 1, 3
@@ -99,4 +101,31 @@ def has_control(ram: RamBlocks) -> bool:
         and not is_text(ram)
         and ram.u8(_DISABLED) & _FROZEN == 0
         and ram.u8(_SCRIPTED) == 0
+    )
+
+
+def is_dialog_state(ram: RamBlocks) -> bool:
+    """Somebody speaks or a sign is read: what a planner for dialogs is asked about.
+
+    The texts inside the menu are not meant.
+    """
+    return (
+        is_running(ram)
+        and is_text(ram)
+        and ram.u8(_TEXT_MODE) != _INVENTORY_TEXT
+        and not is_menu(ram)
+    )
+
+
+def is_puzzle_state(ram: RamBlocks) -> bool:
+    """The player can act in a room with something left to push, press, hit or light.
+
+    A room that gave its item or had its event is done, whatever stands in it. Like every predicate
+    it looks at one moment; who switches on it waits for a few frames that agree.
+    """
+    return (
+        has_control(ram)
+        and is_room_stable(ram)
+        and not is_settled(ram)
+        and bool(puzzle_elements(ram))
     )

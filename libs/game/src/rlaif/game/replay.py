@@ -54,7 +54,7 @@ class ReplayStep:
 
     Attributes:
         index: Decision step in the segment, from 0.
-        frame: Game frames of the segment played so far.
+        frame: Game frames of the segment played so far, waits included.
         action: What was played.
         rendered: Whether `Emulator.screen` shows this moment.
     """
@@ -99,14 +99,33 @@ def replay(
         emulator.load_state(unpack_keyframe(packed_keyframe, capture.keyframe_sha256))
     except SaveStateError as error:
         raise KeyframeError(str(error)) from error
-    for action in decode_actions(capture.prefix_actions):
+    waits = dict(capture.prefix_waits)
+    for index, action in enumerate(decode_actions(capture.prefix_actions)):
         emulator.step(action, capture.frame_skip)
+        if index in waits:
+            emulator.tick(waits[index])
     _check_ram(emulator, capture, "start", capture.start_ram_sha256)
+    waits = dict(capture.waits)
+    frame = 0
     for index, action in enumerate(decode_actions(capture.actions)):
-        rendered = index in render_steps
-        emulator.step(action, capture.frame_skip, render=rendered)
-        yield ReplayStep(index, (index + 1) * capture.frame_skip, action, rendered)
+        rendered, wait = index in render_steps, waits.get(index, 0)
+        emulator.step(action, capture.frame_skip, render=rendered and not wait)
+        if wait:
+            emulator.tick(wait, render=rendered)
+        frame += capture.frame_skip + wait
+        yield ReplayStep(index, frame, action, rendered)
     _check_ram(emulator, capture, "end", capture.end_ram_sha256)
+
+
+def segment_frames(capture: Capture) -> int:
+    """Game frames of the segment, waits included."""
+    return len(capture.actions) * capture.frame_skip + sum(n for _, n in capture.waits)
+
+
+def replay_frames(capture: Capture) -> int:
+    """Game frames that a replay plays: those before the segment and its own."""
+    before = len(capture.prefix_actions) * capture.frame_skip
+    return before + sum(n for _, n in capture.prefix_waits) + segment_frames(capture)
 
 
 def check_identity(emulator: Emulator, capture: Capture, rom_sha256: str) -> None:

@@ -5,8 +5,10 @@ from typing import NamedTuple
 from rlaif.game.blocks import RamBlocks
 from rlaif.game.memory_map import (
     DUNGEONS,
+    LARGE_ROOM,
     ROOM_VISITED,
     RUPEE_ROOM_SCRATCH,
+    SMALL_ROOM,
     address,
     room_flags_page,
 )
@@ -16,8 +18,12 @@ _ROOM = address("wActiveRoom")
 _DUNGEON = address("wDungeonIndex")
 _CELL = address("wDungeonMapPosition")
 _FLOOR = address("wDungeonFloor")
+_LARGE = address("wRoomIsLarge")
 _FLAGS_START, _FLAGS_END = 0xC700, 0xCB00
 _SCRATCH, _SCRATCH_SIZE = RUPEE_ROOM_SCRATCH
+STATUS_BAR_PIXELS = 16
+"""Rows at the top of the picture that show hearts and money, not the room."""
+
 _GRID = 8
 _FLOOR_CELLS = 64
 
@@ -37,6 +43,48 @@ def dungeon_of(ram: RamBlocks) -> int | None:
     return index if index < DUNGEONS else None
 
 
+def room_size(ram: RamBlocks) -> tuple[int, int]:
+    """Columns and rows of tiles: 10x8 that fill the screen, or 15x11 that the camera follows."""
+    return LARGE_ROOM if ram.u8(_LARGE) else SMALL_ROOM
+
+
+def on_screen(x: int, y: int, camera_x: int, camera_y: int) -> tuple[int, int]:
+    """Where a pixel of the room is on the picture of 160x144 pixels, status bar included.
+
+    Args:
+        x: Pixels from the left edge of the room.
+        y: Pixels from the top edge of the room.
+        camera_x: hCameraX; 0 in a small room.
+        camera_y: hCameraY; 0 in a small room.
+    """
+    return x - camera_x, y - camera_y + STATUS_BAR_PIXELS
+
+
+def floor_grid(ram: RamBlocks) -> bytes | None:
+    """Room ids of the current dungeon floor, 8x8, 0 none; None where no floor is known.
+
+    Outside dungeons the grid in memory is stale. So it is in caves and side views that count as
+    part of a dungeon: there it does not show the current room.
+    """
+    if dungeon_of(ram) is None:
+        return None
+    room = ram.u8(_ROOM)
+    floor = (ram.u8(_FLOOR) & 3) * _FLOOR_CELLS
+    grid = ram.dungeon_layout[floor : floor + _FLOOR_CELLS]
+    cell = ram.u8(_CELL) & (_FLOOR_CELLS - 1)
+    return grid if room and grid[cell] == room else None
+
+
+def visited_rooms(ram: RamBlocks, group: int) -> frozenset[int]:
+    """Ids of the rooms of a map group that were visited; groups that share flags give the same."""
+    page = room_flags_page(group)
+    flags = ram.block(page, 0x100)
+    scratch = range(_SCRATCH - page, _SCRATCH - page + _SCRATCH_SIZE)
+    return frozenset(
+        room for room in range(0x100) if flags[room] & ROOM_VISITED and room not in scratch
+    )
+
+
 def room_flags(ram: RamBlocks, room: int) -> int:
     """The flags of a room in the current group, one byte."""
     return ram.u8(room_flags_page(ram.u8(_GROUP)) + room)
@@ -50,12 +98,9 @@ def neighbours(ram: RamBlocks) -> Neighbours:
     rule holds.
     """
     room = ram.u8(_ROOM)
-    if dungeon_of(ram) is not None:
-        cell = ram.u8(_CELL) & (_FLOOR_CELLS - 1)
-        floor = (ram.u8(_FLOOR) & 3) * _FLOOR_CELLS
-        grid = ram.dungeon_layout[floor : floor + _FLOOR_CELLS]
-        if room and grid[cell] == room:
-            return _on_floor(grid, cell)
+    grid = floor_grid(ram)
+    if grid is not None:
+        return _on_floor(grid, ram.u8(_CELL) & (_FLOOR_CELLS - 1))
     return Neighbours(
         north=room - 0x10 if room >= 0x10 else None,
         east=room + 1 if room & 0x0F < 0x0F else None,

@@ -8,11 +8,13 @@ from rlaif.game.entities import (
     Entity,
     enemies,
     interactions,
+    is_riding,
     parts,
     player_position,
     talkables,
 )
 from rlaif.game.memory_map import TREASURE_SHIELD, address
+from rlaif.game.puzzles import PuzzleElement, puzzle_elements
 
 FACINGS = ("up", "right", "down", "left")
 SEASONS = ("spring", "summer", "autumn", "winter")
@@ -50,6 +52,10 @@ class GameState:
         kills: Stops at 1000.
         playtime_frames: Frames played in this file.
         talkable: What reacts to A, as the game lists it.
+        riding: On an animal or in a minecart, whose position x and y then are.
+        puzzle: What is left in the room to push, press, hit or light.
+        dialog_state: Somebody speaks or a sign is read, outside the menu.
+        puzzle_state: The player can act and the room is not solved.
     """
 
     running: bool
@@ -103,6 +109,10 @@ class GameState:
     interactions: tuple[Entity, ...]
     parts: tuple[Entity, ...]
     talkable: tuple[Entity, ...]
+    riding: bool
+    puzzle: tuple[PuzzleElement, ...]
+    dialog_state: bool
+    puzzle_state: bool
 
     def owns(self, treasure: int) -> bool:
         """Whether a treasure (0 to 127) is owned."""
@@ -169,6 +179,10 @@ def decode(ram: RamBlocks) -> GameState:
         interactions=tuple(interactions(ram)),
         parts=tuple(parts(ram)),
         talkable=tuple(talkables(ram)),
+        riding=is_riding(ram),
+        puzzle=puzzle_elements(ram),
+        dialog_state=predicates.is_dialog_state(ram),
+        puzzle_state=predicates.is_puzzle_state(ram),
     )
 
 

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from rlaif.contracts.observation import RAY_LENGTH, WALLS_RADIUS
 from rlaif.game.blocks import RamBlocks
-from rlaif.game.memory_map import address
+from rlaif.game.memory_map import LARGE_ROOM, SMALL_ROOM, address
 
 FREE, HAZARD, SOLID = 0, 1, 2
 """What a half tile is. A hazard (hole, water, lava) does not stop the player."""
@@ -13,8 +13,13 @@ FREE, HAZARD, SOLID = 0, 1, 2
 ROWS, COLUMNS = 24, 32
 """Half tiles in the collision buffer of 12x16 tiles; the used part is 16x20 or 22x30."""
 
+COLLISION_BYTES = 192
+"""One byte a tile, 12 rows of 16."""
+
 _COLLISIONS = address("wRoomCollisions")
-_TILES = 192
+_LARGE = address("wRoomIsLarge")
+_TREASURES = address("wObtainedTreasureFlags")
+_FLIPPERS = 0x2E
 _HAZARD_TILE, _RISING_FLOOR = 0x10, 0x1E
 _LEFT_PROBE, _RIGHT_PROBE = -3, 2
 _TOP_PROBE, _BOTTOM_PROBE = -3, 7
@@ -48,7 +53,7 @@ _QUARTERS = _quarters_by_byte()
 
 def half_tiles(ram: RamBlocks) -> npt.NDArray[np.uint8]:
     """The room as `[24, 32]` uint8 of FREE, HAZARD or SOLID; row 0 is the top edge."""
-    collisions = np.frombuffer(ram.block(_COLLISIONS, _TILES), dtype=np.uint8)
+    collisions = np.frombuffer(ram.block(_COLLISIONS, COLLISION_BYTES), dtype=np.uint8)
     quarters = _QUARTERS[collisions].reshape(ROWS // 2, COLUMNS // 2, 2, 2)
     return quarters.transpose(0, 2, 1, 3).reshape(ROWS, COLUMNS)
 
@@ -68,7 +73,7 @@ def look_around(
         number of free half tiles to the north, east, south and west, `[4]`, 0 to 8. A way is free
         where the player's whole body fits.
     """
-    collisions = np.frombuffer(ram.block(_COLLISIONS, _TILES), dtype=np.uint8)
+    collisions = np.frombuffer(ram.block(_COLLISIONS, COLLISION_BYTES), dtype=np.uint8)
     cells = np.zeros(_STOP + 1, dtype=np.uint8)
     cells[:_OUTSIDE] = _QUARTERS[collisions].reshape(-1)
     cells[_STOP] = SOLID
@@ -76,6 +81,28 @@ def look_around(
     rays = seen[_GRID_CELLS:].reshape(4, RAY_LENGTH + 1, 2)
     free = (rays[:, :, 0] | rays[:, :, 1]).astype(np.bool_).argmax(axis=1)
     return seen[:_GRID_CELLS], free
+
+
+def open_sides(ram: RamBlocks) -> tuple[bool, bool, bool, bool]:
+    """Whether the room's edge to the north, east, south and west has a way out.
+
+    A way out is a gap of two half tiles, wide enough for the player, through the outermost tiles.
+    Water counts as one when the player owns the flippers. Whether a path leads from the player to
+    the gap is not asked.
+    """
+    columns, rows = LARGE_ROOM if ram.u8(_LARGE) else SMALL_ROOM
+    passable = HAZARD if ram.bit(_TREASURES, _FLIPPERS) else FREE
+    free = half_tiles(ram)[: 2 * rows, : 2 * columns] <= passable
+    return (
+        _has_gap(free[0] & free[1]),
+        _has_gap(free[:, -1] & free[:, -2]),
+        _has_gap(free[-1] & free[-2]),
+        _has_gap(free[:, 0] & free[:, 1]),
+    )
+
+
+def _has_gap(lane: npt.NDArray[np.bool_]) -> bool:
+    return bool((lane[:-1] & lane[1:]).any())
 
 
 def _row_code(half_row: int) -> int:
@@ -117,3 +144,13 @@ def _codes_by_x(x: int) -> list[int]:
 
 _ROW_CODES = np.array([_codes_by_y(y) for y in range(256)], dtype=np.int16)
 _COLUMN_CODES = np.array([_codes_by_x(x) for x in range(256)], dtype=np.int16)
+
+
+def _classes(codes: npt.NDArray[np.int16]) -> tuple[int, ...]:
+    """For each row of codes the first row that equals it."""
+    first: dict[bytes, int] = {}
+    return tuple(first.setdefault(row.tobytes(), at) for at, row in enumerate(codes))
+
+
+Y_CLASSES, X_CLASSES = _classes(_ROW_CODES), _classes(_COLUMN_CODES)
+"""`[256]`: positions of one class see the same half tiles and rays; there are 3 a half tile."""

@@ -1,0 +1,18 @@
+/* Reading the other ROM banks: rooms and texts, pictures and colours. */
+#include "game.h"
+
+uint8_t far_bank, far_len;
+
+/* From the bank of the rooms and texts. n = 0: 256 bytes. */
+void read_rooms(void *to, const void *from, uint8_t n) {
+    far_bank = BANK_ROOMS;
+    far_len = n;
+    far_copy(to, from);
+}
+
+/* From the bank of the pictures. */
+void read_art(void *to, const void *from, uint8_t n) {
+    far_bank = BANK_ART;
+    far_len = n;
+    far_copy(to, from);
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Play the whole story and write the inputs down as walkthrough.json.
+
+    python3 walk.py                    play the shipped ROM, write walkthrough.json
+    python3 walk.py --rom my.gbc       play another build of it
+    python3 walk.py --shots folder     also save pictures of the way there
+
+The route is a script of tiles and deeds (walk_route.py); a small planner (walker.py)
+finds the way and fights what stands in it by reading RAM. What is written are
+inputs alone: a list of [button, frames held], where NOP holds nothing and each
+button is released before the next step. Replaying them needs no RAM.
+Needs pyboy; reads nothing but the ROM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import walk_route  # noqa: E402  after the line that keeps the folder clean
+from walker import LostError, Walker  # noqa: E402  the same
+
+HERE = Path(__file__).resolve().parent
+ROM = HERE.parent / "src" / "rlaif" / "game" / "roms" / "seedling.gbc"
+OUT = HERE / "walkthrough.json"
+
+
+def _dumps(steps: list[list[str | int]], rom: str) -> str:
+    lines, line = [], ""
+    for step in steps:
+        text = json.dumps(step)
+        if line and len(line) + len(text) + 2 > 96:
+            lines.append(line)
+            line = ""
+        line += (" " if line else "") + text + ","
+    lines.append(line.rstrip(","))
+    body = "\n    ".join(lines)
+    return f'{{\n  "rom": "{rom}",\n  "steps": [\n    {body}\n  ]\n}}\n'
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Play the story, write the inputs.")
+    parser.add_argument("--rom", type=Path, default=ROM, help="ROM to play (default: shipped)")
+    parser.add_argument("--out", type=Path, default=OUT, help="file to write")
+    parser.add_argument("--shots", type=Path, help="folder for a picture of every milestone")
+    args = parser.parse_args()
+
+    def visit(walker: Walker, name: str) -> None:
+        print(f"{walker.frames:7d} {walker.room[0]}:{walker.room[1]:02X} health "
+              f"{walker.health} coins {walker.u8(0xC6A5):02X}  {name}", flush=True)  # fmt: skip
+        if args.shots:
+            args.shots.mkdir(parents=True, exist_ok=True)
+            walker.picture().save(args.shots / f"{name.replace(' ', '-')}.png")
+
+    try:
+        walker = Walker(args.rom.read_bytes())
+        walk_route.run(walker, visit)
+    except LostError as error:
+        print(f"lost: {error}", file=sys.stderr)
+        return 1
+    args.out.write_text(_dumps(walker.steps, ROM.name), encoding="ascii")
+    print(f"{args.out} {len(walker.steps)} steps, {walker.frames} frames")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,436 @@
+"""A player for walk.py: presses buttons, reads RAM to find its way, keeps what it pressed.
+
+The planner works on wRoomCollisions; whatever enemy comes within reach of the
+blade is struck. Addresses: src/ram.h.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+
+UP, RIGHT, DOWN, LEFT = "UP", "RIGHT", "DOWN", "LEFT"
+DIRECTIONS = (UP, RIGHT, DOWN, LEFT)
+STEP = {UP: (-1, 0), RIGHT: (0, 1), DOWN: (1, 0), LEFT: (0, -1)}
+ROWS, COLUMNS = 8, 10
+HAZARD = 0x10
+HOLES = (0x48, 0xF3)
+BUSH = 0xC4
+ITEM_BOMB, ITEM_SWORD, ITEM_ROD, ITEM_SHOVEL, ITEM_FEATHER, ITEM_SATCHEL = (
+    0x03, 0x05, 0x07, 0x15, 0x17, 0x19,
+)  # fmt: skip
+REACH, WIDTH = 26, 10  # how far the blade hits, in pixels ahead and to each side
+PATIENCE = 1500  # frames that one deed may take
+
+
+class LostError(Exception):
+    """The route does not work; the message says where it stuck."""
+
+
+class Walker:
+    """A player that sees RAM and keeps what it pressed."""
+
+    def __init__(self, rom: bytes) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from pyboy import PyBoy
+        self._pyboy = PyBoy(
+            io.BytesIO(rom), window="null", no_input=True, sound_emulated=False,
+            log_level="ERROR", cgb=True,
+        )  # fmt: skip
+        self._pyboy.set_emulation_speed(0)
+        self.steps: list[list[str | int]] = []
+        self.frames = 0
+        self.cursor = 0  # of the satchel
+
+    # --- pressing ------------------------------------------------------------
+
+    def press(self, button: str, frames: int = 1) -> None:
+        """Hold a button (or NOP), then release it."""
+        if button != "NOP":
+            self._pyboy.button_press(button.lower())
+        self._pyboy.tick(frames, False, False)
+        if button != "NOP":
+            self._pyboy.button_release(button.lower())
+        self.frames += frames
+        if self.steps and self.steps[-1][0] == button:
+            self.steps[-1][1] += frames  # type: ignore[operator]  # the second is the number
+        else:
+            self.steps.append([button, frames])
+
+    def snapshot(self) -> tuple[bytes, list[list[str | int]], int, int]:
+        """All that `restore` needs to come back to this moment."""
+        state = io.BytesIO()
+        self._pyboy.save_state(state)
+        return state.getvalue(), [list(step) for step in self.steps], self.frames, self.cursor
+
+    def restore(self, moment: tuple[bytes, list[list[str | int]], int, int]) -> None:
+        state, steps, self.frames, self.cursor = moment
+        self.steps = [list(step) for step in steps]
+        self._pyboy.load_state(io.BytesIO(state))
+
+    def tap(self, button: str, wait: int = 6) -> None:
+        """Press and let go, then wait."""
+        self.press("NOP")
+        self.press(button, 2)
+        self.press("NOP", wait)
+
+    def picture(self):
+        """The screen as a PIL image; draws one frame with nothing held."""
+        self._pyboy.tick(1, True, False)
+        self.frames += 1
+        if self.steps[-1][0] == "NOP":
+            self.steps[-1][1] += 1  # type: ignore[operator]  # the second is the number
+        else:
+            self.steps.append(["NOP", 1])
+        return self._pyboy.screen.image.convert("RGB").copy()
+
+    # --- seeing ----------------------------------------------------------------
+
+    def u8(self, address: int) -> int:
+        return self._pyboy.memory[address]
+
+    @property
+    def room(self) -> tuple[int, int]:
+        return self.u8(0xCC49), self.u8(0xCC4C)
+
+    @property
+    def x(self) -> int:
+        return self.u8(0xD00D)
+
+    @property
+    def y(self) -> int:
+        return self.u8(0xD00B)
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        """Row and column of the tile under the player."""
+        return min((self.y + 2) >> 4, ROWS - 1), min(self.x >> 4, COLUMNS - 1)
+
+    @property
+    def health(self) -> int:
+        return self.u8(0xC6A2)
+
+    def owns(self, treasure: int) -> bool:
+        return bool(self.u8(0xC692 + (treasure >> 3)) >> (treasure & 7) & 1)
+
+    def has_control(self) -> bool:
+        return (
+            self.u8(0xC2EF) == 1
+            and not self.u8(0xCBCB)
+            and self.u8(0xD004) == 1
+            and not self.u8(0xC4AB)
+            and not self.u8(0xCD00) & 0x0E
+            and not self.u8(0xCC34)
+            and not self.u8(0xCBA0)
+            and not self.u8(0xCCA4) & 0x81
+        )
+
+    def enemies(self) -> Iterator[tuple[int, int, int]]:
+        """(x, y, id) of the living ones."""
+        for slot in range(0xD080, 0xE080, 0x100):
+            if self.u8(slot) and self.u8(slot + 0x29) and self.u8(slot + 0x24):
+                yield self.u8(slot + 0x0D), self.u8(slot + 0x0B), self.u8(slot + 0x01)
+
+    def drops(self) -> Iterator[tuple[int, int]]:
+        """(row, column) of what lies around to be taken."""
+        for slot in range(0xD0C0, 0xE0C0, 0x100):
+            if self.u8(slot) and self.u8(slot + 1) == 0x01 and self.u8(slot + 0x24):
+                yield self.u8(slot + 0x0B) >> 4, self.u8(slot + 0x0D) >> 4
+
+    def index(self, row: int, column: int) -> int:
+        return self.u8(0xCF00 + row * 16 + column)
+
+    def free(self, row: int, column: int) -> bool:
+        if not (0 <= row < ROWS and 0 <= column < COLUMNS):
+            return False
+        if self.index(row, column) == BUSH and self._sword_button():
+            return True
+        byte = self.u8(0xCE00 + row * 16 + column)
+        if byte == HAZARD:
+            return self.owns(0x2E) and self.index(row, column) not in HOLES
+        return byte == 0
+
+    # --- walking -----------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Wait, and read on, until the player obeys again."""
+        for _ in range(PATIENCE):
+            if self.has_control():
+                return
+            if self.u8(0xCBA0):
+                self.tap("A", 10)
+            else:
+                self.press("NOP")
+        raise LostError(f"no control in room {self.room}")
+
+    def distances(self, goal: tuple[int, int]) -> dict[tuple[int, int], int]:
+        """Steps to the goal from every tile that reaches it."""
+        found = {goal: 0}
+        queue = deque([goal])
+        while queue:
+            here = queue.popleft()
+            for dy, dx in STEP.values():
+                there = here[0] + dy, here[1] + dx
+                if there not in found and self.free(*there):
+                    found[there] = found[here] + 1
+                    queue.append(there)
+        return found
+
+    def heading(self, goal: tuple[int, int]) -> str | None:
+        """The button that leads towards the middle of a tile; None when there."""
+        here = self.tile
+        target = goal
+        if not self.free(*here):  # a chest or block has appeared where he stands
+            walls = self.u8(0xD033)
+            both = {UP: 0xC0, DOWN: 0x30, LEFT: 0x0C, RIGHT: 0x03}
+            return next((d for d, mask in both.items() if walls & mask != mask), UP)
+        if here != goal:
+            far = self.distances(goal)
+            near = [
+                (far[there], there)
+                for dy, dx in STEP.values()
+                if (there := (here[0] + dy, here[1] + dx)) in far
+            ]
+            if not near:
+                raise LostError(f"no way from {here} to {goal} in room {self.room}")
+            target = min(near)[1]
+        off_y, off_x = target[0] * 16 + 8 - self.y, target[1] * 16 + 8 - self.x
+        if target[0] == here[0] and abs(off_y) > (0 if here == goal else 1):
+            return DOWN if off_y > 0 else UP
+        if target[1] == here[1] and abs(off_x) > (0 if here == goal else 1):
+            return RIGHT if off_x > 0 else LEFT
+        if abs(off_x) > abs(off_y):
+            return RIGHT if off_x > 0 else LEFT
+        if off_y:
+            return DOWN if off_y > 0 else UP
+        return None
+
+    def go(self, row: int, column: int, *, fight: bool = True) -> None:
+        """Walk to the middle of a tile."""
+        room = self.room
+        for _ in range(PATIENCE):
+            self.settle()
+            if self.room != room:
+                raise LostError(f"left room {room} for {self.room} on the way to {row},{column}")
+            if fight and self.strike():
+                continue
+            button = self.heading((row, column))
+            if button is None:
+                return
+            if not self._cut(button):
+                self.press(button)
+        raise LostError(f"did not reach {row},{column} in room {room}; at {self.tile}")
+
+    def leave(self, direction: str, row: int, column: int, *, fight: bool = True) -> None:
+        """Walk to a tile of the edge (or in front of a door) and on into the next room."""
+        room = self.room
+        self.go(row, column, fight=fight)
+        for _ in range(400):
+            self.press(direction)
+            self.settle()
+            if self.room != room:
+                return
+            ahead = (row + STEP[direction][0], column + STEP[direction][1])
+            if self.tile not in ((row, column), ahead):
+                self.go(row, column, fight=fight)  # something pushed him away
+        raise LostError(f"no way {direction} out of {room} at {self.tile}")
+
+    def face(self, direction: str) -> None:
+        """Turn without leaving the tile (towards something solid, or one pixel)."""
+        self.press(direction, 2)
+
+    # --- deeds ---------------------------------------------------------------------
+
+    def _sword_button(self) -> str | None:
+        """The button with the blade, if it can be swung now."""
+        if self.u8(0xCC75) or self.u8(0xCC78) & 0x0F:
+            return None
+        return {self.u8(0xC680): "B", self.u8(0xC681): "A"}.get(ITEM_SWORD)
+
+    def _cut(self, direction: str) -> bool:
+        """Cut the bush in front, if one stops the way; True when it did."""
+        dy, dx = STEP[direction]
+        row, column = self.tile[0] + dy, self.tile[1] + dx
+        if not (0 <= row < ROWS and 0 <= column < COLUMNS) or self.index(row, column) != BUSH:
+            return False
+        self.press(direction, 1)
+        self.press("NOP")
+        self.press(self._sword_button() or "NOP", 2)
+        self.press("NOP", 11)
+        return True
+
+    def strike(self) -> bool:
+        """Swing at an enemy within reach; True when it did."""
+        button = self._sword_button()
+        if button is None:
+            return False
+        for x, y, _ in self.enemies():
+            dx, dy = x - self.x, y - self.y
+            if abs(dx) <= WIDTH and abs(dy) <= REACH:
+                direction = DOWN if dy > 0 else UP
+            elif abs(dy) <= WIDTH and abs(dx) <= REACH:
+                direction = RIGHT if dx > 0 else LEFT
+            else:
+                continue
+            if DIRECTIONS[self.u8(0xD008)] != direction:
+                self.press(direction)
+            self.press("NOP")
+            self.press(button, 2)
+            self.press("NOP", 11)
+            self.settle()
+            return True
+        return False
+
+    def fight(self, *, until: Callable[[], bool] | None = None) -> None:
+        """Clear the room of enemies that can be reached."""
+        for _ in range(6 * PATIENCE):
+            self.settle()
+            foes = list(self.enemies())
+            if (until and until()) or not foes:
+                return
+            if self.strike():
+                continue
+            here = self.tile
+            x, y, _ = min(foes, key=lambda foe: abs(foe[0] - self.x) + abs(foe[1] - self.y))
+            far = self.distances(here)
+            spots = [(abs(r * 16 + 8 - y) + abs(c * 16 + 8 - x), r, c) for r, c in far]
+            _, row, column = min(spots)
+            button = self.heading((row, column))
+            self.press(button or "NOP")
+        raise LostError(f"the fight in {self.room} did not end")
+
+    def duel(self, slot: int = 0xD080) -> None:
+        """Beat one big enemy: keep at the length of the blade, below it while it sways."""
+        full = self.u8(slot + 0x29)
+        for _ in range(4 * PATIENCE):
+            if not self.u8(slot) or not self.u8(slot + 0x29):
+                return
+            if self.u8(0xCC34):
+                break
+            self.settle()
+            dx, dy = self.u8(slot + 0x0D) - self.x, self.u8(slot + 0x0B) - self.y
+            if self.u8(slot + 0x29) > full // 2:
+                self._from_below(dx, dy, slot)
+            else:
+                self._at_length(dx, dy, slot)
+        raise LostError(f"the duel in {self.room} is not won")
+
+    def _hit(self, direction: str) -> None:
+        if DIRECTIONS[self.u8(0xD008)] != direction:
+            self.press(direction)
+        self.press("NOP")
+        self.press(self._sword_button() or "NOP", 2)
+        self.press("NOP", 9)
+
+    def _from_below(self, dx: int, dy: int, slot: int) -> None:
+        if dy > -23:
+            self.press(DOWN)
+        elif abs(dx) > 8:
+            self.press(RIGHT if dx > 0 else LEFT)
+        elif dy < -31:
+            self.press(UP)
+        elif not self.u8(slot + 0x2B):
+            self._hit(UP)
+        else:
+            self.press("NOP")
+
+    def _at_length(self, dx: int, dy: int, slot: int) -> None:
+        along, across = max(abs(dx), abs(dy)), min(abs(dx), abs(dy))
+        upright = abs(dy) >= abs(dx)
+        towards = (DOWN if dy > 0 else UP) if upright else RIGHT if dx > 0 else LEFT
+        aside = (RIGHT if dx > 0 else LEFT) if upright else DOWN if dy > 0 else UP
+        if along < 24:
+            self.press(self._away(dx, dy))
+        elif along <= 31 and across <= 16 and not self.u8(slot + 0x2B):
+            self._hit(towards)
+            for _ in range(12):
+                self.press(self._away(dx, dy))
+        elif across > 12:
+            self.press(aside)
+        elif along > 30 and not self.u8(slot + 0x2B):
+            self.press(towards)
+        else:
+            self.press(self._away(dx, dy))
+
+    def _away(self, dx: int, dy: int) -> str:
+        """The direction that leads away from something at (dx, dy), not into a corner."""
+
+        def worth(direction: str) -> float:
+            step_y, step_x = (12 * d for d in STEP[direction])
+            y, x = self.y + step_y, self.x + step_x
+            if not (24 <= y <= 108 and 24 <= x <= 136 and self.free(y >> 4, x >> 4)):
+                return -1
+            away = max(abs(dx - step_x), abs(dy - step_y)) + abs(dx - step_x) + abs(dy - step_y)
+            return away - (abs(x - 80) + abs(y - 66)) / 2
+
+        return max(DIRECTIONS, key=worth)
+
+    def collect(self) -> None:
+        """Take what lies around and can be reached."""
+        for _ in range(12):
+            far = self.distances(self.tile)
+            things = [spot for spot in self.drops() if spot in far]
+            if not things:
+                return
+            self.go(*min(things, key=lambda spot: far[spot]))
+            self.press("NOP", 2)
+
+    def use(self, item: int, direction: str, wait: int = 14) -> None:
+        """Put an item on B if it is on no button, turn, and use it."""
+        if item not in (self.u8(0xC680), self.u8(0xC681)):
+            self.equip(item)
+        self.face(direction)
+        self.tap("A" if self.u8(0xC681) == item else "B", wait)
+        self.settle()
+
+    def equip(self, item: int) -> None:
+        """Open the satchel and put an item on B."""
+        self.tap("START", 30)
+        while self.u8(0xCBCD) == 0:
+            self.press("NOP")
+        place = next(i for i in range(8) if self.u8(0xC682 + i) == item)
+        self.press("NOP", 10)
+        self._cursor(place)
+        self.tap("B", 10)
+        self.tap("START", 30)
+        self.settle()
+        if self.u8(0xC680) != item:
+            raise LostError(f"item {item:02X} is not on B but {self.u8(0xC680):02X}")
+
+    def _cursor(self, place: int) -> None:
+        while self.cursor & 3 != place & 3:
+            self.tap(RIGHT, 6)
+            self.cursor = self.cursor & 4 | (self.cursor + 1) & 3
+        if self.cursor & 4 != place & 4:
+            self.tap(DOWN, 6)
+            self.cursor ^= 4
+
+    def act(self, direction: str) -> None:
+        """Turn and press A: talk, read, open, lift. Reads every page."""
+        self.face(direction)
+        self.tap("A", 12)
+        self.settle()
+
+    def push(self, direction: str, frames: int = 24) -> None:
+        """Push against a lock or a block, then wait for it to stand still."""
+        self.press(direction, frames)
+        self.press("NOP", 20)
+        self.settle()
+
+    def jump(self, direction: str) -> None:
+        """Over the hole in front: up to its rim, then the feather."""
+        if ITEM_FEATHER not in (self.u8(0xC680), self.u8(0xC681)):
+            self.equip(ITEM_FEATHER)
+        if direction == RIGHT:
+            while self.x & 15 < 12:
+                self.press(RIGHT)
+        else:
+            while self.x & 15 > 3:
+                self.press(LEFT)
+        self.press("NOP")
+        self.press("A" if self.u8(0xC681) == ITEM_FEATHER else "B", 1)
+        self.press(direction, 28)
+        self.settle()

@@ -1,0 +1,1 @@
+"""Finding the way: RAM and a target in, the next action out, in a room and between rooms."""

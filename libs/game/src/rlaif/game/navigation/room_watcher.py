@@ -1,0 +1,113 @@
+"""Learns crossings: the RAM of each step in, a crossing out when another room was entered."""
+
+from dataclasses import dataclass
+
+from rlaif.game.actions import Action
+from rlaif.game.blocks import RamBlocks
+from rlaif.game.entities import player_position
+from rlaif.game.memory_map import address
+from rlaif.game.navigation.room_graph import Crossing, RoomId
+from rlaif.game.navigation.terrain import LARGE_ROOM, SMALL_ROOM
+from rlaif.game.predicates import has_control, is_dying, is_running
+
+FACING_ACTIONS = (Action.UP, Action.RIGHT, Action.DOWN, Action.LEFT)
+"""By w1Link.direction."""
+
+_GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
+_FACING, _LARGE = address("w1Link.direction"), address("wRoomIsLarge")
+_NEAR_EDGE = 20
+_SAME_LINE = 12
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the player is.
+
+    Attributes:
+        room: The room.
+        x: Pixels in the room.
+        y: Pixels in the room.
+        facing: Where he looks.
+        size: Height and width of the room in pixels.
+    """
+
+    room: RoomId
+    x: int
+    y: int
+    facing: Action
+    size: tuple[int, int]
+
+
+def standing(ram: RamBlocks) -> Standing:
+    """Where the player is at this moment."""
+    x, y = player_position(ram)
+    return Standing(
+        room=RoomId(ram.u8(_GROUP), ram.u8(_ROOM)),
+        x=x,
+        y=y,
+        facing=FACING_ACTIONS[ram.u8(_FACING) & 3],
+        size=LARGE_ROOM if ram.u8(_LARGE) else SMALL_ROOM,
+    )
+
+
+class RoomWatcher:
+    """Follows one player through one play; show it the RAM after every step."""
+
+    def __init__(self) -> None:
+        """Nothing was seen yet."""
+        self._settled: RoomId | None = None
+        self._last: Standing | None = None
+
+    def forget(self) -> None:
+        """The play was interrupted: a state was loaded, the game was reset."""
+        self._settled = self._last = None
+
+    def see(self, ram: RamBlocks) -> Crossing | None:
+        """The crossing that has just been completed, if any.
+
+        A crossing ends when the player has control again. Dying teaches nothing, because it moves
+        him where no way leads.
+        """
+        if not is_running(ram) or is_dying(ram):
+            self.forget()
+            return None
+        now = standing(ram)
+        if self._settled is not None and now.room == self._settled:
+            self._last = now
+            return None
+        if not has_control(ram):
+            return None
+        before, self._settled, self._last = self._last, now.room, now
+        return None if before is None else _crossing(before, now)
+
+
+def _crossing(before: Standing, now: Standing) -> Crossing:
+    direction = _edge(before, now)
+    return Crossing(
+        start=before.room,
+        end=now.room,
+        kind="warp" if direction is None else "edge",
+        direction=before.facing if direction is None else direction,
+        x=before.x,
+        y=before.y,
+        arrival_x=now.x,
+        arrival_y=now.y,
+    )
+
+
+def _edge(before: Standing, now: Standing) -> Action | None:
+    """Over which edge the player went, if he came in at the opposite one on the same line."""
+    if before.room.group != now.room.group:
+        return None
+    (height, width), (new_height, new_width) = before.size, now.size
+    same_column = abs(before.x - now.x) <= _SAME_LINE
+    same_row = abs(before.y - now.y) <= _SAME_LINE
+    if before.y < _NEAR_EDGE and now.y > new_height - _NEAR_EDGE and same_column:
+        return Action.UP
+    if before.y > height - _NEAR_EDGE and now.y < _NEAR_EDGE and same_column:
+        return Action.DOWN
+    if before.x < _NEAR_EDGE and now.x > new_width - _NEAR_EDGE and same_row:
+        return Action.LEFT
+    if before.x > width - _NEAR_EDGE and now.x < _NEAR_EDGE and same_row:
+        return Action.RIGHT
+    return None

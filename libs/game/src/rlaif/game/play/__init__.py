@@ -1,0 +1,1 @@
+"""A person plays a ROM: in a window where there is one, else in the terminal."""

@@ -1,0 +1,115 @@
+"""Play in a window: SDL2, which comes with the emulator."""
+
+import ctypes
+import importlib
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.game.emulator import SCREEN_SHAPE
+from rlaif.game.play.screens import HELP, Command, ScreenError
+
+_HEIGHT, _WIDTH, _ = SCREEN_SHAPE
+_BUTTON_KEYS = {
+    "up": ("UP", "w"), "down": ("DOWN", "s"), "left": ("LEFT", "a"), "right": ("RIGHT", "d"),
+    "a": ("z", "SPACE"), "b": ("x",), "start": ("RETURN",), "select": ("TAB", "BACKSPACE"),
+}  # fmt: skip
+_COMMAND_KEYS = {
+    Command.SAVE: ("F5",),
+    Command.LOAD: ("F8",),
+    Command.PAUSE: ("p",),
+    Command.QUIT: ("q", "ESCAPE"),
+}
+
+
+class WindowScreen:
+    """A window of SDL2. Text is shown in its title."""
+
+    def __init__(self, title: str, *, scale: int = 4) -> None:
+        """Open a window.
+
+        Args:
+            title: Name of the game.
+            scale: Screen pixels a Game Boy pixel.
+
+        Raises:
+            ScreenError: SDL2 is missing or finds no display.
+        """
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it tells which library it loads
+                self._sdl: Any = importlib.import_module("sdl2")
+        except ImportError as error:
+            raise ScreenError(f"no SDL2 for a window: {error}") from error
+        sdl = self._sdl
+        if sdl.SDL_Init(sdl.SDL_INIT_VIDEO) != 0:
+            raise ScreenError(f"no display for a window: {sdl.SDL_GetError().decode()}")
+        self._title = title
+        place = sdl.SDL_WINDOWPOS_CENTERED
+        self._window = sdl.SDL_CreateWindow(
+            title.encode(), place, place, _WIDTH * scale, _HEIGHT * scale, sdl.SDL_WINDOW_RESIZABLE
+        )
+        if not self._window:
+            raise ScreenError(f"no window: {sdl.SDL_GetError().decode()}")
+        self._renderer = sdl.SDL_CreateRenderer(self._window, -1, 0)
+        sdl.SDL_RenderSetLogicalSize(self._renderer, _WIDTH, _HEIGHT)
+        self._texture = sdl.SDL_CreateTexture(
+            self._renderer,
+            sdl.SDL_PIXELFORMAT_RGB24,
+            sdl.SDL_TEXTUREACCESS_STREAMING,
+            _WIDTH,
+            _HEIGHT,
+        )
+        self._buttons = {
+            getattr(sdl, f"SDLK_{key}"): name for name, keys in _BUTTON_KEYS.items() for key in keys
+        }
+        self._commands = {
+            getattr(sdl, f"SDLK_{key}"): what
+            for what, keys in _COMMAND_KEYS.items()
+            for key in keys
+        }
+        self._down: set[int] = set()
+        self.say(HELP)
+
+    def poll(self) -> tuple[frozenset[str], list[Command]]:
+        """Keys that are down, and commands."""
+        sdl, event, commands = self._sdl, self._sdl.SDL_Event(), list[Command]()
+        pressed: set[int] = set()
+        while sdl.SDL_PollEvent(ctypes.byref(event)):
+            key = event.key.keysym.sym
+            if event.type == sdl.SDL_QUIT:
+                commands.append(Command.QUIT)
+            elif event.type == sdl.SDL_KEYUP:
+                self._down.discard(key)
+            elif event.type == sdl.SDL_KEYDOWN and not event.key.repeat:
+                pressed.add(key)
+                self._down.add(key)
+                if key in self._commands:
+                    commands.append(self._commands[key])
+        # A key that went down and up between two frames counts for one.
+        held = {self._buttons[key] for key in self._down | pressed if key in self._buttons}
+        return frozenset(held), commands
+
+    def show(self, picture: npt.NDArray[np.uint8]) -> None:
+        """Draw the picture over the whole window."""
+        sdl, pixels = self._sdl, np.ascontiguousarray(picture)
+        sdl.SDL_UpdateTexture(
+            self._texture, None, pixels.ctypes.data_as(ctypes.c_void_p), _WIDTH * 3
+        )
+        sdl.SDL_RenderClear(self._renderer)
+        sdl.SDL_RenderCopy(self._renderer, self._texture, None, None)
+        sdl.SDL_RenderPresent(self._renderer)
+
+    def say(self, text: str) -> None:
+        """Show a line in the title of the window."""
+        self._sdl.SDL_SetWindowTitle(self._window, f"{self._title}: {text}".encode())
+
+    def close(self) -> None:
+        """Close the window."""
+        sdl = self._sdl
+        sdl.SDL_DestroyTexture(self._texture)
+        sdl.SDL_DestroyRenderer(self._renderer)
+        sdl.SDL_DestroyWindow(self._window)
+        sdl.SDL_QuitSubSystem(sdl.SDL_INIT_VIDEO)

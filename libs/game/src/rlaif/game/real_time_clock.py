@@ -1,0 +1,80 @@
+"""The clock of a cartridge, kept from the host's time: a state played on gives the same seconds.
+
+PyBoy counts the clock (MBC3 with timer) in emulated cycles, but a loaded state gets the host time
+that went by since it was saved, and all cycles since power-on once more. Both would make a replay
+differ from the play. So a state is saved with the clock brought up to now and without host time,
+and loaded with the clock stopped, which takes neither, and then started again.
+
+Not in a PyBoy state, and so not restored: what the game latched and has not read yet.
+"""
+
+import struct
+from typing import Any
+
+_CARTRIDGE_TYPE, _RAM_SIZE = 0x147, 0x149
+_TYPES_WITH_CLOCK = frozenset({0x0F, 0x10})
+_RAM_BANKS = {0x03: 4, 0x04: 16, 0x05: 8}
+_RAM_BANK_SIZE = 0x2000
+_MBC_FIELDS = 4
+"""Bytes before the cartridge RAM in a state: ROM bank, RAM bank, RAM enabled, memory model."""
+
+_ENABLE, _SELECT, _LATCH, _WINDOW = 0x0000, 0x4000, 0x6000, 0xA000
+_ENABLED, _DAY_HIGH, _NO_COMMAND = 0x0A, 0x0C, 0xFF
+
+_FROM_END = 10_450
+"""The clock's part of a PyBoy state (version 29) starts so many bytes before the end. In it: host
+time (double), halt, carry, seconds, minutes, hours, day (2), halt, carry, cycles (8), host time."""
+
+_HOST_TIMES, _HALTS = (0, 25), (8, 15)
+_DAY_TOP, _HALT, _CARRY = 14, 15, 16
+
+NO_HOST_TIME = 1e12
+"""Stands for the host time in a state: far ahead, so that a plain PyBoy adds nothing either."""
+
+
+def has_clock(rom: bytes) -> bool:
+    """Whether the cartridge has a clock."""
+    return rom[_CARTRIDGE_TYPE] in _TYPES_WITH_CLOCK
+
+
+class RealTimeClock:
+    """Looks after the clock of one PyBoy whose cartridge has one."""
+
+    def __init__(self, pyboy: Any, rom: bytes) -> None:
+        """Look after the clock of `pyboy`, which runs `rom`."""
+        self._pyboy, self._memory = pyboy, pyboy.memory
+        self._ram_size = _RAM_BANKS.get(rom[_RAM_SIZE], 1) * _RAM_BANK_SIZE
+        self._counted_at: int | None = None
+
+    def count(self) -> None:
+        """Before saving: count the cycles since the game last looked at the clock."""
+        if self._counted_at != self._pyboy.frame_count:
+            # Once a frame at most: with no cycle in between PyBoy would count host time.
+            self._memory[_LATCH] = _NO_COMMAND
+            self._counted_at = self._pyboy.frame_count
+
+    def without_host_time(self, state: bytes) -> bytes:
+        """A state as PyBoy saved it, without the host's time in it."""
+        cleaned = bytearray(state)
+        for offset in _HOST_TIMES:
+            struct.pack_into("<d", cleaned, len(state) - _FROM_END + offset, NO_HOST_TIME)
+        return bytes(cleaned)
+
+    def stopped(self, state: bytes) -> bytes:
+        """The state with the clock stopped: what to load."""
+        stopped = bytearray(state)
+        for offset in _HALTS:
+            stopped[len(state) - _FROM_END + offset] = 1
+        return bytes(stopped)
+
+    def go_on(self, state: bytes) -> None:
+        """After `stopped(state)` was loaded: count from now on, if the state's clock runs."""
+        self._memory[_LATCH] = _NO_COMMAND
+        clock = state[len(state) - _FROM_END :]
+        mapper = state[len(state) - _FROM_END - self._ram_size - _MBC_FIELDS :]
+        self._memory[_ENABLE] = _ENABLED
+        self._memory[_SELECT] = _DAY_HIGH
+        self._memory[_WINDOW] = clock[_DAY_TOP] & 1 | clock[_HALT] << 6 | clock[_CARRY] << 7
+        self._memory[_SELECT] = mapper[1]
+        self._memory[_ENABLE] = _ENABLED if mapper[2] else 0
+        self._counted_at = self._pyboy.frame_count

@@ -1,0 +1,71 @@
+"""`python -m rlaif.game replay-check ROM`: is a game fit for capture and replay?"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from rlaif.game.cartridges import load_cartridge
+from rlaif.game.emulator import BadRomError, EmulatorError
+from rlaif.game.replay_check.findings import Report
+from rlaif.game.replay_check.plan import CheckPlan
+from rlaif.game.replay_check.run import check_rom_replays
+from rlaif.game.rom_checks import CartridgeError, check_rom
+
+_DEFAULT = CheckPlan()
+_HELP = "prove on any Game Boy ROM that a replay is the same play"
+
+
+def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `replay-check`; `options.run(options)` then runs it and gives the exit code."""
+    parser = commands.add_parser("replay-check", help=_HELP, description=_HELP)
+    add_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `run` reads."""
+    parser.add_argument("rom", type=Path, nargs="?", help="ROM; the embedded game when left out")
+    for name, meaning in (
+        ("segments", "segments to capture and replay"),
+        ("steps", "decision steps a segment"),
+        ("frame_skip", "frames a decision step"),
+        ("boot_frames", "frames without a button after power-on"),
+        ("boot_presses", "random presses after that"),
+        ("trace_steps", "steps that are compared between processes and settings"),
+        ("save_points", "states to save and load in the middle of play"),
+        ("tampered", "segments to tamper with"),
+        ("seed", "seed of the random actions"),
+    ):
+        default = getattr(_DEFAULT, name)
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", type=int, default=default, help=f"{meaning} ({default})"
+        )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check, print progress, a table and one line of JSON; 0 when every replay is proved."""
+    plan = CheckPlan(**{name: getattr(options, name) for name in vars(_DEFAULT)})
+    try:
+        rom = load_cartridge().data if options.rom is None else options.rom.read_bytes()
+        report = _checked(rom, plan, str(options.rom))
+    except (CartridgeError, EmulatorError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    _say("")
+    _say(report.table())
+    _say(json.dumps({"check": "replay", **report.as_dict(), "plan": vars(plan)}))
+    return 0 if report.passed else 1
+
+
+def _checked(rom: bytes, plan: CheckPlan, name: str) -> Report:
+    try:
+        return check_rom_replays(rom, plan, _say)
+    except BadRomError:
+        check_rom(rom, name)  # knows better what the file is
+        raise
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

@@ -1,0 +1,63 @@
+"""How a ROM is played for the check: numbers in, the same random actions for every emulator out."""
+
+import random
+from dataclasses import dataclass, replace
+
+from rlaif.game.actions import Action
+from rlaif.game.emulator import Emulator
+
+_LONGEST_HOLD = 12
+_BOOT_PRESS_FRAMES = 8
+
+
+@dataclass(frozen=True)
+class CheckPlan:
+    """How much to play.
+
+    Attributes:
+        segments: Segments to capture and replay, at least 1.
+        steps: Decision steps a segment.
+        frame_skip: Frames a decision step.
+        boot_frames: Frames without a button after power-on.
+        boot_presses: Random presses after that, eight frames each, to get past title screens.
+        trace_steps: Steps after boot that are compared between processes and settings.
+        save_points: States to save and load in the middle of play.
+        tampered: Segments to tamper with.
+        seed: Of all random actions.
+    """
+
+    segments: int = 200
+    steps: int = 75
+    frame_skip: int = 4
+    boot_frames: int = 240
+    boot_presses: int = 120
+    trace_steps: int = 300
+    save_points: int = 40
+    tampered: int = 20
+    seed: int = 0
+
+    def actions(self, number: int, purpose: str) -> list[Action]:
+        """`number` random actions; each is held for 1 to 12 steps, as a player would.
+
+        The same purpose and seed give the same actions in every process.
+        """
+        rng = random.Random(f"{self.seed} {purpose}")
+        found: list[Action] = []
+        while len(found) < number:
+            found += [rng.choice(tuple(Action))] * rng.randint(1, _LONGEST_HOLD)
+        return found[:number]
+
+    def places(self, number: int, below: int, purpose: str) -> list[int]:
+        """At most `number` different random numbers from 0 to `below` - 1, in order."""
+        rng = random.Random(f"{self.seed} {purpose}")
+        return sorted(rng.sample(range(below), min(number, below)))
+
+    def without_tampering(self) -> "CheckPlan":
+        """The same, tampering with nothing."""
+        return replace(self, tampered=0)
+
+    def boot(self, emulator: Emulator) -> None:
+        """From power-on to somewhere: frames, then random presses with START every other time."""
+        emulator.tick(self.boot_frames)
+        for number, action in enumerate(self.actions(self.boot_presses, "boot")):
+            emulator.step(Action.START if number % 2 else action, _BOOT_PRESS_FRAMES)

@@ -1,0 +1,121 @@
+"""Random play of any game, captured: an emulator in, segments with their keyframes out."""
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.contracts.captures import Capture, GameIdentity
+from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.game.actions import Action
+from rlaif.game.capture import Keyframe, SegmentRecorder, pack_keyframe
+from rlaif.game.emulator import Emulator
+
+_LONGEST_WAIT = 20
+
+Observe = Callable[[Emulator], npt.NDArray[np.float32]]
+"""What is seen after a step, `[128]` float32."""
+
+
+@dataclass(frozen=True)
+class Play:
+    """How to play at random.
+
+    Attributes:
+        segments: How many to capture.
+        steps: Decision steps a segment.
+        frame_skip: Game frames a decision step.
+        segments_per_keyframe: Segments that share one keyframe.
+        gap_steps: Steps played between a keyframe and its first segment; the last action before a
+            keyframe is always a direction, which is then still held.
+        seed: Of the actions.
+        waits: Share of the steps after which the game is left alone for up to 20 frames.
+    """
+
+    segments: int
+    steps: int = 75
+    frame_skip: int = 4
+    segments_per_keyframe: int = 4
+    gap_steps: int = 3
+    seed: int = 0
+    waits: float = 0.05
+
+
+def _nothing_seen() -> npt.NDArray[np.float32]:
+    return np.empty((0, OBSERVATION_SIZE), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class RecordedSegment:
+    """A captured segment and what was seen while it was played.
+
+    Attributes:
+        capture: The capture.
+        keyframe: Its packed keyframe.
+        observations: `[T, 128]` float32, after each step; `[0, 128]` when nothing was observed.
+    """
+
+    capture: Capture
+    keyframe: Keyframe
+    observations: npt.NDArray[np.float32] = field(default_factory=_nothing_seen)
+
+
+def captured_segments(
+    emulator: Emulator,
+    game: GameIdentity,
+    play: Play,
+    *,
+    episode_id: str = "selfcheck",
+    observe: Observe | None = None,
+) -> Iterator[RecordedSegment]:
+    """Play at random from where the emulator stands, without rendering, and capture.
+
+    Yields:
+        Each segment once it has been played.
+    """
+    rng = random.Random(play.seed)
+    recorder = SegmentRecorder(
+        run_id="selfcheck",
+        env_id="env-0",
+        game=game,
+        emulator=emulator.identity,
+        frame_skip=play.frame_skip,
+    )
+    step = 0
+    keyframe: Keyframe | None = None
+    for index in range(play.segments):
+        if keyframe is None or index % play.segments_per_keyframe == 0:
+            # The recorder still counts from the keyframe before.
+            step += recorder.steps_since_keyframe + 1
+            emulator.step(rng.choice((Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)), 4)
+            keyframe = pack_keyframe(emulator.save_state())
+            recorder.keyframe(keyframe.sha256, step=step)
+            for _ in range(play.gap_steps):
+                _play_step(emulator, recorder, rng, play)
+        recorder.start_segment(emulator.ram_digest())
+        seen = [_nothing_seen()]
+        for _ in range(play.steps):
+            _play_step(emulator, recorder, rng, play)
+            if observe is not None:
+                seen.append(observe(emulator)[np.newaxis])
+        capture = recorder.finish_segment(
+            episode_id=episode_id,
+            index=index,
+            ram_sha256=emulator.ram_digest(),
+            env_step=step + recorder.steps_since_keyframe,
+        )
+        yield RecordedSegment(capture, keyframe, np.concatenate(seen))
+
+
+def _play_step(
+    emulator: Emulator, recorder: SegmentRecorder, rng: random.Random, play: Play
+) -> None:
+    """One random step; now and then the game is left alone for some frames after it."""
+    action = rng.randrange(len(Action))
+    emulator.step(action, play.frame_skip)
+    wait = rng.randint(1, _LONGEST_WAIT) if rng.random() < play.waits else 0
+    if wait:
+        emulator.tick(wait)
+    recorder.add(action, wait=wait)

@@ -1,0 +1,109 @@
+"""What a file is when it should be a ROM: bytes in, one sentence out when they are no whole ROM.
+
+CartridgeError    missing, unreadable, cut off, damaged, or a game that is not supported
+"""
+
+from typing import NamedTuple
+
+HEADER_END = 0x150
+SIZE_CODE, CHECKSUM = 0x148, 0x14D
+
+_LOGO = slice(0x104, 0x10C)
+_LOGO_START = bytes.fromhex("ceed6666cc0d000b")
+_TITLE = slice(0x134, 0x143)
+_CHECKED = slice(0x134, 0x14D)
+_SMALLEST = 32 * 1024
+_LARGEST_SIZE_CODE = 8
+_BATTERY_SAVE_SIZES = (0x2000, 0x2030)
+"""8 KiB of battery RAM, alone or with the clock that some emulators add."""
+
+_ARCHIVES = {
+    b"PK\x03\x04": "a ZIP archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"Rar!": "a RAR archive",
+}
+_ORACLE_TITLE_LENGTH = 11
+
+
+class CartridgeError(ValueError):
+    """The ROM cannot be used; the message says why and what to do."""
+
+
+class OracleHeader(NamedTuple):
+    """What the header of one of the two Oracle games says.
+
+    Attributes:
+        title: ZELDA DIN for Seasons, ZELDA NAYRU for Ages.
+        game_code: AZ7E is Seasons for the USA; the last letter is the region.
+    """
+
+    title: str
+    game_code: str
+
+
+def check_rom(data: bytes, name: str) -> None:
+    """See that the bytes are a whole Game Boy ROM.
+
+    Raises:
+        CartridgeError: They are not.
+    """
+    if not data:
+        raise CartridgeError(f"{name} is empty: copy the ROM again")
+    for start, what in _ARCHIVES.items():
+        if data.startswith(start):
+            raise CartridgeError(f"{name} is {what}: unpack it and give the .gbc file in it")
+    if len(data) in _BATTERY_SAVE_SIZES:
+        raise CartridgeError(
+            f"{name} has {len(data)} bytes, the size of a battery save, too few for a ROM: "
+            "give the .gbc file"
+        )
+    if len(data) < HEADER_END:
+        raise CartridgeError(f"{name} has {len(data)} bytes, too few for a Game Boy ROM")
+    _check_header(data, name)
+    code = data[SIZE_CODE]
+    if code > _LARGEST_SIZE_CODE:
+        raise CartridgeError(f"{name} has the unknown ROM size code 0x{code:02X} at 0x148")
+    if len(data) != _SMALLEST << code:
+        what = "cut off or trimmed" if len(data) < _SMALLEST << code else "padded"
+        raise CartridgeError(
+            f"{name} has {len(data)} bytes, its header says {_SMALLEST << code}: "
+            f"the file is {what}; copy it again"
+        )
+
+
+def header_checksum(data: bytes) -> int:
+    """The checksum that the header of these bytes should have at 0x14D."""
+    checksum = 0
+    for byte in data[_CHECKED]:
+        checksum = checksum - byte - 1 & 0xFF
+    return checksum
+
+
+def rom_title(data: bytes) -> str:
+    """The title in the header, up to the first zero byte, printable characters only."""
+    return _printable(data[_TITLE].split(b"\0")[0])
+
+
+def oracle_header(data: bytes) -> OracleHeader | None:
+    """Title and game code when the header is that of an Oracle game, else None."""
+    title = data[_TITLE][:_ORACLE_TITLE_LENGTH].rstrip(b"\0")
+    if title not in (b"ZELDA DIN", b"ZELDA NAYRU"):
+        return None
+    return OracleHeader(title.decode(), _printable(data[_TITLE][_ORACLE_TITLE_LENGTH:]))
+
+
+def _check_header(data: bytes, name: str) -> None:
+    computed = header_checksum(data)
+    if computed == data[CHECKSUM]:
+        return
+    # Free games may leave the logo out, so its absence alone says nothing.
+    what = "is damaged" if data[_LOGO] == _LOGO_START else "is not a Game Boy ROM"
+    raise CartridgeError(
+        f"{name} {what}: its header checksum is 0x{data[CHECKSUM]:02X}, computed "
+        f"0x{computed:02X}; get a clean copy"
+    )
+
+
+def _printable(raw: bytes) -> str:
+    return "".join(chr(byte) for byte in raw if 0x20 <= byte < 0x7F)

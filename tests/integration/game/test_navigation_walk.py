@@ -1,0 +1,149 @@
+"""The navigator walks the embedded game: real walls, real enemies, real doors, several rooms."""
+
+import random
+
+import pytest
+
+from rlaif.game.actions import Action
+from rlaif.game.blocks import read_blocks
+from rlaif.game.cartridges import load_cartridge
+from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.navigation.goals import Enter, Leave, Place, Reach, goal_nodes
+from rlaif.game.navigation.grid import STEP, WALKS, TilePlace, collision_grid
+from rlaif.game.navigation.navigator import Navigator, TripSettings
+from rlaif.game.navigation.room_graph import RoomGraph, RoomId
+from rlaif.game.navigation.room_watcher import standing
+from rlaif.game.navigation.search import find_path
+from rlaif.game.navigation.terrain import terrain_of
+from rlaif.game.predicates import has_control
+
+FRAME_SKIP = 4
+ROOMS_WALKED = 14
+
+
+class Trip:
+    """One play of the embedded game with a navigator."""
+
+    def __init__(self, emulator, navigator):
+        self.emulator, self.navigator = emulator, navigator
+
+    @property
+    def here(self):
+        return standing(read_blocks(self.emulator))
+
+    def go(self, target):
+        self.navigator.go(target)
+        while not (decision := self.navigator.next(read_blocks(self.emulator))).done:
+            self.emulator.step(decision.action, FRAME_SKIP)
+        return decision
+
+    def grid(self):
+        return collision_grid(terrain_of(read_blocks(self.emulator)))
+
+    def starts(self):
+        here = self.here
+        entries = self.grid().entries(here.x, here.y)
+        return {node: pixels / STEP for node, pixels in entries.items()}
+
+    def ways_out(self):
+        """The open edges and doors of the room."""
+        room, grid, starts = self.here.room, self.grid(), self.starts()
+        terrain = terrain_of(read_blocks(self.emulator))
+        edges = [Leave(room, direction) for direction in WALKS]
+        found = [edge for edge in edges if find_path(grid, starts, goal_nodes(grid, edge))]
+        for row, column in zip(*terrain.warps().nonzero(), strict=True):
+            door = Enter(room, TilePlace(int(row), int(column)))
+            opened = collision_grid(terrain, enterable=[door.tile])
+            if find_path(opened, starts, goal_nodes(opened, door)):
+                found.append(door)
+        return found
+
+    def reachable_place(self, rng):
+        """A random place of the room to which a way leads."""
+        grid, starts, room = self.grid(), self.starts(), self.here.room
+        while True:
+            row = rng.randrange(1, grid.size[0] // STEP)
+            column = rng.randrange(1, grid.size[1] // STEP)
+            place = Place(room, column * STEP, row * STEP)
+            if find_path(grid, starts, goal_nodes(grid, place)):
+                return place
+
+
+@pytest.fixture
+def trip():
+    emulator = PyBoyEmulator(load_cartridge().data)
+    for _ in range(400):
+        emulator.step(Action.START, 8)
+        emulator.step(Action.NOP, 8)
+        if has_control(read_blocks(emulator)):
+            break
+    emulator.tick(8)
+    assert has_control(read_blocks(emulator))
+    yield Trip(emulator, Navigator())
+    emulator.close()
+
+
+def test_it_walks_to_places_in_many_rooms_and_then_home_over_the_rooms_it_learned(trip, tmp_path):
+    rng = random.Random(5)
+    home, arrived, crossed = trip.here.room, 0, 0
+    walked_in = {home}
+    for _ in range(ROOMS_WALKED):
+        place = trip.reachable_place(rng)
+        decision = trip.go(place)
+        here = trip.here
+        off = max(abs(here.x - place.x), abs(here.y - place.y))
+        arrived += decision.status == "arrived" and off <= STEP
+        crossed += trip.go(rng.choice(trip.ways_out())).status == "arrived"
+        walked_in.add(trip.here.room)
+    assert arrived >= ROOMS_WALKED - 1
+    assert crossed >= ROOMS_WALKED - 1
+    assert len(walked_in) >= 4
+    path = tmp_path / "rooms.json"
+    trip.navigator.graph.save(path)
+    knowing = Navigator(RoomGraph.from_json(path.read_text()))
+    trip.navigator = knowing
+    for room in (home, trip.here.room, home):
+        decision = trip.go(Reach(room))
+        assert decision.status == "arrived", decision
+        assert trip.here.room == room
+
+
+def test_a_room_to_which_no_way_is_known_is_said_to_be_out_of_reach(trip):
+    decision = trip.go(Reach(RoomId(7, 0xEE)))
+    assert decision.status == "blocked"
+    assert "no known way from room" in decision.reason
+    assert "7:EE" in decision.reason
+
+
+def test_a_place_in_a_wall_is_approached_and_then_said_to_be_out_of_reach(trip):
+    grid, starts, here = trip.grid(), trip.starts(), trip.here
+    # The corner of the room furthest from any open edge is a wall in every room of the game.
+    shut = next(
+        Place(here.room, x, y)
+        for y in range(8, grid.size[0], 8)
+        for x in range(8, grid.size[1], 8)
+        if not find_path(grid, starts, goal_nodes(grid, Place(here.room, x, y)))
+    )
+    before = abs(here.x - shut.x) + abs(here.y - shut.y)
+    decision = trip.go(shut)
+    now = trip.here
+    assert decision.status == "blocked"
+    assert f"no way to ({shut.x}, {shut.y})" in decision.reason
+    assert abs(now.x - shut.x) + abs(now.y - shut.y) <= before
+
+
+def test_a_trip_that_takes_too_long_is_lost(trip):
+    trip.navigator = Navigator(settings=TripSettings(most_steps=3))
+    decision = trip.go(Leave(trip.here.room, Action.UP))
+    assert decision.status == "lost"
+    assert "3 steps" in decision.reason
+
+
+def test_on_the_title_screen_there_is_nowhere_to_go():
+    emulator = PyBoyEmulator(load_cartridge().data)
+    emulator.tick(60)
+    navigator = Navigator()
+    navigator.go(Reach(RoomId(0, 0)))
+    decision = navigator.next(read_blocks(emulator))
+    assert (decision.status, decision.reason) == ("lost", "no game is being played")
+    emulator.close()

@@ -1,0 +1,126 @@
+"""What is learned of the rooms: crossings, routes, one-way edges, the stored form."""
+
+import json
+
+import pytest
+
+from rlaif.game.actions import Action
+from rlaif.game.blocks import RamBlocks
+from rlaif.game.memory_map import SAVEFILE_STRING, address
+from rlaif.game.navigation.room_graph import Crossing, RoomGraph, RoomGraphError, RoomId
+from rlaif.game.navigation.room_watcher import RoomWatcher
+
+A, B, C, D = (RoomId(0, number) for number in range(4))
+
+
+def crossing(start, end, *, kind="edge", direction=Action.RIGHT, place=(152, 64), to=(8, 64)):
+    return Crossing(start, end, kind, direction, *place, *to)
+
+
+def test_a_route_goes_over_the_crossings_in_order():
+    graph = RoomGraph([crossing(B, C), crossing(A, B)])
+    assert [c.end for c in graph.route(A, C)] == [B, C]
+    assert graph.route(A, A) == []
+    assert graph.route(A, D) is None
+
+
+def test_the_shorter_of_two_ways_is_taken_by_pixels_not_by_rooms():
+    far = crossing(A, C, direction=Action.UP, place=(152, 8), to=(8, 120))
+    graph = RoomGraph(
+        [far, crossing(A, B, place=(16, 64), to=(8, 64)), crossing(B, C, place=(24, 64))]
+    )
+    assert len(graph.route(A, C, x=16, y=64)) == 2
+    assert graph.route(A, C, x=152, y=16) == [far]
+
+
+def test_an_edge_is_assumed_to_lead_back_until_it_is_known_but_a_door_is_not():
+    graph = RoomGraph([crossing(A, B)])
+    back = graph.route(B, A)
+    assert back is not None
+    assert back[0].assumed
+    assert back[0].direction == Action.LEFT
+    assert graph.route(B, A, assume_return=False) is None
+    graph.add(crossing(B, A, direction=Action.LEFT, place=(8, 64), to=(152, 64)))
+    assert not graph.route(B, A)[0].assumed
+    door = RoomGraph([crossing(A, B, kind="warp")])
+    assert door.route(B, A) is None
+
+
+def test_a_crossing_that_does_not_work_is_gone_round():
+    direct, first, second = crossing(A, C), crossing(A, B, direction=Action.UP), crossing(B, C)
+    graph = RoomGraph([direct, first, second])
+    assert graph.route(A, C) == [direct]
+    assert graph.route(A, C, without=[direct]) == [first, second]
+
+
+def test_what_was_learned_survives_being_stored(tmp_path):
+    graph = RoomGraph([crossing(A, B), crossing(B, C, kind="warp", direction=Action.UP)])
+    path = tmp_path / "rooms.json"
+    graph.save(path)
+    again = RoomGraph.from_json(path.read_text())
+    assert set(again) == set(graph)
+    assert again.to_json() == graph.to_json()
+    assert [p.name for p in tmp_path.iterdir()] == ["rooms.json"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"version": 2, "crossings": []}', '{"version": 1, "crossings": [{}]}'],
+)
+def test_something_else_is_refused(text):
+    with pytest.raises(RoomGraphError):
+        RoomGraph.from_json(text)
+
+
+def test_a_stored_crossing_with_an_unknown_kind_is_refused():
+    stored = json.loads(RoomGraph([crossing(A, B)]).to_json())
+    stored["crossings"][0]["kind"] = "dream"
+    with pytest.raises(RoomGraphError, match="dream"):
+        RoomGraph.from_json(json.dumps(stored))
+
+
+def ram(room, x, y, *, group=0, facing=1, control=True, health=12):
+    wram = bytearray(0x2000)
+    values = {
+        "wGameState": 2, "wCutsceneIndex": 1 if control else 0, "wLinkHealth": health,
+        "w1Link.state": 1, "wScrollMode": 1 if control else 8, "wActiveRoom": room,
+        "wActiveGroup": group, "w1Link.xh": x, "w1Link.yh": y, "w1Link.direction": facing,
+        "wLinkObjectIndex": 0xD0,
+    }  # fmt: skip
+    for name, value in values.items():
+        wram[address(name) - 0xC000] = value
+    start = address("wSavefileString") - 0xC000
+    wram[start : start + 8] = SAVEFILE_STRING
+    return RamBlocks(bytes(wram))
+
+
+def seen(*moments):
+    watcher = RoomWatcher()
+    return [found for moment in moments if (found := watcher.see(moment)) is not None]
+
+
+def test_a_scroll_is_learned_as_an_edge_with_both_places():
+    scroll = [ram(1, 150, 70), ram(1, 154, 70), ram(2, 6, 70, control=False), ram(2, 6, 70)]
+    (found,) = seen(*scroll, ram(2, 10, 70))
+    assert found == Crossing(RoomId(0, 1), RoomId(0, 2), "edge", Action.RIGHT, 154, 70, 6, 70)
+
+
+def test_a_door_is_learned_with_the_tile_on_which_the_player_vanished():
+    (found,) = seen(
+        ram(1, 40, 60, facing=0),
+        ram(1, 40, 56, facing=0, control=False),
+        ram(9, 80, 104, group=3, facing=0),
+    )
+    assert (found.kind, found.direction, found.x, found.y) == ("warp", Action.UP, 40, 56)
+    assert found.end == RoomId(3, 9)
+
+
+def test_dying_teaches_no_way():
+    assert not seen(ram(1, 40, 60), ram(1, 40, 60, health=0), ram(5, 80, 64))
+
+
+def test_forgetting_starts_anew():
+    watcher = RoomWatcher()
+    watcher.see(ram(1, 40, 60))
+    watcher.forget()
+    assert watcher.see(ram(2, 40, 60)) is None

@@ -1,0 +1,168 @@
+import pytest
+
+from rlaif.game.cartridges import Cartridge, load_cartridge
+from rlaif.game.emulator import STATE_VERSION, PyBoyEmulator, SaveStateError
+from rlaif.game.savestates import (
+    SMALLEST_STATE_BYTES,
+    WrongStateError,
+    is_state,
+    load_checked,
+    load_state_file,
+    tiles_in_rom,
+)
+
+
+@pytest.fixture(scope="module")
+def embedded():
+    return load_cartridge()
+
+
+@pytest.fixture(scope="module")
+def embedded_state(embedded):
+    emulator = PyBoyEmulator(embedded.data)
+    emulator.tick(120)
+    state = emulator.save_state()
+    emulator.close()
+    return state
+
+
+@pytest.fixture
+def start():
+    started = []
+
+    def boot(rom, frames=30):
+        emulator = PyBoyEmulator(rom)
+        emulator.tick(frames)
+        started.append(emulator)
+        return emulator
+
+    yield boot
+    for emulator in started:
+        emulator.close()
+
+
+@pytest.fixture
+def other_game(tmp_path, rom_maker):
+    def make(**header):
+        path = tmp_path / "other.gbc"
+        path.write_bytes(rom_maker(**header))
+        return load_cartridge(path)
+
+    return make
+
+
+def as_oracle(cartridge):
+    return Cartridge(cartridge.path, cartridge.data, cartridge.sha256, "ZELDA DIN", True)
+
+
+def test_a_state_of_this_game_is_loaded(tmp_path, embedded, embedded_state, start):
+    path = tmp_path / "game.state"
+    path.write_bytes(embedded_state)
+    emulator = start(embedded.data)
+    assert load_state_file(emulator, embedded, path) == embedded_state
+    assert emulator.save_state() == embedded_state
+
+
+def test_states_and_roms_are_told_apart(embedded, embedded_state):
+    assert is_state(embedded_state)
+    assert is_state(bytes([15]) + embedded_state[1:])
+    assert not is_state(embedded.data)
+    assert not is_state(b"hello")
+
+
+@pytest.mark.parametrize("version", [1, 15, STATE_VERSION - 1, STATE_VERSION + 1])
+def test_a_state_of_another_pyboy_names_both_formats(embedded, embedded_state, start, version):
+    state = bytes([version]) + embedded_state[1:]
+    match = rf"my\.state is a state of format {version}, PyBoy 2\.\S+ reads format {STATE_VERSION}"
+    with pytest.raises(WrongStateError, match=match):
+        load_checked(start(embedded.data), embedded, state, "my.state")
+
+
+@pytest.mark.parametrize(
+    ("first", "what"), [(b"\x89PNG", "mGBA"), (b"\x1f\x8b", "VisualBoyAdvance"), (b"PK\3\4", "ZIP")]
+)
+def test_a_state_of_another_emulator_is_named(embedded, start, first, what):
+    with pytest.raises(WrongStateError, match=f"{what}.*only states of PyBoy"):
+        load_checked(start(embedded.data), embedded, first + bytes(200_001), "my.state")
+
+
+def test_a_state_of_another_game_is_refused_for_its_pictures(embedded, start, other_game):
+    foreign = start(other_game().data)
+    for at in range(0x8000, 0x9000):
+        foreign._pyboy.memory[0, at] = at * 37 + (at >> 4) * 11 & 0xFF
+    with pytest.raises(WrongStateError, match="another game than the embedded one: give the ROM"):
+        load_checked(start(embedded.data), embedded, foreign.save_state(), "my.state")
+
+
+def test_a_state_of_the_embedded_game_is_refused_on_another(embedded_state, start, other_game):
+    cartridge = other_game()
+    with pytest.raises(WrongStateError, match="state of the embedded game, not of TINY"):
+        load_checked(start(cartridge.data), cartridge, embedded_state, "my.state")
+
+
+def test_a_state_of_oracle_of_ages_is_refused_on_oracle_of_seasons(start, other_game):
+    cartridge = as_oracle(other_game())
+    foreign = start(cartridge.data)
+    for at, byte in enumerate(b"Z21216-0", start=0xC5B2):
+        foreign._pyboy.memory[at] = byte
+    state = foreign.save_state()
+    with pytest.raises(WrongStateError, match="state of Oracle of Ages, not of ZELDA DIN"):
+        load_checked(start(cartridge.data), cartridge, state, "my.state")
+
+
+def test_a_state_without_a_sign_of_another_game_is_taken(start, other_game):
+    cartridge = as_oracle(other_game())
+    emulator = start(cartridge.data)
+    state = emulator.save_state()
+    emulator.tick(10)
+    load_checked(emulator, cartridge, state, "my.state")
+    assert emulator.save_state() == state
+
+
+def test_a_state_of_the_other_colour_mode_is_refused(embedded, start, other_game):
+    state = start(other_game(colour=False).data).save_state()
+    with pytest.raises(WrongStateError, match="made in grey mode, the ROM runs in Color mode"):
+        load_checked(start(embedded.data), embedded, state, "my.state")
+
+
+def test_a_state_with_other_cartridge_ram_is_refused(embedded, start, other_game):
+    cartridge = other_game()
+    state = start(embedded.data).save_state() + bytes(24 * 1024)
+    with pytest.raises(WrongStateError, match="24 KiB more cartridge RAM than TINY"):
+        load_checked(start(cartridge.data), cartridge, state, "my.state")
+
+
+def test_a_cut_state_is_refused(embedded, embedded_state, start):
+    emulator = start(embedded.data)
+    for length in (SMALLEST_STATE_BYTES - 1, SMALLEST_STATE_BYTES + 7, len(embedded_state) - 1):
+        with pytest.raises(SaveStateError, match=r"my\.state"):
+            load_checked(emulator, embedded, embedded_state[:length], "my.state")
+
+
+@pytest.mark.parametrize(("data", "why"), [(b"", "is empty"), (b"hello", "5 bytes, a PyBoy state")])
+def test_what_is_no_state_is_refused(embedded, start, data, why):
+    with pytest.raises(SaveStateError, match=why):
+        load_checked(start(embedded.data), embedded, data, "my.state")
+
+
+def test_a_rom_is_no_state(embedded, start):
+    with pytest.raises(SaveStateError, match="is a ROM, not a save state"):
+        load_checked(start(embedded.data), embedded, embedded.data * 8, "my.gbc")
+
+
+def test_a_path_that_holds_no_file_says_so(tmp_path, embedded, start):
+    emulator = start(embedded.data)
+    with pytest.raises(SaveStateError, match="no save state at"):
+        load_state_file(emulator, embedded, tmp_path / "none.state")
+    with pytest.raises(SaveStateError, match="it is a folder"):
+        load_state_file(emulator, embedded, tmp_path)
+
+
+def test_nearly_all_tiles_on_the_screen_of_the_embedded_game_are_in_its_rom(embedded, start):
+    # What tells its states from those of other games. If tiles are ever packed in the ROM, the
+    # states must be told otherwise.
+    emulator = start(embedded.data, 120)
+    share = tiles_in_rom(emulator, embedded.data)
+    assert share is not None
+    assert share > 0.9
+    assert (tiles_in_rom(emulator, bytes(0x8000)) or 0) == 0
