@@ -13,7 +13,7 @@ DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),--hud-port $(HUD_POR
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-unit test-contracts test-integration test-e2e test-ui chaos \
-        check format rom clean
+        check format rom clean play replay-check
 
 help: ## Show this help
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
@@ -57,6 +57,12 @@ format: $(VENV)/.ready-dev ## Format and fix what can be fixed
 
 rom: $(VENV)/.ready ## Build the cartridge again (needs sdcc)
 	$(BIN)/python libs/game/cartridge/build.py
+
+play: $(VENV)/.ready ## Play yourself (ROM=… plays yours; PLAY_ARGS="--record FILE" records)
+	@$(BIN)/python -m rlaif.game play $(if $(ROM),"$(ROM)") $(PLAY_ARGS)
+
+replay-check: $(VENV)/.ready ## Prove on any ROM that a replay is the same play (ROM=… SEGMENTS=200)
+	@$(BIN)/python -m rlaif.game replay-check $(if $(ROM),"$(ROM)") --segments $(or $(SEGMENTS),200)
 
 setup: $(VENV)/.ready-dev ## Only set up, with the tools of developers
 

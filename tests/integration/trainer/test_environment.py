@@ -1,18 +1,22 @@
 """The environment on the built-in cartridge: Gymnasium's rules, seeds, captures."""
 
 import warnings
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from rlaif.contracts.observation import slot_index
+from rlaif.game.actions import Action
 from rlaif.game.cartridges import load_cartridge
 from rlaif.game.emulator import PyBoyEmulator
 from rlaif.game.replay import replay
 from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.env.game_env import GameEnv
 from rlaif.trainer.env.recorder import CaptureContext
+from rlaif.trainer.env.start import Start
 from rlaif.trainer.env.vector import EmulatorVector
 from rlaif.trainer.env.zelda_env import ENV_ID, ZeldaOracleEnv, register
 
@@ -22,8 +26,10 @@ CONFIG = EnvConfig(run_id="t", episode_length=200, keyframe_steps=60)
 def play(vector: EmulatorVector, steps: int, quota: int, seed: int = 0):
     rng = np.random.default_rng(seed)
     vector.begin_fragment(steps, capture_quota=quota, context=CaptureContext(env_step=5))
+    # Each action is kept for some steps, or the player would stay in his first room.
+    actions = rng.integers(0, 8, (steps, vector.count))
     for t in range(steps):
-        vector.step(t, rng.integers(0, 8, vector.count))
+        vector.step(t, actions[t - t % 12] % 5 if t % 24 < 20 else actions[t])
     shape = (steps, vector.count)
     return vector.end_fragment(np.zeros((*shape, 8), np.float32), np.zeros(shape, np.float32))
 
@@ -60,6 +66,124 @@ def test_the_same_seed_plays_the_same_game():
     assert rollout(3) != rollout(4)
 
 
+def test_every_seed_starts_another_game():
+    """Also without idle steps: the game draws no random numbers while nothing moves."""
+    game = GameEnv(replace(CONFIG, noop_start=0), np.random.default_rng(0))
+    row = np.zeros(128, dtype=np.float32)
+    digests = set()
+    for seed in range(20):
+        game.use(np.random.default_rng(seed))
+        game.reset(row)
+        # The count of frames alone makes no other game: look at where he is and faces.
+        digests.add(game.emulator.read(0xD008, 0xD00E))
+    game.close()
+    assert len(digests) >= 15
+
+
+def leave_the_room(config):
+    """Walk here and there until control is lost; returns the outcomes and the last row."""
+    game = GameEnv(replace(config, noop_start=0, walk_start=0), np.random.default_rng(0))
+    row = np.zeros(128, dtype=np.float32)
+    game.reset(row)
+    rng, outcomes = np.random.default_rng(5), []
+    for _ in range(400):
+        action = int(rng.integers(0, 4))
+        for _ in range(12):
+            outcomes.append(game.step(action, row))
+            if outcomes[-1].wait or not row[slot_index("has_control")]:
+                game.close()
+                return outcomes, row
+    raise AssertionError("the player never left his room")
+
+
+def test_a_step_that_loses_control_goes_on_until_the_player_has_it_again():
+    outcomes, row = leave_the_room(CONFIG)
+    assert row[slot_index("has_control")] == 1
+    assert 0 < outcomes[-1].wait <= CONFIG.longest_wait_frames
+    assert all(outcome.wait == 0 for outcome in outcomes[:-1])
+
+
+def test_waiting_can_be_switched_off():
+    outcomes, row = leave_the_room(replace(CONFIG, longest_wait_frames=0))
+    assert row[slot_index("has_control")] == 0
+    assert outcomes[-1].wait == 0
+
+
+def test_episodes_start_at_the_states_that_are_given(tmp_path):
+    row = np.zeros(128, dtype=np.float32)
+    game = GameEnv(CONFIG, np.random.default_rng(0))
+    game.reset(row)
+    (tmp_path / "first.state").write_bytes(game.emulator.save_state())
+    for action in [Action.DOWN] * 20:
+        game.step(action, row)
+    (tmp_path / "second.state").write_bytes(game.emulator.save_state())
+    game.close()
+    config = replace(
+        CONFIG,
+        episode_length=40,
+        segment_steps=20,
+        initial_state_paths=(tmp_path / "first.state", tmp_path / "second.state"),
+        initial_state_weights=(1.0, 3.0),
+    )
+    vector = EmulatorVector(config, count=2, runner=1, seed=4)
+    fragment = play(vector, 600, 100)
+    vector.close()
+    starts = [episode.start for episode in fragment.episodes]
+    assert starts.count("second.state") > starts.count("first.state") > 0
+    cartridge = load_cartridge()
+    emulator = PyBoyEmulator(cartridge.data)
+    for item in fragment.captures[:12]:
+        list(replay(emulator, item.capture, item.keyframe, rom_sha256=cartridge.sha256))
+    emulator.close()
+
+
+def test_another_source_of_starts_can_be_plugged_in():
+    class Archive:
+        asked = 0
+
+        def choose(self, rng):
+            self.asked += 1
+            return start
+
+    game = GameEnv(CONFIG, np.random.default_rng(0))
+    row = np.zeros(128, dtype=np.float32)
+    game.reset(row)
+    start = Start.of(game.emulator.save_state(), "cell-7")
+    game.close()
+    archive = Archive()
+    vector = EmulatorVector(CONFIG, count=2, runner=1, seed=1, starts=archive)
+    fragment = play(vector, 250, 0)
+    vector.close()
+    assert archive.asked == 4
+    assert {episode.start for episode in fragment.episodes} == {"cell-7"}
+
+
+def test_a_game_that_will_not_go_on_is_cut_and_says_why():
+    """The screen is switched off for good; a cut is no end of the game, so it bootstraps."""
+    vector = EmulatorVector(CONFIG, count=1, runner=1, seed=1)
+    memory = vector._games[0].emulator._pyboy.memory
+    vector.begin_fragment(100, capture_quota=0, context=CaptureContext())
+    for t in range(100):
+        memory[0xFF40] = 0
+        vector.step(t, np.array([7]))
+    shape = (100, 1)
+    fragment = vector.end_fragment(np.zeros((*shape, 8), np.float32), np.zeros(shape, np.float32))
+    vector.close()
+    assert [episode.fault for episode in fragment.episodes] == ["screen_off"]
+    assert fragment.faults == {"screen_off": 1}
+    assert fragment.transitions.truncated.sum() == 1
+    assert fragment.transitions.terminated.sum() == 0
+
+
+def test_the_step_info_is_empty_and_the_reward_parts_are_asked_for():
+    env = ZeldaOracleEnv({"env": CONFIG})
+    env.reset(seed=3)
+    _, reward, _, _, info = env.step(np.int64(0))
+    assert info == {}
+    assert sum(env.reward_parts.values()) == pytest.approx(reward)
+    env.close()
+
+
 def test_the_parts_of_the_reward_sum_to_it():
     vector = EmulatorVector(CONFIG, count=2, runner=1, seed=1)
     fragment = play(vector, 150, 0)
@@ -92,6 +216,7 @@ def test_every_capture_replays_to_the_same_ram():
     assert len(captured) > 12
     assert len({item.capture.keyframe_sha256 for item in captured}) > 1
     assert len({item.capture.episode_id for item in captured}) > 3
+    assert any(item.capture.waits for item in captured)
 
 
 def test_the_quota_bounds_the_captures():

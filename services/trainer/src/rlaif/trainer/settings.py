@@ -99,6 +99,24 @@ class TrainerSettings(ServiceSettings):
         default=30, ge=0, le=255, description="An episode starts with 0 to this many NOP steps."
     )
 
+    explore_restarts: float = Field(
+        default=0.2,
+        ge=0,
+        le=1,
+        description="Share of episodes that start at an archived state of a seldom visited place; "
+        "0 starts all of them at the beginning (ADR 0010).",
+    )
+    explore_swarm: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Chance that an episode starts where another environment just reached a "
+        "milestone. It fades from start to start; 0 never does.",
+    )
+    explore_states: int = Field(
+        default=512, ge=16, description="Archived states a run keeps; 3 to 13 kB of disk each."
+    )
+
     segment_frames: int = Field(
         default=300, ge=4, description="Game frames a segment; the seeds fix 300."
     )

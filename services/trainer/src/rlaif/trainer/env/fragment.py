@@ -1,5 +1,6 @@
 """What one environment runner returns from one call of `sample`: finished arrays, no episodes."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,12 +19,18 @@ class EpisodeSummary:
         reward: Sum of the game's own reward, shaping not included.
         rooms: Distinct (group, room) pairs.
         terminated: True when the game ended it, False when a limit cut it.
+        fault: Why the watchdog cut it: the game would not go on. None for any other end.
+        start: Where it started, such as `power-on` or a file's name.
+        frames: Game frames, waits included.
     """
 
     length: int
     reward: float
     rooms: int
     terminated: bool
+    fault: str | None = None
+    start: str = ""
+    frames: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,11 @@ class Fragment:
     env_index_of_end: tuple[tuple[int, int], ...] = ()
     captures: tuple[SpooledCapture, ...] = ()
     segments_skipped: int = 0
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """Fault → episodes inside that the watchdog cut because of it."""
+        return dict(Counter(episode.fault for episode in self.episodes if episode.fault))
 
     @property
     def steps(self) -> int:

@@ -1,95 +1,167 @@
 """One emulator played in episodes: the part that the Gymnasium and the vector form share."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.contracts.observation import slot_index
 from rlaif.game.actions import Action
-from rlaif.game.blocks import read_blocks
+from rlaif.game.blocks import RamBlocks, read_blocks
 from rlaif.game.cartridges import load_cartridge
 from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.encoder import encode_into
+from rlaif.game.encoder_memo import Encoder, Memory
 from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.env.facts import read_facts
-from rlaif.trainer.env.recorder import Keyframe
-from rlaif.trainer.env.start import initial_state
-from rlaif.trainer.rewards.game import EpisodeRewards, GameFacts, preset
+from rlaif.trainer.env.start import Start, StartSource, start_set
+from rlaif.trainer.env.waiting import wait_for_player
+from rlaif.trainer.env.watchdog import Fault, Watchdog
+from rlaif.trainer.rewards.facts import GameFacts
+from rlaif.trainer.rewards.game import EpisodeRewards, preset, total
+from rlaif.trainer.rewards.terms import VisitCounts
+
+Row = npt.NDArray[np.float32]
+"""One observation, `[128] float32`."""
+
+_DIRECTIONS = (Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)
+_HAS_CONTROL, _DYING = slot_index("has_control"), slot_index("dying")
 
 
-@dataclass(frozen=True)
-class StepOutcome:
+class StepOutcome(NamedTuple):
     """What one decision step gave.
 
     Attributes:
         reward: The game's own reward; the sum of the parts.
         parts: `[P] float32` in the order of `rewards.game.PARTS`.
         terminated: The player died.
-        truncated: The episode reached its limit.
+        truncated: The episode was cut: it reached its limit, or the game will not go on.
+        wait: Game frames played after the step because the player had no control.
+        fault: Why the watchdog cut the episode.
     """
 
     reward: float
     parts: npt.NDArray[np.float32]
     terminated: bool
     truncated: bool
+    wait: int = 0
+    fault: Fault | None = None
 
 
 class GameEnv:
-    """Plays episodes that start at one save state and differ by their warm-up.
+    """Plays episodes that start at save states and differ by what is played before their steps.
 
     Attributes:
+        cartridge: The game.
         emulator: The running machine.
+        starts: Where episodes start.
+        start: Where this one started.
+        warm_up: (action, frames waited) of the steps played before its first one.
         facts: What the rewards saw after the last step.
         steps: Decision steps of this episode.
-        warm_up: NOP steps played before its first one.
+        frames: Game frames of this episode, warm-up not included.
     """
 
-    def __init__(self, config: EnvConfig, rng: np.random.Generator) -> None:
-        """Start an emulator and bring it to the initial state.
+    def __init__(
+        self,
+        config: EnvConfig,
+        rng: np.random.Generator,
+        *,
+        starts: StartSource | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        """Start an emulator.
 
         Args:
             config: Of the run.
-            rng: Draws the length of each episode's warm-up.
+            rng: Draws each episode's start and warm-up.
+            starts: Where episodes start; None takes the save states of `config`, or power-on.
+            memory: What the encoders of several environments share.
         """
         self._config = config
         self._rng = rng
         self.cartridge = load_cartridge(config.rom_path)
         self.emulator = PyBoyEmulator(
-            self.cartridge.data, sound_emulated=self.cartridge.is_oracle_of_seasons
+            self.cartridge.data, sound_emulated=self.cartridge.needs_sound
         )
-        self.initial_state = initial_state(self.emulator, config.initial_state_path)
-        self.initial_keyframe = Keyframe.of(self.initial_state)
+        self.starts = starts or start_set(
+            self.emulator, config.start_paths, config.initial_state_weights
+        )
         self._rewards = EpisodeRewards(preset(config.reward_preset))
-        self.warm_up = 0
-        self.steps = 0
+        self._encoder = Encoder(memory)
+        self._watchdog = Watchdog(self.emulator)
+        self._fixed_parts: Row | None = None
+        self._fixed_total = 0.0
+        self.warm_up: tuple[tuple[int, int], ...] = ()
+        self.steps = self.frames = 0
+        self.start: Start
         self.facts: GameFacts
 
     def use(self, rng: np.random.Generator) -> None:
         """Draw from another generator from now on."""
         self._rng = rng
 
-    def reset(self, out: npt.NDArray[np.float32]) -> None:
-        """Start an episode; writes the first observation into `out`, `[128] float32`."""
-        self.emulator.load_state(self.initial_state)
-        self.warm_up = int(self._rng.integers(0, self._config.noop_start + 1))
-        for _ in range(self.warm_up):
-            self.emulator.step(Action.NOP, self._config.frame_skip)
-        self.steps = 0
-        self._rewards.begin(self._observe(out))
+    def count_visits(self, visits: VisitCounts) -> None:
+        """Ask `visits` from now on how well known places are, for the novelty reward."""
+        self._rewards.count_visits(visits)
 
-    def step(
-        self, action: int, out: npt.NDArray[np.float32], *, render: bool = False
-    ) -> StepOutcome:
+    def reset(self, out: Row) -> None:
+        """Start an episode; writes the first observation into `out`, `[128] float32`.
+
+        Before it, 0 to `noop_start` steps without a button and 0 to `walk_start` steps into random
+        directions are played: the episode starts in a state that play reaches, and another seed
+        starts another game. A start at which that kills the player is taken as it is.
+        """
+        self.start = self.starts.choose(self._rng)
+        walk = self._drawn_walk()
+        ram = self._warmed_up(walk)
+        self._encoder.encode_into(ram, out)
+        if out[_DYING] and walk:
+            ram = self._warmed_up([])
+            self._encoder.encode_into(ram, out)
+        self.steps = self.frames = 0
+        self._watchdog.begin()
+        self.facts = read_facts(ram)
+        self._rewards.begin(self.facts)
+
+    def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
         """Play one action; writes the observation after it into `out`."""
         self.emulator.step(action, self._config.frame_skip, render=render)
+        return self.judge(action, out, render=render)
+
+    def judge(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
+        """What `action` gave, which the emulator has just played; may play frames on.
+
+        `EmulatorVector` plays all emulators first and judges them after that, which keeps the code
+        of either in the processor's cache.
+        """
+        encoder = self._encoder
+        ram = read_blocks(self.emulator)
+        encoder.encode_into(ram, out)
+        changed, wait = encoder.scene_changed, 0
+        if not out[_HAS_CONTROL]:
+            wait, ram = self._wait(ram, render=render)
+            if wait:
+                encoder.encode_into(ram, out)
+                changed = True
+        frames = self._config.frame_skip + wait
         self.steps += 1
-        parts = self._rewards.step(self._observe(out), action)
+        self.frames += frames
+        if changed:
+            self.facts = read_facts(ram, self.facts)
+        elif encoder.x != self.facts.x or encoder.y != self.facts.y:
+            # The facts are of the scene but for the position; a test holds them to it.
+            self.facts = self.facts._replace(x=encoder.x, y=encoder.y)
+        parts = self._rewards.step(self.facts, action)
         terminated = self.facts.dead
+        fault = self._watchdog.look(ram.wram, frames)
+        late = self.steps >= self._config.episode_length
         return StepOutcome(
-            reward=float(parts.sum()),
-            parts=parts,
-            terminated=terminated,
-            truncated=not terminated and self.steps >= self._config.episode_length,
+            self._total(parts),
+            parts,
+            terminated,
+            not terminated and (late or fault is not None),
+            wait,
+            fault,
         )
 
     @property
@@ -101,8 +173,33 @@ class GameEnv:
         """Stop the emulator."""
         self.emulator.close()
 
-    def _observe(self, out: npt.NDArray[np.float32]) -> GameFacts:
+    def _total(self, parts: Row) -> float:
+        """The reward. Most steps pay nothing with the same read-only parts, summed once."""
+        if parts is not self._fixed_parts:
+            value = total(parts)
+            if parts.flags.writeable:
+                return value
+            self._fixed_parts, self._fixed_total = parts, value
+        return self._fixed_total
+
+    def _wait(self, ram: RamBlocks, *, render: bool = False) -> tuple[int, RamBlocks]:
+        limit = self._config.longest_wait_frames
+        return wait_for_player(self.emulator, ram, limit, render=render)
+
+    def _drawn_walk(self) -> list[int]:
+        still = int(self._rng.integers(0, self._config.noop_start + 1))
+        moves = int(self._rng.integers(0, self._config.walk_start + 1))
+        drawn = self._rng.integers(0, len(_DIRECTIONS), size=moves).tolist()
+        return [int(Action.NOP)] * still + [int(_DIRECTIONS[number]) for number in drawn]
+
+    def _warmed_up(self, walk: list[int]) -> RamBlocks:
+        """Load the start and play `walk`."""
+        self.emulator.load_state(self.start.state)
         ram = read_blocks(self.emulator)
-        encode_into(ram, out)
-        self.facts = read_facts(ram)
-        return self.facts
+        played = []
+        for action in walk:
+            self.emulator.step(action, self._config.frame_skip)
+            wait, ram = self._wait(read_blocks(self.emulator))
+            played.append((action, wait))
+        self.warm_up = tuple(played)
+        return ram

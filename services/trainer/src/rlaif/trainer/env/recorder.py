@@ -1,11 +1,10 @@
 """Decides which segments of an episode are captured; asks the emulator only at their borders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rlaif.contracts.captures import GameIdentity
-from rlaif.game.actions import Action
 from rlaif.game.capture import SegmentRecorder, pack_keyframe
 from rlaif.game.emulator import Emulator
 from rlaif.trainer.runs.spool import SpooledCapture
@@ -66,7 +65,7 @@ class EnvRecorder:
         """Record `emulator`; `select()` says at the start of each segment if it is captured."""
         self._emulator = emulator
         self._segment_steps = segment_steps
-        self._keyframe_steps = keyframe_steps
+        self._keyframe_frames = keyframe_steps * frame_skip
         self._select = select
         self._recorder = SegmentRecorder(
             run_id=run_id,
@@ -80,27 +79,32 @@ class EnvRecorder:
         self._step = 0
         self.context = CaptureContext()
 
-    def begin_episode(self, episode_id: str, keyframe: Keyframe, warm_up: int) -> None:
-        """An episode starts: `warm_up` NOP steps were played on `keyframe`."""
+    def begin_episode(
+        self, episode_id: str, keyframe: Keyframe, warm_up: Sequence[tuple[int, int]]
+    ) -> None:
+        """An episode starts: `warm_up`, (action, frames waited), was played on `keyframe`."""
         self._episode_id = episode_id
         self._step = 0
         self._keyframe = keyframe
-        self._recorder.keyframe(keyframe.sha256, step=-warm_up)
-        for _ in range(warm_up):
-            self._recorder.add(Action.NOP)
+        self._recorder.keyframe(keyframe.sha256, step=-len(warm_up))
+        for action, wait in warm_up:
+            self._recorder.add(action, wait=wait)
 
     def before_step(self) -> None:
         """At a segment's first step: decide, and note where it starts."""
         if self._step % self._segment_steps or not self._select():
             return
-        if self._recorder.steps_since_keyframe > self._keyframe_steps:
+        if self._recorder.frames_since_keyframe > self._keyframe_frames:
             self._keyframe = Keyframe.of(self._emulator.save_state())
             self._recorder.keyframe(self._keyframe.sha256, step=self._step)
         self._recorder.start_segment(self._emulator.ram_digest())
 
-    def after_step(self, action: int, ended: Ended) -> SpooledCapture | None:
-        """Note the action; at a selected segment's last step, return its capture."""
-        self._recorder.add(action)
+    def after_step(self, action: int, ended: Ended, wait: int = 0) -> SpooledCapture | None:
+        """Note the action and the frames waited after it.
+
+        At a selected segment's last step, return its capture.
+        """
+        self._recorder.add(action, wait=wait)
         self._step += 1
         if not self._recorder.in_segment or self._step % self._segment_steps:
             return None

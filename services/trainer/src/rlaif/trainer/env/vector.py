@@ -1,15 +1,19 @@
 """N games stepped together into preallocated arrays: the sampling loop without RLlib."""
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.game.encoder_memo import Memory
 from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.env.fragment import EpisodeSummary, Fragment
-from rlaif.trainer.env.game_env import GameEnv, StepOutcome
+from rlaif.trainer.env.game_env import GameEnv, Row, StepOutcome
 from rlaif.trainer.env.recorder import CaptureContext, Ended, EnvRecorder
 from rlaif.trainer.env.screen import ScreenSlot
+from rlaif.trainer.env.start import StartSource
+from rlaif.trainer.env.watching import EpisodeWatcher
 from rlaif.trainer.rewards.game import PARTS
 from rlaif.trainer.rewards.shaping import Transitions
 from rlaif.trainer.runs.spool import SpooledCapture
@@ -20,10 +24,20 @@ class EmulatorVector:
 
     Attributes:
         count: N.
-        observations: `[N, 128] float32`, what the next actions are chosen on.
+        observations: `[N, 128] float32`, what the next actions are chosen on; a row of the
+            fragment being filled, replaced with each step.
     """
 
-    def __init__(self, config: EnvConfig, *, count: int, runner: int, seed: int) -> None:
+    def __init__(
+        self,
+        config: EnvConfig,
+        *,
+        count: int,
+        runner: int,
+        seed: int,
+        starts: StartSource | None = None,
+        watch: Callable[[GameEnv, int], EpisodeWatcher] | None = None,
+    ) -> None:
         """Start N emulators.
 
         Args:
@@ -31,17 +45,29 @@ class EmulatorVector:
             count: N.
             runner: Index of the environment runner; part of ids and seeds.
             seed: Of the run; each environment draws from a stream of its own.
+            starts: Where episodes start; None takes the save states of `config`, or power-on.
+            watch: Makes who follows the n-th game; it may start episodes elsewhere. None: nobody.
         """
         self._config = config
         self._runner = runner
         self.count = count
         streams = np.random.SeedSequence([seed, runner, config.attempt]).spawn(count + 1)
-        self._games = [GameEnv(config, np.random.default_rng(s)) for s in streams[:count]]
+        memory = Memory()
+        self._games: list[GameEnv] = []
+        for stream in streams[:count]:
+            game = GameEnv(config, np.random.default_rng(stream), starts=starts, memory=memory)
+            # Power-on takes a second or two of play: the others start where the first came to.
+            starts = game.starts
+            self._games.append(game)
+        self._watchers: list[EpisodeWatcher] = []
+        if watch is not None:
+            self._let_watch(watch)
         self._select_rng = np.random.default_rng(streams[count])
         self._quota = 0
         self._chance = 0.0
         self._episode_numbers = [0] * count
-        self._returns = np.zeros(count)
+        self._returns = [0.0] * count
+        self._row_rewards = [0.0] * count
         self._recorders = [self._recorder(n) for n in range(count)]
         self._screen = self._open_screen()
         self._next_picture = 0.0
@@ -49,7 +75,7 @@ class EmulatorVector:
         self._fragments = 0
         self.observations = np.zeros((count, 128), dtype=np.float32)
         for n in range(count):
-            self._begin_episode(n)
+            self._begin_episode(n, self.observations[n])
 
     def begin_fragment(self, steps: int, *, capture_quota: int, context: CaptureContext) -> None:
         """Allocate T = `steps` rows; select at most `capture_quota` segments on the way."""
@@ -74,22 +100,29 @@ class EmulatorVector:
     def step(self, t: int, actions: npt.NDArray[np.int64]) -> None:
         """Play row t: one action in every environment, episodes restarted where they end."""
         self._actions[t] = actions
-        picture_due = self._picture_due()
+        drawn = 0 if self._picture_due() else None
+        chosen = actions.tolist()
+        frame_skip = self._config.frame_skip
         for n, game in enumerate(self._games):
-            recorder = self._recorders[n]
-            recorder.before_step()
-            watched = picture_due and n == 0
-            outcome = game.step(int(actions[n]), self.observations[n], render=watched)
-            if watched:
-                self._show(game)
-            self._note(t, n, game, outcome)
-            ended = outcome.terminated or outcome.truncated
-            capture = recorder.after_step(int(actions[n]), _ended(outcome))
+            self._recorders[n].before_step()
+            game.emulator.step(chosen[n], frame_skip, render=n == drawn)
+        rows = self._rows[t + 1]
+        for n, game in enumerate(self._games):
+            outcome = game.judge(chosen[n], rows[n], render=n == drawn)
+            self._returns[n] += outcome.reward
+            self._row_rewards[n] = outcome.reward
+            self._parts += outcome.parts
+            capture = self._recorders[n].after_step(chosen[n], _ended(outcome), outcome.wait)
             if capture is not None:
                 self._captures.append(capture)
-            if ended:
+            if self._watchers:
+                self._watchers[n].after_step(game.emulator, game.facts, chosen[n], outcome.wait)
+            if n == drawn:
+                self._show(game)
+            if outcome.terminated or outcome.truncated:
                 self._end_episode(t, n, game, outcome)
-        self._rows[t + 1] = self.observations
+        self._rewards[t] = self._row_rewards
+        self.observations = rows
         self._env_steps += self.count
 
     def end_fragment(
@@ -123,6 +156,10 @@ class EmulatorVector:
         self._fragments += 1
         return fragment
 
+    def ram_digests(self) -> list[str]:
+        """The RAM digest of each environment: equal digests are equal games."""
+        return [game.emulator.ram_digest() for game in self._games]
+
     def close(self) -> None:
         """Stop the emulators."""
         for game in self._games:
@@ -130,34 +167,42 @@ class EmulatorVector:
         if self._screen is not None:
             self._screen.close()
 
-    def _note(self, t: int, n: int, game: GameEnv, outcome: StepOutcome) -> None:
-        self._rewards[t, n] = outcome.reward
-        self._returns[n] += outcome.reward
-        self._parts += outcome.parts
-        self._terminated[t, n] = outcome.terminated
-        self._truncated[t, n] = outcome.truncated
+    def _let_watch(self, watch: Callable[[GameEnv, int], EpisodeWatcher]) -> None:
+        for n, game in enumerate(self._games):
+            watcher = watch(game, n)
+            game.starts = watcher.starts(game.starts)
+            game.count_visits(watcher)
+            self._watchers.append(watcher)
 
     def _end_episode(self, t: int, n: int, game: GameEnv, outcome: StepOutcome) -> None:
+        row = self._rows[t + 1, n]
+        self._terminated[t, n] = outcome.terminated
+        self._truncated[t, n] = outcome.truncated
         if outcome.truncated:
-            self._finals.append((t, n, self.observations[n].copy()))
+            self._finals.append((t, n, row.copy()))
         self._episodes.append(
             EpisodeSummary(
                 length=game.steps,
-                reward=float(self._returns[n]),
+                reward=self._returns[n],
                 rooms=game.rooms_visited,
                 terminated=outcome.terminated,
+                fault=outcome.fault,
+                start=game.start.provenance,
+                frames=game.frames,
             )
         )
         self._ends.append((t, n))
-        self._begin_episode(n)
+        self._begin_episode(n, row)
 
-    def _begin_episode(self, n: int) -> None:
+    def _begin_episode(self, n: int, row: Row) -> None:
         game = self._games[n]
-        game.reset(self.observations[n])
+        game.reset(row)
         self._returns[n] = 0.0
         self._recorders[n].begin_episode(
-            f"{self._env_id(n)}-{self._episode_numbers[n]}", game.initial_keyframe, game.warm_up
+            f"{self._env_id(n)}-{self._episode_numbers[n]}", game.start.keyframe, game.warm_up
         )
+        if self._watchers:
+            self._watchers[n].begin_episode(game.emulator, game.facts, game.start, game.warm_up)
         self._episode_numbers[n] += 1
 
     def _env_id(self, n: int) -> str:

@@ -6,6 +6,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.game.emulator import PyBoyEmulator
 from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.env.game_env import GameEnv
 from rlaif.trainer.rewards.game import PARTS
@@ -46,6 +47,7 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         self._config: EnvConfig = given or EnvConfig(run_id="env")
         self.render_mode = render_mode
         self._game: GameEnv | None = None
+        self._parts = np.zeros(len(PARTS), dtype=np.float32)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -55,24 +57,53 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         if self._game is None:
             self._game = GameEnv(self._config, self.np_random)
         self._game.use(self.np_random)
-        observation = np.zeros(128, dtype=np.float32)
+        observation = np.empty(128, dtype=np.float32)
         self._game.reset(observation)
-        return observation, {}
+        return observation, {"start": self._game.start.provenance}
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Play one action; `info["reward_parts"]` holds the terms that sum to the reward."""
+        """Play one action.
+
+        `reward_parts` holds the terms that sum to the reward. The info is empty but for the last
+        step of an episode that the watchdog cut: then it holds `fault`.
+        """
         if self._game is None:
             raise gym.error.ResetNeeded("call reset() before step()")
-        observation = np.zeros(128, dtype=np.float32)
+        observation = np.empty(128, dtype=np.float32)
         outcome = self._game.step(int(action), observation, render=self.render_mode is not None)
-        info = {"reward_parts": dict(zip(PARTS, outcome.parts.tolist(), strict=True))}
+        self._parts = outcome.parts
+        info = {} if outcome.fault is None else {"fault": outcome.fault}
         return observation, outcome.reward, outcome.terminated, outcome.truncated, info
+
+    @property
+    def reward_parts(self) -> dict[str, float]:
+        """The terms of the last step's reward by name; they sum to it."""
+        return dict(zip(PARTS, self._parts.tolist(), strict=True))
 
     def render(self) -> npt.NDArray[np.uint8] | None:  # type: ignore[override]  # one mode, one type
         """The screen after the last step, `[144, 160, 3] uint8`."""
         if self._game is None or self.render_mode is None:
             return None
         return self._game.emulator.screen()
+
+    @property
+    def emulator(self) -> PyBoyEmulator:
+        """The machine that plays, for tools that look into it.
+
+        Raises:
+            ResetNeeded: No episode was started yet.
+        """
+        if self._game is None:
+            raise gym.error.ResetNeeded("call reset() first: it starts the emulator")
+        return self._game.emulator
+
+    def ram_digest(self) -> str:
+        """SHA-256 of the game's memory: equal digests are equal games.
+
+        Raises:
+            ResetNeeded: No episode was started yet.
+        """
+        return self.emulator.ram_digest()
 
     def close(self) -> None:
         """Stop the emulator."""

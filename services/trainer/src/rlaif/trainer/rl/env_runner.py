@@ -5,6 +5,7 @@ and returns them whole.
 """
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -20,15 +21,19 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME, WEIGHTS_SEQ_
 
 from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.env.fragment import Fragment
+from rlaif.trainer.env.game_env import GameEnv
 from rlaif.trainer.env.recorder import CaptureContext
 from rlaif.trainer.env.vector import EmulatorVector
+from rlaif.trainer.env.watching import EpisodeWatcher
 from rlaif.trainer.env.zelda_env import ACTION_SPACE, OBSERVATION_SPACE
+from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer
 
 
 class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray has no types
     """An RLlib environment runner that returns a `Fragment`.
 
-    `config.env_config["env"]` is the `EnvConfig` of every environment.
+    `config.env_config["env"]` is the `EnvConfig` of every environment, `["explore"]` the
+    `ExploreConfig` of the run or None.
     """
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
@@ -37,6 +42,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         torch.set_num_threads(1)
         self._weights_seq_no = 0
         self._vector: EmulatorVector | None = None
+        self._explorer: Explorer | None = None
         self.module: Any = None
         self._policy_rng = np.random.default_rng(
             [self.config.seed or 0, self.worker_index or 0, 0x501]
@@ -51,12 +57,29 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         if self._vector is not None:
             self._vector.close()
         env_config: EnvConfig = self.config.env_config["env"]
+        explore: ExploreConfig | None = self.config.env_config.get("explore")
+        self._explorer = None
         self._vector = EmulatorVector(
             env_config,
             count=self.config.num_envs_per_env_runner,
             runner=self.worker_index or 0,
             seed=self.config.seed or 0,
+            watch=None if explore is None else partial(self._watch, explore, env_config),
         )
+
+    def _watch(
+        self, explore: ExploreConfig, env: EnvConfig, game: GameEnv, n: int
+    ) -> EpisodeWatcher:
+        """What follows environment `n`; all of this runner share one explorer."""
+        if self._explorer is None:
+            self._explorer = Explorer.of_game(
+                explore,
+                runner=self.worker_index or 0,
+                cartridge=game.cartridge,
+                emulator=game.emulator,
+                frame_skip=env.frame_skip,
+            )
+        return self._explorer.environment(n)
 
     def make_module(self) -> None:
         """Build the policy network; the critic stays with the learner."""
@@ -94,6 +117,8 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             actions, logp[t] = _sample_actions(logits[t], self._policy_rng)
             self._vector.step(t, actions)
         self.num_env_steps_sampled_lifetime += steps * count
+        if self._explorer is not None:
+            self._explorer.end_fragment()
         return self._vector.end_fragment(logits, logp)
 
     def _logits(self, observations: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -147,7 +172,9 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         assert self.module is not None
 
     def stop(self) -> None:
-        """Close the emulators."""
+        """Write what is known of the places, close the emulators."""
+        if self._explorer is not None:
+            self._explorer.sync()
         if self._vector is not None:
             self._vector.close()
 

@@ -23,18 +23,21 @@ from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.env.fragment import Fragment
 from rlaif.trainer.env.recorder import CaptureContext
 from rlaif.trainer.env.zelda_env import ACTION_SPACE, OBSERVATION_SPACE, ZeldaOracleEnv
+from rlaif.trainer.exploration.explorer import ExploreConfig
 from rlaif.trainer.rewards.shaping import Float32, Potential, PotentialShaper
 from rlaif.trainer.rl.env_runner import EmulatorEnvRunner
 from rlaif.trainer.rl.gae import advantages, standardized
 from rlaif.trainer.settings import TrainerSettings
 
 
-def build_config(settings: TrainerSettings, env: EnvConfig) -> PPOConfig:
-    """RLlib's configuration of a run."""
+def build_config(
+    settings: TrainerSettings, env: EnvConfig, explore: ExploreConfig | None = None
+) -> PPOConfig:
+    """RLlib's configuration of a run; without `explore` nothing is counted or kept."""
     config = PPOConfig(algo_class=ShapedPPO)
     config.environment(
         env=ZeldaOracleEnv,
-        env_config={"env": env},
+        env_config={"env": env, "explore": explore},
         observation_space=OBSERVATION_SPACE,
         action_space=ACTION_SPACE,
     )

@@ -24,6 +24,7 @@ from rlaif.reward_net.artifact import load
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.env.config import EnvConfig
+from rlaif.trainer.exploration.explorer import ExploreConfig
 from rlaif.trainer.rl.ppo import ShapedPPO, build_config
 from rlaif.trainer.rl.progress import RunFigures
 from rlaif.trainer.runs import checkpoints
@@ -66,7 +67,9 @@ class Training:
         """Train until told to stop, or until the run's time is over."""
         spool = Spool(self.directory / "spool")
         spool.prepare()
-        algorithm = ShapedPPO(build_config(self.settings, self._env_config()))
+        algorithm = ShapedPPO(
+            build_config(self.settings, self._env_config(), self._explore_config())
+        )
         figures = RunFigures()
         counters = self._restore(algorithm, figures)
         deadline = self.record.created_at.timestamp() + self.settings.run_hours * 3600
@@ -107,6 +110,14 @@ class Training:
             shaping_weight=settings.shaping_weight,
             screen_path=self.directory / "screen.rgb",
             watch_fps=settings.watch_fps,
+        )
+
+    def _explore_config(self) -> ExploreConfig:
+        return ExploreConfig(
+            directory=self.directory,
+            restarts=self.settings.explore_restarts,
+            swarm=self.settings.explore_swarm,
+            max_states=self.settings.explore_states,
         )
 
     def _restore(self, algorithm: ShapedPPO, figures: RunFigures) -> checkpoints.Counters:

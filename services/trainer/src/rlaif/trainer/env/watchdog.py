@@ -1,0 +1,44 @@
+"""Notices a game that will not go on: its screen stays off, or its memory stands still."""
+
+from typing import Literal
+
+from rlaif.game.emulator import Emulator
+
+Fault = Literal["screen_off", "frozen"]
+
+SCREEN_OFF_FRAMES = 300
+"""5 s. A game switches its screen off for a few frames while it loads a room."""
+
+FROZEN_FRAMES = 600
+"""10 s without one changed byte of work RAM; a game that runs counts its frames there."""
+
+
+class Watchdog:
+    """Looks at one emulator after each decision step."""
+
+    def __init__(self, emulator: Emulator) -> None:
+        """Watch `emulator`."""
+        self._emulator = emulator
+        self._last = b""
+        self._off = self._same = 0
+
+    def begin(self) -> None:
+        """Another episode starts."""
+        self._last = b""
+        self._off = self._same = 0
+
+    def look(self, wram: bytes, frames: int) -> Fault | None:
+        """What is wrong, if anything.
+
+        Args:
+            wram: Work RAM now.
+            frames: Game frames since the last look.
+        """
+        self._off = 0 if self._emulator.screen_is_on else self._off + frames
+        if wram == self._last:
+            self._same += frames
+        else:
+            self._last, self._same = wram, 0
+        if self._off >= SCREEN_OFF_FRAMES:
+            return "screen_off"
+        return "frozen" if self._same >= FROZEN_FRAMES else None

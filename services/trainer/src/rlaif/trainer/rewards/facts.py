@@ -1,0 +1,65 @@
+"""What the rewards know of the game after a step: plain numbers and bit sets."""
+
+from typing import NamedTuple
+
+from rlaif.trainer.rewards.places import room_index, square_index
+
+
+class Progress(NamedTuple):
+    """What the save file keeps, as far as it pays. It changes rarely.
+
+    Attributes:
+        items: Bit set: treasures, boss keys, compasses, maps, seasons.
+        events: Bit set: chests opened, doors, gates, bosses, story flags.
+        essences: Bit set of the eight.
+        keys: Small keys held, one byte a dungeon.
+        rupees: 0 to 999.
+        source: The bytes that all this was read from; equal bytes need not be read again.
+    """
+
+    items: int
+    events: int
+    essences: int
+    keys: bytes
+    rupees: int
+    source: bytes = b""
+
+
+class GameFacts(NamedTuple):
+    """One moment of the game.
+
+    Attributes:
+        group, room: Which room.
+        x, y: Pixels inside it.
+        health: Quarter hearts.
+        running: A file is being played; on the title screen all the rest means nothing.
+        settled: The room has been entered: group, room and position belong together.
+        control: The player obeys the buttons.
+        menu: A menu is open.
+        text: Text is on screen.
+        dead: The player is dying.
+        progress: The same object as a step before when nothing in it changed.
+    """
+
+    group: int
+    room: int
+    x: int
+    y: int
+    health: int
+    running: bool
+    settled: bool
+    control: bool
+    menu: bool
+    text: bool
+    dead: bool
+    progress: Progress
+
+    @property
+    def room_index(self) -> int:
+        """Number of the room, see `places`."""
+        return room_index(self.group, self.room)
+
+    @property
+    def square_index(self) -> int:
+        """Number of the square that the player stands on, see `places`."""
+        return square_index(self.group, self.room, self.x, self.y)

@@ -1,0 +1,117 @@
+"""Exploration on the built-in cartridge: what is kept loads, pays nothing, and is reached again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlaif.game.actions import Action
+from rlaif.game.cartridges import load_cartridge
+from rlaif.game.emulator import PyBoyEmulator
+from rlaif.trainer.env.config import EnvConfig
+from rlaif.trainer.env.game_env import GameEnv
+from rlaif.trainer.exploration.archive import StateArchive
+from rlaif.trainer.exploration.choice import CellCounts
+from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer
+from rlaif.trainer.exploration.lineage import LineageMismatchError, replay_lineage
+from rlaif.trainer.exploration.states import Cell, block_of
+
+CONFIG = EnvConfig(run_id="t", episode_length=150)
+STEPS = 600
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GameEnv, Explorer]]:
+    """Some hundred steps at random, each action held for a while, states kept often."""
+    directory = tmp_path_factory.mktemp("run")
+    rng = np.random.default_rng(3)
+    game = GameEnv(CONFIG, rng)
+    explorer = Explorer.of_game(
+        ExploreConfig(directory, restarts=0.5, swarm=0.5, save_every=30, sync_every=1),
+        runner=1,
+        cartridge=game.cartridge,
+        emulator=game.emulator,
+        frame_skip=CONFIG.frame_skip,
+    )
+    watcher = explorer.environment(0)
+    game.starts = watcher.starts(game.starts)
+    row = np.zeros(128, dtype=np.float32)
+    ended = True
+    for step in range(STEPS):
+        if ended:
+            game.reset(row)
+            watcher.begin_episode(game.emulator, game.facts, game.start, game.warm_up)
+        if step % 12 == 0:
+            action = int(rng.integers(5))
+        outcome = game.step(action, row)
+        watcher.after_step(game.emulator, game.facts, action, outcome.wait)
+        ended = outcome.terminated or outcome.truncated
+    explorer.sync()
+    yield game, explorer
+    game.close()
+
+
+def test_every_state_is_reached_again_by_the_actions_in_its_record(
+    played: tuple[GameEnv, Explorer],
+):
+    game, explorer = played
+    assert explorer.archive is not None
+    records = [record for record in explorer.archive.records if record.parent is not None]
+    assert len(records) >= 3
+    assert any(len(explorer.archive.lineage(r.sha256)) > 2 for r in records), "through others"
+    second = PyBoyEmulator(game.cartridge.data, sound_emulated=game.cartridge.needs_sound)
+    for record in records:
+        assert replay_lineage(explorer.archive, record.sha256, second) == record.steps
+    second.close()
+
+
+def test_a_record_with_another_action_is_found_out(
+    played: tuple[GameEnv, Explorer], tmp_path: Path
+):
+    game, explorer = played
+    assert explorer.archive is not None
+    start = next(r for r in explorer.archive.records if r.parent is None)
+    record = next(r for r in explorer.archive.records if r.parent == start.sha256)
+    archive = StateArchive(tmp_path, explorer.archive.identity, CellCounts())
+    archive.put(start, explorer.archive.load(start.sha256)[1])
+    forged = record.model_copy(update={"actions": record.actions[:-1]})
+    archive.put(forged, explorer.archive.load(record.sha256)[1])
+    second = PyBoyEmulator(game.cartridge.data, sound_emulated=game.cartridge.needs_sound)
+    with pytest.raises(LineageMismatchError, match="its record is wrong"):
+        replay_lineage(archive, record.sha256, second)
+    second.close()
+
+
+def test_an_episode_from_the_archive_starts_in_its_cell_and_is_paid_nothing_for_it(
+    played: tuple[GameEnv, Explorer],
+):
+    game, explorer = played
+    assert explorer.archive is not None
+    calm = GameEnv(
+        EnvConfig(run_id="t", noop_start=0, walk_start=0),
+        np.random.default_rng(0),
+        starts=explorer.starts(game.starts),
+    )
+    row = np.zeros(128, dtype=np.float32)
+    found = 0
+    for _ in range(20):
+        calm.reset(row)
+        record = explorer.archive.get(calm.start.keyframe.sha256)
+        assert record is not None
+        if record.parent is None:
+            continue
+        found += 1
+        facts = calm.facts
+        assert Cell(facts.room_index, block_of(facts.x, facts.y), record.milestones) == record.cell
+        outcome = calm.step(Action.NOP, row)
+        assert outcome.parts[outcome.parts > 0].sum() == 0
+    calm.close()
+    assert found >= 5
+
+
+def test_what_was_walked_is_on_the_map(played: tuple[GameEnv, Explorer]):
+    _, explorer = played
+    shown = explorer.coverage.union().as_json()
+    assert shown["rooms"]
+    assert load_cartridge().sha256 == explorer.archive.identity.game.rom_sha256

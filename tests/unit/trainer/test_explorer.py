@@ -1,0 +1,351 @@
+"""One runner's exploration: what it counts, keeps, starts from, and calls others to."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
+from rlaif.game.actions import Action
+from rlaif.game.capture import pack_keyframe
+from rlaif.game.milestones import Milestone, Story, treasure
+from rlaif.trainer.env.start import Start, StartSet
+from rlaif.trainer.env.watching import EpisodeWatcher
+from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer
+from rlaif.trainer.exploration.states import ArchiveIdentity
+from rlaif.trainer.exploration.swarm import Swarm
+
+STORY = Story([Milestone("sword", "Sword", treasure(5)), Milestone("gate", "Gate", treasure(6))])
+IDENTITY = ArchiveIdentity(
+    game=GameIdentity(title="SEEDLING", rom_sha256="ab" * 32),
+    emulator=EmulatorIdentity(version="2.8.1", sound_emulated=False),
+    frame_skip=4,
+)
+
+
+class Machine:
+    """As much of an emulator as exploration asks for, over a scripted game's RAM."""
+
+    has_banks = False
+
+    def __init__(self, game: Any) -> None:
+        self.game = game
+        self.saves = 0
+
+    def wram(self) -> bytes:
+        return bytes(self.game.wram)
+
+    def save_state(self) -> bytes:
+        self.saves += 1
+        return bytes(self.game.wram)
+
+    def ram_digest(self) -> str:
+        return pack_keyframe(bytes(self.game.wram)).sha256
+
+
+class Played:
+    """One environment of an explorer, walked by a test."""
+
+    def __init__(self, explorer: Explorer, game: Any, n: int = 0) -> None:
+        self.watcher: EpisodeWatcher = explorer.environment(n)
+        self.game = game
+        self.machine: Any = Machine(game)
+        self.begin(Start.of(self.machine.save_state(), "test"))
+        self.machine.saves = 0
+
+    def begin(self, start: Start, warm_up: Any = ()) -> None:
+        self.watcher.begin_episode(self.machine, self.game.facts, start, warm_up)
+
+    def walk(self, room: int, x: int = 80, y: int = 64, action: int = Action.UP) -> None:
+        self.game.go(0, room, x, y)
+        self.step(action)
+
+    def step(self, action: int = Action.NOP, wait: int = 0) -> None:
+        self.watcher.after_step(self.machine, self.game.facts, action, wait)
+
+
+@pytest.fixture
+def explore(tmp_path: Path) -> Callable[..., Explorer]:
+    def make(runner: int = 1, **changes: Any) -> Explorer:
+        options = {"restarts": 1.0, "swarm": 0.0, "save_every": 3, "sync_every": 1, **changes}
+        config = ExploreConfig(tmp_path, **options)
+        return Explorer(config, runner=runner, identity=IDENTITY, story=STORY)
+
+    return make
+
+
+@pytest.fixture
+def new_game(scripted_game: Callable[..., Any]) -> Callable[[], Any]:
+    return scripted_game
+
+
+def given() -> StartSet:
+    return StartSet([Start.of(b"the start", "given")])
+
+
+def test_places_are_counted_where_the_player_has_arrived(explore: Any, new_game: Any):
+    explorer = explore(restarts=0.0)
+    played = Played(explorer, new_game())
+    played.walk(0x66)
+    played.walk(0x66)
+    played.walk(0x65)
+    played.game.poke("wScrollMode", 8)
+    played.walk(0x77)
+    found = explorer.coverage.of("1-0")
+    assert sorted(found.visits.values()) == [1, 2], "standing is no entry, scrolling no place"
+    assert found.rooms == 2
+    assert explorer.archive is None
+    assert played.machine.saves == 0, "a state is 36 ms: none without restarts"
+
+
+def test_a_visit_counts_for_novelty_when_its_episode_is_over(explore: Any, new_game: Any):
+    explorer = explore(restarts=0.0)
+    played = Played(explorer, new_game())
+    square = played.game.facts.square_index
+    assert explorer.visited.episodes(square) == 0
+    for episodes in (1, 2):
+        played.begin(Start.of(b"again", "test"))
+        assert explorer.visited.episodes(square) == episodes
+
+
+def test_coverage_outlives_the_process_and_is_shared_with_the_other_runners(
+    explore: Any, new_game: Any
+):
+    first = explore(runner=1)
+    played = Played(first, new_game())
+    square = played.game.facts.square_index
+    played.begin(Start.of(b"again", "test"))
+    first.end_fragment()
+    assert explore(runner=1).coverage == first.coverage
+    other = explore(runner=2)
+    assert other.visited.episodes(square) == 0
+    other.sync()
+    assert other.visited.episodes(square) == 1
+
+
+def test_a_state_of_a_new_cell_is_kept_with_the_actions_that_led_there(explore: Any, new_game: Any):
+    explorer = explore()
+    played = Played(explorer, new_game())
+    start = explorer.archive.records[0]
+    assert start.parent is None
+    played.walk(0x66, action=Action.RIGHT)
+    (record,) = [r for r in explorer.archive.records if r.parent is not None]
+    assert (record.room, record.parent, record.actions) == (0x66, start.sha256, "3")
+    assert record.steps == 1
+    played.walk(0x66, x=82, action=Action.UP)
+    played.step(Action.A, wait=9)
+    played.walk(0x67, action=Action.RIGHT)
+    last = explorer.archive.at(explorer.archive.cells[-1])
+    assert (last.parent, last.actions, last.waits) == (record.sha256, "043", ((1, 9),))
+    assert last.steps == 4
+    assert [r.sha256 for r in explorer.archive.lineage(last.sha256)] == [
+        start.sha256, record.sha256, last.sha256,
+    ]  # fmt: skip
+
+
+def test_the_warm_up_is_part_of_the_way(explore: Any, new_game: Any):
+    explorer = explore()
+    played = Played(explorer, new_game())
+    played.begin(Start.of(bytes(played.game.wram), "test"), [(7, 0), (7, 5)])
+    played.walk(0x66, action=Action.DOWN)
+    record = explorer.archive.at(explorer.archive.cells[0])
+    assert (record.actions, record.waits) == ("771", ((1, 5),))
+
+
+def test_states_are_kept_now_and_then_but_milestones_at_once(explore: Any, new_game: Any):
+    explorer = explore(save_every=1000)
+    played = Played(explorer, new_game())
+    played.walk(0x66)
+    assert played.machine.saves == 1, "the first one"
+    for room in range(0x70, 0x80):
+        played.walk(room)
+    assert played.machine.saves == 1
+    played.game.flag("wObtainedTreasureFlags", 5)
+    played.step(Action.A)
+    assert played.machine.saves == 2
+    assert explorer.archive.first_with("sword").room == 0x7F
+
+
+def test_no_state_is_kept_in_a_text_or_while_dying_but_after_it(explore: Any, new_game: Any):
+    explorer = explore()
+    played = Played(explorer, new_game())
+    played.game.poke("wTextIsActive", 1)
+    played.walk(0x66)
+    assert played.machine.saves == 0
+    played.game.poke("wTextIsActive", 0)
+    played.step()
+    assert played.machine.saves == 1
+    played.game.poke("wLinkHealth", 0)
+    for _ in range(5):
+        played.step()
+    played.walk(0x67)
+    assert played.machine.saves == 1
+
+
+def test_a_state_at_the_last_hearts_is_replaced_by_a_healthy_one(explore: Any, new_game: Any):
+    explorer = explore()
+    played = Played(explorer, new_game())
+    played.game.poke("wLinkHealth", 2)
+    played.walk(0x66)
+    assert not explorer.archive.at(explorer.archive.cells[0]).healthy
+    for _ in range(4):
+        played.walk(0x65)
+    played.game.poke("wLinkHealth", 12)
+    played.walk(0x66)
+    assert explorer.archive.at(explorer.archive.cells[0]).healthy
+
+
+def test_episodes_start_at_archived_states_for_the_share_that_was_asked(
+    explore: Any, new_game: Any
+):
+    explorer = explore(restarts=0.25)
+    starts = explorer.starts(given())
+    rng = np.random.default_rng(4)
+    assert {starts.choose(rng).provenance for _ in range(20)} == {"given"}, "nothing kept yet"
+    played = Played(explorer, new_game())
+    played.walk(0x66)
+    (cell,) = explorer.archive.cells
+    drawn = [starts.choose(rng) for _ in range(1000)]
+    archived = [start for start in drawn if start.provenance.startswith("archive:")]
+    assert len(archived) == pytest.approx(250, abs=50)
+    assert archived[0].state == bytes(played.game.wram)
+    assert explorer.counts.fruitless[cell] == len(archived)
+
+
+def test_the_same_generator_chooses_the_same_starts(explore: Any, new_game: Any):
+    explorer = explore(restarts=0.5)
+    played = Played(explorer, new_game())
+    for room in range(0x70, 0x78):
+        for _ in range(4):
+            played.walk(room)
+    drawn = []
+    for _ in range(2):
+        explorer.counts.fruitless.clear()
+        starts, rng = explorer.starts(given()), np.random.default_rng(9)
+        drawn.append([starts.choose(rng).provenance for _ in range(60)])
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn[0])) > 4
+
+
+def test_a_start_that_finds_a_new_cell_makes_its_cell_worth_starting_from_again(
+    explore: Any, new_game: Any
+):
+    explorer = explore()
+    played = Played(explorer, new_game())
+    played.walk(0x66)
+    (cell,) = explorer.archive.cells
+    start = explorer.starts(given()).choose(np.random.default_rng(0))
+    explorer.counts.fruitless[cell] = 7
+    played.begin(start)
+    for _ in range(4):
+        played.walk(0x66)
+    assert explorer.counts.fruitless[cell] == 7
+    played.walk(0x67)
+    assert explorer.counts.fruitless[cell] == 0
+
+
+def test_what_was_learned_of_the_cells_outlives_the_process_and_is_shared(
+    explore: Any, new_game: Any
+):
+    explorer = explore(runner=1)
+    played = Played(explorer, new_game())
+    for room in (0x66, 0x65, 0x66):
+        played.walk(room)
+    cell = explorer.archive.cells[0]
+    explorer.counts.fruitless[cell] = 3
+    weight = explorer.counts.weight(cell)
+    explorer.sync()
+    assert explore(runner=1).counts.weight(cell) == weight < 1
+    other = explore(runner=2)
+    assert other.counts.weight(cell) == 1
+    other.sync()
+    assert other.counts.elsewhere[cell] == explorer.counts.seen[cell] == 2
+    assert other.counts.weight(cell) < 1
+
+
+def test_another_game_emulator_or_frame_skip_begins_anew_beside_it(
+    explore: Any, new_game: Any, tmp_path: Path
+):
+    explorer = explore()
+    Played(explorer, new_game()).walk(0x66)
+    explorer.sync()
+    faster = IDENTITY.model_copy(update={"frame_skip": 8})
+    config = ExploreConfig(tmp_path, restarts=1.0)
+    anew = Explorer(config, runner=1, identity=faster, story=STORY)
+    assert anew.archive is not None
+    assert len(anew.archive) == 0
+    assert anew.coverage.maps == {}
+    assert len(explore().archive) > 0
+
+
+def test_a_damaged_state_is_passed_over(explore: Any, new_game: Any, tmp_path: Path):
+    explorer = explore()
+    Played(explorer, new_game()).walk(0x66)
+    for path in tmp_path.glob("exploration/*/archive/states/*.zst"):
+        path.write_bytes(b"")
+    start = explorer.starts(given()).choose(np.random.default_rng(0))
+    assert start.provenance == "given"
+
+
+def test_where_one_runner_reaches_a_milestone_the_others_start_for_a_while(
+    explore: Any, new_game: Any
+):
+    one, two = (
+        explore(runner=1, swarm=1.0, restarts=0.0),
+        explore(runner=2, swarm=1.0, restarts=0.0),
+    )
+    played = Played(one, new_game())
+    Played(two, new_game())
+    starts, rng = two.starts(given()), np.random.default_rng(0)
+    assert starts.choose(rng).provenance == "given"
+    played.game.flag("wObtainedTreasureFlags", 5)
+    played.step(Action.A)
+    two.sync()
+    reached = one.archive.first_with("sword")
+    drawn = [starts.choose(rng) for _ in range(100)]
+    assert drawn[0].keyframe.sha256 == reached.sha256
+    there = sum(start.keyframe.sha256 == reached.sha256 for start in drawn)
+    assert 2 <= there <= 16
+    assert drawn[-1].provenance == "given", "it is over"
+    assert two.swarm.calling == ()
+
+
+def test_what_the_start_or_an_earlier_process_had_is_no_news(explore: Any, new_game: Any):
+    game = new_game()
+    game.flag("wObtainedTreasureFlags", 5)
+    explorer = explore(swarm=1.0)
+    played = Played(explorer, game)
+    assert explorer.swarm.calling == ()
+    game.flag("wObtainedTreasureFlags", 6)
+    played.step()
+    assert explorer.swarm.calling == ("gate",)
+    resumed = explore(swarm=1.0, save_every=1000)
+    late = new_game()
+    again = Played(resumed, late)
+    for bit in (5, 6):
+        late.flag("wObtainedTreasureFlags", bit)
+        again.walk(0x70 + bit)
+    assert resumed.swarm.calling == ()
+
+
+def test_a_call_is_bounded_and_fades():
+    first_offers = 0
+    for seed in range(200):
+        swarm = Swarm(share=0.5, decay=0.5, limit=6)
+        swarm.reached(("sword",))
+        rng = np.random.default_rng(seed)
+        offers = [swarm.offer(rng) for _ in range(20)]
+        assert offers[6:] == [None] * 14
+        first_offers += offers[0] == "sword"
+        assert sum(offer is not None for offer in offers) <= 6
+    assert first_offers == pytest.approx(100, abs=25)
+    swarm.reached(("sword",))
+    assert swarm.calling == (), "old news"
+
+
+@pytest.mark.parametrize("options", [{"share": 1.5}, {"share": -0.1}, {"share": 1, "decay": 1.0}])
+def test_a_swarm_that_would_never_end_is_refused(options: dict[str, float]):
+    with pytest.raises(ValueError, match="swarm share"):
+        Swarm(**options)

@@ -1,0 +1,321 @@
+"""Faults that earlier agents for this game had, each as a test that it is not here.
+
+The reward could be farmed, paid for what a save state already held, or read the wrong bytes; the
+runs looked well all the same. Each test is named after the fault. The loops that farm are in
+`test_reward_farming`; outages that became scores of 0.5 are in the judge's tests, reward models
+that were constant in the reward model's.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.game import rooms
+from rlaif.game.actions import Action
+from rlaif.game.blocks import RamBlocks
+from rlaif.game.encoder import encode
+from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.trainer.exploration.states import Cell
+from rlaif.trainer.rewards.places import room_index
+from rlaif.trainer.rewards.shaping import PotentialShaper, Transitions
+
+PRESETS = pytest.mark.parametrize("weights", ["seed", "default"])
+
+
+@pytest.fixture
+def game(scripted_game: Callable[..., Any]) -> Any:
+    made = scripted_game("default")
+    made.begin()
+    return made
+
+
+def potential() -> PotentialFunction:
+    spec = RewardNetSpec(layout_version=LAYOUT_VERSION, shift=0.2, spread=0.1, scale=2.0)
+    return PotentialFunction(RewardNet(spec, generator=torch.Generator().manual_seed(0)))
+
+
+def ram(game: Any) -> RamBlocks:
+    return RamBlocks(bytes(game.wram))
+
+
+@PRESETS
+def test_a_late_save_state_paid_78_on_its_first_nop(
+    scripted_game: Callable[..., Any], weights: str
+):
+    game = scripted_game(weights)
+    game.poke("wEssencesObtained", 0b11)
+    game.poke("wDungeonSmallKeys", bytes([2, 1, 3]))
+    game.poke("wObtainedTreasureFlags", b"\xff" * 16)
+    game.poke("wGlobalFlags", b"\xff" * 16)
+    game.poke("wGroup4RoomFlags", b"\xf0" * 256)
+    game.rupees(500)
+    game.begin()
+    assert game.step(Action.NOP) == {}
+    assert game.reward == 0.0
+
+
+@PRESETS
+def test_starting_in_dungeon_1_paid_99(scripted_game: Callable[..., Any], weights: str):
+    game = scripted_game(weights)
+    game.go(4, 0x1C, 120, 150)
+    game.poke("wDungeonIndex", 1)
+    game.begin()
+    assert game.step() == {}
+
+
+@PRESETS
+def test_entering_the_maku_tree_paid_on_every_group_change(
+    scripted_game: Callable[..., Any], weights: str
+):
+    game = scripted_game(weights)
+    game.begin()
+    for _ in range(1000):
+        for group, room in ((2, 0x0B), (0, 0x65)):
+            game.go(group, room, 80, 64)
+            game.step()
+    assert game.payments["room"] == 1
+    assert game.payments["square"] == 1
+
+
+@PRESETS
+def test_going_indoors_paid_314_times_in_one_episode(
+    scripted_game: Callable[..., Any], weights: str
+):
+    game = scripted_game(weights)
+    game.begin()
+    for _ in range(314):
+        for group, room in ((3, 0x90), (0, 0x65)):
+            game.go(group, room, 80, 64)
+            game.step()
+    assert game.payments["room"] == 1
+
+
+def test_cycling_through_four_rooms_farmed_decayed_coordinates(game: Any):
+    circle = (0x66, 0x76, 0x75, 0x65)
+    for room in circle:
+        game.go(0, room, 80, 64)
+        game.step()
+    first_round = game.reward
+    for _ in range(5000):
+        for room in circle:
+            game.go(0, room, 80, 64)
+            game.step()
+    assert game.reward == first_round
+
+
+def test_old_tiles_cost_more_with_every_step_on_known_ground(game: Any):
+    for x in range(16, 144, 16):
+        game.go(0, 0x66, x, 64)
+        game.step()
+    explored = game.reward
+    rng = np.random.default_rng(0)
+    for _ in range(6000):
+        game.go(0, 0x66, 16 * int(rng.integers(1, 9)), 64)
+        assert game.step() == {}
+    assert game.reward == explored > 0
+
+
+def test_the_idle_penalty_refunded_itself_with_the_first_move(scripted_game: Callable[..., Any]):
+    game = scripted_game("seed")
+    game.begin()
+    for _ in range(500):
+        game.step()
+    idle = game.reward
+    assert idle == pytest.approx(-470.0)
+    game.go(0, 0x65, 81, 64)
+    game.step()
+    assert game.reward == pytest.approx(idle + 0.1)
+
+
+def test_the_stuck_penalty_read_a_fade_counter_for_y(scripted_game: Callable[..., Any]):
+    game = scripted_game("seed")
+    game.begin()
+    for step in range(200):
+        game.poke("wPaletteThreadMode", 0)
+        game.go(0, 0x65, 80, 40 + step % 64)
+        game.step(Action.DOWN)
+    assert game.reward > 0, "walking up and down is no standstill"
+
+
+def test_an_essence_in_a_dungeon_set_its_flag_before_the_boss_was_compared(game: Any):
+    game.go(4, 0x13, 80, 64)
+    game.poke("wDungeonIndex", 1)
+    game.step()
+    game.poke("wGroup4RoomFlags", 0x80, offset=0x12)
+    game.flag("wEssencesObtained", 0)
+    paid = game.step()
+    assert paid == pytest.approx({"event": 2.0, "essence": 10.0}), "boss and essence in one step"
+
+
+def test_death_cost_nothing(game: Any):
+    game.poke("wLinkHealth", 0)
+    paid = game.step()
+    assert paid["death"] == -2.0
+    assert paid["damage"] < 0
+
+
+def test_death_was_seen_in_a_counter_of_the_game_over_menu(game: Any):
+    game.poke("wDeathCounter", b"\x01\x00")
+    assert not game.facts.dead
+    game.poke("wLinkHealth", 0)
+    assert game.facts.dead
+
+
+def test_500_rupees_in_bcd_were_read_as_1280(game: Any):
+    game.poke("wNumRupees", b"\x00\x05")
+    assert game.facts.progress.rupees == 500
+    assert game.step() == pytest.approx({"rupee": 2.5})
+
+
+def test_keys_were_read_in_heros_cave_alone(game: Any):
+    for dungeon in range(12):
+        game.poke("wDungeonSmallKeys", 1, offset=dungeon)
+        assert game.step() == {"key": 2.0}
+
+
+def test_the_flag_of_a_chest_was_looked_for_in_another_bit(game: Any):
+    game.poke("wGroup4RoomFlags", 0x20, offset=0x06)
+    assert game.step() == {"event": 2.0}
+
+
+def test_health_gained_was_read_from_a_register_of_the_sound_chip(game: Any):
+    game.poke("wLinkHealth", 4)
+    game.step()
+    game.wram[0x021] = 99
+    game.poke("wLinkHealth", 12)
+    assert game.step() == {}, "and healing pays nothing: it could be farmed"
+
+
+def test_the_camera_of_a_large_room_was_taken_for_a_transition(game: Any):
+    game.go(4, 0x40, 24, 24)
+    game.poke("wRoomIsLarge", 1)
+    game.poke("wScrollMode", 0x81)
+    first = encode(ram(game))
+    assert "room" in game.step()
+    game.go(4, 0x40, 120, 24)
+    assert "square" in game.step(), "walking there is exploring"
+    assert (encode(ram(game)) != first).any(), "and the observation is fresh"
+
+
+def test_places_in_the_middle_of_a_scroll_were_counted(game: Any):
+    game.poke("wScrollMode", 8)
+    for x in range(0, 160, 4):
+        game.go(0, 0x66, x, 64)
+        assert game.step(Action.RIGHT) == {}
+    game.poke("wScrollMode", 1)
+    assert game.step(Action.RIGHT)["room"] == 1.0
+
+
+def test_no_dungeon_was_counted_as_dungeon_255(game: Any):
+    game.poke("wDungeonIndex", 0xFF)
+    assert rooms.dungeon_of(ram(game)) is None
+    assert "key" not in game.step()
+
+
+def test_a_press_of_b_was_taken_for_a_press_of_a(scripted_game: Callable[..., Any]):
+    game = scripted_game("seed")
+    game.begin()
+    charged = [action for action in Action if game.step(action)]
+    assert charged == [Action.START], "actions are compared by name, not by number"
+
+
+def test_curiosity_loved_the_start_menu(game: Any):
+    for page in range(600):
+        game.poke("wOpenedMenuType", 1 + page % 3)
+        assert game.step(Action.START) == {}
+
+
+def test_the_frontier_never_moved_because_the_encoder_got_a_copy(game: Any):
+    seen = []
+    for room in (0x65, 0x55, 0x66, 0x75):
+        game.poke("wGroup0RoomFlags", 0x10, offset=room)
+        seen.append(encode(ram(game)).tobytes())
+    assert len(set(seen)) == 4, "each visit around shows"
+
+
+def test_the_archive_of_states_ignored_the_group():
+    assert Cell(room_index(0, 0x40), 0, ()) != Cell(room_index(4, 0x40), 0, ())
+
+
+def test_work_a_step_grew_with_the_squares_that_were_visited(game: Any):
+    for room in range(200):
+        for x in range(0, 160, 16):
+            game.go(0, room, x, 64)
+            game.step()
+    here = game.facts
+    sizes = [len(term._seen) for _, term in game.rewards._paying if hasattr(term, "_seen")]
+    assert max(sizes) > 1900
+    calls = _calls_of(lambda: game.rewards.step(here, Action.NOP))
+    assert calls < 60, "look-ups, no pass over what was seen"
+
+
+def _calls_of(act: Callable[[], object]) -> int:
+    """Python and C calls that `act` makes."""
+    count = 0
+
+    def profile(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(profile)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@PRESETS
+def test_the_parts_did_not_sum_to_the_reported_return(
+    scripted_game: Callable[..., Any], weights: str
+):
+    game = scripted_game(weights)
+    game.begin()
+    rng = np.random.default_rng(5)
+    parts_total = 0.0
+    for _ in range(500):
+        game.go(0, 0x60 + int(rng.integers(8)), int(rng.integers(160)), 64)
+        game.flag("wObtainedTreasureFlags", int(rng.integers(128)), bool(rng.integers(2)))
+        game.rupees(int(rng.integers(999)))
+        before = game.reward
+        paid = game.step(int(rng.integers(8)))
+        assert game.reward - before == pytest.approx(sum(paid.values()), rel=1e-6)
+        parts_total += sum(paid.values())
+    assert game.reward == pytest.approx(parts_total, rel=1e-6)
+
+
+def test_shaping_paid_for_states_instead_of_telescoping():
+    gamma, steps = 0.999, 40
+    rng = np.random.default_rng(3)
+    observations = rng.random((steps + 1, 1, 128), dtype=np.float32)
+    terminated = np.zeros((steps, 1), dtype=np.bool_)
+    terminated[-1] = True
+    net = potential()
+    shaped = PotentialShaper(gamma=gamma, weight=1.0).shape(
+        1,
+        Transitions(
+            observations,
+            terminated,
+            np.zeros_like(terminated),
+            np.zeros((0, 2), dtype=np.int64),
+            np.zeros((0, 128), dtype=np.float32),
+        ),
+        net,
+    )
+    discounted = float(sum(gamma**t * shaped[t, 0] for t in range(steps)))
+    assert discounted == pytest.approx(-float(net(observations[0])[0]), abs=1e-4)
+
+
+def test_the_reward_model_answered_with_dropout_noise():
+    rows = np.random.default_rng(1).random((64, 128), dtype=np.float32)
+    net = potential()
+    first = net(rows)
+    assert (net(rows) == first).all()
+    assert first.std() > 0, "and not with a constant"

@@ -1,0 +1,59 @@
+import pytest
+
+from rlaif.trainer.env.watchdog import FROZEN_FRAMES, SCREEN_OFF_FRAMES, Watchdog
+
+
+class Machine:
+    """An emulator as far as the watchdog looks at it."""
+
+    screen_is_on = True
+
+
+@pytest.fixture
+def machine():
+    return Machine()
+
+
+@pytest.fixture
+def watchdog(machine):
+    return Watchdog(machine)
+
+
+def moving(count, start=0):
+    return [bytes([n % 256, n // 256]) * 40 for n in range(start, start + count)]
+
+
+def test_a_game_that_goes_on_has_no_fault(watchdog):
+    assert {watchdog.look(wram, 4) for wram in moving(1000)} == {None}
+
+
+def test_a_screen_that_stays_off_is_a_fault_after_its_frames(watchdog, machine):
+    machine.screen_is_on = False
+    found = [watchdog.look(wram, 4) for wram in moving(SCREEN_OFF_FRAMES // 4)]
+    assert set(found[:-1]) == {None}
+    assert found[-1] == "screen_off"
+
+
+def test_a_screen_that_comes_back_is_none(watchdog, machine):
+    for wram in moving(200):
+        machine.screen_is_on = wram[0] % 50 == 0
+        assert watchdog.look(wram, 4) is None
+
+
+def test_memory_that_stands_still_is_a_fault_after_its_frames(watchdog):
+    found = [watchdog.look(b"same" * 20, 100) for _ in range(FROZEN_FRAMES // 100 + 1)]
+    assert set(found[:-1]) == {None}
+    assert found[-1] == "frozen"
+
+
+def test_waited_frames_count_too(watchdog, machine):
+    machine.screen_is_on = False
+    assert watchdog.look(b"", SCREEN_OFF_FRAMES) == "screen_off"
+
+
+def test_another_episode_starts_from_nothing(watchdog, machine):
+    machine.screen_is_on = False
+    for wram in moving(SCREEN_OFF_FRAMES // 4 - 1):
+        watchdog.look(wram, 4)
+    watchdog.begin()
+    assert watchdog.look(b"", 4) is None
