@@ -5,8 +5,13 @@
     python3 build.py --check         build, and compare with the shipped ROM
     python3 build.py --output my.gbc   write somewhere else
 
+Banks 0 and 1 hold the code and small tables, bank 2 rooms and texts, bank 3
+pictures and colours. Slips in rooms, texts and pictures stop the build with a
+sentence that names the place.
+
 Needs SDCC (`apt-get install sdcc`) and nothing else. The same sources give
-the same bytes every time.
+the same bytes every time. After a change of the ROM run walk.py, which plays
+the walkthrough anew.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
     python3 walk.py                    play the shipped ROM, write walkthrough.json
     python3 walk.py --rom my.gbc       play another build of it
-    python3 walk.py --shots folder     also save pictures of the way there
+    python3 walk.py --shots ../../../docs/game   also take the pictures of the gallery there
 
 The route is a script of tiles and deeds (walk_route.py); a small planner (walker.py)
 finds the way and fights what stands in it by reading RAM. What is written are
@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 import walk_route  # noqa: E402  after the line that keeps the folder clean
+import walk_shots  # noqa: E402  the same
 from walker import LostError, Walker  # noqa: E402  the same
 
 HERE = Path(__file__).resolve().parent
@@ -45,15 +46,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Play the story, write the inputs.")
     parser.add_argument("--rom", type=Path, default=ROM, help="ROM to play (default: shipped)")
     parser.add_argument("--out", type=Path, default=OUT, help="file to write")
-    parser.add_argument("--shots", type=Path, help="folder for a picture of every milestone")
+    parser.add_argument("--shots", type=Path, help="folder for the pictures of the gallery")
     args = parser.parse_args()
 
     def visit(walker: Walker, name: str) -> None:
         print(f"{walker.frames:7d} {walker.room[0]}:{walker.room[1]:02X} health "
               f"{walker.health} coins {walker.u8(0xC6A5):02X}  {name}", flush=True)  # fmt: skip
         if args.shots:
-            args.shots.mkdir(parents=True, exist_ok=True)
-            walker.picture().save(args.shots / f"{name.replace(' ', '-')}.png")
+            walk_shots.take(walker, name, args.shots)
 
     try:
         walker = Walker(args.rom.read_bytes())
@@ -61,6 +61,8 @@ def main() -> int:
     except LostError as error:
         print(f"lost: {error}", file=sys.stderr)
         return 1
+    if args.shots:
+        walk_shots.write_index(args.shots)
     args.out.write_text(_dumps(walker.steps, ROM.name), encoding="ascii")
     print(f"{args.out} {len(walker.steps)} steps, {walker.frames} frames")
     return 0

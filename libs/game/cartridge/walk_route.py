@@ -469,7 +469,7 @@ def den(w: Walker, visit: Visit) -> None:
 
 
 def boss(w: Walker, visit: Visit) -> None:
-    w.duel()
+    w.duel(angry=lambda: visit(w, "boss angry"))
     visit(w, "boss")
     w.press("NOP", 60)
     w.collect()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 
 UP, RIGHT, DOWN, LEFT = "UP", "RIGHT", "DOWN", "LEFT"
 DIRECTIONS = (UP, RIGHT, DOWN, LEFT)
+BUTTONS = (*DIRECTIONS, "A", "B", "START")
 STEP = {UP: (-1, 0), RIGHT: (0, 1), DOWN: (1, 0), LEFT: (0, -1)}
 ROWS, COLUMNS = 8, 10
 HAZARD = 0x10
@@ -22,6 +23,7 @@ ITEM_BOMB, ITEM_SWORD, ITEM_ROD, ITEM_SHOVEL, ITEM_FEATHER, ITEM_SATCHEL = (
     0x03, 0x05, 0x07, 0x15, 0x17, 0x19,
 )  # fmt: skip
 REACH, WIDTH = 26, 10  # how far the blade hits, in pixels ahead and to each side
+BREATH = 50  # frames before the end of its rest, when its shots have just left it
 PATIENCE = 1500  # frames that one deed may take
 
 
@@ -70,6 +72,8 @@ class Walker:
         state, steps, self.frames, self.cursor = moment
         self.steps = [list(step) for step in steps]
         self._pyboy.load_state(io.BytesIO(state))
+        for button in BUTTONS:  # a state keeps the button whose release had not yet been seen
+            self._pyboy.button_release(button.lower())
 
     def tap(self, button: str, wait: int = 6) -> None:
         """Press and let go, then wait."""
@@ -77,15 +81,15 @@ class Walker:
         self.press(button, 2)
         self.press("NOP", wait)
 
-    def picture(self):
-        """The screen as a PIL image; draws one frame with nothing held."""
+    def picture(self, *presses: tuple[str, int]):
+        """The screen after these presses as a PIL image; then all is as it was before."""
+        before = self.snapshot()
+        for button, frames in presses:
+            self.press(button, frames)
         self._pyboy.tick(1, True, False)
-        self.frames += 1
-        if self.steps[-1][0] == "NOP":
-            self.steps[-1][1] += 1  # type: ignore[operator]  # the second is the number
-        else:
-            self.steps.append(["NOP", 1])
-        return self._pyboy.screen.image.convert("RGB").copy()
+        image = self._pyboy.screen.image.convert("RGB").copy()
+        self.restore(before)
+        return image
 
     # --- seeing ----------------------------------------------------------------
 
@@ -302,15 +306,22 @@ class Walker:
             self.press(button or "NOP")
         raise LostError(f"the fight in {self.room} did not end")
 
-    def duel(self, slot: int = 0xD080) -> None:
-        """Beat one big enemy: keep at the length of the blade, below it while it sways."""
+    def duel(self, slot: int = 0xD080, *, angry: Callable[[], None] = lambda: None) -> None:
+        """Beat one big enemy: keep at the length of the blade, below it while it sways.
+
+        `angry` is called when it has first spat with half its health gone.
+        """
         full = self.u8(slot + 0x29)
+        calm = True
         for _ in range(4 * PATIENCE):
             if not self.u8(slot) or not self.u8(slot + 0x29):
                 return
             if self.u8(0xCC34):
                 break
             self.settle()
+            if calm and self.u8(slot + 0x29) <= full // 2 and self.u8(slot + 0x06) == BREATH:
+                calm = False
+                angry()
             dx, dy = self.u8(slot + 0x0D) - self.x, self.u8(slot + 0x0B) - self.y
             if self.u8(slot + 0x29) > full // 2:
                 self._from_below(dx, dy, slot)

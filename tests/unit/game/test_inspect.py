@@ -54,6 +54,10 @@ def test_a_state_is_decoded_for_machines(played, capsys):
     assert facts["milestones"]["next"]["name"] == facts["milestones"]["to_come"][0]
 
 
+def test_a_room_of_the_embedded_game_is_called_by_its_name(played, capsys):
+    assert "group 0 room 0x77, 10x8 tiles: Seedling\n" in inspect(capsys, played[0])
+
+
 def test_a_state_is_shown_for_people(played, capsys):
     text = inspect(capsys, played[0])
     for expected in (

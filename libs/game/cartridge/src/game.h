@@ -49,6 +49,7 @@ uint8_t rng(void);
 #define MAX_OBJECTS 24
 extern room_object_t room_objects[MAX_OBJECTS + 1]; /* those of the present room */
 extern char room_name[14];
+extern uint8_t dungeon_cells[8]; /* a bit for each cell of the 8x8 grid with a room */
 extern uint8_t room_beyond[4]; /* is there a room over this edge? */
 uint8_t *room_flags(void);
 void room_load(uint8_t group, uint8_t id);

@@ -82,20 +82,15 @@ static void draw_text(void) {
     }
 }
 
-/* One cell of the dungeon: here, visited or known from the map, felt by the compass. */
+/* One cell of the dungeon, which is also the id of its room: here, visited or known from the map, felt by the compass. */
 static uint8_t map_icon(uint8_t cell) {
-    uint8_t id;
-
-    rSVBK = 2;
-    id = M8(0xDC00 + cell);
-    rSVBK = 1;
-    if (!id)
+    if (!(dungeon_cells[cell >> 3] & (1 << (cell & 7))))
         return ICON_BLANK;
     if (cell == wDungeonMapPosition)
         return ICON_HERE;
-    if (wDungeonCompasses && room_hides_treasure(4, id))
+    if (wDungeonCompasses && room_hides_treasure(4, cell))
         return ICON_COIN;
-    if (wDungeonMaps || (M8(0xC900 + id) & ROOMFLAG_VISITED))
+    if (wDungeonMaps || (M8(0xC900 + cell) & ROOMFLAG_VISITED))
         return ICON_ROOM;
     return ICON_BLANK;
 }

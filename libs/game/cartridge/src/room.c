@@ -7,6 +7,7 @@
 room_object_t room_objects[MAX_OBJECTS + 1];
 char room_name[14];
 uint8_t room_beyond[4];
+uint8_t dungeon_cells[8];
 
 /* Page of the flags of each group, relative to 0xC700: groups 1-3 share one. */
 static const uint8_t flag_page[8] = {0, 1, 1, 1, 2, 3, 2, 3};
@@ -197,7 +198,8 @@ uint8_t room_hides_treasure(uint8_t group, uint8_t id) {
 
 /*
  * The map of the dungeon for whoever reads it from outside: 8x8 room ids in
- * work RAM bank 2. Bank 1 is selected again before this returns.
+ * work RAM bank 2. Called before play begins, as from then on bank 1 must stay
+ * selected: a reader may look between any two instructions.
  */
 void dungeon_layout_init(void) {
     const room_t *r = rooms;
@@ -207,8 +209,10 @@ void dungeon_layout_init(void) {
     rSVBK = 2;
     for (i = n; i; i--, r++) {
         read_rooms(key, r, 2);
-        if (key[0] == 4)
-            M8(0xDC00 + (key[1] & 0x3F)) = key[1];
+        if (key[0] != 4)
+            continue;
+        M8(0xDC00 + (key[1] & 0x3F)) = key[1];
+        dungeon_cells[(key[1] & 0x3F) >> 3] |= 1 << (key[1] & 7);
     }
     rSVBK = 1;
 }

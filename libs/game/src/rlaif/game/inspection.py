@@ -18,12 +18,14 @@ from rlaif.game.names import DROP_NAMES, ENEMY_NAMES, PART_NAMES
 from rlaif.game.puzzles import puzzle_elements
 from rlaif.game.readers import Value, decode, number, raw
 from rlaif.game.rooms import on_screen, room_size
+from rlaif.game.seedling_rooms import SEEDLING_ROOMS
 from rlaif.game.state import decode as decode_state
 from rlaif.game.stories import story_of
 from rlaif.game.symbols import GROUPS, Symbol
 
 _PRESSES = 120
 _PRESS_FRAMES = 8
+_ROOM_NAMES = {"seedling-vale": SEEDLING_ROOMS}
 
 
 def rom_facts(cartridge: Cartridge) -> dict[str, Any]:
@@ -65,7 +67,7 @@ def moment_facts(emulator: Emulator, cartridge: Cartridge) -> dict[str, Any]:
     return {
         "ram_sha256": emulator.ram_digest(),
         "moment": _moment(ram),
-        "summary": summary(state),
+        "summary": summary(state, _ROOM_NAMES.get(cartridge.game, {})),
         "description": describe(state, oracle_names=cartridge.game == "oracle-of-seasons"),
         "symbols": {
             group: [_symbol(place, raw(emulator, place)) for place in places]

@@ -1,5 +1,8 @@
 """A game state in ten lines that can be compared with the screen."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from rlaif.game.names import ITEM_NAMES, TREASURE_NAMES
 from rlaif.game.state import SEASONS, GameState
 
@@ -8,10 +11,17 @@ _UNARMED = 0x02
 """Treasure that every file has from the start: the bare fist."""
 
 
-def summary(state: GameState) -> dict[str, str]:
-    """What the screen and the inventory should show, by topic."""
+def summary(
+    state: GameState, room_names: Mapping[tuple[int, int], str] = MappingProxyType({})
+) -> dict[str, str]:
+    """What the screen and the inventory should show, by topic.
+
+    Args:
+        state: The state.
+        room_names: (Group, room) → name, of a game whose rooms have one.
+    """
     told = {
-        "Place": _place(state),
+        "Place": _place(state, room_names.get((state.group, state.room))),
         "Player": f"x {state.x} y {state.y} pixels, faces {state.facing}",
         "Hearts": f"{_hearts(state.health)} of {_hearts(state.max_health)}",
         "Carries": f"{state.rupees} rupees, {state.bombs} bombs, {state.ember_seeds} ember seeds",
@@ -31,9 +41,10 @@ def summary(state: GameState) -> dict[str, str]:
     return told
 
 
-def _place(state: GameState) -> str:
+def _place(state: GameState, name: str | None) -> str:
     size = "15x11" if state.room_large else "10x8"
-    return f"group {state.group} room 0x{state.room:02X}, {size} tiles"
+    place = f"group {state.group} room 0x{state.room:02X}, {size} tiles"
+    return f"{place}: {name}" if name else place
 
 
 def _hearts(quarters: int) -> str:

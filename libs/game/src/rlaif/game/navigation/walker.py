@@ -7,6 +7,8 @@ when the room changes, when it is knocked away or when it does not move.
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from rlaif.game.actions import Action
 from rlaif.game.blocks import RamBlocks
 from rlaif.game.entities import enemies, talkables
@@ -15,6 +17,7 @@ from rlaif.game.navigation.goals import goal_nodes as nodes_of
 from rlaif.game.navigation.grid import (
     FEET,
     STEP,
+    VECTORS,
     WALKS,
     CollisionGrid,
     Costs,
@@ -91,6 +94,7 @@ class Walker:
         self._before: tuple[int, int] | None = None
         self._pressed = Action.NOP
         self._trouble = ""
+        self._warps = np.zeros((0, 0), dtype=np.bool_)
 
     def next(self, ram: RamBlocks) -> Decision:
         """The next action; the player has control in the goal's room."""
@@ -153,8 +157,10 @@ class Walker:
         self._since_plan = self._next = self._ends = 0
         self._seen = _surroundings(ram)
         under = TilePlace((here.y + FEET) // TILE, here.x // TILE)
+        terrain = terrain_of(ram)
+        self._warps = terrain.warps()
         grid = collision_grid(
-            terrain_of(ram),
+            terrain,
             costs=self._settings.costs,
             enterable=(under, *enterable(self._goal)),
             obstacles=[(it.x, it.y) for it in talkables(ram)],
@@ -251,11 +257,24 @@ class Walker:
         """
         x, y = centre(self._goal, here.size)
         dx, dy = x - here.x, y - here.y
-        if self._ends <= self._settings.push_steps:
-            return self._press(_towards(dx, dy))
-        if min(abs(dx), abs(dy)) and self._ends <= 2 * self._settings.push_steps:
-            return self._press(_towards(0, dy) if abs(dx) > abs(dy) else _towards(dx, 0))
+        ways = [_towards(dx, dy)]
+        if min(abs(dx), abs(dy)):
+            ways.append(_towards(0, dy) if abs(dx) > abs(dy) else _towards(dx, 0))
+        if isinstance(self._goal, Place | Beside):
+            ways = [way for way in ways if not self._leads_out(here, way)]
+        turn = (self._ends - 1) // self._settings.push_steps
+        if turn < len(ways):
+            return self._press(ways[turn])
         return Decision("blocked", reason=self._trouble)
+
+    def _leads_out(self, here: Standing, way: Action) -> bool:
+        """A door or the rim of the room is ahead: pushing would leave the room of the goal."""
+        dy, dx = VECTORS[way]
+        row, column = (here.y + FEET + dy * TILE) // TILE, (here.x + dx * TILE) // TILE
+        height, width = (pixels // TILE for pixels in here.size)
+        if not (0 <= row < height and 0 <= column < width):
+            return True
+        return bool(self._warps[row, column])
 
 
 def _surroundings(ram: RamBlocks) -> bytes:

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Press buttons at random for a long time and see that the game never hangs.
+
+    python3 soak.py                            100,000 frames of the shipped ROM
+    python3 soak.py --frames 1000000 --seed 7  longer, and other buttons
+    python3 soak.py --rom my.gbc               another build of it
+
+Play starts again and again from moments along walkthrough.json, each time with
+another habit (short taps, long holds, several buttons at once, START held ...).
+It fails when the game stops counting frames, switches the screen off or selects
+another RAM bank, when the player does not obey again after a while of taps, when
+he is walled in, or when a bomb, a flame or a throw never ends.
+Needs pyboy; reads nothing but the ROM and the walkthrough.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import random
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from walker import BUTTONS, DIRECTIONS, Walker  # noqa: E402  after the line for a clean folder
+
+HERE = Path(__file__).resolve().parent
+ROM = HERE.parent / "src" / "rlaif" / "game" / "roms" / "seedling.gbc"
+WALKTHROUGH = HERE / "walkthrough.json"
+
+MOMENT_EVERY = 400  # frames of the walkthrough
+LOOK_EVERY = 12  # frames between two looks at the counter
+HANG = 120  # frames without counting; loading a room takes 5
+LOST = 1500  # frames of taps until he must obey
+FUSES = 200  # frames after which nothing burns, flies or slides any more
+EPISODES = (600, 3000, 12000)  # frames from one moment
+CHECK = 0.01  # share of presses after which is looked whether all is well
+
+# habit: (how many buttons at once, frames held, which buttons)
+HABITS = {
+    "short taps": ((1, 1), (1, 8), BUTTONS),
+    "long holds": ((1, 1), (8, 60), BUTTONS),
+    "many at once": ((1, 4), (1, 20), BUTTONS),
+    "walk": ((1, 1), (4, 40), DIRECTIONS),
+    "walk and press": ((1, 2), (2, 12), (*DIRECTIONS, "A", "B")),
+    "start held": ((1, 2), (1, 90), ("START", "A", "B", *DIRECTIONS)),
+}
+TOOL_SLOTS = {"swing": 0xD600, "bomb": 0xD700, "flame": 0xD800, "block": 0xD140}
+CARRIED, HELD = 0xDC00, 1
+DOORS = (0xE6, 0xE8)
+BUSH = 0xC4
+
+
+class HungError(Exception):
+    """The game is stuck; the message says how."""
+
+
+@dataclass
+class Figures:
+    """What a soak has seen."""
+
+    frames: int = 0
+    longest_stall: int = 0  # frames without counting
+    longest_recovery: int = 0  # frames of taps until he obeyed
+    rooms: set[tuple[int, int]] = field(default_factory=set)
+    checks: int = 0
+    deaths: int = 0
+
+
+class Soak:
+    """One emulator with random fingers."""
+
+    def __init__(self, rom: bytes, seed: int) -> None:
+        self._walker = Walker(rom)
+        self._pyboy = self._walker._pyboy
+        self._rng = random.Random(seed)
+        self.figures = Figures()
+        self.moments = self._moments()
+
+    def _moments(self) -> list[bytes]:
+        found, last = [], 0
+        for button, frames in json.loads(WALKTHROUGH.read_text(encoding="ascii"))["steps"]:
+            self._walker.press(button, frames)
+            if self._walker.frames - last >= MOMENT_EVERY and self._walker.u8(0xC2EE) == 2:
+                last = self._walker.frames
+                state = io.BytesIO()
+                self._pyboy.save_state(state)
+                found.append(state.getvalue())
+        return found
+
+    def run(self, frames: int) -> None:
+        while self.figures.frames < frames:
+            self._pyboy.load_state(io.BytesIO(self._rng.choice(self.moments)))
+            self._hold(())
+            self._episode(min(self._rng.choice(EPISODES), frames), self._rng.choice([*HABITS]))
+
+    def _episode(self, frames: int, habit: str) -> None:
+        many, long, buttons = HABITS[habit]
+        end = self.figures.frames + frames
+        deaths = self._walker.u8(0xC61E)
+        while self.figures.frames < end:
+            self._hold(self._rng.sample(buttons, self._rng.randint(*many)))
+            self._play(self._rng.randint(*long))
+            self._hold(())
+            self._play(self._rng.choice((1, 1, 2, 6)))
+            self.figures.rooms.add(self._walker.room)
+            if self._rng.random() < CHECK:
+                self._check(habit)
+        self._check(habit)
+        self.figures.deaths += self._walker.u8(0xC61E) != deaths
+
+    def _hold(self, buttons) -> None:
+        for button in BUTTONS:
+            if button in buttons:
+                self._pyboy.button_press(button.lower())
+            else:
+                self._pyboy.button_release(button.lower())
+
+    def _clock(self) -> int:
+        return self._walker.u8(0xC622) | self._walker.u8(0xC623) << 8
+
+    def _play(self, frames: int) -> None:
+        while frames > 0:
+            some = min(frames, LOOK_EVERY)
+            frames -= some
+            self._tick(some)
+
+    def _tick(self, frames: int) -> None:
+        before, still = self._clock(), 0
+        self._pyboy.tick(frames, False, False)
+        self.figures.frames += frames
+        while self._clock() == before:
+            still += 1
+            if still > HANG:
+                raise HungError(f"no frame counted in {still} frames {self._where()}")
+            self._pyboy.tick(1, False, False)
+            self.figures.frames += 1
+        self.figures.longest_stall = max(self.figures.longest_stall, still and still + frames)
+        if not self._walker.u8(0xFF40) & 0x80:
+            raise HungError(f"the screen is off {self._where()}")
+        if self._walker.u8(0xFF70) & 7 > 1:
+            raise HungError(f"another RAM bank is selected {self._where()}")
+
+    def _where(self) -> str:
+        group, room = self._walker.room
+        return f"in room {group}:{room:02X} at {self._walker.tile}, frame {self.figures.frames}"
+
+    def _check(self, habit: str) -> None:
+        self.figures.checks += 1
+        self._recover(habit)
+        if not self._has_way_out():
+            raise HungError(f"walled in ({habit}) {self._where()}")
+        state = io.BytesIO()
+        self._pyboy.save_state(state)
+        self._play(FUSES)
+        busy = [name for name, slot in TOOL_SLOTS.items() if self._walker.u8(slot)]
+        if self._walker.u8(CARRIED) and self._walker.u8(CARRIED + 4) != HELD:
+            busy.append("throw")
+        if busy and self._walker.has_control():
+            raise HungError(f"{', '.join(busy)} without end ({habit}) {self._where()}")
+        self._pyboy.load_state(io.BytesIO(state.getvalue()))
+        self._hold(())
+
+    def _recover(self, habit: str) -> None:
+        start = self.figures.frames
+        while not self._walker.has_control():
+            for button in ("A", "B", "START"):
+                if self._walker.has_control():
+                    break
+                self._hold((button,))
+                self._tick(2)
+                self._hold(())
+                self._tick(4)
+            if self.figures.frames - start > LOST:
+                raise HungError(f"he does not obey any more ({habit}) {self._where()}")
+        taken = self.figures.frames - start
+        self.figures.longest_recovery = max(self.figures.longest_recovery, taken)
+
+    def _has_way_out(self) -> bool:
+        """A rim of the room or a door lies on free ground, water or holes around him."""
+        row, column = self._walker.tile
+        todo, seen = [row << 4 | column], {row << 4 | column}
+        while todo:
+            here = todo.pop()
+            if here >> 4 in (0, 7) or here & 15 in (0, 9):
+                return True
+            if self._walker.u8(0xCF00 + here) in DOORS:
+                return True
+            for there in (here - 16, here + 16, here - 1, here + 1):
+                if there not in seen and self._is_free(there):
+                    seen.add(there)
+                    todo.append(there)
+        return False
+
+    def _is_free(self, tile: int) -> bool:
+        byte, index = self._walker.u8(0xCE00 + tile), self._walker.u8(0xCF00 + tile)
+        return byte in (0, 0x10) or index == BUSH
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Play at random and look for hangs.")
+    parser.add_argument("--rom", type=Path, default=ROM, help="ROM to play (default: shipped)")
+    parser.add_argument("--frames", type=int, default=100_000, help="frames to play (100,000)")
+    parser.add_argument("--seed", type=int, default=1, help="of the random buttons (1)")
+    args = parser.parse_args()
+    start = time.perf_counter()
+    soak = Soak(args.rom.read_bytes(), args.seed)
+    try:
+        soak.run(args.frames)
+    except HungError as error:
+        print(f"seed {args.seed}: {error}", file=sys.stderr)
+        return 1
+    seen = soak.figures
+    print(
+        f"seed {args.seed}: {seen.frames} frames from {len(soak.moments)} moments, "
+        f"{len(seen.rooms)} rooms, {seen.checks} checks, {seen.deaths} episodes with a death, "
+        f"longest stall {seen.longest_stall} frames, "
+        f"longest until control {seen.longest_recovery} frames, "
+        f"{time.perf_counter() - start:.0f} s"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""The gallery of walk.py: which moments of the walkthrough are worth a picture.
+
+A picture may press a few buttons more (to talk, to open the satchel); the walk
+then goes on as if it had not been taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from walker import Walker
+
+SCALE = 2
+COLOURS = 64  # more than one screen ever shows
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture: taken at a visit of the route, after a few more presses."""
+
+    file: str
+    visit: str
+    caption: str
+    presses: tuple[tuple[str, int], ...] = ()
+
+
+def _shot(file: str, visit: str, caption: str, *presses: tuple[str, int]) -> Shot:
+    return Shot(file, visit, caption, presses)
+
+
+GALLERY: tuple[Shot, ...] = (
+    _shot("title", "title", "The title. A or START begins."),
+    _shot("village", "village", "Seedling, where a new game starts: Granny Fern's red roof, "
+          "the Nut Shop's blue one."),
+    _shot("dialog", "elder", "People say what fits the moment of the story: Elder Sorrel.",
+          ("A", 2), ("NOP", 25)),
+    _shot("shop", "shop choice", "The shop asks Yes or No."),
+    _shot("field", "dug", "East Field in spring: soft soil shows rings; the shovel digs it."),
+    _shot("bomb", "bomb", "A bomb opens the old quarry."),
+    _shot("cliff", "vine cliff", "Summer: vines grow green on the cliff and carry a climber."),
+    _shot("feather", "jumped", "Windy Cave: over the holes with the Gale Feather."),
+    _shot("autumn", "dry hollow", "Autumn in Dry Hollow: dry bushes that burn."),
+    _shot("pond", "winter", "Winter: Mirror Pond is frozen and can be crossed."),
+    _shot("hollow", "frost hollow", "Frost Hollow, behind the snow drifts of winter."),
+    _shot("torches", "torches", "Ember Cave: four torches lit, and a chest appears."),
+    _shot("lake", "swimming", "Reed Lake with the flippers."),
+    _shot("gate", "root gate", "Root Gate: the keyhole of the gnarled key; a charger, a spitter."),
+    _shot("dungeon", "root cave", "Root Cave, the dungeon, behind the keyhole."),
+    _shot("blocks", "block", "Button Room: one button for a block, one for a foot."),
+    _shot("lever", "lever", "Hop Hall: the lever swaps blocks in another room."),
+    _shot("menu", "flippers", "The satchel: START, pad, then A or B puts an item on that button.",
+          ("START", 2), ("NOP", 40)),
+    _shot("map", "boss key", "In the dungeon it shows the map; the compass adds what is "
+          "still to be found.", ("START", 2), ("NOP", 40)),
+    _shot("boss", "den", "Gnarl, the boss, sways along the wall and spits.", ("NOP", 50)),
+    _shot("boss-angry", "boss angry", "With half his health gone he turns red, hunts and spits "
+          "three ways."),
+    _shot("seed", "seed hall", "Seed Hall: the essence."),
+    _shot("end", "essence", "The Sun Seed is found.", ("NOP", 20)),
+    _shot("game-over", "game over", "Nobody is lost for long: A continues at the last way in."),
+)  # fmt: skip
+
+
+def take(walker: Walker, visit: str, folder: Path) -> None:
+    """Save the pictures of a visit, twice as large as the screen."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for shot in GALLERY:
+        if shot.visit != visit:
+            continue
+        picture = walker.picture(*shot.presses)
+        picture = picture.resize((SCALE * picture.width, SCALE * picture.height), 0)
+        picture.quantize(COLOURS, dither=0).save(folder / f"{shot.file}.png", optimize=True)
+
+
+def write_index(folder: Path) -> None:
+    """Write README.md, which shows all pictures with a line each."""
+    lines = [
+        "# Seedling Vale in pictures",
+        "",
+        "Moments of the walkthrough of the embedded game, twice the size of the screen (320x288).",
+        "Written by `walk.py --shots` in `libs/game/cartridge`; do not edit. What the game is and",
+        "how it is built: [libs/game/cartridge](../../libs/game/cartridge/README.md).",
+    ]
+    for shot in GALLERY:
+        lines += ["", f"![{shot.caption}]({shot.file}.png)", "", shot.caption]
+    (folder / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
