@@ -5,10 +5,10 @@
     python benchmarks/random_policy.py --archive   with restarts from the archive of states
 
 Each seed plays its own game from power-on, 200,000 decision steps of four frames. A death ends
-nothing: the game goes on at the last door, and so does the policy. With `--archive` play is cut into
-episodes as in training, and episodes start at archived states of seldom visited places; a way
-through several of them counts as one way from power-on. Prints progress, then the machine, then one
-line of JSON. Exit code 0 when nobody completed the game, else 1.
+nothing: the game goes on at the last door, and so does the policy. With `--archive` play is cut
+into episodes as in training, and episodes start at archived states of seldom visited places; a way
+through several of them counts as one way from power-on. Prints progress, then the machine, then
+one line of JSON. Exit code 0 when nobody completed the game, else 1.
 """
 
 import argparse
@@ -247,10 +247,10 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--rom", type=Path, help="ROM to play; the embedded game when left out")
     parser.add_argument("--hold", type=int, default=1, help="most steps of one action (1)")
     parser.add_argument("--archive", action="store_true", help="episodes start at archived states")
-    parser.add_argument("--episode-length", type=int, default=2_000, help="with --archive (2000)")
-    parser.add_argument("--restarts", type=float, default=0.8, help="share, with --archive (0.8)")
+    parser.add_argument("--episode-length", type=int, default=500, help="with --archive (500)")
+    parser.add_argument("--restarts", type=float, default=0.9, help="share, with --archive (0.9)")
     parser.add_argument(
-        "--save-every", type=int, default=500, help="steps between two states, with --archive (500)"
+        "--save-every", type=int, default=100, help="steps between two states, with --archive (100)"
     )
     return parser.parse_args()
 
