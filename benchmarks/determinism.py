@@ -3,7 +3,9 @@
     python benchmarks/determinism.py --steps 50000
 
 Two processes play alike. The third draws every step, and now and then saves its state, plays on for
-a while with other buttons, and loads the state again. All must have the same RAM at every mark.
+a while with other buttons, and loads the state again; on each of these detours it also plays n
+frames in one tick and again one by one, which must give the same RAM. All must have the same RAM at
+every mark.
 Prints each mark, then the machine, then one line of JSON. Exit code 0 when all marks are the same.
 """
 
@@ -29,7 +31,7 @@ MARKS = 10
 HOLD_STEPS = 6
 """An action is kept for 1 to this many steps: who changes it each step stays where he is."""
 
-DETOUR_CHANCE, DETOUR_STEPS = 1 / 400, 20
+DETOUR_CHANCE, DETOUR_STEPS, DETOUR_FRAMES = 1 / 400, 20, 40
 
 
 def main() -> int:
@@ -110,6 +112,15 @@ def detour(env: ZeldaOracleEnv, rng: np.random.Generator) -> None:
     state = emulator.save_state()
     for _ in range(int(rng.integers(1, DETOUR_STEPS))):
         emulator.step(int(rng.integers(8)), 4)
+    middle, frames = emulator.save_state(), int(rng.integers(2, DETOUR_FRAMES))
+    emulator.load_state(middle)
+    emulator.tick(frames)
+    at_once = emulator.ram_digest()
+    emulator.load_state(middle)
+    for _ in range(frames):
+        emulator.tick(1)
+    if emulator.ram_digest() != at_once:
+        sys.exit(f"{frames} frames in one tick gave other RAM than one by one")
     emulator.load_state(state)
 
 

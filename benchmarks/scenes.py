@@ -1,50 +1,86 @@
-"""Save states of different kinds along the walkthrough of the embedded game."""
+"""Save states of six kinds along the walkthrough of the embedded game.
+
+village     the overworld without an enemy near
+field       the overworld with enemies
+house       indoors, nobody to fight
+dialog      somebody speaks
+dungeon     a room of the dungeon without enemies
+fight       a room of the dungeon with enemies
+"""
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from rlaif.game import predicates, rooms
-from rlaif.game.actions import Action
 from rlaif.game.blocks import RamBlocks, read_blocks
 from rlaif.game.cartridges import Cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.entities import EntityKind, entities_in
-from rlaif.trainer.env.start import initial_state
+from rlaif.game.entities import enemies
+from rlaif.game.memory_map import address
+from rlaif.game.play.session import PlayedEmulator
 
 WALKTHROUGH = Path(__file__).resolve().parents[1] / "libs/game/cartridge/walkthrough.json"
+LOOK_EVERY = 16
+"""Frames between two looks at what kind of moment it is."""
+
 SOME_ENEMIES = 2
-_OVERWORLD = 0
+_GROUP = address("wActiveGroup")
 
-
-@dataclass(frozen=True)
-class Moment:
-    """What a moment of the walkthrough is told apart by."""
-
-    control: bool
-    text: bool
-    overworld: bool
-    dungeon: bool
-    enemies: int
-
-    @classmethod
-    def of(cls, ram: RamBlocks) -> "Moment":
-        found = entities_in(ram)
-        return cls(
-            control=predicates.has_control(ram),
-            text=predicates.is_dialog_state(ram),
-            overworld=rooms.dungeon_of(ram) is None and ram.u8(0xCC49) == _OVERWORLD,
-            dungeon=rooms.dungeon_of(ram) is not None,
-            enemies=sum(entity.kind is EntityKind.ENEMY for entity in found),
-        )
-
-
-KINDS: dict[str, Callable[[Moment], bool]] = {
-    "village": lambda m: m.control and m.overworld and not m.enemies,
-    "field": lambda m: m.control and m.overworld and m.enemies >= SOME_ENEMIES,
-    "house": lambda m: m.control and not m.overworld and not m.dungeon and not m.enemies,
-    "dialog": lambda m: m.text,
-    "dungeon": lambda m: m.control and m.dungeon and not m.enemies,
-    "fight": lambda m: m.control and m.dungeon and m.enemies >= SOME_ENEMIES,
+KINDS: dict[str, Callable[[RamBlocks], bool]] = {
+    "village": lambda ram: _outside(ram) and not enemies(ram),
+    "field": lambda ram: _outside(ram) and len(enemies(ram)) >= SOME_ENEMIES,
+    "house": lambda ram: _indoors(ram) and not enemies(ram),
+    "dialog": predicates.is_dialog_state,
+    "dungeon": lambda ram: _in_dungeon(ram) and not enemies(ram),
+    "fight": lambda ram: _in_dungeon(ram) and len(enemies(ram)) >= SOME_ENEMIES,
 }
+
+
+def scenes(cartridge: Cartridge) -> dict[str, bytes]:
+    """Kind → save state: of all moments of a kind the middle one, so that it is a usual one.
+
+    Raises:
+        ValueError: The walkthrough does not come to a moment of some kind.
+    """
+    found: dict[str, list[int]] = {kind: [] for kind in KINDS}
+    for frame, emulator in walkthrough(cartridge):
+        ram = read_blocks(emulator)
+        for kind, fits in KINDS.items():
+            if fits(ram):
+                found[kind].append(frame)
+    missing = [kind for kind, frames in found.items() if not frames]
+    if missing:
+        raise ValueError(f"{WALKTHROUGH} never comes to a {', '.join(missing)}")
+    wanted = {frames[len(frames) // 2]: kind for kind, frames in found.items()}
+    states = {
+        wanted[frame]: emulator.save_state()
+        for frame, emulator in walkthrough(cartridge)
+        if frame in wanted
+    }
+    return {kind: states[kind] for kind in KINDS}
+
+
+def walkthrough(cartridge: Cartridge) -> Iterator[tuple[int, PlayedEmulator]]:
+    """Play it; yields (frames played, emulator) every `LOOK_EVERY` frames."""
+    emulator = PlayedEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    frame = 0
+    for button, count in json.loads(WALKTHROUGH.read_text(encoding="utf-8"))["steps"]:
+        held = frozenset() if button == "NOP" else frozenset({button.lower()})
+        for _ in range(count):
+            emulator.frame(held)
+            frame += 1
+            if frame % LOOK_EVERY == 0:
+                yield frame, emulator
+    emulator.close()
+
+
+def _outside(ram: RamBlocks) -> bool:
+    return predicates.has_control(ram) and ram.u8(_GROUP) == 0
+
+
+def _in_dungeon(ram: RamBlocks) -> bool:
+    return predicates.has_control(ram) and rooms.dungeon_of(ram) is not None
+
+
+def _indoors(ram: RamBlocks) -> bool:
+    return predicates.has_control(ram) and ram.u8(_GROUP) != 0 and rooms.dungeon_of(ram) is None

@@ -1,4 +1,6 @@
-"""Writes the reference pages that repeat what the code says: events, configuration, metrics.
+"""Writes the reference pages that repeat what the code says.
+
+Events, configuration, metrics, observation.
 
     python docs/generate.py            write the pages
     python docs/generate.py --check    exit 1 when a page differs from the code
@@ -23,6 +25,7 @@ from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import EventData
 from rlaif.contracts.ids import ID_PATTERN, SHA256_PATTERN
 from rlaif.contracts.model import Contract
+from rlaif.contracts.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 from rlaif.contracts.telemetry import (
     FRAME_SUBJECT,
     JudgeCall,
@@ -34,6 +37,7 @@ from rlaif.contracts.telemetry import (
 )
 from rlaif.exporter.app import create_app as create_exporter
 from rlaif.exporter.settings import ExporterSettings
+from rlaif.game.observation_sources import sources_of
 from rlaif.hud.app import create_app as create_hud
 from rlaif.hud.settings import HudSettings
 from rlaif.judge.app import create_app as create_judge
@@ -92,7 +96,7 @@ SERVICES = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Write or check the pages; returns the exit code."""
     parser = argparse.ArgumentParser(
-        description="Writes docs/events.md, configuration.md and metrics.md from the code."
+        description="Writes docs/events.md, configuration.md, metrics.md and observation.md."
     )
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit 1 when a page is stale"
@@ -102,6 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "events.md": events_page(),
         "configuration.md": configuration_page(),
         "metrics.md": metrics_page(),
+        "observation.md": observation_page(),
     }
     if not check:
         for name, text in pages.items():
@@ -382,6 +387,42 @@ def _unprefixed(service: Service, doc: MetricDoc) -> MetricDoc:
 
 def _metric(doc: MetricDoc) -> tuple[str, ...]:
     return (f"`{doc.name}`", doc.kind, ", ".join(f"`{name}`" for name in doc.labels), doc.doc)
+
+
+# --- observation ----------------------------------------------------------------------------------
+
+
+def observation_page() -> str:
+    """docs/observation.md."""
+    groups = dict.fromkeys(slot.group for slot in LAYOUT)
+    return _page(
+        "# Observation",
+        NOTE,
+        f"What the policy, the reward model and the page see of a moment: {OBSERVATION_SIZE} "
+        f"numbers, float32 in [0, 1], layout {LAYOUT_VERSION} "
+        "([observation.py](../libs/common/src/rlaif/contracts/observation.py)). They are a pure "
+        "function of the RAM ([encoder.py](../libs/game/src/rlaif/game/encoder.py)). A number is "
+        "the raw value divided by its scale, and 1 for all above; with scale 1 it is what the "
+        "meaning says. What a game does not use stays 0. Sources are symbols of the memory map "
+        "([symbols.py](../libs/game/src/rlaif/game/symbols.py)).",
+        *(part for group in groups for part in _slots(group)),
+    )
+
+
+def _slots(group: str) -> Iterator[str]:
+    yield f"## {group}"
+    rows = [
+        (
+            str(slot.index),
+            f"`{slot.name}`",
+            slot.meaning,
+            f"{slot.scale:g}",
+            ", ".join(f"`{name}`" for name in sources_of(slot.name)),
+        )
+        for slot in LAYOUT
+        if slot.group == group
+    ]
+    yield _table(("Slot", "Name", "Meaning", "Scale", "Source"), rows)
 
 
 # --- Markdown -------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.outcome import Reject, Retry
 from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
 from rlaif.contracts.segments import SegmentManifest
+from rlaif.exporter.replaying import picture_steps
 from rlaif.game.capture import pack_keyframe
+from rlaif.game.replay import frames_after_steps
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, StoreUnavailableError
 
@@ -27,15 +29,20 @@ async def test_a_segment_is_stored_whole_and_told(handle, stored, file_store, pu
     key = keys.manifest("ep-1", event.segment_id)
     data = file_store.get(key)
     manifest = SegmentManifest.model_validate_json(data)
-    assert (manifest.frames, manifest.decision_steps) == (80, 20)
+    capture = recorded[0].capture
+    waited = sum(frames for _, frames in capture.waits)
+    assert waited > 0
+    assert (manifest.frames, manifest.decision_steps) == (80 + waited, 20)
     assert manifest.capture_sha256 == event.capture_sha256
     assert manifest.end_ram_sha256 == recorded[0].capture.end_ram_sha256
     assert manifest.exporter_version == "1.2.3"
-    assert manifest.picture_steps == (0, 7, 14, 19)
+    expected = picture_steps(frames_after_steps(capture), 30)
+    assert manifest.picture_steps == tuple(sorted(expected))
     for file in (manifest.states, manifest.observations, *manifest.pictures):
         held = file_store.get(file.key)
         assert (hashlib.sha256(held).hexdigest(), len(held)) == (file.sha256, file.size_bytes)
-    assert keys.segment("ep-1", event.segment_id, "frames/000007.png") in objects(file_store)
+    second = f"frames/{manifest.picture_steps[1]:06}.png"
+    assert keys.segment("ep-1", event.segment_id, second) in objects(file_store)
     (told,), (cause,) = publisher.published, publisher.causes
     assert (told.manifest_key, told.manifest_sha256) == (key, hashlib.sha256(data).hexdigest())
     assert cause.data == event

@@ -1,4 +1,5 @@
 import io
+import itertools
 import json
 
 import numpy as np
@@ -8,7 +9,7 @@ from PIL import Image
 from rlaif.contracts.segments import StateRecord
 from rlaif.exporter.replaying import picture_steps, replay_segment
 from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.replay import ReplayMismatchError
+from rlaif.game.replay import ReplayMismatchError, frames_after_steps
 
 
 @pytest.fixture(scope="module")
@@ -31,17 +32,19 @@ def files(emulator, recorded, cartridge):
 
 
 @pytest.mark.parametrize(
-    ("steps", "skip", "interval", "expected"),
+    ("frames", "interval", "expected"),
     [
-        (75, 4, 30, {0, 7, 14, 22, 29, 37, 44, 52, 59, 67, 74}),
-        (3, 4, 3600, {0, 2}),
-        (1, 4, 30, {0}),
-        (4, 4, 1, {0, 1, 2, 3}),
-        (4, 60, 30, {0, 1, 2, 3}),
+        (range(4, 304, 4), 30, {0, 7, 14, 22, 29, 37, 44, 52, 59, 67, 74}),
+        (range(4, 16, 4), 3600, {0, 2}),
+        ([4], 30, {0}),
+        (range(4, 20, 4), 1, {0, 1, 2, 3}),
+        (range(60, 300, 60), 30, {0, 1, 2, 3}),
+        # A wait of 100 frames after step 2 is one step, and has one picture.
+        ([4, 8, 112, 116, 120, 124], 30, {0, 2, 4, 5}),
     ],
 )
-def test_a_picture_an_interval_and_always_the_first_and_the_last(steps, skip, interval, expected):
-    assert picture_steps(steps, skip, interval) == expected
+def test_a_picture_an_interval_and_always_the_first_and_the_last(frames, interval, expected):
+    assert picture_steps(frames, interval) == expected
 
 
 def test_the_observations_are_those_that_were_seen_while_playing(files, recorded):
@@ -54,7 +57,11 @@ def test_there_is_one_state_a_decision_step(files, recorded):
     lines = files.states.decode().splitlines()
     records = [StateRecord.model_validate_json(line) for line in lines]
     assert [r.step for r in records] == list(range(20))
-    assert [r.frame for r in records] == list(range(4, 84, 4))
+    capture = recorded[0].capture
+    assert capture.waits, "the record shows how waits count only when there are some"
+    waits = dict(capture.waits)
+    ends = list(itertools.accumulate(4 + waits.get(step, 0) for step in range(20)))
+    assert [r.frame for r in records] == ends
     assert [r.action for r in records][:1] == [
         ("UP", "DOWN", "LEFT", "RIGHT", "A", "B", "START", "NOP")[
             int(recorded[0].capture.actions[0])
@@ -64,8 +71,9 @@ def test_there_is_one_state_a_decision_step(files, recorded):
     assert "reward" not in json.dumps([r.state for r in records])
 
 
-def test_pictures_are_png_files_of_the_screen(files):
-    assert list(files.pictures) == sorted(picture_steps(20, 4, 30))
+def test_pictures_are_png_files_of_the_screen(files, recorded):
+    frames = frames_after_steps(recorded[0].capture)
+    assert list(files.pictures) == sorted(picture_steps(frames, 30))
     for data in files.pictures.values():
         assert Image.open(io.BytesIO(data)).size == (160, 144)
 

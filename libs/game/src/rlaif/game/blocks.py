@@ -58,11 +58,13 @@ class RamBlocks:
 
 
 def read_blocks(emulator: Emulator) -> RamBlocks:
-    """Copy the RAM of an emulator; about 2 µs."""
+    """Copy the RAM of an emulator; about 1 µs."""
     if not emulator.has_banks:
         return RamBlocks(emulator.wram())
-    layout = emulator.read_bank(2, _LAYOUT, _LAYOUT + DUNGEON_LAYOUT_SIZE)
-    return RamBlocks(emulator.wram(), layout)
+    ram = object.__new__(RamBlocks)  # the sizes are right: checking them takes as long as reading
+    ram.__dict__["wram"] = emulator.wram()
+    ram.__dict__["dungeon_layout"] = emulator.read_bank(2, _LAYOUT, _LAYOUT + DUNGEON_LAYOUT_SIZE)
+    return ram
 
 
 def bcd(byte: int) -> int:

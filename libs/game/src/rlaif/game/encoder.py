@@ -19,7 +19,7 @@ from rlaif.game.encoder_nearby import ROSTER_KEY, nearby, roster
 from rlaif.game.encoder_scene import scene_values
 from rlaif.game.entities import player_position
 from rlaif.game.memory_map import address
-from rlaif.game.walls import SOLID, look_around
+from rlaif.game.walls import COLLISION_BYTES, COLLISIONS, SOLID, look_around_in, room_cells
 
 Observation = npt.NDArray[np.float32]
 """`[128]` float32 in [0, 1]."""
@@ -60,8 +60,8 @@ def encode_into(ram: RamBlocks, out: Observation) -> None:
     x, y = player_position(ram)
     out[:2] = place(x, y)
     out[2 : PLAYER.stop] = pose(*(ram.u8(where) for where in POSE_ADDRESSES))
-    out[SCENE] = scene(ram)
-    out[WALLS] = walls(ram, x, y)
+    out[SCENE] = scene(scene_values(ram))
+    out[WALLS] = walls(room_cells(ram.block(COLLISIONS, COLLISION_BYTES)), x, y)
     out[NEARBY] = nearby(ram.wram, x, y, roster(*ROSTER_KEY(ram.wram)))
 
 
@@ -86,20 +86,20 @@ def pose(
     return _scaled(values, slice(2, PLAYER.stop))
 
 
-def scene(ram: RamBlocks) -> Observation:
-    """The slots of room, items, flags, puzzle and exploration."""
-    return _scaled(scene_values(ram), SCENE)
+def scene(values: Iterable[float]) -> Observation:
+    """The slots of room, items, flags, puzzle and exploration, from `scene_values`."""
+    return _scaled(values, SCENE)
 
 
-def walls(ram: RamBlocks, x: int, y: int) -> Observation:
-    """The slots of the half tiles and rays around (x, y)."""
-    grid, free = look_around(ram, x, y)
+def walls(cells: npt.NDArray[np.uint8], x: int, y: int) -> Observation:
+    """The slots of the half tiles and rays around (x, y), from the room's `room_cells`."""
+    grid, free = look_around_in(cells, x, y)
     out = np.empty(WALLS.stop - WALLS.start, dtype=np.float32)
-    cells = len(_NOT_CENTRE)
-    out[:cells] = grid[_NOT_CENTRE]
-    out[:cells] *= _WALL_SCALE
-    out[cells:] = free
-    out[cells:] *= _FREE_SCALE
+    around = len(_NOT_CENTRE)
+    out[:around] = grid[_NOT_CENTRE]
+    out[:around] *= _WALL_SCALE
+    out[around:] = free
+    out[around:] *= _FREE_SCALE
     return out
 
 

@@ -5,7 +5,7 @@ rest of an observation. A test compares it with `rlaif.game.entities`, which too
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -121,7 +121,7 @@ def nearby(wram: bytes, x: int, y: int, present: Roster) -> list[float]:
         present: `roster` of this work RAM.
     """
     slots: list[float] = []
-    for at in _nearest(wram, x, y, present.enemies)[:ENEMY_SLOTS]:
+    for _, at in _by_distance(wram, x, y, present.enemies)[:ENEMY_SLOTS]:
         angle = wram[at + OBJECT_ANGLE]
         slots += (
             1.0,
@@ -134,7 +134,7 @@ def nearby(wram: bytes, x: int, y: int, present: Roster) -> list[float]:
     slots += _NO_ENEMIES[len(slots) :]
     for kind in (present.people, present.things):
         if kind:
-            at = _nearest(wram, x, y, kind)[0]
+            at = kind[0] if len(kind) == 1 else _by_distance(wram, x, y, kind)[0][1]
             slots += (
                 1.0,
                 0.5 + (wram[at + OBJECT_X] - x) / _SPAN,
@@ -146,13 +146,12 @@ def nearby(wram: bytes, x: int, y: int, present: Roster) -> list[float]:
     return slots
 
 
-def _nearest(wram: bytes, x: int, y: int, places: Places) -> Sequence[int]:
-    """The nearest first; of equal distances the first slot."""
-    if len(places) < 2:
-        return places
-    return sorted(
-        places, key=lambda at: (wram[at + OBJECT_X] - x) ** 2 + (wram[at + OBJECT_Y] - y) ** 2
-    )
+def _by_distance(wram: bytes, x: int, y: int, places: Places) -> list[tuple[int, int]]:
+    """(square of the distance, place), the nearest first; of equal distances the first slot."""
+    found = [((wram[at + OBJECT_X] - x) ** 2 + (wram[at + OBJECT_Y] - y) ** 2, at) for at in places]
+    if len(found) > 1:
+        found.sort()
+    return found
 
 
 def _answers(wram: bytes, x: int, y: int, listed: Places) -> float:

@@ -25,10 +25,13 @@ from rlaif.game.memory_map import (
     TREASURE_SHIELD,
     address,
 )
-from rlaif.game.walls import COLLISION_BYTES, open_sides
+from rlaif.game.walls import COLLISION_BYTES, FLIPPERS, open_sides
 
 Values = tuple[float, ...]
 """Slot values before the division by the slot's scale."""
+
+ROOM_SLOTS = 16
+"""How many of `place_values` stand before the items."""
 
 CHEST = 0xF1
 _KEYHOLES = b"\xec"
@@ -40,7 +43,17 @@ _SEASONS = 4
 
 def scene_values(ram: RamBlocks) -> Values:
     """All slots of this part in the order of the layout, before scaling."""
-    return _room(ram) + _items(ram) + _flags(ram) + _puzzle(ram) + _exploration(ram)
+    return in_order(place_values(ram), item_values(ram), flag_values(ram))
+
+
+def in_order(place: Values, items: Values, flags: Values) -> Values:
+    """The three groups of values, which change at different times, in the order of the layout."""
+    return place[:ROOM_SLOTS] + items + flags + place[ROOM_SLOTS:]
+
+
+def place_values(ram: RamBlocks) -> Values:
+    """Slots of the room, of its puzzle and of exploration."""
+    return _room(ram) + _puzzle(ram) + _exploration(ram)
 
 
 def _room(ram: RamBlocks) -> Values:
@@ -54,7 +67,8 @@ def _room(ram: RamBlocks) -> Values:
     )
 
 
-def _items(ram: RamBlocks) -> Values:
+def item_values(ram: RamBlocks) -> Values:
+    """Slots of what the player owns."""
     health, full = ram.u8(_HEALTH), ram.u8(_MAX_HEALTH)
     return (
         health,
@@ -87,7 +101,8 @@ def _dungeon_items(ram: RamBlocks) -> Values:
     )
 
 
-def _flags(ram: RamBlocks) -> Values:
+def flag_values(ram: RamBlocks) -> Values:
+    """Slots that say what kind of moment it is."""
     return (
         predicates.is_text(ram),
         predicates.is_text_choice(ram),
@@ -142,7 +157,9 @@ _TRIGGERS, _TORCHES = address("wActiveTriggers"), address("wNumTorchesLit")
 _SWITCHES, _TOGGLES = address("wSwitchState"), address("wToggleBlocksState")
 _ENEMIES_LEFT = address("wNumEnemies")
 _COLLISIONS, _LAYOUT_TILES = address("wRoomCollisions"), address("wRoomLayout")
-_FLAGS_END = address("wGroup0RoomFlags") + 4 * 0x100
+_STORAGE = address("wInventoryStorage")
+_ROOM_FLAGS = address("wGroup0RoomFlags")
+_FLAGS_END = _ROOM_FLAGS + 4 * 0x100
 _ROOMS_SCALE = LAYOUT[slot_index("rooms_visited")].scale
 
 
@@ -152,18 +169,21 @@ def _span(first: int, size: int = 1) -> slice | int:
     return start if size == 1 else slice(start, start + size)
 
 
-SCENE_KEY: "itemgetter[tuple[Any, ...]]" = itemgetter(
+_PLACE_SPANS = (
     _span(_COLLISIONS, COLLISION_BYTES),
     _span(_LAYOUT_TILES, _TILES),
-    _span(_KEYS, _FLAGS_END - _KEYS),  # everything owned, the story, the flags of all rooms
+    _span(_ROOM_FLAGS, _FLAGS_END - _ROOM_FLAGS),
     _span(_ENEMIES_LEFT, 3),  # and toggle blocks, switches
-    _span(_GROUP, 2),  # and whether the room is large
-    _span(_ROOM),
-    _span(_SEASON, 2),  # and the tile table
+    _span(_GROUP, _ACTIVE_COLLISIONS + 1 - _GROUP),  # room, its size, season, tile table
     _span(address("wDungeonIndex"), 3),  # and cell, floor
     _span(_TORCHES),
     _span(_TRIGGERS),
-    # What the predicates of `_flags` ask for.
+)
+_ITEM_SPANS = (
+    _span(_KEYS, _STORAGE - _KEYS),  # what is owned in dungeons, what is on B and A
+    _span(_TREASURES, _ROOM_FLAGS - _TREASURES),  # what else is owned, health, the story
+)
+_FLAG_SPANS = (
     _span(address("wGameState"), 2),  # and the cutscene
     _span(address("wPaletteThreadMode")),
     _span(address("wSavefileString"), len(SAVEFILE_STRING)),
@@ -176,9 +196,30 @@ SCENE_KEY: "itemgetter[tuple[Any, ...]]" = itemgetter(
     _span(address("wScrollMode")),
     _span(address("w1Link.id")),
     _span(address("w1Link.state")),
-)  # fmt: skip
+)
+
+SCENE_KEY: "itemgetter[tuple[Any, ...]]" = itemgetter(*_PLACE_SPANS, *_ITEM_SPANS, *_FLAG_SPANS)
 """Called with 8,192 bytes of work RAM: a tuple, in about 1 µs. Item 0 is the collision buffer.
 
-It holds more than the scene needs: all that is kept in a save file of items, story and rooms. So
-whoever reads facts of that kind can rest on it as well (`Encoder.scene_changed`).
+It holds more than the scene needs: all that is kept in a save file of items, story and rooms, but
+for the order of the inventory. So whoever reads facts of that kind can rest on it as well
+(`Encoder.scene_changed`).
 """
+
+_DUNGEON_SPAN = 5
+_ITEMS_FROM, _FLAGS_FROM = len(_PLACE_SPANS), len(_PLACE_SPANS) + len(_ITEM_SPANS)
+
+
+def part_keys(key: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+    """From a `SCENE_KEY`: what `place_values`, `item_values` and `flag_values` depend on.
+
+    The place needs the flippers as well, the items the dungeon, the flags the health. The place
+    also needs the layout of the dungeon, which is not in work RAM.
+    """
+    owned = key[_FLAGS_FROM - 1]
+    place, items, flags = key[:_ITEMS_FROM], key[_ITEMS_FROM:_FLAGS_FROM], key[_FLAGS_FROM:]
+    return (
+        (*place, owned[FLIPPERS >> 3]),
+        (*items, key[_DUNGEON_SPAN]),
+        (*flags, owned[_HEALTH - _TREASURES]),
+    )

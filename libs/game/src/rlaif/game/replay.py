@@ -12,6 +12,7 @@ A damaged keyframe raises `rlaif.game.capture.KeyframeError`.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from rlaif.contracts.captures import Capture
 from rlaif.game.actions import Action, decode_actions
@@ -117,9 +118,16 @@ def replay(
     _check_ram(emulator, capture, "end", capture.end_ram_sha256)
 
 
+def frames_after_steps(capture: Capture) -> tuple[int, ...]:
+    """Game frames of the segment after each of its decision steps, waits included."""
+    waits = dict(capture.waits)
+    steps = range(len(capture.actions))
+    return tuple(accumulate(capture.frame_skip + waits.get(step, 0) for step in steps))
+
+
 def segment_frames(capture: Capture) -> int:
     """Game frames of the segment, waits included."""
-    return len(capture.actions) * capture.frame_skip + sum(n for _, n in capture.waits)
+    return frames_after_steps(capture)[-1]
 
 
 def replay_frames(capture: Capture) -> int:

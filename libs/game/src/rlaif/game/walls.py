@@ -16,10 +16,14 @@ ROWS, COLUMNS = 24, 32
 COLLISION_BYTES = 192
 """One byte a tile, 12 rows of 16."""
 
-_COLLISIONS = address("wRoomCollisions")
+COLLISIONS = address("wRoomCollisions")
+"""Where they are."""
+
 _LARGE = address("wRoomIsLarge")
 _TREASURES = address("wObtainedTreasureFlags")
-_FLIPPERS = 0x2E
+FLIPPERS = 0x2E
+"""The treasure with which water is a way."""
+
 _HAZARD_TILE, _RISING_FLOOR = 0x10, 0x1E
 _LEFT_PROBE, _RIGHT_PROBE = -3, 2
 _TOP_PROBE, _BOTTOM_PROBE = -3, 7
@@ -53,7 +57,7 @@ _QUARTERS = _quarters_by_byte()
 
 def half_tiles(ram: RamBlocks) -> npt.NDArray[np.uint8]:
     """The room as `[24, 32]` uint8 of FREE, HAZARD or SOLID; row 0 is the top edge."""
-    collisions = np.frombuffer(ram.block(_COLLISIONS, COLLISION_BYTES), dtype=np.uint8)
+    collisions = np.frombuffer(ram.block(COLLISIONS, COLLISION_BYTES), dtype=np.uint8)
     quarters = _QUARTERS[collisions].reshape(ROWS // 2, COLUMNS // 2, 2, 2)
     return quarters.transpose(0, 2, 1, 3).reshape(ROWS, COLUMNS)
 
@@ -73,10 +77,25 @@ def look_around(
         number of free half tiles to the north, east, south and west, `[4]`, 0 to 8. A way is free
         where the player's whole body fits.
     """
-    collisions = np.frombuffer(ram.block(_COLLISIONS, COLLISION_BYTES), dtype=np.uint8)
+    return look_around_in(room_cells(ram.block(COLLISIONS, COLLISION_BYTES)), x, y)
+
+
+def room_cells(collisions: bytes) -> npt.NDArray[np.uint8]:
+    """What `look_around_in` looks at, made once a room from its 192 collision bytes.
+
+    All half tiles, those of one tile together, then what lies outside the buffer (free) and one
+    cell that is always solid: `[3073]` uint8.
+    """
     cells = np.zeros(_STOP + 1, dtype=np.uint8)
-    cells[:_OUTSIDE] = _QUARTERS[collisions].reshape(-1)
+    cells[:_OUTSIDE] = _QUARTERS[np.frombuffer(collisions, dtype=np.uint8)].reshape(-1)
     cells[_STOP] = SOLID
+    return cells
+
+
+def look_around_in(
+    cells: npt.NDArray[np.uint8], x: int, y: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
+    """`look_around` in the `room_cells` of a room."""
     seen = cells[np.minimum(_ROW_CODES[y] + _COLUMN_CODES[x], _STOP)]
     rays = seen[_GRID_CELLS:].reshape(4, RAY_LENGTH + 1, 2)
     free = (rays[:, :, 0] | rays[:, :, 1]).astype(np.bool_).argmax(axis=1)
@@ -91,7 +110,7 @@ def open_sides(ram: RamBlocks) -> tuple[bool, bool, bool, bool]:
     the gap is not asked.
     """
     columns, rows = LARGE_ROOM if ram.u8(_LARGE) else SMALL_ROOM
-    passable = HAZARD if ram.bit(_TREASURES, _FLIPPERS) else FREE
+    passable = HAZARD if ram.bit(_TREASURES, FLIPPERS) else FREE
     free = half_tiles(ram)[: 2 * rows, : 2 * columns] <= passable
     return (
         _has_gap(free[0] & free[1]),

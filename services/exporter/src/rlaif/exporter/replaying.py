@@ -1,7 +1,9 @@
 """From a capture to the files of a segment: replay, look at every step, keep what others read."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from rlaif.game.describe import describe
 from rlaif.game.emulator import Emulator
 from rlaif.game.encoder import encode_into
 from rlaif.game.pictures import png
-from rlaif.game.replay import replay, replay_frames
+from rlaif.game.replay import frames_after_steps, replay, replay_frames
 from rlaif.game.state import decode
 
 
@@ -59,7 +61,7 @@ def replay_segment(
         KeyframeError: The keyframe is damaged.
     """
     steps = len(capture.actions)
-    wanted = picture_steps(steps, capture.frame_skip, png_interval_frames)
+    wanted = picture_steps(frames_after_steps(capture), png_interval_frames)
     observations = np.empty((steps, OBSERVATION_SIZE), dtype=np.float32)
     lines: list[str] = []
     pictures: dict[int, bytes] = {}
@@ -85,14 +87,19 @@ def replay_segment(
     )
 
 
-def picture_steps(steps: int, frame_skip: int, interval_frames: int) -> frozenset[int]:
-    """Decision steps after which a picture is taken: the first, the last, and one an interval."""
+def picture_steps(frames: Sequence[int], interval_frames: int) -> frozenset[int]:
+    """Decision steps after which a picture is taken: the first, the last, and one an interval.
+
+    Args:
+        frames: Game frames of the segment after each step, waits included.
+        interval_frames: Game frames between two pictures; a step that is longer gets one.
+    """
     crossing = {
         step
-        for step in range(steps)
-        if (step + 1) * frame_skip // interval_frames > step * frame_skip // interval_frames
+        for step, (before, after) in enumerate(pairwise((0, *frames)))
+        if after // interval_frames > before // interval_frames
     }
-    return frozenset(crossing | {0, steps - 1})
+    return frozenset(crossing | {0, len(frames) - 1})
 
 
 def _npy(array: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> bytes:

@@ -1,0 +1,33 @@
+"""The table of sources in docs/observation.md names what the encoder reads."""
+
+import numpy as np
+import pytest
+
+from rlaif.contracts.observation import LAYOUT
+from rlaif.game.encoder import encode
+from rlaif.game.memory_map import address
+from rlaif.game.observation_sources import sources_of
+
+
+@pytest.mark.parametrize("slot", LAYOUT, ids=lambda slot: slot.name)
+def test_every_slot_has_sources_and_they_are_in_the_memory_map(slot):
+    names = sources_of(slot.name)
+    assert names
+    for name in names:
+        assert name.startswith("objects ") or address(name) >= 0xC000
+
+
+@pytest.mark.parametrize(
+    ("symbol", "byte"),
+    [("wLinkHealth", 3), ("wRoomStateModifier", 3), ("wNumRupees", 3), ("w1Link.zh", 0xF8)],
+)
+def test_a_byte_moves_only_the_slots_that_name_it(make_ram, symbol, byte):
+    base, changed = make_ram(), make_ram((symbol, byte))
+    moved = np.flatnonzero(encode(base) != encode(changed))
+    assert moved.size
+    assert all(symbol in sources_of(LAYOUT[slot].name) for slot in moved)
+
+
+def test_an_unknown_slot_is_refused():
+    with pytest.raises(KeyError):
+        sources_of("no_such_slot")
