@@ -12,8 +12,9 @@ DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),--hud-port $(HUD_POR
         $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(if $(ROM),--rom "$(ROM)") $(DEMO_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-contracts test-integration test-e2e test-ui chaos \
-        check format rom clean play replay-check
+.PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui chaos \
+        check format rom clean play replay-check ladder bench-rllib bench-loop bench-judge bench-rm \
+        bench-overhead bench-learning memory-flat
 
 help: ## Show this help
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
@@ -21,6 +22,9 @@ help: ## Show this help
 
 demo: $(VENV)/.ready ## Run the whole ring here (ONCE=1 stops after two loops; ROM=… plays yours)
 	@$(BIN)/python -m rlaif.local $(DEMO)
+
+train: $(VENV)/.ready ## Train in the foreground, without the ring (ARGS="--mode epoch"; ARGS=--help)
+	@$(BIN)/rlaif-train $(ARGS)
 
 test: $(VENV)/.ready-dev ## All tests: unit, contracts, integration, end to end
 	$(PYTEST) tests/unit tests/contracts
@@ -63,6 +67,31 @@ play: $(VENV)/.ready ## Play yourself (ROM=… plays yours; PLAY_ARGS="--record 
 
 replay-check: $(VENV)/.ready ## Prove on any ROM that a replay is the same play (ROM=… SEGMENTS=200)
 	@$(BIN)/python -m rlaif.game replay-check $(if $(ROM),"$(ROM)") --segments $(or $(SEGMENTS),200)
+
+ladder: $(VENV)/.ready ## Measure speed: raw PyBoy, one environment, a vector, PPO (ROM=… measures yours)
+	@$(BIN)/python benchmarks/ladder.py $(if $(ROM),--rom "$(ROM)") $(LADDER_ARGS)
+
+bench-rllib: $(VENV)/.ready ## Measure our sampling loop and learner against RLlib's own, side by side
+	@$(BIN)/python benchmarks/bench_rllib.py $(BENCH_ARGS)
+
+bench-overhead: $(VENV)/.ready-dev ## Measure what the loop (captures, shaping, screen, 5 pages) costs the training
+	@$(BIN)/python benchmarks/bench_overhead.py $(BENCH_ARGS)
+
+bench-learning: $(VENV)/.ready ## Train 3 seeds for 1,000,000 steps each: milestones over steps against chance
+	@$(BIN)/python benchmarks/learning.py $(BENCH_ARGS)
+
+memory-flat: $(VENV)/.ready ## Train for an hour and watch the resident memory
+	@$(BIN)/python benchmarks/memory_flat.py $(BENCH_ARGS)
+
+bench-loop: $(VENV)/.ready-dev ## Measure the loop: captured segment to live model, segments a minute of judges
+	@$(BIN)/python benchmarks/bench_loop.py $(BENCH_ARGS)
+
+bench-rm: $(VENV)/.ready ## Measure the reward model and its gate on played segments (BENCH_ARGS="--share 0.1")
+	@$(BIN)/python benchmarks/bench_rm.py $(BENCH_ARGS)
+
+bench-judge: $(VENV)/.ready-dev ## 10,000 bad answers, then outages of the models (429, 500, hang, dead)
+	@$(BIN)/python benchmarks/fuzz_answers.py
+	@$(BIN)/python benchmarks/judge_outages.py $(BENCH_ARGS)
 
 setup: $(VENV)/.ready-dev ## Only set up, with the tools of developers
 

@@ -1,7 +1,7 @@
 """The stand-in for the language models and the judge, each on a real port."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
 import pytest
@@ -26,14 +26,23 @@ class StandIn:
         async with httpx.AsyncClient() as client:
             (await client.put(f"{self.url}/faults", json={"spec": spec})).raise_for_status()
 
-    async def calls(self) -> int:
-        """Completions that it was asked for."""
+    async def calls(self, route: str = "") -> int:
+        """Completions that it was asked for, on one route or on all."""
         async with httpx.AsyncClient() as client:
             text = (await client.get(f"{self.url}/metrics")).text
         name = "rlaif_mock_llm_completions_total{"
         return sum(
-            int(float(line.split()[-1])) for line in text.splitlines() if line.startswith(name)
+            int(float(line.split()[-1]))
+            for line in text.splitlines()
+            if line.startswith(name) and (not route or f'route="{route}"' in line)
         )
+
+    @asynccontextmanager
+    async def also_at(self, port: int) -> AsyncIterator[None]:
+        """Another one, without faults, on a port."""
+        settings = MockLlmSettings(latency_seconds=0.005, jitter_seconds=0.0)
+        async with serve(create_stand_in(settings), port=port):
+            yield
 
 
 @pytest.fixture
@@ -58,6 +67,10 @@ async def start_judge(
                 "llm_base_url": stand_in.url,
                 "breaker_pause_seconds": 0.2,
                 "call_attempts": 1,
+                # Every criterion of every segment is asked, and nothing else: calls can be counted.
+                "computed": "",
+                "compare_share": 0.0,
+                "canary_every": 0,
             }
             settings = JudgeSettings.model_validate(fields | changes)
             url = await stack.enter_async_context(

@@ -9,7 +9,7 @@ from rlaif.contracts.events import SegmentExported, SegmentScored
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.segments import write_segment
+from rlaif.testing.segments import described_state, write_segment
 from rlaif.testing.waiting import all_answered, eventually
 
 
@@ -130,7 +130,8 @@ async def test_two_judges_share_the_work_without_a_second_score(
     await start_judge()
     await start_judge()
     for at in range(6):
-        await ring.export(write_segment(ring.store, f"seg-{at}"))
+        walk = [described_state(step + at) for step in range(75)]
+        await ring.export(write_segment(ring.store, f"seg-{at}", states=walk))
     records = await ring.wait_for_scores(6)
     await ring.wait_until_idle()
     assert len({record.segment_id for record in records}) == len(records) == 6
@@ -187,3 +188,50 @@ async def test_a_judge_without_its_servers_lives_and_says_what_it_waits_for(
     assert reply.json()["checks"]["store"]["ok"] is True
     assert (await client.get("/livez")).status_code == 200
     assert (await client.get("/api/v1/judges")).status_code == 200
+
+
+async def test_by_default_a_plain_walk_costs_three_calls_and_the_ram_says_the_rest(
+    ring: Ring, start_judge: Any, stand_in: Any
+) -> None:
+    await start_judge(computed="novelty,efficiency,milestones,absence", audit_share=0.0)
+    await ring.export(write_segment(ring.store))
+    (record,) = await ring.wait_for_scores(1)
+    await ring.wait_until_idle()
+    assert await stand_in.calls() == len(record.calls) == 3
+    sources = {name: score.source for name, score in record.criteria.items()}
+    assert sources == {"progress": "votes", "novelty": "computed", "efficiency": "computed"}
+    assert set(record.abstentions) == {"dialog", "puzzle"}
+    assert record.truth["novelty"] == 0
+    assert record.evidence_sha256 is not None
+
+
+async def test_a_judge_that_always_answers_alike_is_found_by_its_canaries(
+    ring: Ring, start_judge: Any, stand_in: Any
+) -> None:
+    await stand_in.fail("constant:1")
+    client = await start_judge(canary_every=5)
+    await ring.export(write_segment(ring.store))
+    (record,) = await ring.wait_for_scores(1)
+    await ring.wait_until_idle()
+    assert record.criteria == {}
+    assert set(record.abstentions.values()) == {"canaries_failed"}
+    judges = (await client.get("/api/v1/judges")).json()["judges"]
+    assert [judge["standing"]["believed"] for judge in judges] == [False, False, False]
+    assert 'rlaif_judge_believed{judge="vision"} 0.0' in (await client.get("/metrics")).text
+
+
+async def test_a_persons_word_goes_into_the_same_log_as_the_judges(
+    ring: Ring, start_judge: Any
+) -> None:
+    client = await start_judge()
+    await ring.export(write_segment(ring.store))
+    await ring.wait_for_scores(1)
+    await ring.wait_until_idle()
+    body = {"levels": {"progress": 2}, "author": "ada", "note": "it found the door"}
+    reply = await client.post("/api/v1/scores/seg-1/overrides", json=body)
+    assert reply.status_code == 201
+    told = await ring.events()
+    assert [event.judge_config for event in told][1:] == ["human-1"]
+    data = ring.store.get(told[1].score_key)
+    assert told[1].score_sha256 == hashlib.sha256(data).hexdigest()
+    assert ScoreRecord.model_validate_json(data).provenance == "human"

@@ -1,6 +1,7 @@
 """The environment on the built-in cartridge: Gymnasium's rules, seeds, captures."""
 
 import warnings
+from collections import Counter
 from dataclasses import replace
 
 import gymnasium as gym
@@ -204,7 +205,7 @@ def test_an_episode_that_reaches_its_limit_is_truncated_with_its_last_observatio
 
 def test_every_capture_replays_to_the_same_ram():
     vector = EmulatorVector(CONFIG, count=3, runner=1, seed=2)
-    captured = [item for _ in range(3) for item in play(vector, 220, 100).captures]
+    captured = [item for _ in range(5) for item in play(vector, 220, 100).captures]
     vector.close()
     cartridge = load_cartridge()
     emulator = PyBoyEmulator(cartridge.data)
@@ -224,3 +225,24 @@ def test_the_quota_bounds_the_captures():
     total = sum(len(play(vector, 200, 2).captures) for _ in range(4))
     vector.close()
     assert 0 < total <= 8
+
+
+def test_segments_are_also_chosen_for_what_they_showed_and_replay_from_afar():
+    """Seen at their end, so their keyframe may be older than that of the others."""
+    config = replace(CONFIG, episode_length=600, keyframe_steps=20, uniform_share=0.2)
+    vector = EmulatorVector(config, count=3, runner=1, seed=2)
+    # The networks disagree in the lower half of a room.
+    vector.ask_about(lambda rows: float(rows[:, slot_index("player_y")].mean()))
+    captured = [item for _ in range(8) for item in play(vector, 200, 4).captures]
+    vector.close()
+    cartridge = load_cartridge()
+    emulator = PyBoyEmulator(cartridge.data)
+    for item in captured:
+        list(replay(emulator, item.capture, item.keyframe, rom_sha256=cartridge.sha256))
+    emulator.close()
+    why = Counter(item.capture.selected_by for item in captured)
+    assert why["new room"] > 0
+    assert why["disagreement"] > 0
+    assert why["uniform"] > 0
+    entered = [item.capture for item in captured if item.capture.selected_by == "new room"]
+    assert all(capture.waits for capture in entered), "the room scrolled in the segment"

@@ -11,6 +11,9 @@ from rlaif.game.cartridges import load_cartridge
 from rlaif.game.emulator import PyBoyEmulator
 from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.env.game_env import GameEnv
+from rlaif.trainer.env.recorder import CaptureContext
+from rlaif.trainer.env.vector import EmulatorVector
+from rlaif.trainer.env.watching import EpisodeWatcher
 from rlaif.trainer.exploration.archive import StateArchive
 from rlaif.trainer.exploration.choice import CellCounts
 from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer
@@ -115,3 +118,39 @@ def test_what_was_walked_is_on_the_map(played: tuple[GameEnv, Explorer]):
     shown = explorer.coverage.union().as_json()
     assert shown["rooms"]
     assert load_cartridge().sha256 == explorer.archive.identity.game.rom_sha256
+
+
+def test_a_watched_vector_counts_places_and_starts_episodes_at_archived_states(tmp_path: Path):
+    explore = ExploreConfig(tmp_path, restarts=1.0, swarm=0.0, save_every=20, sync_every=1)
+    explorers: list[Explorer] = []
+
+    def watch(game: GameEnv, n: int) -> EpisodeWatcher:
+        if not explorers:
+            made = Explorer.of_game(
+                explore,
+                runner=1,
+                cartridge=game.cartridge,
+                emulator=game.emulator,
+                frame_skip=CONFIG.frame_skip,
+            )
+            explorers.append(made)
+        return explorers[0].environment(n)
+
+    config = EnvConfig(run_id="t", episode_length=60)
+    vector = EmulatorVector(config, count=2, runner=1, seed=1, watch=watch)
+    vector.begin_fragment(300, capture_quota=0, context=CaptureContext())
+    rng = np.random.default_rng(6)
+    for t in range(300):
+        if t % 12 == 0:
+            actions = rng.integers(0, 5, 2)
+        vector.step(t, actions)
+    none = np.zeros((300, 2), dtype=np.float32)
+    fragment = vector.end_fragment(np.zeros((300, 2, 8), dtype=np.float32), none)
+    vector.close()
+    (explorer,) = explorers
+    assert set(explorer.coverage.maps) == {"1-0", "1-1"}, "a map for each environment"
+    assert explorer.coverage.union().episodes.total() > 0
+    assert any(episode.start.startswith("archive:") for episode in fragment.episodes)
+    assert explorer.archive is not None
+    assert len(explorer.archive.cells) >= 2
+    assert sum(fragment.reward_parts.values()) == pytest.approx(fragment.rewards.sum(), rel=1e-5)

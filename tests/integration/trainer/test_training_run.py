@@ -6,13 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.reward_net import artifact
+from rlaif.reward_net.network import RewardNet
 from rlaif.testing.waiting import eventually
+from rlaif.trainer.exploration.archive import StateArchive
+from rlaif.trainer.exploration.choice import CellCounts
+from rlaif.trainer.exploration.coverage import CoverageMap, load_directory
+from rlaif.trainer.exploration.states import ArchiveIdentity
 from rlaif.trainer.runs import checkpoints
 from rlaif.trainer.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 RUN_ID = "r-test"
-SECONDS = 60.0
+SECONDS = 150.0
 
 
 @pytest.fixture
@@ -27,11 +35,17 @@ def settings(tmp_path: Path) -> TrainerSettings:
     )
 
 
+def coverage(run: RunSupervisor) -> CoverageMap:
+    """All places that the run has visited, as far as they are on disk."""
+    (home,) = (run.directory / "exploration").iterdir()
+    return load_directory(home / "coverage").union()
+
+
 async def iterations(run: RunSupervisor, count: int) -> None:
     await eventually(lambda: run.state.iteration >= count, f"{count} iterations", seconds=SECONDS)
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(580)
 async def test_a_run_goes_on_where_it_was_stopped_or_killed(settings: TrainerSettings):
     run = RunSupervisor(settings, RUN_ID)
     run.start()
@@ -43,6 +57,11 @@ async def test_a_run_goes_on_where_it_was_stopped_or_killed(settings: TrainerSet
     stopped_at = run.state.env_steps
     (saved,) = checkpoints.whole(run.directory / "checkpoints")
     assert checkpoints.read_counters(saved).env_steps == stopped_at >= 256
+    covered = coverage(run)
+    assert covered.episodes.total() > 0, "exploration is on by default, and saved"
+    (archive,) = run.directory.glob("exploration/*/archive")
+    kept = {path.name for path in archive.glob("states/*.json")}
+    assert kept, "at least the start of the game"
 
     resumed = RunSupervisor(settings, RUN_ID)
     resumed.start()
@@ -65,3 +84,53 @@ async def test_a_run_goes_on_where_it_was_stopped_or_killed(settings: TrainerSet
     assert resumed.state.env_steps == stopped_at, "from the last checkpoint"
     await resumed.stop()
     assert resumed.state.status == "stopped"
+    later = coverage(resumed)
+    assert all(later.visits[square] >= n for square, n in covered.visits.items())
+    assert later.episodes.total() > covered.episodes.total(), "it went on with the same map"
+    assert {path.name for path in archive.glob("*/*.json")} >= kept
+
+
+@pytest.mark.timeout(580)
+async def test_a_killed_driver_costs_one_interval_at_most_and_keeps_model_and_archive(
+    settings: TrainerSettings, tmp_path: Path
+):
+    model = tmp_path / "rm.safetensors"
+    spec = RewardNetSpec(layout_version=LAYOUT_VERSION)
+    model.write_bytes(artifact.save(RewardNet(spec), spec, version=3))
+    settings = settings.model_copy(
+        update={"checkpoint_minutes": 1e-6, "reward_model_path": model, "explore_restarts": 0.5}
+    )
+    run = RunSupervisor(settings, RUN_ID)
+    run.start()
+    await iterations(run, 3)
+    assert run.state.reward_model_version == 3
+    assert run._process is not None
+    os.kill(run._process.pid, signal.SIGKILL)
+    killed_at = run.state.iteration
+    model.write_bytes(b"no longer a model")  # the checkpoint has its own
+    await eventually(
+        lambda: run.state.attempt == 1 and run.state.status == "training",
+        "it is started again",
+        seconds=SECONDS,
+    )
+    assert run.state.iteration >= killed_at - 1, "one interval is one iteration here"
+    await eventually(
+        lambda: run.state.reward_model_version is not None, "the model counts", seconds=SECONDS
+    )
+    assert run.state.reward_model_version == 3
+    await iterations(run, killed_at + 1)
+    assert run.state.last is not None
+    assert run.state.last.reward_model_version == 3
+    await run.stop()
+    archive = open_archive(run)
+    assert len(archive) >= 1
+    for record in archive.records:
+        archive.load(record.sha256)
+        archive.lineage(record.sha256)
+
+
+def open_archive(run: RunSupervisor) -> StateArchive:
+    """The run's archive as the next process would open it."""
+    (header,) = run.directory.glob("exploration/*/archive/archive.json")
+    identity = ArchiveIdentity.model_validate_json(header.read_bytes())
+    return StateArchive(header.parent, identity, CellCounts())

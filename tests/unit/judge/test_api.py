@@ -1,4 +1,5 @@
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -7,11 +8,15 @@ from fastapi import FastAPI
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.api import build_router
+from rlaif.judge.human_scores import HumanScores
+from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import Bench, build_bench
+from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.scores import judge_call, score_record
 
 SETTINGS = JudgeSettings(llm_base_url="http://127.0.0.1:1", llm_state_url="http://gpu:8000/v1")
@@ -19,15 +24,17 @@ SETTINGS = JudgeSettings(llm_base_url="http://127.0.0.1:1", llm_state_url="http:
 
 @pytest.fixture
 async def bench() -> AsyncIterator[Bench]:
-    built = build_bench(SETTINGS)
+    built = build_bench(SETTINGS, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
     yield built
-    await built.client.aclose()
+    await built.close()
 
 
-def _client(bench: Bench, store: ObjectStore | None) -> httpx.AsyncClient:
+def _client(
+    bench: Bench, store: ObjectStore | None, writer: HumanScores | None = None
+) -> httpx.AsyncClient:
     app = FastAPI()
     install_problem_handlers(app)
-    app.include_router(build_router(SETTINGS, bench, lambda: store))
+    app.include_router(build_router(SETTINGS, bench, lambda: store, lambda: writer))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://judge/api/v1")
 
 
@@ -57,17 +64,25 @@ async def test_judges_tell_models_routes_weights_votes_and_health(
     assert body["votes"] == 3
     assert body["weights"] == RUBRIC_WEIGHTS
     assert [(judge["name"], judge["model"], judge["route"]) for judge in body["judges"]] == [
-        ("state", "qwen25-7b", "/"),
+        ("state", "qwen25-7b", "/state"),
         ("puzzle", "qwen25-32b", "/puzzle"),
         ("vision", "qwen25-vl-32b", "/vision"),
     ]
     assert body["judges"][0]["health"] == {
         "calls": 0,
         "failures": 0,
+        "retries": 0,
         "last_error": None,
         "p50_seconds": None,
+        "deadline_seconds": 90.0,
         "resting_seconds": 0.0,
     }
+    standing = body["judges"][0]["standing"]
+    assert (standing["parse_fail_rate"], standing["retry_rate"], standing["abstain_rate"]) == (
+        None,
+        None,
+        None,
+    )
 
 
 async def test_scores_are_paged_and_leave_their_calls_out(
@@ -120,3 +135,53 @@ async def test_before_the_store_is_reached_scores_say_so(bench: Bench) -> None:
         assert reply.status_code == 503
         assert "readyz" in reply.json()["detail"]
         assert (await client.get("/judges")).status_code == 200
+
+
+async def test_an_override_is_stored_told_and_shown(bench: Bench, store: ObjectStore) -> None:
+    publisher = RecordingPublisher()
+    writer = HumanScores(store, publisher, now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
+    _put_score(store, bench.rules.judge_config, "seg-1")
+    async with _client(bench, store, writer) as client:
+        body = {"levels": {"progress": 2, "dialog": None}, "author": "ada"}
+        reply = await client.post("/scores/seg-1/overrides", json=body)
+        assert reply.status_code == 201
+        assert reply.json()["criteria"]["progress"]["source"] == "human"
+        assert reply.json()["judge_config"] == "human-1"
+        assert len(publisher.published) == 1
+        missing = await client.post("/scores/seg-2/overrides", json=body)
+        assert missing.status_code == 404
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"levels": {}, "author": "ada"},
+        {"levels": {"progress": 3}, "author": "ada"},
+        {"levels": {"progress": 1.5}, "author": "ada"},
+        {"levels": {"mood": 1}, "author": "ada"},
+        {"levels": {"progress": 1}},
+        {"levels": {"progress": 1}, "author": "ada", "weighted": 1},
+    ],
+)
+async def test_an_override_that_is_no_level_of_the_rubric_is_refused(
+    bench: Bench, store: ObjectStore, body: dict[str, Any]
+) -> None:
+    async with _client(bench, store) as client:
+        assert (await client.post("/scores/seg-1/overrides", json=body)).status_code == 422
+
+
+async def test_before_nats_is_reached_an_override_says_so(bench: Bench, store: ObjectStore) -> None:
+    async with _client(bench, store) as client:
+        body = {"levels": {"progress": 1}, "author": "ada"}
+        assert (await client.post("/scores/seg-1/overrides", json=body)).status_code == 503
+
+
+async def test_the_frozen_prompt_of_a_judge_can_be_read(client: httpx.AsyncClient) -> None:
+    body = (await client.get("/judges/puzzle")).json()
+    assert "Did the player work on a puzzle" in body["system"]
+    assert list(body["answer_schema"]["properties"]) == ["rationale", "puzzle"]
+    assert (await client.get("/judges/nobody")).status_code == 404
+
+
+async def test_comparisons_are_listed(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/comparisons")).json() == {"items": [], "next_cursor": None}

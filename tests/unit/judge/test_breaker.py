@@ -31,7 +31,33 @@ def test_one_failure_after_the_rest_is_enough_to_rest_again() -> None:
     assert breaker.wait(10.0) == 0
 
 
-def test_a_server_that_asks_for_a_longer_rest_gets_it() -> None:
+def test_after_a_rest_one_call_tries_the_route_while_the_others_wait() -> None:
     breaker = Breaker(limit=1, pause=10)
-    breaker.failed(0.0, retry_after=60)
-    assert breaker.wait(0.0) == 60
+    breaker.failed(0.0)
+    assert breaker.wait(10.0) == 0
+    breaker.enter()
+    assert breaker.wait(10.0) > 0
+    breaker.succeeded()
+    assert breaker.wait(10.0) == 0
+    assert not breaker.open
+
+
+def test_a_server_that_wants_a_rest_gets_it_and_is_tried_by_one_call() -> None:
+    breaker = Breaker(limit=5, pause=10)
+    breaker.rest(0.0, 2.0)
+    breaker.rest(0.0, 1.0)
+    assert breaker.wait(0.5) == 1.5
+    assert breaker.wait(2.0) == 0
+    breaker.enter()
+    assert breaker.wait(2.0) > 0
+    breaker.succeeded()
+    assert not breaker.open
+
+
+def test_a_try_that_was_cancelled_lets_the_next_one_go() -> None:
+    breaker = Breaker(limit=1, pause=10)
+    breaker.failed(0.0)
+    breaker.enter()
+    breaker.abandoned()
+    assert breaker.wait(10.0) == 0
+    assert breaker.open

@@ -14,9 +14,10 @@ from rlaif.contracts.events import SegmentExported, SegmentScored
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall, Telemetry
 from rlaif.judge.consumers import ScoringRules, SegmentScorer
+from rlaif.judge.judges import JUDGES
 from rlaif.judge.loading import MissingObjectError
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.panel import CallHook, Case
+from rlaif.judge.panel import CallHook, Case, Findings
 from rlaif.judge.ports import ThrottledError
 from rlaif.judge.votes import NoVote
 from rlaif.service.metrics import ServiceMetrics
@@ -26,7 +27,7 @@ from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.scores import judge_call
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-RULES = ScoringRules("jtest", RUBRIC_WEIGHTS, pictures=4)
+RULES = ScoringRules("jtest", RUBRIC_WEIGHTS, JUDGES)
 SCORE_KEY = keys.score("jtest", "seg-1")
 CALL = judge_call(rationale="walked on")
 
@@ -41,7 +42,7 @@ class FakePanel:
         self.gate: asyncio.Event | None = None
         self.started = asyncio.Event()
 
-    async def judge(self, case: Case, called: CallHook) -> dict[str, CriterionScore | NoVote]:
+    async def judge(self, case: Case, called: CallHook) -> Findings:
         self.cases.append(case)
         self.started.set()
         await called(CALL)
@@ -49,7 +50,7 @@ class FakePanel:
             await self.gate.wait()
         if self.error is not None:
             raise self.error
-        return self.results
+        return Findings(self.results)
 
 
 class FakeTelemetry:
@@ -153,7 +154,7 @@ async def test_the_panel_sees_neither_ids_nor_steps_of_the_run(bench: Bench, seg
     await bench.scorer.handle_segment_exported(_event(segments.write_segment(bench.store)))
     text = json.dumps(bench.panel.cases[0].facts)
     assert all(word not in text for word in ("seg-1", "ep-1", "run-1", "123456", "900"))
-    assert len(bench.panel.cases[0].pictures) == 4
+    assert bench.panel.cases[0].strip is not None
 
 
 async def test_a_segment_with_a_score_costs_no_call_and_its_event_is_sent_again(

@@ -10,29 +10,37 @@ from rlaif.judge.loading import (
     CorruptSegmentError,
     LoadedSegment,
     MissingObjectError,
+    Pictures,
+    load_pictures,
     load_segment,
     spread,
 )
 from rlaif.storage.ports import ObjectStore
 
 
-def _load(store: ObjectStore, event: SegmentExported, pictures: int = 4) -> LoadedSegment:
-    return load_segment(
-        store,
-        manifest_key=event.manifest_key,
-        manifest_sha256=event.manifest_sha256,
-        pictures=pictures,
+def _load(
+    store: ObjectStore, event: SegmentExported, most: int = 4
+) -> tuple[LoadedSegment, Pictures]:
+    segment = load_segment(
+        store, manifest_key=event.manifest_key, manifest_sha256=event.manifest_sha256
     )
+    return segment, load_pictures(store, segment.manifest, most)
 
 
 def test_a_whole_segment_is_loaded_with_a_few_pictures(store: ObjectStore, segments: Any) -> None:
-    segment = _load(store, segments.write_segment(store))
+    segment, pictures = _load(store, segments.write_segment(store))
     assert len(segment.records) == 75
-    assert len(segment.pictures) == 4
+    assert len(pictures.files) == 4
+    assert pictures.steps == (0, 2, 3, 5)
+
+
+def test_pictures_that_nobody_looks_at_are_not_fetched(store: ObjectStore, segments: Any) -> None:
+    event = segments.write_segment(store, leave_out="frames/000000.png")
+    assert _load(store, event, most=0)[1] == Pictures()
 
 
 def test_pictures_are_spread_over_the_segment(store: ObjectStore, segments: Any) -> None:
-    files = _load(store, segments.write_segment(store, pictures=7)).manifest.pictures
+    files = _load(store, segments.write_segment(store, pictures=7))[0].manifest.pictures
     assert spread(files, 4) == [files[0], files[2], files[4], files[6]]
     assert spread(files, 1) == [files[-1]]
     assert spread(files, 0) == spread([], 4) == []

@@ -1,13 +1,14 @@
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.breaker import Breaker
-from rlaif.judge.judges import INSUFFICIENT, JUDGES
+from rlaif.judge.judges import INSUFFICIENT, JUDGES, Judge
 from rlaif.judge.panel import Case, Panel, VotePolicy
 from rlaif.judge.ports import (
     Answer,
@@ -20,7 +21,8 @@ from rlaif.judge.ports import (
 from rlaif.judge.routes import RetryPolicy, Route
 from rlaif.judge.votes import NoVote
 
-CASE = Case({"rooms": {"first_visits": 1}}, [b"png"] * 4)
+CASE = Case({"rooms": {"first_visits": 1}}, b"png")
+THREE = VotePolicy(votes=3)
 Reply = Callable[[CompletionRequest], str]
 
 
@@ -47,23 +49,36 @@ class Calls:
         self.records.append(record)
 
 
-def _panel(**replies: Reply) -> tuple[Panel, dict[str, Fake]]:
+def _panel(
+    *,
+    policy: VotePolicy = THREE,
+    judges: tuple[Judge, ...] = JUDGES,
+    distrusted: Callable[[], frozenset[str]] = frozenset,
+    failures: int = 2,
+    **replies: Reply,
+) -> tuple[Panel, dict[str, Fake]]:
     fakes = {
         judge.name: Fake(replies.get(judge.name, lambda request: _levels(request, 2)))
         for judge in JUDGES
     }
     slots = asyncio.Semaphore(8)
     routes = {
-        name: Route(f"/{name}", fake, slots=slots, retry=RetryPolicy(1), breaker=Breaker(2, 30))
+        name: Route(
+            f"/{name}",
+            fake,
+            slots=slots,
+            retry=RetryPolicy(1, patience_seconds=1.0),
+            breaker=Breaker(failures, 30),
+        )
         for name, fake in fakes.items()
     }
-    return Panel(JUDGES, routes, VotePolicy(votes=3)), fakes
+    return Panel(judges, routes, policy, distrusted=distrusted), fakes
 
 
 async def test_three_judges_vote_three_times_and_cover_the_rubric() -> None:
     panel, fakes = _panel()
     calls = Calls()
-    results = await panel.judge(CASE, calls)
+    results = (await panel.judge(CASE, calls)).results
     assert list(results) == ["progress", "dialog", "efficiency", "puzzle", "novelty"]
     assert all(isinstance(r, CriterionScore) and r.value == 1.0 for r in results.values())
     assert [len(fake.requests) for fake in fakes.values()] == [3, 3, 3]
@@ -85,9 +100,9 @@ async def test_an_unreadable_answer_is_asked_for_once_more_with_another_seed() -
     answers = iter(["no json"])
     panel, fakes = _panel(puzzle=lambda request: next(answers, _levels(request, 1)))
     calls = Calls()
-    results = await panel.judge(CASE, calls)
+    results = (await panel.judge(CASE, calls)).results
     assert results["puzzle"] == CriterionScore(
-        value=0.5, votes=(1, 1, 1), agreement=1.0, judge="puzzle"
+        value=0.5, votes=(1, 1, 1), agreement=1.0, judge="puzzle", soft=0.5
     )
     assert len(fakes["puzzle"].requests) == 4
     assert len({request.seed for request in fakes["puzzle"].requests}) == 4
@@ -96,7 +111,7 @@ async def test_an_unreadable_answer_is_asked_for_once_more_with_another_seed() -
 
 async def test_a_judge_that_only_writes_garbage_abstains_after_one_repair_a_vote() -> None:
     panel, fakes = _panel(vision=lambda request: '{"novelty": 11}')
-    results = await panel.judge(CASE, Calls())
+    results = (await panel.judge(CASE, Calls())).results
     assert results["novelty"] is NoVote.INVALID
     assert isinstance(results["puzzle"], CriterionScore)
     assert len(fakes["vision"].requests) == 6
@@ -104,7 +119,7 @@ async def test_a_judge_that_only_writes_garbage_abstains_after_one_repair_a_vote
 
 async def test_a_judge_may_say_that_the_evidence_is_not_enough() -> None:
     panel, _ = _panel(puzzle=lambda request: _levels(request, INSUFFICIENT))
-    assert (await panel.judge(CASE, Calls()))["puzzle"] is NoVote.INSUFFICIENT
+    assert (await panel.judge(CASE, Calls())).results["puzzle"] is NoVote.INSUFFICIENT
 
 
 async def test_a_refused_request_makes_its_judge_unavailable_without_a_repair() -> None:
@@ -112,7 +127,7 @@ async def test_a_refused_request_makes_its_judge_unavailable_without_a_repair() 
         raise RefusedError("no pictures here")
 
     panel, fakes = _panel(vision=refuse)
-    results = await panel.judge(CASE, Calls())
+    results = (await panel.judge(CASE, Calls())).results
     assert results["novelty"] is NoVote.UNAVAILABLE
     assert len(fakes["vision"].requests) == 3
 
@@ -159,3 +174,107 @@ async def test_only_the_vision_judge_is_shown_pictures() -> None:
 
     assert kinds("vision") == {list}
     assert kinds("state") == kinds("puzzle") == {str}
+
+
+async def test_what_is_decided_is_not_asked_and_told_as_computed() -> None:
+    panel, fakes = _panel()
+    decided = {
+        "novelty": 1,
+        "efficiency": 0,
+        "dialog": NoVote.INSUFFICIENT,
+        "puzzle": NoVote.INSUFFICIENT,
+    }
+    found = await panel.judge(Case({"rooms": {}}, None, decided), Calls())
+    novelty = found.results["novelty"]
+    assert isinstance(novelty, CriterionScore)
+    assert (novelty.source, novelty.judge, novelty.value) == ("computed", "ram", 0.5)
+    assert found.results["dialog"] is NoVote.INSUFFICIENT
+    assert [len(fake.requests) for fake in fakes.values()] == [3, 0, 0]
+    assert "efficiency" not in fakes["state"].requests[0].schema["properties"]
+    # Dialog was on the state judge's sheet and has a vote, but it is decided.
+    assert set(found.audits) == {"dialog"}
+
+
+async def test_an_audit_asks_what_is_computed_and_keeps_the_votes_apart() -> None:
+    panel, fakes = _panel()
+    found = await panel.judge(Case({"rooms": {}}, b"png", {"novelty": 0}, audit=True), Calls())
+    novelty = found.results["novelty"]
+    assert isinstance(novelty, CriterionScore)
+    assert novelty.value == 0.0
+    assert found.audits["novelty"].value == 1.0
+    assert len(fakes["vision"].requests) == 3
+
+
+async def test_an_adaptive_vote_stops_when_two_agree() -> None:
+    panel, fakes = _panel(policy=VotePolicy(votes=3, adaptive=True))
+    results = (await panel.judge(CASE, Calls())).results
+    assert [len(fake.requests) for fake in fakes.values()] == [2, 2, 2]
+    progress = results["progress"]
+    assert isinstance(progress, CriterionScore)
+    assert progress.votes == (2, 2)
+
+
+async def test_an_adaptive_vote_goes_on_while_two_differ() -> None:
+    levels = iter([0, 2, 2])
+    panel, fakes = _panel(
+        policy=VotePolicy(votes=5, adaptive=True),
+        puzzle=lambda request: _levels(request, next(levels)),
+    )
+    results = (await panel.judge(CASE, Calls())).results
+    puzzle = results["puzzle"]
+    assert isinstance(puzzle, CriterionScore)
+    assert (sorted(puzzle.votes), puzzle.value) == ([0, 2, 2], 1.0)
+    assert len(fakes["puzzle"].requests) == 3
+
+
+async def test_a_judge_that_is_not_believed_is_not_asked_and_leaves_no_score() -> None:
+    panel, fakes = _panel(distrusted=lambda: frozenset({"vision"}))
+    found = await panel.judge(CASE, Calls())
+    assert found.results["novelty"] is NoVote.DISTRUSTED
+    assert fakes["vision"].requests == []
+
+
+async def test_a_prompt_that_its_model_cannot_take_is_not_sent() -> None:
+    small = tuple(replace(judge, context_tokens=700) for judge in JUDGES)
+    panel, fakes = _panel(judges=small)
+    found = await panel.judge(CASE, Calls())
+    assert set(found.results.values()) == {NoVote.OVER_BUDGET}
+    assert all(fake.requests == [] for fake in fakes.values())
+
+
+async def test_an_event_that_comes_again_asks_only_what_was_not_answered() -> None:
+    down = [True]
+
+    def broken_once(request: CompletionRequest) -> str:
+        if down[0]:
+            raise UnavailableError("down")
+        return _levels(request, 1)
+
+    async def late(request: CompletionRequest) -> Answer:
+        # The other judges answer first.
+        for _ in range(50):
+            await asyncio.sleep(0)
+        return await plain(request)
+
+    panel, fakes = _panel(failures=9, vision=broken_once)
+    plain = fakes["vision"].complete
+    fakes["vision"].complete = late  # type: ignore[method-assign]  # the slow one
+    with pytest.raises(OutageError):
+        await panel.judge(CASE, Calls())
+    down[0] = False
+    calls = Calls()
+    await panel.judge(CASE, calls)
+    assert len(fakes["state"].requests) == 3
+    cached = {record.judge for record in calls.records if record.cached}
+    assert cached == {"state", "puzzle"}
+    assert all(r.prompt_tokens is None for r in calls.records if r.cached)
+
+
+async def test_every_call_tells_what_it_takes_to_repeat_it() -> None:
+    panel, _ = _panel()
+    calls = Calls()
+    await panel.judge(CASE, calls)
+    by_variant = {r.variant for r in calls.records if r.judge == "state"}
+    assert by_variant == {0, 1, 2}
+    assert len({r.system_sha256 for r in calls.records}) == 3
+    assert all(r.answer and json.loads(r.answer) for r in calls.records)

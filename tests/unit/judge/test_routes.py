@@ -5,17 +5,22 @@ from typing import Any
 import pytest
 
 from rlaif.judge.breaker import Breaker
+from rlaif.judge.pace import Pace
 from rlaif.judge.ports import (
     Answer,
+    CallTimeoutError,
     CompletionRequest,
     InvalidReplyError,
     ModelError,
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes import RetryPolicy, Route
+from rlaif.judge.routes import Deadlines, RetryPolicy, Route
 
 REQUEST = CompletionRequest("m", (), "s", {}, seed=0, temperature=0.0, max_tokens=10)
+
+
+PATIENT = RetryPolicy(attempts=3, base_seconds=1, longest_wait_seconds=5, patience_seconds=10)
 
 
 class Clock:
@@ -31,6 +36,7 @@ class Clock:
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
+        await asyncio.sleep(0)
 
 
 class Scripted:
@@ -64,10 +70,10 @@ def route(clock: Clock) -> Callable[..., Route]:
     def make(model: Scripted, **options: Any) -> Route:
         chosen: dict[str, Any] = {
             "slots": asyncio.Semaphore(8),
-            "retry": RetryPolicy(attempts=3, base_seconds=1, longest_wait_seconds=5),
+            "retry": PATIENT,
             "breaker": Breaker(limit=5, pause=30),
         } | options
-        return Route("/dialog", model, clock=clock, sleep=clock.sleep, **chosen)
+        return Route("/dialog", model, clock=clock, sleep=clock.sleep, jitter=lambda: 0.5, **chosen)
 
     return make
 
@@ -86,7 +92,7 @@ async def test_a_passing_fault_is_tried_again_with_growing_waits(
     model, failures = Scripted(UnavailableError("a"), UnavailableError("b")), Failures()
     answer, _ = await route(model).complete(REQUEST, failed=failures)
     assert answer.text == "{}"
-    assert clock.slept == [1, 2]
+    assert clock.slept == [0.75, 1.5]
     assert [str(error) for error in failures.seen] == ["a", "b"]
 
 
@@ -94,7 +100,7 @@ async def test_the_servers_wish_for_a_pause_is_honoured(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
     await route(Scripted(ThrottledError("slow down", 4.0))).complete(REQUEST, failed=Failures())
-    assert clock.slept == [4.0]
+    assert clock.slept == [pytest.approx(4.2)]
 
 
 async def test_a_pause_too_long_to_wait_for_is_given_to_the_caller(
@@ -119,8 +125,8 @@ async def test_a_lasting_fault_is_given_up_after_the_attempts(
 async def test_a_resting_route_is_not_called(clock: Clock, route: Callable[..., Route]) -> None:
     model = Scripted(*[UnavailableError("down")] * 5)
     made = route(model, breaker=Breaker(limit=3, pause=30))
-    for _ in range(2):
-        with pytest.raises(UnavailableError):
+    for match in ("down", "rests for 30 s"):
+        with pytest.raises(UnavailableError, match=match):
             await made.complete(REQUEST, failed=Failures())
     assert model.calls == 3
     assert made.resting == 30
@@ -130,13 +136,130 @@ async def test_a_resting_route_is_not_called(clock: Clock, route: Callable[..., 
     assert made.resting == 0
 
 
-async def test_a_call_does_not_wait_for_a_route_that_went_to_rest(
+async def test_a_call_waits_for_a_short_rest_and_then_tries_the_route(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
-    made = route(Scripted(*[UnavailableError("down")] * 5), breaker=Breaker(limit=2, pause=30))
-    with pytest.raises(UnavailableError, match="down"):
+    model = Scripted(*[UnavailableError("down")] * 2)
+    made = route(model, breaker=Breaker(limit=2, pause=5))
+    await made.complete(REQUEST, failed=Failures())
+    assert model.calls == 3
+    assert clock.slept == [0.75, 1.5, pytest.approx(3.5)]
+
+
+async def test_after_a_rest_one_call_tries_the_route_and_the_others_wait_for_it(
+    clock: Clock, route: Callable[..., Route]
+) -> None:
+    class Probed(Scripted):
+        async def complete(self, request: CompletionRequest) -> Answer:
+            for _ in range(20):
+                await asyncio.sleep(0)
+            return await super().complete(request)
+
+    model = Probed(UnavailableError("down"))
+    made = route(model, breaker=Breaker(limit=1, pause=5), retry=RetryPolicy(attempts=1))
+    with pytest.raises(UnavailableError):
         await made.complete(REQUEST, failed=Failures())
-    assert clock.slept == [1]
+    clock.now += 5
+    first = asyncio.create_task(made.complete(REQUEST, failed=Failures()))
+    await asyncio.sleep(0)
+    others = [asyncio.create_task(made.complete(REQUEST, failed=Failures())) for _ in range(3)]
+    await first
+    assert model.calls == 2
+    await asyncio.gather(*others)
+    assert (model.calls, made.resting) == (5, 0)
+
+
+async def test_a_throttled_route_keeps_all_calls_back_until_the_server_wants_them(
+    clock: Clock, route: Callable[..., Route]
+) -> None:
+    model = Scripted(ThrottledError("slow down", 8.0))
+    made = route(model)
+    with pytest.raises(ThrottledError):
+        await made.complete(REQUEST, failed=Failures())
+    assert made.resting == 8.0
+    await made.complete(REQUEST, failed=Failures())
+    assert clock.now == 8.0
+    assert model.calls == 2
+
+
+async def test_calls_keep_the_pace_in_the_long_run(
+    clock: Clock, route: Callable[..., Route]
+) -> None:
+    made = route(Scripted(), pace=Pace(per_second=2.0, burst=2))
+    for _ in range(12):
+        await made.complete(REQUEST, failed=Failures())
+    assert clock.now == pytest.approx(5.0)
+
+
+class Hangs:
+    """Answers after `event`, or never."""
+
+    def __init__(self) -> None:
+        self.event = asyncio.Event()
+        self.calls = 0
+
+    async def complete(self, request: CompletionRequest) -> Answer:
+        self.calls += 1
+        await self.event.wait()
+        return Answer("{}")
+
+
+async def test_a_hanging_call_ends_after_a_few_times_the_slowest_answer(
+    route: Callable[..., Route],
+) -> None:
+    model = Hangs()
+    made = route(
+        model,
+        retry=RetryPolicy(attempts=1),
+        deadlines=Deadlines(most=90.0, least=0.05),
+    )
+    assert made.deadline() == 90.0
+    made.health.latencies.append(0.001)
+    assert made.deadline() == 0.05
+    with pytest.raises(CallTimeoutError, match="gave no answer in"):
+        await made.complete(REQUEST, failed=Failures())
+    made.health.latencies.append(0.1)
+    assert made.deadline() == pytest.approx(0.4)
+    await made.close()
+
+
+async def test_a_call_that_tries_a_resting_route_is_not_waited_for_long(
+    clock: Clock, route: Callable[..., Route]
+) -> None:
+    model = Hangs()
+    made = route(
+        model,
+        retry=RetryPolicy(attempts=1, patience_seconds=1000),
+        breaker=Breaker(limit=1, pause=30),
+        deadlines=Deadlines(most=0.1, least=0.1, probe=0.01),
+    )
+    for seconds in (0.1, 0.0):
+        with pytest.raises(CallTimeoutError, match=f"no answer in {seconds:.1f} s"):
+            await made.complete(REQUEST, failed=Failures())
+    assert model.calls == 2
+    await made.close()
+
+
+async def test_a_slow_route_is_told_from_a_dead_one_by_its_late_answer(
+    clock: Clock, route: Callable[..., Route]
+) -> None:
+    model = Hangs()
+    made = route(
+        model,
+        retry=RetryPolicy(attempts=1),
+        breaker=Breaker(limit=1, pause=30),
+        deadlines=Deadlines(most=90.0, least=0.01),
+    )
+    made.health.latencies.append(0.001)
+    with pytest.raises(CallTimeoutError):
+        await made.complete(REQUEST, failed=Failures())
+    assert made.resting == 30
+    clock.now += 8
+    model.event.set()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert made.resting == 0
+    assert made.deadline() == 32.0
 
 
 async def test_a_faulty_reply_is_not_tried_again_and_does_not_rest_the_route(

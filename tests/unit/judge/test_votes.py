@@ -3,23 +3,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.contracts.scores import CriterionScore
-from rlaif.judge.votes import Ballot, NoVote, tally
+from rlaif.judge.votes import Ballot, NoVote, certain, settled, tally
 
 NOT_SEEN, INVALID, AWAY = NoVote.INSUFFICIENT, NoVote.INVALID, NoVote.UNAVAILABLE
+SPLIT = NoVote.SPLIT
 
 
 @pytest.mark.parametrize(
     ("ballots", "value", "agreement"),
     [
         ([2, 2, 2], 1.0, 1.0),
-        ([0, 1, 2], 0.5, 1 / 3),
         ([0, 0, 2], 0.0, 2 / 3),
-        ([1, 2, NOT_SEEN], 0.75, 0.5),
         ([2, 2, INVALID], 1.0, 1.0),
         ([0], 0.0, 1.0),
     ],
 )
-def test_the_score_is_half_the_median_of_the_valid_votes(
+def test_the_score_is_half_the_majority_of_the_valid_votes(
     ballots: list[Ballot], value: float, agreement: float
 ) -> None:
     score = tally(ballots, judge="state")
@@ -37,9 +36,12 @@ def test_the_score_is_half_the_median_of_the_valid_votes(
         ([AWAY, AWAY, AWAY], AWAY),
         ([NOT_SEEN], NOT_SEEN),
         ([1, NOT_SEEN], NOT_SEEN),
+        ([0, 1, 2], SPLIT),
+        ([1, 2, NOT_SEEN], SPLIT),
+        ([0, 0, 2, 2], SPLIT),
     ],
 )
-def test_too_few_valid_votes_are_an_abstention_with_its_reason(
+def test_too_few_valid_votes_or_no_majority_are_an_abstention_with_its_reason(
     ballots: list[Ballot], reason: NoVote
 ) -> None:
     assert tally(ballots, judge="state") is reason
@@ -51,7 +53,24 @@ def test_nothing_is_imputed(ballots: list[Ballot]) -> None:
     score = tally(ballots, judge="state")
     if isinstance(score, CriterionScore):
         assert score.votes == tuple(levels)
-        assert min(levels) / 2 <= score.value <= max(levels) / 2
+        assert 2 * levels.count(round(2 * score.value)) > len(levels)
+        assert score.soft == pytest.approx(sum(levels) / len(levels) / 2)
+    elif score is SPLIT and len(levels) >= min(2, len(ballots)):
+        assert all(2 * levels.count(level) <= len(levels) for level in levels)
     else:
         assert len(levels) < min(2, len(ballots))
         assert score in ballots
+
+
+def test_two_ballots_that_agree_settle_an_adaptive_vote_and_lost_ones_do_not() -> None:
+    assert settled([2, 2], 3)
+    assert settled([NOT_SEEN, NOT_SEEN], 3)
+    assert not settled([2, 1], 3)
+    assert not settled([INVALID, INVALID], 3)
+    assert settled([2, 1, 0], 3)
+
+
+def test_a_computed_level_is_told_as_such() -> None:
+    assert certain(1) == CriterionScore(
+        value=0.5, votes=(1,), agreement=1.0, judge="ram", source="computed", soft=0.5
+    )

@@ -6,6 +6,7 @@ import pytest
 
 from rlaif.mock_llm.answering import Completion, answer
 from rlaif.mock_llm.reading import UnreadablePromptError
+from rlaif.teachers.teachers import Teacher, TeacherKind
 
 Chat = Callable[..., dict[str, Any]]
 
@@ -98,3 +99,22 @@ def test_what_is_no_judge_prompt_is_refused_with_the_reason(chat: Chat, content:
     body["messages"][1]["content"] = content
     with pytest.raises(UnreadablePromptError, match="json"):
         _answer(body)
+
+
+def test_a_simulated_teacher_takes_the_place_of_the_noise(chat: Chat) -> None:
+    body = chat()
+    plain = json.loads(_answer(body, temperature=0.0).text)
+    perfect = json.loads(_answer(body, temperature=1.0, teacher=Teacher()).text)
+    assert {k: v for k, v in perfect.items() if k != "rationale"} == {
+        k: v for k, v in plain.items() if k != "rationale"
+    }
+    wrong = json.loads(_answer(body, teacher=Teacher(TeacherKind.NOISY, error=1.0)).text)
+    for name, level in perfect.items():
+        if isinstance(level, int):
+            assert wrong[name] == 2 - level
+
+
+def test_a_teachers_mistake_is_the_same_in_every_vote(chat: Chat) -> None:
+    teacher = Teacher(TeacherKind.RANDOM)
+    texts = {_answer(chat(seed=n), request_seed=n, teacher=teacher).text for n in range(5)}
+    assert len(texts) == 1

@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -122,3 +123,9 @@ async def test_completions_are_counted_by_route_and_fault(chat: Chat) -> None:
         text = (await client.get("/metrics")).text
         assert (await client.get("/readyz")).status_code == 200
     assert 'rlaif_mock_llm_completions_total{fault="500",route="dialog"} 1.0' in text
+
+
+async def test_a_constant_judge_rates_everything_alike(chat: Chat) -> None:
+    async with _client(fault="constant:1") as client:
+        reply = (await client.post(PATH, json=chat())).json()["choices"][0]["message"]["content"]
+    assert json.loads(reply) == {"rationale": "fine", "progress": 1, "dialog": 1, "efficiency": 1}

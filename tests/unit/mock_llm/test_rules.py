@@ -34,7 +34,7 @@ Facts = Callable[..., dict[str, Any]]
         ("puzzle", {"puzzle": {"events_done": 1}}, 2),
         ("novelty", {}, 1),
         ("novelty", {"rooms": {"first_visits": 2}}, 2),
-        ("novelty", {"rooms": {"first_visits": 0, "different": 1}, "movement": {"pixels": 9}}, 0),
+        ("novelty", {"rooms": {"first_visits": 0, "different": 3}}, 0),
     ],
 )
 def test_each_rule_follows_its_anchors(

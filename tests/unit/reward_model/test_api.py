@@ -1,5 +1,6 @@
 """The REST routes over a training task on a file store."""
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -10,11 +11,13 @@ from fastapi import FastAPI
 from rlaif.reward_model.adapters.label_log import LabelLog
 from rlaif.reward_model.adapters.registry import ModelRegistry
 from rlaif.reward_model.api import build_router
+from rlaif.reward_model.api_versions import build_versions_router
 from rlaif.reward_model.bradley_terry import FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import _now
 from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import Training, TrainingRules
+from rlaif.reward_model.watchdog import Watchdog
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage.ports import ObjectStore
@@ -37,7 +40,7 @@ async def training(file_store: ObjectStore, registry: ModelRegistry) -> Training
         LabelLog(file_store, judge_config=None, most_labels=500),
         registry,
         RecordingPublisher(),
-        CandidateSettings(fit=FitSettings(epochs=8)),
+        CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2)),
         TrainingRules(relist_seconds=0.0),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=_now,
@@ -49,7 +52,12 @@ async def training(file_store: ObjectStore, registry: ModelRegistry) -> Training
 def client_of(training: Training | None, registry: ModelRegistry | None) -> httpx.AsyncClient:
     app = FastAPI()
     install_problem_handlers(app)
-    app.include_router(build_router(lambda: training, lambda: registry))
+    app.include_router(build_router(lambda: training))
+    app.include_router(
+        build_versions_router(
+            lambda: training, lambda: registry, lambda: Watchdog() if training else None
+        )
+    )
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://rm/api/v1")
 
 
@@ -97,6 +105,40 @@ async def test_models_are_listed_newest_first_and_one_is_the_champion(client, tr
     back = (await client.post("/reward-models/1/activate")).json()
     assert (back["version"], back["activation"]) == (1, 3)
     assert (await client.get("/reward-models/champion")).json() == back
+    assert (back["pinned"], back["pin_reason"]) == (True, "set by hand")
+    metrics = (await client.get("/reward-models/2/metrics")).json()
+    assert metrics == items[0]["metrics"]
+    compared = (await client.get("/reward-models/1/compare/2")).json()
+    assert compared["second_metrics"] == metrics
+    assert compared["first_accuracy"]["pairs"] > 0
+
+
+async def test_the_champion_is_pinned_and_unpinned(client):
+    pinned = (await client.put("/reward-models/champion/pin", json={"reason": "release"})).json()
+    assert (pinned["pinned"], pinned["pin_reason"], pinned["activation"]) == (True, "release", 1)
+    free = (await client.delete("/reward-models/champion/pin")).json()
+    assert (free["pinned"], free["pin_reason"]) == (False, None)
+
+
+async def test_a_version_can_be_activated_without_pinning(client):
+    back = (await client.post("/reward-models/1/activate", json={"pin": False})).json()
+    assert not back["pinned"]
+
+
+async def test_the_label_log_is_exported_line_by_line(client):
+    answer = await client.get("/labels/export")
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    assert len(lines) == 40
+    assert all(line["used"] and line["manifest_sha256"] for line in lines)
+    parquet = await client.get("/labels/export", params={"format": "parquet"})
+    assert parquet.status_code in (200, 501)
+
+
+async def test_the_watchdog_tells_what_it_saw(client):
+    body = (await client.get("/watchdog")).json()
+    assert body == {
+        "iterations": 0, "window": 40, "alarms": 0, "last_alarm": None, "last_alarm_version": None
+    }  # fmt: skip
 
 
 async def test_the_training_says_where_it_stands(client):
@@ -133,7 +175,10 @@ async def test_before_the_first_publication_there_is_no_champion(registry):
         assert (await client.get("/reward-models")).json()["items"] == []
 
 
-@pytest.mark.parametrize("path", ["/labels", "/preferences", "/reward-models", "/training"])
+@pytest.mark.parametrize(
+    "path",
+    ["/labels", "/labels/export", "/preferences", "/reward-models", "/training", "/watchdog"],
+)
 async def test_before_nats_and_s3_are_there_it_says_so(path):
     async with client_of(None, None) as client:
         answer = await client.get(path)

@@ -15,7 +15,7 @@ from rlaif.reward_net.potential import PotentialFunction
 from rlaif.testing.scored_segments import DIALOG_DIM, PROGRESS_DIM
 
 # A third of the usual passes: the same lessons, sooner.
-SETTINGS = CandidateSettings(fit=FitSettings(epochs=20))
+SETTINGS = CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2))
 
 
 @pytest.fixture(autouse=True)
@@ -58,9 +58,9 @@ def test_permuting_the_scores_leaves_the_inputs_unchanged_bit_for_bit(labels, mo
     seen: list[bytes] = []
     real = sides.fit
 
-    def recording(rows, preferences, **settings):
-        seen.append(rows.tobytes())
-        return real(rows, preferences, **settings)
+    def recording(rows, table, bags, **settings):
+        seen.append(rows.tobytes() + bags.tobytes())
+        return real(rows, table, bags, **settings)
 
     monkeypatch.setattr(sides, "fit", recording)
     made = labels(episodes=8, each=6, signal=True)
@@ -70,9 +70,9 @@ def test_permuting_the_scores_leaves_the_inputs_unchanged_bit_for_bit(labels, mo
         for item, other in zip(made, order, strict=True)
     ]
     first, second = trained(made), trained(permuted)
-    # Four fits each: the candidate's and three folds.
-    assert len(seen) == 8
-    assert seen[:4] == seen[4:]
+    # Six fits each: three folds, forward, control, and the candidate's.
+    assert len(seen) == 12
+    assert seen[:6] == seen[6:]
     assert first.label_digest != second.label_digest
     assert not second.passed
 

@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
+import torch
 
-from rlaif.contracts.reward_models import GateMetrics
+from rlaif.contracts.reward_models import GateMetrics, RewardNetSpec
 from rlaif.reward_model.gate import (
     GateSettings,
+    faults_of_network,
     faults_of_potential,
     lacking_data,
     newest_quarter,
     shortcomings,
 )
+from rlaif.reward_net.network import RewardNet
 
 GOOD = GateMetrics(
     train_accuracy=0.9,
@@ -80,3 +83,41 @@ def test_a_potential_that_varies_is_fine():
 def test_the_newest_quarter_is_never_empty():
     assert newest_quarter([5]) == 5
     assert newest_quarter([1, 2, 3, 4, 5, 6, 7, 8]) == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"forward_accuracy": 0.45, "forward_pairs": 30}, "what comes next"),
+        ({"control_accuracy": 0.7, "control_accuracy_low": 0.55}, "leak"),
+        ({"heldout_accuracy_high": 0.6, "folds_accuracy_low": 0.7}, "did not learn"),
+        ({"heldout_ece": 0.4}, "probabilities"),
+        ({"champion_heldout_accuracy": 0.76, "probe_correlation": 0.1}, "probes"),
+    ],
+)
+def test_each_piece_of_evidence_can_refuse(change, word):
+    reasons = shortcomings(GOOD.model_copy(update=change), SETTINGS)
+    assert any(word in reason for reason in reasons)
+
+
+def test_another_ranking_of_the_probes_is_fine_when_it_is_a_better_one():
+    change = {"champion_heldout_accuracy": 0.6, "probe_correlation": 0.1}
+    assert shortcomings(GOOD.model_copy(update=change), SETTINGS) == []
+
+
+def test_a_control_near_chance_says_that_nothing_leaks():
+    change = {"control_accuracy": 0.56, "control_accuracy_low": 0.45}
+    assert shortcomings(GOOD.model_copy(update=change), SETTINGS) == []
+
+
+def test_a_potential_beyond_its_bound_is_refused():
+    assert faults_of_potential(np.array([0.0, 1.5], np.float32), SETTINGS)
+
+
+def test_a_network_of_another_layout_or_with_nan_is_refused_before_it_is_asked():
+    net = RewardNet(RewardNetSpec(layout_version="v1"), generator=torch.Generator().manual_seed(0))
+    assert faults_of_network(net, layout_version="v1") == []
+    assert "layout" in faults_of_network(net, layout_version="v2")[0]
+    with torch.no_grad():
+        net.net[-1].bias[0] = float("nan")
+    assert "NaN" in faults_of_network(net, layout_version="v1")[0]

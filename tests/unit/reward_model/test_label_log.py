@@ -1,5 +1,7 @@
 """The log of labels follows the score objects, whatever events arrive."""
 
+import io
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -9,6 +11,8 @@ import numpy as np
 import pytest
 
 from rlaif.reward_model.adapters.label_log import LabelLog
+from rlaif.reward_model.export import json_lines, parquet
+from rlaif.reward_model.labels import label_digest
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectInfo, ObjectStore, StoreUnavailableError
 from rlaif.testing.scored_segments import ScoredSegment, play, write_scored
@@ -215,3 +219,116 @@ def test_before_the_first_score_there_is_no_configuration(store):
     write_scored(store, SEGMENTS[0])
     log.look(full=False)
     assert ids(log) == names(SEGMENTS[:1])
+
+
+def override(store, segment, revision, value):
+    """What a person says of a segment."""
+    values = dict.fromkeys(segment.values, value)
+    return write_scored(store, segment, judge_config=f"human-{revision}", values=values)
+
+
+def test_what_a_person_said_counts_before_the_judges_and_the_last_word_counts(store):
+    for segment in SEGMENTS[:3]:
+        write_scored(store, segment)
+    override(store, SEGMENTS[0], 1, 0.0)
+    log = log_of(store)
+    log.look(full=True)
+    assert ids(log) == names(SEGMENTS[:3])
+    found = {item.segment_id: item for item in log.labels}
+    assert found[SEGMENTS[0].segment_id].values == dict.fromkeys(SEGMENTS[0].values, 0.0)
+    assert found[SEGMENTS[1].segment_id].revision == 0
+    override(store, SEGMENTS[0], 2, 1.0)
+    log.look(full=False)
+    found = {item.segment_id: item for item in log.labels}
+    assert found[SEGMENTS[0].segment_id].values == dict.fromkeys(SEGMENTS[0].values, 1.0)
+    assert found[SEGMENTS[0].segment_id].revision == 2
+
+
+def test_overrides_are_never_taken_for_the_judges_that_scored_last(store):
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    old = write_scored(store, SEGMENTS[0])
+    new = override(store, SEGMENTS[0], 1, 1.0)
+    store.modified = {old.score_key: now, new.score_key: now + timedelta(hours=1)}
+    log = log_of(store, judge_config=None)
+    log.look(full=True)
+    assert log.judge_config == "config-1"
+    assert [item.revision for item in log.labels] == [1]
+
+
+def test_a_person_is_kept_when_the_judges_labels_are_too_many(store):
+    oldest = min(SEGMENTS, key=lambda item: item.env_step)
+    override(store, oldest, 1, 1.0)
+    for segment in SEGMENTS:
+        write_scored(store, segment)
+    log = log_of(store, most_labels=2)
+    log.look(full=True)
+    assert oldest.segment_id in ids(log)
+    assert len(log.labels) == 3
+
+
+def test_labels_of_two_runs_are_ordered_by_run_and_not_by_step(store):
+    early, late = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
+    first, second = sorted(SEGMENTS[:2], key=lambda item: -item.env_step)
+    assert first.env_step > second.env_step
+    write_scored(store, first, run_id="run-a", created_at=early)
+    write_scored(store, second, run_id="run-b", created_at=late)
+    log = log_of(store)
+    log.look(full=True)
+    assert [item.run_id for item in log.labels] == ["run-a", "run-b"]
+    few = log_of(store, most_labels=1)
+    few.look(full=True)
+    assert [item.run_id for item in few.labels] == ["run-b"]
+
+
+def test_the_log_is_the_same_after_a_restart(store):
+    for segment in SEGMENTS:
+        write_scored(store, segment)
+    override(store, SEGMENTS[2], 1, 0.5)
+    one, other = log_of(store), log_of(store)
+    for segment in SEGMENTS[:4]:
+        one.look([keys.score("config-1", segment.segment_id)], full=False)
+    one.look(full=True)
+    other.look(full=True)
+    assert label_digest(one.labels) == label_digest(other.labels)
+
+
+def test_the_export_holds_every_score_used_or_not_and_says_why(store):
+    for segment in SEGMENTS[:2]:
+        write_scored(store, segment)
+    write_scored(store, SEGMENTS[2], values={"novelty": 1.0})
+    override(store, SEGMENTS[0], 1, 0.0)
+    store.put(keys.score("config-1", "zz-broken"), b"{}")
+    log = log_of(store)
+    log.look(full=True)
+    told = {entry.score_key: (entry.used, entry.why_not) for entry in log.entries()}
+    assert told == {
+        keys.score("config-1", SEGMENTS[0].segment_id): (False, "overridden"),
+        keys.score("config-1", SEGMENTS[1].segment_id): (True, None),
+        keys.score("config-1", SEGMENTS[2].segment_id): (False, "abstained"),
+        keys.score("config-1", "zz-broken"): (False, "invalid"),
+        keys.score("human-1", SEGMENTS[0].segment_id): (True, None),
+    }
+
+
+def test_an_exported_line_has_the_whole_provenance(store):
+    event = write_scored(store, SEGMENTS[0])
+    log = log_of(store)
+    log.look(full=True)
+    (line,) = json_lines(log.entries())
+    told = json.loads(line)
+    record = json.loads(store.get(event.score_key))
+    assert told["score_sha256"] == event.score_sha256
+    for name in ("manifest_sha256", "judge_config", "criteria", "weights", "calls", "run_id"):
+        assert told[name] == record[name]
+
+
+def test_parquet_holds_the_same_rows(store):
+    parquet_module = pytest.importorskip("pyarrow.parquet")
+    for segment in SEGMENTS[:3]:
+        write_scored(store, segment)
+    log = log_of(store)
+    log.look(full=True)
+    table = parquet_module.read_table(io.BytesIO(parquet(log.entries()))).to_pylist()
+    assert [row["segment_id"] for row in table] == names(SEGMENTS[:3])
+    assert table[0]["value_progress"] == SEGMENTS[0].values["progress"]
+    assert set(json.loads(table[0]["criteria"])) == set(SEGMENTS[0].values)

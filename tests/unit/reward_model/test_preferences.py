@@ -5,8 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rlaif.reward_model.preferences import PairSettings, margin, sample_preferences
+from rlaif.reward_model.preferences import (
+    PairSettings,
+    PairTable,
+    by_degree,
+    margin,
+    sample_preferences,
+)
 
 
 def sample(segments, *, seed=0, **changes):
@@ -58,7 +66,6 @@ def test_a_difference_below_the_tie_band_is_a_light_tie(two, higher, decided):
     (found,) = sample([a, b])
     assert found.decided is decided
     assert (found.target == 0.5) is not decided
-    assert found.weight == (1.0 if decided else 0.25)
 
 
 def test_ties_can_be_dropped(two):
@@ -103,3 +110,47 @@ def test_equal_seeds_choose_equal_pairs(labels):
     segments = labels(episodes=1, each=60, signal=True)
     assert sample(segments, seed=1) == sample(segments, seed=1)
     assert sample(segments, seed=1) != sample(segments, seed=2)
+
+
+def test_ties_weigh_a_quarter_of_decided_pairs(labels):
+    made = labels(episodes=1, each=4, signal=True)
+    low, high = (dict.fromkeys(made[0].weights, value) for value in (0.0, 1.0))
+    table = PairTable(scored(made, low, low, high, high), PairSettings())
+    compared = table.compare(np.array([0, 0]), np.array([1, 2]))
+    assert compared.weight.tolist() == [0.25, 1.0]
+
+
+def test_a_segment_in_many_pairs_counts_no_more_than_one_in_few():
+    a, b = np.array([0, 0, 0, 4]), np.array([1, 2, 3, 5])
+    weights = by_degree(np.ones(4), a, b, 6)
+    # Segment 0 has three pairs, 4 and 5 one: together the pairs of 0 weigh sqrt(3), not 3.
+    assert weights[:3].sum() == pytest.approx(np.sqrt(3))
+    assert weights[3] == 1.0
+
+
+def test_votes_that_disagree_make_a_softer_label(two):
+    a, b = two
+    sure = sample([replace(a, doubts={}), replace(b, doubts={})])
+    doubts = dict.fromkeys(a.weights, 0.25)
+    unsure = sample([replace(a, doubts=doubts), replace(b, doubts=doubts)])
+    for one, other in zip(sure, unsure, strict=True):
+        assert abs(other.target - 0.5) < abs(one.target - 0.5)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=12))
+def test_exchanging_the_segments_mirrors_the_preference(values):
+    rows = [{"progress": value} for value in values]
+    segments = [Valued(row) for row in rows]
+    table = PairTable(segments, PairSettings())
+    a, b = np.triu_indices(len(values), k=1)
+    there, back = table.compare(a, b), table.compare(b, a)
+    np.testing.assert_allclose(there.margin, -back.margin)
+    np.testing.assert_allclose(there.target, 1 - back.target)
+    assert (there.decided == back.decided).all()
+
+
+class Valued:
+    """A segment of which only the values are asked for."""
+
+    def __init__(self, values):
+        self.values, self.doubts, self.weights = values, {}, {"progress": 1.0}

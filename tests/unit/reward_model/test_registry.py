@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -209,6 +210,19 @@ def test_a_lost_answer_to_the_commit_is_found_to_be_ours(file_store):
 
     live = publish(Forgetful(file_store, "", after=True))
     assert live.champion.version == 1
+
+
+def test_the_published_file_holds_the_answers_to_the_candidates_probes(file_store):
+    probes = np.random.default_rng(0).random((5, 128), dtype=np.float32)
+    live = registry_of(file_store).publish(
+        replace(candidate(), probes=probes), judge_config="mock-1", seed=0
+    )
+    data = file_store.get(live.manifest.model_key)
+    assert data == artifact.save(
+        candidate().net, live.manifest.spec, version=live.manifest.version, probes=probes
+    )
+    loaded = artifact.load(data, sha256=live.manifest.model_sha256, layout_version="layout-1")
+    assert loaded.probed
 
 
 def test_versions_are_ordered_as_numbers(file_store):

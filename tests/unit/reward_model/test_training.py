@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,15 +11,17 @@ import pytest
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import RewardModelPublished, RewardModelRejected
+from rlaif.contracts.telemetry import TrainingProgress
 from rlaif.reward_model.adapters.label_log import LabelLog
 from rlaif.reward_model.adapters.registry import ModelRegistry
 from rlaif.reward_model.bradley_terry import FitSettings
-from rlaif.reward_model.consumers import ScoreListener
+from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import Training, TrainingRules
-from rlaif.reward_model.wiring import candidate_settings, training_rules
+from rlaif.reward_model.watchdog import Alarm, Watchdog, WatchdogSettings
+from rlaif.reward_model.wiring import candidate_settings, training_rules, watchdog_settings
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 from rlaif.testing.publisher import RecordingPublisher
@@ -26,7 +29,7 @@ from rlaif.testing.scored_segments import play, write_scored
 from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-QUICK = CandidateSettings(fit=FitSettings(epochs=20))
+QUICK = CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2))
 SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
 NOISE = play(episodes=6, each=6, signal=False, seed=3, run="noise")
 
@@ -193,7 +196,7 @@ async def test_going_back_is_told_as_a_new_event(world):
     await training.step()
     world.write(SIGNAL[48:])
     await training.step()
-    assert world.publisher.versions() == [1, 2]
+    assert world.publisher.versions() == [1, 2], training.status().last_attempt
     await training.activate(1)
     assert world.publisher.versions() == [1, 2, 1]
     ids = {envelop(item, source="t", time=NOW).id for item in world.publisher.published}
@@ -259,4 +262,105 @@ async def test_a_champion_of_another_layout_is_replaced_without_comparison(world
 def test_the_settings_mean_what_the_domain_means_by_default():
     settings = RewardModelSettings()
     assert candidate_settings(settings) == CandidateSettings()
+    assert watchdog_settings(settings) == WatchdogSettings()
     assert training_rules(settings) == TrainingRules()
+
+
+async def two_versions(world):
+    world.write(SIGNAL[:48])
+    training = world.process(relist_seconds=0.0)
+    await training.step()
+    world.write(SIGNAL[48:])
+    await training.step()
+    assert world.publisher.versions() == [1, 2]
+    return training
+
+
+async def test_a_pinned_champion_stays_until_it_is_unpinned(world):
+    world.write(SIGNAL[:48])
+    training = world.process(relist_seconds=0.0)
+    await training.step()
+    await training.pin("release")
+    world.write(SIGNAL[48:])
+    await training.step()
+    assert training.status().last_attempt.outcome == "held"
+    assert world.registry.versions() == [1]
+    await training.pin(None)
+    await training.step()
+    assert training.status().last_attempt.outcome == "published"
+    assert world.registry.live().champion.version == 2
+    assert not world.registry.live().champion.pinned
+
+
+async def test_a_pin_outlives_the_process(world):
+    world.write(SIGNAL[:48])
+    await world.process().step()
+    await world.process().pin("release")
+    live = world.registry.live().champion
+    assert (live.pinned, live.pin_reason, live.activation) == (True, "release", 1)
+
+
+async def test_an_alarm_goes_back_to_the_version_before_and_pins_it(world):
+    training = await two_versions(world)
+    alarm = Alarm(2, "run-1", 60, (0.1, 0.6), (2.0, 2.0))
+    await training.roll_back(alarm)
+    live = world.registry.live().champion
+    assert (live.version, live.pinned, live.pin_reason) == (1, True, alarm.reason)
+    assert world.publisher.versions() == [1, 2, 1]
+
+
+async def test_an_alarm_about_a_version_that_is_not_live_changes_nothing(world):
+    training = await two_versions(world)
+    assert await training.roll_back(Alarm(1, "run-1", 60, (0.1, 0.6), (2.0, 2.0))) is None
+    assert world.registry.live().champion.version == 2
+
+
+async def test_the_watchdog_hears_the_trainer_and_acts(world):
+    training = await two_versions(world)
+    dog = Watchdog(WatchdogSettings(iterations=8))
+    metrics = RewardModelMetrics(ServiceMetrics("reward-model"))
+
+    async def telemetry(subject):
+        assert subject == "telemetry.progress"
+        yield subject, b"no reading"
+        for iteration in range(8):
+            told = TrainingProgress(
+                at=NOW, run_id="run-1", status="training", iteration=iteration, env_steps=0,
+                episodes=0, potential_mean=iteration / 8, milestones_mean=2.0,
+                reward_model_version=2,
+            )  # fmt: skip
+            yield subject, told.model_dump_json().encode()
+
+    listener = ProgressListener(telemetry, dog, training, metrics, roll_back=True)
+    listening = asyncio.create_task(listener.run())
+    await eventually(lambda: world.publisher.versions() == [1, 2, 1], "the roll-back")
+    listening.cancel()
+    assert dog.alarms == 1
+
+
+async def test_a_second_fit_begins_with_the_champions_weights_and_says_so(world):
+    training = await two_versions(world)
+    first, second = (world.registry.manifest(version).lineage for version in (1, 2))
+    assert (first.warm_from, second.warm_from) == (None, "version 1")
+    other = Training(
+        LabelLog(world.store, judge_config=None, most_labels=500),
+        world.registry,
+        world.publisher,
+        replace(QUICK, heldout_fraction=0.4),
+        TrainingRules(),
+        RewardModelMetrics(ServiceMetrics("reward-model")),
+        now=lambda: NOW,
+    )
+    live = world.registry.live()
+    assert training._incumbent(live, "layout-1").start is not None
+    # Another split: the champion may have seen what is held out now.
+    assert other._incumbent(live, "layout-1").start is None
+
+
+async def test_two_versions_are_compared_on_pairs_that_neither_was_taught(world):
+    training = await two_versions(world)
+    found = await training.compare(1, 2)
+    assert found.first.pairs == found.second.pairs > 0
+    assert found.correlation > 0
+    same = await training.compare(2, 2)
+    assert (same.disagree, same.correlation) == (0.0, pytest.approx(1.0))

@@ -1,9 +1,11 @@
 """The file of a reward network: it round-trips, and every bad file is refused by name."""
 
+import base64
 import hashlib
 import io
 import json
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,6 +160,71 @@ def test_weights_that_overflow_on_an_observation_are_refused():
 
 def test_a_network_that_answers_always_the_same_is_refused():
     assert refusal(planted(lambda t: t["net.0.weight"].fill_(0.0))).reason == "constant"
+
+
+def metadata_of(data: bytes) -> dict[str, Any]:
+    length = int.from_bytes(data[:8], "little")
+    text = json.loads(data[8 : 8 + length])["__metadata__"]["rlaif_reward_net"]
+    metadata: dict[str, Any] = json.loads(text)
+    return metadata
+
+
+def with_probes(change: Callable[[dict[str, Any]], None], seed: int = 0) -> bytes:
+    """A file whose probe values were changed after it was written."""
+    metadata = metadata_of(artifact.save(network(seed), SPEC, version=1))
+    change(metadata)
+    return safetensors.torch.save(
+        network(seed).state_dict(), metadata={"rlaif_reward_net": json.dumps(metadata)}
+    )
+
+
+def test_the_answers_to_probe_observations_travel_in_the_file():
+    probes = np.random.default_rng(1).random((40, 128), dtype=np.float32)
+    data = artifact.save(network(), SPEC, version=1, probes=probes)
+    loaded = artifact.load(data, sha256=sha(data), layout_version="v1")
+    assert loaded.probed
+    kept = metadata_of(data)["probes"]
+    rows = np.frombuffer(base64.b64decode(kept["observations"]), "<f4").reshape(-1, 128)
+    np.testing.assert_array_equal(rows, probes[:16])
+    np.testing.assert_allclose(kept["potentials"], PotentialFunction(network())(rows), atol=1e-6)
+
+
+def test_a_network_that_does_not_give_its_recorded_answers_is_refused():
+    def shift(metadata: dict[str, Any]) -> None:
+        metadata["probes"]["potentials"][3] += 2e-5
+
+    error = refusal(with_probes(shift))
+    assert error.reason == "wrong_answers"
+    assert "2e-05" in error.detail
+
+
+def test_weights_of_another_network_do_not_give_the_recorded_answers():
+    data = artifact.save(network(), SPEC, version=1)
+    length = int.from_bytes(data[:8], "little")
+    metadata = json.loads(data[8 : 8 + length])["__metadata__"]
+    swapped = safetensors.torch.save(network(1).state_dict(), metadata=metadata)
+    assert refusal(swapped).reason == "wrong_answers"
+
+
+def test_answers_that_differ_by_the_last_bits_only_are_the_same():
+    def nudge(metadata: dict[str, Any]) -> None:
+        metadata["probes"]["potentials"][0] += 5e-6
+
+    data = with_probes(nudge)
+    assert artifact.load(data, sha256=sha(data), layout_version="v1").probed
+
+
+def test_a_file_of_before_probe_values_still_loads():
+    data = with_probes(lambda metadata: metadata.pop("probes"))
+    assert not artifact.load(data, sha256=sha(data), layout_version="v1").probed
+
+
+@pytest.mark.parametrize("observations", ["no base64!", "AAAA", ""])
+def test_probe_values_that_cannot_be_read_are_refused(observations: str):
+    def spoil(metadata: dict[str, Any]) -> None:
+        metadata["probes"]["observations"] = observations
+
+    assert refusal(with_probes(spoil)).reason == "bad_metadata"
 
 
 def test_saving_under_a_spec_of_another_shape_is_refused():

@@ -1,6 +1,6 @@
 """The capture budget follows the judges, not the emulator."""
 
-from rlaif.trainer.budget import CaptureBudget
+from rlaif.trainer.budget import CaptureBudget, share
 
 
 def test_tokens_arrive_by_the_minute():
@@ -33,3 +33,16 @@ def test_zero_a_minute_captures_nothing_after_the_first():
     budget = CaptureBudget(per_minute=0, backlog_limit=8)
     budget.spend(budget.grant(0.0, 0))
     assert budget.grant(600.0, 0) == 0
+
+
+def test_the_shares_of_all_runners_add_up_to_the_grant():
+    for segments in range(8):
+        for turn in range(7):
+            shares = [share(segments, parts=3, part=part, turn=turn) for part in (1, 2, 3)]
+            assert sum(shares) == segments
+            assert max(shares) - min(shares) <= 1
+
+
+def test_a_grant_of_one_goes_to_each_runner_in_turn():
+    given = [[share(1, parts=3, part=part, turn=turn) for part in (1, 2, 3)] for turn in range(3)]
+    assert [sum(column) for column in zip(*given, strict=True)] == [1, 1, 1]

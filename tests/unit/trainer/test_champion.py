@@ -9,7 +9,7 @@ from rlaif.contracts.reward_models import Champion
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.trainer.champion import ChampionWatcher
-from rlaif.trainer.runs.protocol import LoadRewardModel
+from rlaif.trainer.runs.protocol import LoadRewardModel, RewardModelRefused
 
 MODEL = b"a model"
 
@@ -77,6 +77,19 @@ async def test_a_model_that_is_not_what_was_published_is_left_alone(
     assert inbox.commands == []
     publish(store, 3)
     assert await watcher.refresh(), "looked for again once it is whole"
+
+
+async def test_a_model_that_is_not_what_was_published_is_reported_once(
+    store: FileStore, inbox: Inbox, tmp_path: Path
+):
+    refused: list[RewardModelRefused] = []
+    watcher = ChampionWatcher(store, tmp_path / "models", inbox.take, refused.append)
+    publish(store, 3, stored=b"half of a mod")
+    for _ in range(3):
+        await watcher.refresh()
+    (refusal,) = refused
+    assert refusal.version == 3
+    assert refusal.reason.startswith("hash_mismatch: ")
 
 
 async def test_a_champion_that_cannot_be_read_keeps_the_one_before(

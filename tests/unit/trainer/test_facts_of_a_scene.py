@@ -1,4 +1,4 @@
-"""The environment reads the facts again only when the scene changed: that must miss nothing."""
+"""The environment looks at the RAM again only when the scene changed: that must miss nothing."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from rlaif.game.blocks import RamBlocks
 from rlaif.game.encoder_memo import Encoder
 from rlaif.game.memory_map import address
 from rlaif.trainer.env.facts import read_facts
+from rlaif.trainer.env.waiting import plays_alone
 
 SIZE = 0x2000
 
@@ -42,3 +43,4 @@ def test_facts_depend_on_the_scene_and_the_position_alone(seed, zeros):
         if not encoder.scene_changed:
             moved = facts._replace(x=encoder.x, y=encoder.y)
             assert moved == read_facts(after), hex(0xC000 + at)
+            assert plays_alone(after) == plays_alone(before), hex(0xC000 + at)

@@ -62,10 +62,16 @@ def test_the_same_room_number_in_another_area_is_another_room(ledger: EpisodeRew
     assert "room" not in paid(ledger, group=2), "groups 1 to 3 share their rooms"
 
 
-def test_rupees_that_are_spent_and_found_again_pay_nothing(ledger: EpisodeRewards):
-    assert paid(ledger, rupees=15) == pytest.approx({"rupee": 0.025})
+def test_rupees_that_are_spent_and_found_again_pay_nothing():
+    ledger = EpisodeRewards(preset("seed"))
+    ledger.begin(START)
+    assert paid(ledger, rupees=15) == pytest.approx({"rupee": 0.05})
     assert paid(ledger, rupees=5) == {}
     assert paid(ledger, rupees=15) == {}
+
+
+def test_rupees_grow_back_so_the_default_pays_nothing_for_them(ledger: EpisodeRewards):
+    assert paid(ledger, rupees=999) == {}
 
 
 def test_keys_pay_above_the_most_that_their_dungeon_has_seen(ledger: EpisodeRewards):

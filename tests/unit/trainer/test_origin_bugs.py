@@ -20,6 +20,7 @@ from rlaif.game import rooms
 from rlaif.game.actions import Action
 from rlaif.game.blocks import RamBlocks
 from rlaif.game.encoder import encode
+from rlaif.game.state import decode
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.exploration.states import Cell
@@ -168,10 +169,17 @@ def test_death_was_seen_in_a_counter_of_the_game_over_menu(game: Any):
     assert game.facts.dead
 
 
-def test_500_rupees_in_bcd_were_read_as_1280(game: Any):
+def test_500_rupees_in_bcd_were_read_as_1280(scripted_game: Callable[..., Any]):
+    game = scripted_game("seed")
+    game.begin()
     game.poke("wNumRupees", b"\x00\x05")
     assert game.facts.progress.rupees == 500
-    assert game.step() == pytest.approx({"rupee": 2.5})
+    assert game.step() == pytest.approx({"rupee": 5.0})
+
+
+def test_10_bombs_in_bcd_were_read_as_16(game: Any):
+    game.poke("wNumBombs", 0x10)
+    assert decode(ram(game)).bombs == 10
 
 
 def test_keys_were_read_in_heros_cave_alone(game: Any):

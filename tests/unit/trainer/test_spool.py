@@ -36,3 +36,19 @@ def test_a_half_written_file_is_dropped_at_the_next_start(tmp_path: Path):
 def test_a_file_that_is_no_capture_says_so(tmp_path: Path):
     with pytest.raises(ValueError, match="validation error"):
         SpooledCapture.unpack(b"{}\nrest")
+
+
+def test_a_full_spool_takes_no_more_and_says_so(tmp_path: Path, spooled: SpooledFactory):
+    spool = Spool(tmp_path, limit=2)
+    assert [spool.offer(spooled(f"s-{n}")) for n in range(2)] == [None, None]
+    assert spool.offer(spooled("s-3")) == "2 captures wait in the spool already"
+    assert spool.count() == 2
+    next(spool.waiting()).unlink()
+    assert spool.offer(spooled("s-3")) is None
+
+
+def test_a_disk_that_takes_nothing_is_said_and_not_raised(tmp_path: Path, spooled: SpooledFactory):
+    gone = Spool(tmp_path / "gone", limit=2)
+    why = gone.offer(spooled("s-1"))
+    assert why is not None
+    assert why.startswith("the spool cannot be written: ")

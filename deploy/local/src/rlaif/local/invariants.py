@@ -83,8 +83,9 @@ def _scores(episodes: ObjectStore) -> dict[tuple[str, str], str]:
     """(judge configuration, segment) → digest of the score object."""
     found = {}
     for info in episodes.list(keys.scores()):
-        _, config, name = info.key.split("/")
-        found[config, name.removesuffix(".json")] = sha256(episodes.get(info.key)).hexdigest()
+        ids = keys.score_ids(info.key)
+        if ids is not None:
+            found[ids] = sha256(episodes.get(info.key)).hexdigest()
     return found
 
 

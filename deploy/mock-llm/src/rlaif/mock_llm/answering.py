@@ -11,8 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rlaif.mock_llm.reading import INSUFFICIENT, Evidence, criteria_of, evidence_of
+from rlaif.mock_llm.comparing import BETTER, compare
+from rlaif.mock_llm.reading import INSUFFICIENT, Evidence, criteria_of, evidence_of, injected
 from rlaif.mock_llm.rules import RULES
+from rlaif.mock_llm.teaching import taught_comparison, taught_opinions
+from rlaif.teachers.teachers import Teacher
 
 _CHARACTERS_PER_TOKEN = 4
 _PICTURE_TOKENS = 256
@@ -44,6 +47,8 @@ def answer(
     temperature: float,
     noise: float,
     max_tokens: int,
+    gullible: bool = False,
+    teacher: Teacher | None = None,
 ) -> Completion:
     """Answer one judge prompt.
 
@@ -55,6 +60,8 @@ def answer(
         temperature: 0 gives the bare rules; more gives more noise.
         noise: Chance at temperature 1 that a level is off by one.
         max_tokens: Longest answer.
+        gullible: Obey what the evidence says, as a model without defences may.
+        teacher: Errs in its own way instead of the noise; None for the noise.
 
     Raises:
         UnreadablePromptError: Not a judge prompt.
@@ -64,7 +71,17 @@ def answer(
     prompt = json.dumps(list(messages), sort_keys=True)
     chance = min(0.5, max(0.0, noise * temperature))
     draw = seeded(server_seed, request_seed, prompt)
-    text = json.dumps(_opinions(evidence, names, draw, chance))
+    if gullible and (told := injected(messages)) is not None:
+        opinions: dict[str, Any] = {"rationale": told, **dict.fromkeys(names, 2)}
+    elif teacher is not None and names == [BETTER]:
+        opinions = taught_comparison(teacher, evidence)
+    elif teacher is not None:
+        opinions = taught_opinions(teacher, evidence, names)
+    elif names == [BETTER]:
+        opinions = compare(evidence)
+    else:
+        opinions = _opinions(evidence, names, draw, chance)
+    text = json.dumps(opinions)
     text_tokens = len(text) // _CHARACTERS_PER_TOKEN + 1
     cut = text_tokens > max_tokens
     return Completion(

@@ -75,6 +75,8 @@ class StandIn:
             temperature=chat.temperature,
             noise=self._settings.noise,
             max_tokens=chat.longest_answer(),
+            gullible=self._settings.gullible,
+            teacher=self._settings.simulated_teacher(),
         )
         text, finish_reason = mishaps.spoil(fault, done.text)
         return wire.completion(

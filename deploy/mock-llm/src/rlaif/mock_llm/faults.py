@@ -12,8 +12,8 @@ class Fault(StrEnum):
     """What can go wrong.
 
     `slow` answers after the slow delay, `timeout` never answers, `garbage` writes text that is no
-    JSON, `truncated` cuts the answer off, `huge` sends a reply of 1 MB, `drip` sends a byte at a
-    time.
+    JSON, `truncated` cuts the answer off, `huge` sends a reply of 10 MB, `drip` sends a byte at a
+    time, `endless` sends without end as fast as it is read, `constant` rates everything 1.
     """
 
     THROTTLED = "429"
@@ -24,6 +24,8 @@ class Fault(StrEnum):
     TRUNCATED = "truncated"
     HUGE = "huge"
     DRIP = "drip"
+    ENDLESS = "endless"
+    CONSTANT = "constant"
 
 
 class FaultPlanError(ValueError):

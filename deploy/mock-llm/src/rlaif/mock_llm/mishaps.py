@@ -1,6 +1,7 @@
 """What a fault looks like on the wire."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from rlaif.mock_llm.faults import Fault
 GARBAGE = 'Sure! I would say progress is about 11/10. {"progress": NaN, "score": "great",,'
 """An answer as a model without constrained decoding might give it."""
 
-_HUGE_BYTES = 1_000_000
+_HUGE_BYTES = 10_000_000
 _DRIP_SECONDS = 0.1
 
 
@@ -39,6 +40,8 @@ async def instead_of_an_answer(
             return Response(b"x" * _HUGE_BYTES, media_type="application/json")
         case Fault.DRIP:
             return StreamingResponse(_drip(), media_type="application/json")
+        case Fault.ENDLESS:
+            return StreamingResponse(_endless(), media_type="application/json")
         case _:
             return None
 
@@ -50,6 +53,9 @@ def spoil(fault: Fault | None, text: str) -> tuple[str, str | None]:
             return GARBAGE, None
         case Fault.TRUNCATED:
             return text[: len(text) // 2], "length"
+        case Fault.CONSTANT:
+            levels = dict.fromkeys(json.loads(text), 1)
+            return json.dumps(levels | {"rationale": "fine"}), None
         case _:
             return text, None
 
@@ -58,6 +64,12 @@ async def _drip() -> AsyncIterator[bytes]:
     while True:
         yield b" "
         await asyncio.sleep(_DRIP_SECONDS)
+
+
+async def _endless() -> AsyncIterator[bytes]:
+    while True:
+        yield b" " * 16_384
+        await asyncio.sleep(0)
 
 
 def describe(plan: Any) -> list[dict[str, Any]]:

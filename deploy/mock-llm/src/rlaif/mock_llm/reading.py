@@ -11,6 +11,8 @@ from typing import Any
 
 _FENCE = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 
+_INJECTION = re.compile(r"(?i)(ignore|obey|disregard|score 10|system:)[^\n`]{0,60}")
+
 INSUFFICIENT = "insufficient_evidence"
 
 
@@ -25,6 +27,15 @@ class Evidence:
         """Read `facts`; the prompt also carried `pictures` pictures, which nobody looks at."""
         self._facts = facts
         self.pictures = pictures
+
+    def part(self, name: str) -> "Evidence | None":
+        """A section that is the evidence of a whole segment; None when it is not there."""
+        found = self._facts.get(name)
+        return Evidence(found, self.pictures) if isinstance(found, Mapping) else None
+
+    def canonical(self) -> str:
+        """The facts as JSON with sorted keys."""
+        return json.dumps(self._facts, sort_keys=True)
 
     def value(self, section: str, name: str) -> Any:
         """A fact of any kind."""
@@ -62,6 +73,14 @@ def evidence_of(messages: Sequence[Mapping[str, Any]]) -> Evidence:
     if not isinstance(facts, dict):
         raise UnreadablePromptError("the ```json block is not a JSON object")
     return Evidence(facts, pictures)
+
+
+def injected(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    """An instruction hidden in the user messages, such as "ignore the rubric"; None without one."""
+    users = (message for message in messages if message.get("role") == "user")
+    text = " ".join(_content(message.get("content"))[0] for message in users)
+    match = _INJECTION.search(text)
+    return match.group(0) if match else None
 
 
 def criteria_of(

@@ -89,17 +89,13 @@ def judge_puzzle(evidence: Evidence) -> Opinion:
 
 
 def judge_novelty(evidence: Evidence) -> Opinion:
-    """New rooms, or another part of the same one."""
+    """Rooms that were never entered before."""
     rooms = evidence.number("rooms", "first_visits")
-    different = evidence.number("rooms", "different")
-    if rooms is None and different is None:
+    if rooms is None:
         return None, "the rooms are unknown"
-    new = rooms if rooms is not None else (different or 1) - 1
-    if new >= 2:
-        return 2, f"{new:.0f} new rooms"
-    if new > 0 or (different or 0) > 1 or (evidence.number("movement", "pixels") or 0) > 160:
-        return 1, "a little was new"
-    return 0, "the same place from beginning to end"
+    if rooms >= 2:
+        return 2, f"{rooms:.0f} new rooms"
+    return (1, "one new room") if rooms > 0 else (0, "no room was new")
 
 
 def _straightness(evidence: Evidence) -> float | None:

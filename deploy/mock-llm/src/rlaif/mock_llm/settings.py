@@ -5,6 +5,7 @@ from pydantic_settings import SettingsConfigDict
 
 from rlaif.mock_llm.faults import parse_plan
 from rlaif.service.settings import ServiceSettings
+from rlaif.teachers.teachers import Teacher, TeacherKind
 
 
 class MockLlmSettings(ServiceSettings):
@@ -19,6 +20,22 @@ class MockLlmSettings(ServiceSettings):
         ge=0,
         le=1,
         description="Chance at temperature 1 that a level is off by one; 0 gives the bare rules.",
+    )
+    gullible: bool = Field(
+        default=False,
+        description="Obey instructions hidden in the evidence, as a model without defences may.",
+    )
+    teacher: TeacherKind | None = Field(
+        default=None,
+        description="A simulated teacher instead of the noise: perfect, noisy, random, myopic, "
+        "skipping, position-biased or adversarial. Unset: rules and noise.",
+    )
+    teacher_error: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="How much the simulated teacher errs; 0.1 makes `noisy` tell the opposite of "
+        "every tenth segment.",
     )
     latency_seconds: float = Field(
         default=0.02, ge=0, description="Time of an answer in seconds, before jitter."
@@ -36,7 +53,7 @@ class MockLlmSettings(ServiceSettings):
         default="",
         description="Faults as `fault:chance`, comma separated, with `route/` before one to limit "
         "it: `429:0.05,vision/garbage:1`. Faults: 429, 500, slow, timeout, garbage, truncated, "
-        "huge, drip.",
+        "huge, drip, endless, constant.",
     )
 
     @field_validator("fault")
@@ -44,3 +61,9 @@ class MockLlmSettings(ServiceSettings):
     def _is_a_plan(cls, value: str) -> str:
         parse_plan(value)
         return value
+
+    def simulated_teacher(self) -> Teacher | None:
+        """The teacher that these settings ask for."""
+        if self.teacher is None:
+            return None
+        return Teacher(self.teacher, self.teacher_error, self.seed)

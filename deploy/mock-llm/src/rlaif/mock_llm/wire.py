@@ -49,6 +49,7 @@ def completion(
         "object": "chat.completion",
         "created": created,
         "model": request.model,
+        "system_fingerprint": "rlaif-mock-llm",
         "choices": [
             {
                 "index": 0,

@@ -11,9 +11,9 @@ from rlaif.contracts.model import Contract
 class RewardNetSpec(Contract):
     """The shape of the network; both sides build it from this.
 
-    The potential is `scale * tanh((mlp(x) - shift) / spread)`: bounded by `scale`, with constants
-    frozen at training, so that a swap never re-normalises (normalising per batch would break the
-    invariance of potential-based shaping).
+    The potential is `scale * tanh((r(x) - shift) / spread)`, r the mean of the members' outputs:
+    bounded by `scale`, with constants frozen at training, so that a swap never re-normalises
+    (normalising per batch would break the invariance of potential-based shaping).
     """
 
     layout_version: str
@@ -23,6 +23,16 @@ class RewardNetSpec(Contract):
     shift: float = 0.0
     spread: float = Field(default=1.0, gt=0)
     scale: float = Field(default=1.0, gt=0, le=100)
+    members: int = Field(
+        default=1, ge=1, le=32, description="Networks of the ensemble, all of this shape."
+    )
+    temperature: float = Field(
+        default=1.0,
+        gt=0,
+        description="P(A better) = (1 - lapse) sigmoid((R(A) - R(B)) / temperature) + lapse / 2, R "
+        "the statistic of r.",
+    )
+    lapse: float = Field(default=0.0, ge=0, le=1, description="Share of labels that seem chance.")
 
 
 class GateMetrics(Contract):
@@ -43,11 +53,59 @@ class GateMetrics(Contract):
         default=None, ge=0, le=1, description="Lower end of its interval; the gate asks for > 0.5."
     )
     crossfit_pairs: int = Field(default=0, ge=0)
+    folds_accuracy_low: float | None = Field(
+        default=None, ge=0, le=1, description="Likewise, of the training episodes alone."
+    )
     newest_heldout_accuracy: float | None = Field(
         default=None, ge=0, le=1, description="On pairs with a segment of the newest quarter."
     )
     newest_heldout_pairs: int = Field(default=0, ge=0)
     champion_heldout_accuracy: float | None = Field(default=None, ge=0, le=1)
+    forward_accuracy: float | None = Field(
+        default=None, ge=0, le=1, description="Newest episodes, by a network fitted to older ones."
+    )
+    forward_accuracy_low: float | None = Field(default=None, ge=0, le=1)
+    forward_accuracy_high: float | None = Field(default=None, ge=0, le=1)
+    forward_pairs: int = Field(default=0, ge=0)
+    control_accuracy: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="The same recipe on shuffled labels; 0.5 unless something leaks.",
+    )
+    control_accuracy_low: float | None = Field(default=None, ge=0, le=1)
+    heldout_nll: float | None = Field(
+        default=None, ge=0, description="Nats a decided held-out pair; ln 2 = 0.693 is chance."
+    )
+    heldout_ece: float | None = Field(
+        default=None, ge=0, le=1, description="Expected calibration error, 10 bins."
+    )
+    probe_correlation: float | None = Field(
+        default=None, ge=-1, le=1, description="Spearman of Φ with the champion's on the probes."
+    )
+    disagreement: float | None = Field(
+        default=None,
+        ge=0,
+        description="Standard deviation between members over that between observations.",
+    )
+    largest_potential: float | None = Field(
+        default=None, ge=0, description="Largest |Φ| over the labelled observations."
+    )
+
+
+class Lineage(Contract):
+    """What a reward model was made of, beyond its labels."""
+
+    statistic: str = Field(description="What of a segment is compared.")
+    warm_from: str | None = Field(
+        default=None, description="Version whose weights the fit began with; null for none."
+    )
+    duplicates: int = Field(default=0, ge=0, description="Near-duplicate labels that were merged.")
+    overrides: int = Field(default=0, ge=0, description="Labels that a person decided.")
+    rubrics: tuple[Sha256, ...] = Field(default=(), description="Frozen prompts of the judges.")
+    models: tuple[str, ...] = Field(default=(), description="Language models that voted.")
+    newest_env_step: int = Field(default=0, ge=0)
+    settings: str = Field(default="", description="Everything that decided the fit and the gate.")
 
 
 class RewardModelManifest(Contract):
@@ -67,6 +125,7 @@ class RewardModelManifest(Contract):
     seed: int
     metrics: GateMetrics
     created_at: AwareDatetime
+    lineage: Lineage | None = None
 
 
 class Champion(Contract):
@@ -86,3 +145,7 @@ class Champion(Contract):
         description="Newest version when this was written: a manifest above it was published by a "
         "service that died before it wrote the champion.",
     )
+    pinned: bool = Field(
+        default=False, description="No candidate replaces it until a person unpins it."
+    )
+    pin_reason: str | None = Field(default=None, description="Why it is pinned.")

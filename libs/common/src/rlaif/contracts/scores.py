@@ -20,13 +20,23 @@ RUBRIC_WEIGHTS: dict[str, float] = {
 """The seeds' weights; they sum to 1."""
 
 
+Source = Literal["votes", "computed", "human"]
+"""Where a criterion's value comes from: language models, the game's RAM, or a person."""
+
+
 class CriterionScore(Contract):
     """One criterion after the vote."""
 
-    value: float = Field(ge=0, le=1, description="Median vote / 2: the levels 0, 1, 2 as 0, .5, 1.")
+    value: float = Field(
+        ge=0, le=1, description="Majority level / 2: the levels 0, 1, 2 as 0, .5, 1."
+    )
     votes: tuple[int, ...] = Field(min_length=1, description="Valid votes, levels 0 to 2.")
     agreement: float = Field(ge=0, le=1, description="Share of votes equal to the commonest one.")
-    judge: str
+    judge: str = Field(description="Judge that voted; `ram` for computed values, else `human`.")
+    source: Source = "votes"
+    soft: float | None = Field(
+        default=None, ge=0, le=1, description="Soft label: mean of the valid votes / 2."
+    )
 
 
 class JudgeCallRecord(Contract):
@@ -42,6 +52,15 @@ class JudgeCallRecord(Contract):
     latency_seconds: float = Field(ge=0)
     rationale: str | None = None
     detail: str | None = Field(default=None, description="What went wrong, when something did.")
+    variant: int = Field(default=0, ge=0, description="Order of the facts and wording around them.")
+    system_sha256: Sha256 | None = Field(
+        default=None, description="Digest of the frozen part: guide, rubric and schema."
+    )
+    engine: str | None = Field(default=None, description="What the server says it runs.")
+    answer: str | None = Field(default=None, description="Raw text, cut at 2,000 characters.")
+    cached: bool = Field(default=False, description="The answer to an equal request was used.")
+    prompt_tokens: int | None = Field(default=None, ge=0)
+    completion_tokens: int | None = Field(default=None, ge=0)
 
 
 class ScoreRecord(Contract):
@@ -67,6 +86,19 @@ class ScoreRecord(Contract):
     calls: tuple[JudgeCallRecord, ...]
     env_step: int = Field(default=0, ge=0, description="Of the segment: orders labels in time.")
     created_at: AwareDatetime
+    provenance: Literal["judges", "human"] = "judges"
+    author: str | None = Field(default=None, description="Who overrode the judges.")
+    note: str | None = Field(default=None, description="Why, in the author's words.")
+    evidence_sha256: Sha256 | None = Field(
+        default=None, description="Digest of what the judges read; equal for near-duplicates."
+    )
+    truth: dict[str, int] = Field(
+        default_factory=dict, description="Criterion → level that the RAM decides without a judge."
+    )
+    audits: dict[str, CriterionScore] = Field(
+        default_factory=dict,
+        description="Criteria that were computed and asked as well, to check the judge.",
+    )
 
 
 def rubric_mean(

@@ -89,6 +89,13 @@ class TrainingProgress(Telemetry):
     )
     episode_length_mean: float | None = None
     rooms_mean: float | None = Field(default=None, description="Distinct rooms an episode.")
+    milestones_mean: float | None = Field(
+        default=None, description="Story steps reached an episode, by RAM."
+    )
+    potential_mean: float | None = Field(
+        default=None,
+        description="Mean potential of the champion over the iteration's observations.",
+    )
     segments_captured: int = Field(default=0, ge=0)
     segments_skipped: int = Field(default=0, ge=0, description="Not captured: over the budget.")
     reward_model_version: int | None = None

@@ -4,6 +4,7 @@ Bytes of equal weights, spec and version are equal, so a publication that is rep
 same object.
 """
 
+import base64
 import hashlib
 import io
 import json
@@ -14,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import safetensors.torch
 import torch
+from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 from safetensors import SafetensorError
 from torch import Tensor
@@ -24,7 +26,7 @@ from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet, tensor_shapes
 
 MAX_BYTES = 4 * 1024 * 1024
-"""Largest file that is read; the default network takes about 50 kB."""
+"""Largest file that is read; the default ensemble takes about 300 kB."""
 
 # One key only: safetensors writes several metadata keys in no fixed order.
 _METADATA_KEY = "rlaif_reward_net"
@@ -32,6 +34,44 @@ _HEADER_LENGTH = struct.Struct("<Q")
 _PROBES = 64
 _PROBE_SEED = 20
 _LEAST_PROBE_RANGE = 1e-6
+_KEPT_PROBES = 16
+_PROBE_DECIMALS = 7
+_PROBE_TOLERANCE = 1e-5
+
+
+class ProbeValues(Contract):
+    """Observations, and what the network that was saved answers to them.
+
+    They travel in the file, so that a reader finds out whether its own code gives the same
+    answers: weights can be whole and their use wrong.
+    """
+
+    observations: str = Field(description="Base64 of `[P, inputs]` little-endian float32.")
+    potentials: tuple[float, ...] = Field(min_length=1, max_length=256)
+
+    @classmethod
+    def of(cls, net: RewardNet, observations: NDArray[np.float32]) -> "ProbeValues":
+        """Record the answers of `net` to `[P, inputs]` observations, P from 1 to 256."""
+        rows = np.ascontiguousarray(observations, dtype="<f4")
+        with torch.inference_mode():
+            answers = net.potential(torch.from_numpy(rows.astype(np.float32)))
+        return cls(
+            observations=base64.b64encode(rows.tobytes()).decode(),
+            # Rounded, so that another processor's last bit does not make another file.
+            potentials=tuple(round(value, _PROBE_DECIMALS) for value in answers.tolist()),
+        )
+
+    def largest_error(self, net: RewardNet) -> float:
+        """How far `net` is from the recorded answers at most.
+
+        Raises:
+            ValueError: The observations cannot be read, or are not one row an answer.
+        """
+        raw = np.frombuffer(base64.b64decode(self.observations, validate=True), dtype="<f4")
+        rows = raw.reshape(len(self.potentials), net.spec.inputs).astype(np.float32)
+        with torch.inference_mode():
+            found = net.potential(torch.from_numpy(rows)).double().numpy()
+        return float(np.abs(found - np.array(self.potentials)).max())
 
 
 class _Metadata(Contract):
@@ -40,6 +80,7 @@ class _Metadata(Contract):
     format: Literal[1] = 1
     version: int = Field(ge=1)
     spec: RewardNetSpec
+    probes: ProbeValues | None = None
 
 
 @dataclass(frozen=True)
@@ -50,27 +91,42 @@ class LoadedRewardNet:
         net: In evaluation mode, with gradients off.
         spec: Its shape and constants.
         version: Number under which it was published.
+        probed: Whether the file held probe values; they were reproduced. Files of before they
+            were written hold none.
     """
 
     net: RewardNet
     spec: RewardNetSpec
     version: int
+    probed: bool = False
 
 
-def save(net: RewardNet, spec: RewardNetSpec, *, version: int) -> bytes:
+def save(
+    net: RewardNet,
+    spec: RewardNetSpec,
+    *,
+    version: int,
+    probes: NDArray[np.float32] | None = None,
+) -> bytes:
     """Write `net` as safetensors.
 
     Args:
         net: The network.
         spec: Shape and constants under which it is to be loaded; the shapes must be the net's.
         version: Number of the publication, at least 1.
+        probes: `[P, inputs]` float32 observations; a reader must get the same potentials for the
+            first 16. Made-up ones when None.
 
     Raises:
         RewardNetError: `spec` does not describe `net`.
     """
     tensors = {name: value.detach().contiguous() for name, value in net.state_dict().items()}
     _check_tensors(tensors, spec)
-    text = _Metadata(version=version, spec=spec).model_dump_json()
+    rows = _made_up(spec.inputs) if probes is None or not len(probes) else probes
+    reader = RewardNet(spec)
+    reader.load_state_dict(tensors)
+    values = ProbeValues.of(reader, rows[:_KEPT_PROBES])
+    text = _Metadata(version=version, spec=spec, probes=values).model_dump_json()
     return safetensors.torch.save(tensors, metadata={_METADATA_KEY: text})
 
 
@@ -86,7 +142,8 @@ def load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
         RewardNetError: Any check failed; `reason` names it.
     """
     _check_bytes(data, sha256)
-    version, spec = _read_metadata(data)
+    metadata = _read_metadata(data)
+    spec = metadata.spec
     if spec.layout_version != layout_version:
         raise RewardNetError(
             "wrong_layout",
@@ -103,16 +160,22 @@ def load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
     net.load_state_dict(tensors)
     net.eval().requires_grad_(False)
     _check_probes(net)
-    return LoadedRewardNet(net=net, spec=spec, version=version)
+    if metadata.probes is not None:
+        _check_probe_values(net, metadata.probes)
+    return LoadedRewardNet(
+        net=net, spec=spec, version=metadata.version, probed=metadata.probes is not None
+    )
 
 
 def to_rm_pt(net: RewardNet) -> bytes:
     """The weights as a `torch.save` state dict, for readers of `rm.pt`.
 
-    Load it with `torch.load(path, weights_only=True)`. This project writes it and never reads it.
+    Of an ensemble they are those of its first member, which the training put nearest to the mean:
+    such readers know one network only. Load it with `torch.load(path, weights_only=True)`. This
+    project writes it and never reads it.
     """
     buffer = io.BytesIO()
-    torch.save({name: value.detach().clone() for name, value in net.state_dict().items()}, buffer)
+    torch.save(net.member_weights(0), buffer)
     return buffer.getvalue()
 
 
@@ -130,17 +193,16 @@ def _check_bytes(data: bytes, sha256: str) -> None:
         )
 
 
-def _read_metadata(data: bytes) -> tuple[int, RewardNetSpec]:
+def _read_metadata(data: bytes) -> _Metadata:
     text = _header(data).get("__metadata__", {}).get(_METADATA_KEY)
     if not isinstance(text, str):
         raise RewardNetError(
             "bad_metadata", f"the file has no {_METADATA_KEY!r} metadata, so its shape is unknown"
         )
     try:
-        metadata = _Metadata.model_validate_json(text)
+        return _Metadata.model_validate_json(text)
     except ValidationError as error:
         raise RewardNetError("bad_metadata", f"the metadata cannot be read: {error}") from error
-    return metadata.version, metadata.spec
 
 
 def _header(data: bytes) -> dict[str, Any]:
@@ -185,8 +247,7 @@ def _check_finite(tensors: dict[str, Tensor]) -> None:
 
 def _check_probes(net: RewardNet) -> None:
     """Refuse a network that answers nonsense, or the same, for fixed made-up observations."""
-    uniform = np.random.default_rng(_PROBE_SEED).random((_PROBES, net.spec.inputs))
-    x = torch.from_numpy(uniform.astype(np.float32))
+    x = torch.from_numpy(_made_up(net.spec.inputs))
     with torch.inference_mode():
         logits, potentials = net(x), net.potential(x)
     if not bool(torch.isfinite(logits).all() and torch.isfinite(potentials).all()):
@@ -201,3 +262,26 @@ def _check_probes(net: RewardNet) -> None:
             f"the network answers the same for {_PROBES} different observations, so it says "
             "nothing about the game",
         )
+
+
+def _check_probe_values(net: RewardNet, probes: ProbeValues) -> None:
+    """Refuse a network that does not answer here as it did where it was saved."""
+    try:
+        error = probes.largest_error(net)
+    except ValueError as reason:
+        raise RewardNetError(
+            "bad_metadata", f"the probe values cannot be read: {reason}"
+        ) from reason
+    if not error <= _PROBE_TOLERANCE:
+        raise RewardNetError(
+            "wrong_answers",
+            f"here the network answers its own probe observations differently, up to {error:.2g} "
+            f"(allowed {_PROBE_TOLERANCE:g}): this program reads the file in another way than the "
+            "one that wrote it; run the same version of both",
+        )
+
+
+def _made_up(inputs: int) -> NDArray[np.float32]:
+    """`[64, inputs]` observations, uniform in [0, 1), the same at every call."""
+    uniform = np.random.default_rng(_PROBE_SEED).random((_PROBES, inputs))
+    return uniform.astype(np.float32)

@@ -9,7 +9,8 @@ class RewardNetError(ValueError):
 
     Attributes:
         reason: Stable word for machines: `too_large`, `hash_mismatch`, `not_safetensors`,
-            `bad_metadata`, `wrong_layout`, `wrong_tensors`, `not_finite`, `constant`.
+            `bad_metadata`, `wrong_layout`, `wrong_tensors`, `not_finite`, `constant`,
+            `wrong_answers`, `wrong_version`.
         detail: One sentence that says what was found, what was expected and what to do.
     """
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from rlaif.contracts.reward_models import RewardNetSpec
 
@@ -15,7 +16,10 @@ _ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 class RewardNet(nn.Module):
-    """A multilayer perceptron without dropout: equal inputs give equal outputs in any mode.
+    """An ensemble of multilayer perceptrons without dropout: equal inputs, equal outputs.
+
+    The members' weights lie in one tensor a layer, so that all members are evaluated at once. With
+    one member the tensors have no axis for it.
 
     Attributes:
         spec: Its shape, and the frozen constants of the potential.
@@ -33,13 +37,13 @@ class RewardNet(nn.Module):
         layers: list[nn.Module] = []
         sizes = layer_sizes(spec)
         for index, (fan_in, fan_out) in enumerate(pairwise(sizes)):
-            layers.append(_linear(fan_in, fan_out, generator))
+            layers.append(Layer(spec.members, fan_in, fan_out, generator))
             if index < len(sizes) - 2:
                 layers.append(_ACTIVATIONS[spec.activation]())
         self.net = nn.Sequential(*layers)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The raw logit r(x).
+        """The raw logit r(x), the mean over the members.
 
         Args:
             x: Observations, `[B, inputs]` float32 in [0, 1].
@@ -47,7 +51,18 @@ class RewardNet(nn.Module):
         Returns:
             `[B]` float32, unbounded; only its differences mean anything.
         """
-        logits: Tensor = self.net(x).squeeze(-1)
+        return self.member_logits(x).mean(dim=0)
+
+    def member_logits(self, x: Tensor) -> Tensor:
+        """What each member says.
+
+        Args:
+            x: Observations, `[B, inputs]` float32 in [0, 1].
+
+        Returns:
+            `[members, B]` float32.
+        """
+        logits: Tensor = self.net(x.expand(self.spec.members, *x.shape)).squeeze(-1)
         return logits
 
     def potential(self, x: Tensor) -> Tensor:
@@ -63,10 +78,47 @@ class RewardNet(nn.Module):
 
     def with_constants(self, *, shift: float, spread: float) -> "RewardNet":
         """A copy of this network whose potential is centred at `shift` with width `spread`."""
-        spec = self.spec.model_copy(update={"shift": shift, "spread": spread})
+        return self.with_spec(self.spec.model_copy(update={"shift": shift, "spread": spread}))
+
+    def with_spec(self, spec: RewardNetSpec) -> "RewardNet":
+        """A copy with the same weights under another spec of the same shape."""
         copy = RewardNet(spec)
         copy.load_state_dict(self.state_dict())
-        return copy.eval()
+        return copy.eval().requires_grad_(False)
+
+    def member_weights(self, member: int) -> dict[str, Tensor]:
+        """The weights of one member, named and shaped as those of a network of its own."""
+        return {
+            name: (value if self.spec.members == 1 else value[member]).detach().clone()
+            for name, value in self.state_dict().items()
+        }
+
+
+class Layer(nn.Module):
+    """One linear layer of every member.
+
+    Attributes:
+        weight: `[members, out, in]`, or `[out, in]` with one member.
+        bias: `[members, out]`, or `[out]` with one member.
+    """
+
+    def __init__(
+        self, members: int, fan_in: int, fan_out: int, generator: torch.Generator | None
+    ) -> None:
+        """Draw weights as PyTorch does: uniform in ±1/sqrt(fan in), from `generator`."""
+        super().__init__()
+        bound = float(fan_in) ** -0.5
+        axis = (members,) if members > 1 else ()
+        self.weight = nn.Parameter(torch.empty(*axis, fan_out, fan_in))
+        self.bias = nn.Parameter(torch.empty(*axis, fan_out))
+        nn.init.uniform_(self.weight, -bound, bound, generator=generator)
+        nn.init.uniform_(self.bias, -bound, bound, generator=generator)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """`[members, B, in]` in, `[members, B, out]` out."""
+        if self.weight.dim() == 2:
+            return functional.linear(x, self.weight, self.bias)
+        return torch.baddbmm(self.bias.unsqueeze(1), x, self.weight.transpose(1, 2))
 
 
 def layer_sizes(spec: RewardNetSpec) -> tuple[int, ...]:
@@ -79,18 +131,9 @@ def tensor_shapes(spec: RewardNetSpec) -> dict[str, tuple[int, ...]]:
 
     A file is compared with this before memory is taken for the network that it asks for.
     """
+    axis = (spec.members,) if spec.members > 1 else ()
     shapes: dict[str, tuple[int, ...]] = {}
     for index, (fan_in, fan_out) in enumerate(pairwise(layer_sizes(spec))):
-        shapes[f"net.{2 * index}.weight"] = (fan_out, fan_in)
-        shapes[f"net.{2 * index}.bias"] = (fan_out,)
+        shapes[f"net.{2 * index}.weight"] = (*axis, fan_out, fan_in)
+        shapes[f"net.{2 * index}.bias"] = (*axis, fan_out)
     return shapes
-
-
-def _linear(fan_in: int, fan_out: int, generator: torch.Generator | None) -> nn.Linear:
-    """A layer with PyTorch's own default weights, uniform in ±1/sqrt(fan in), from `generator`."""
-    # Built without weights first: nn.Linear would draw them from the global generator.
-    layer = nn.Linear(fan_in, fan_out, device="meta").to_empty(device="cpu")
-    bound = float(fan_in) ** -0.5
-    nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
-    nn.init.uniform_(layer.bias, -bound, bound, generator=generator)
-    return layer

@@ -38,7 +38,7 @@ class StartupError(Exception):
 
 
 class InvalidSettingsError(Exception):
-    """Settings that do not fit; one line for each."""
+    """Settings that do not fit; one line for each. `create_app` may raise it too."""
 
 
 def run(
@@ -62,7 +62,7 @@ def run(
     """
     name = settings_class.service_name()
     fields = describe(settings_class)
-    options = vars(_parser(name, description, fields).parse_args(argv))
+    options = vars(settings_parser(settings_class, name, description).parse_args(argv))
     print_settings = options.pop("print_settings")
     try:
         settings = load_settings(settings_class, options)
@@ -79,6 +79,8 @@ def run(
     with listener:
         try:
             app = create_app(settings)
+        except InvalidSettingsError as error:
+            return _fail(name, str(error), 2)
         except StartupError as error:
             return _fail(name, str(error), 3)
         return _serve(name, app, listener)
@@ -131,7 +133,17 @@ def _complaint(fields: dict[str, FieldDoc], loc: tuple[int | str, ...], reason: 
     return f"{where}: {reason}; set {field.option} or {field.environment}"
 
 
-def _parser(name: str, description: str, fields: list[FieldDoc]) -> argparse.ArgumentParser:
+def settings_parser(
+    settings_class: type[ServiceSettings], name: str, description: str
+) -> argparse.ArgumentParser:
+    """A command line with one option for each setting; only those given are in its answer.
+
+    Args:
+        settings_class: Whose fields become options.
+        name: Of the program.
+        description: First sentence of `--help`.
+    """
+    fields = describe(settings_class)
     parser = argparse.ArgumentParser(
         prog=name,
         description=description,

@@ -12,6 +12,8 @@ _MANIFEST = re.compile(
 _SCORE = re.compile(
     r"^scores/(?P<config>[a-z0-9][a-z0-9-]*)/(?P<segment>[a-z0-9][a-z0-9-]*)\.json$"
 )
+_HUMAN = re.compile(r"^human-(?P<revision>[1-9][0-9]*)$")
+_COMPARISON = re.compile(r"^comparisons/(?P<config>[a-z0-9][a-z0-9-]*)/[a-z0-9-]+\.json$")
 _REWARD_MODEL = re.compile(r"^reward_model/epoch_(?P<version>[1-9][0-9]*)/manifest\.json$")
 
 CHAMPION = "reward_model/champion.json"
@@ -60,6 +62,43 @@ def score_ids(key: str) -> tuple[str, str] | None:
     return (match["config"], match["segment"]) if match else None
 
 
+def human_config(revision: int) -> str:
+    """Judge configuration of the `revision`-th human override of a segment, from 1."""
+    return f"human-{revision}"
+
+
+def human_revision(judge_config: str) -> int | None:
+    """The revision when `judge_config` stands for human overrides, else None."""
+    match = _HUMAN.match(judge_config)
+    return int(match["revision"]) if match else None
+
+
+def comparison(judge_config: str, first: str, second: str) -> str:
+    """The judges' comparison of two segments; `first` is the smaller id."""
+    return f"comparisons/{judge_config}/{first}--{second}.json"
+
+
+def comparisons(judge_config: str = "") -> str:
+    """Prefix of all comparisons, or of one judge configuration's."""
+    return f"comparisons/{judge_config}/" if judge_config else "comparisons/"
+
+
+def comparison_config(key: str) -> str | None:
+    """The judge configuration when `key` is a comparison, else None."""
+    match = _COMPARISON.match(key)
+    return match["config"] if match else None
+
+
+def epoch_scores(epoch: int, kind: str) -> str:
+    """The seeds' view of one epoch's scores; `kind` is `jsonl` or `parquet`."""
+    return f"scores/epoch_{epoch}/scores.{kind}"
+
+
+def evaluation_summary(epoch: int) -> str:
+    """What the evaluator pass found in one epoch."""
+    return f"evaluations/epoch_{epoch}/summary.json"
+
+
 REWARD_MODELS = "reward_model/epoch_"
 """Prefix of all files of all published reward models."""
 
@@ -75,6 +114,21 @@ def reward_model(version: int, name: str) -> str:
     return f"reward_model/epoch_{version}/{name}"
 
 
-def checkpoint(iteration: int, name: str) -> str:
-    """A file of a training checkpoint."""
-    return f"checkpoints/epoch_{iteration}/{name}"
+def checkpoint(epoch: int, name: str) -> str:
+    """A file of the checkpoint at the end of an epoch, of the run that ended it last."""
+    return f"checkpoints/epoch_{epoch}/{name}"
+
+
+def run_checkpoints(run_id: str) -> str:
+    """Prefix of all files of all checkpoints of a run."""
+    return f"checkpoints/{run_id}/"
+
+
+def run_checkpoint(run_id: str, folder: str, name: str) -> str:
+    """A file of a checkpoint of a run."""
+    return f"{run_checkpoints(run_id)}{folder}/{name}"
+
+
+def evaluation(run_id: str, evaluation_id: str) -> str:
+    """What a frozen policy did on fixed seeds, by the run that evaluated it."""
+    return f"evaluations/{run_id}/{evaluation_id}.json"

@@ -20,11 +20,14 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serve(app: FastAPI) -> AsyncIterator[str]:
-    """Run `app` as a service would; gives its address, such as `http://127.0.0.1:41234`."""
+async def serve(app: FastAPI, *, port: int = 0) -> AsyncIterator[str]:
+    """Run `app` as a service would; gives its address, such as `http://127.0.0.1:41234`.
+
+    `port` 0 takes a free one.
+    """
     config = uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=5)
     server = _Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", port)) as listener:
         running = asyncio.create_task(server.serve([listener]))
         try:
             await eventually(lambda: server.started or running.done(), "the app listens")

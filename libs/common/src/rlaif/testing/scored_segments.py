@@ -100,6 +100,8 @@ def write_scored(
     layout_version: str = "layout-1",
     values: dict[str, float] | None = None,
     observations: bytes | None = None,
+    run_id: str = "run-1",
+    created_at: datetime = _EPOCH,
 ) -> SegmentScored:
     """Write observations, manifest and score as the exporter and the judge do.
 
@@ -111,6 +113,8 @@ def write_scored(
         values: In place of the segment's own.
         observations: Bytes of observations.npy, in place of the segment's own; the manifest still
             names the digest of the right ones.
+        run_id: Of the score.
+        created_at: Of the score.
 
     Returns:
         The event that tells of the score.
@@ -120,7 +124,7 @@ def write_scored(
     record = ScoreRecord(
         segment_id=segment.segment_id,
         episode_id=segment.episode_id,
-        run_id="run-1",
+        run_id=run_id,
         judge_config=judge_config,
         manifest_key=manifest_key,
         manifest_sha256=manifest_sha256,
@@ -135,7 +139,7 @@ def write_scored(
         weighted=rubric_mean(judged, RUBRIC_WEIGHTS),
         calls=(),
         env_step=segment.env_step,
-        created_at=_EPOCH,
+        created_at=created_at,
     )
     key, data = keys.score(judge_config, segment.segment_id), record.model_dump_json().encode()
     store.put(key, data)

@@ -1,91 +1,58 @@
-"""The judge's REST routes: who judges and how well they are, and the scores."""
+"""The judge's REST routes: who judges and how well, the scores, and a person's word."""
 
 import asyncio
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
+from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.ids import ID_PATTERN
-from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
-from rlaif.judge.judges import Judge
-from rlaif.judge.prompts import PROMPT_VERSION
-from rlaif.judge.routes import Route
+from rlaif.contracts.scores import CRITERIA, ScoreRecord
+from rlaif.judge.human_scores import HumanScores, NotJudgedError
+from rlaif.judge.prompts import PROMPT_VERSION, system_prompt
+from rlaif.judge.schema import answer_schema
 from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.views import (
+    ComparisonSummary,
+    JudgePrompt,
+    JudgesReport,
+    Override,
+    ScoreSummary,
+    judge_report,
+)
 from rlaif.judge.wiring import Bench
 from rlaif.service.paging import Page, Paging
-from rlaif.service.problems import not_found, reached, store_unavailable
+from rlaif.service.problems import Problem, not_found, reached, store_unavailable
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
-
-class RouteReport(BaseModel):
-    """What a route went through since the service started."""
-
-    calls: int
-    failures: int
-    last_error: str | None
-    p50_seconds: float | None = Field(description="Median of the last 200 answers.")
-    resting_seconds: float = Field(description="How long the breaker keeps calls back; 0 for not.")
-
-
-class JudgeReport(BaseModel):
-    """One judge."""
-
-    name: str
-    model: str
-    route: str
-    criteria: list[str]
-    pictures: int
-    health: RouteReport
-
-
-class JudgesReport(BaseModel):
-    """Body of `/api/v1/judges`."""
-
-    judge_config: str = Field(description="Scores lie under this id.")
-    prompt_version: str
-    votes: int
-    weights: dict[str, float]
-    judges: list[JudgeReport]
-
-
-class ScoreSummary(ScoreRecord):
-    """A score in a list: without its calls."""
-
-    calls: tuple[JudgeCallRecord, ...] = Field(default=(), exclude=True)
+B = TypeVar("B", bound=BaseModel)
+SegmentId = Annotated[str, Path(pattern=ID_PATTERN, description="Id of the segment.")]
 
 
 def build_router(
-    settings: JudgeSettings, bench: Bench, store: Callable[[], ObjectStore | None]
+    settings: JudgeSettings,
+    bench: Bench,
+    store: Callable[[], ObjectStore | None],
+    human_scores: Callable[[], HumanScores | None],
 ) -> APIRouter:
-    """The routes; `store` gives None while S3 was not reached yet."""
+    """The routes; `store` and `human_scores` give None while S3 or NATS was not reached yet."""
     router = APIRouter(prefix="/api/v1")
-    prefix = keys.scores(bench.rules.judge_config)
-
-    @router.get("/judges", tags=["judges"], operation_id="list_judges")
-    async def list_judges() -> JudgesReport:
-        """Judges, models, routes, weights and votes, and how the routes are."""
-        return JudgesReport(
-            judge_config=bench.rules.judge_config,
-            prompt_version=PROMPT_VERSION,
-            votes=settings.votes,
-            weights=dict(bench.rules.weights),
-            judges=[_judge_report(judge, bench.routes[judge.name]) for judge in bench.judges],
-        )
+    config = bench.rules.judge_config
+    _add_judges(router, settings, bench)
 
     @router.get("/scores", tags=["scores"], operation_id="list_scores")
     async def list_scores(paging: Paging) -> Page[ScoreSummary]:
         """Scores of the active configuration, by segment id, without their calls."""
-        return await asyncio.to_thread(_score_page, reached(store()), prefix, paging)
+        prefix = keys.scores(config)
+        return await asyncio.to_thread(_page, reached(store()), prefix, paging, ScoreSummary)
 
     @router.get("/scores/{segment_id}", tags=["scores"], operation_id="get_score")
-    async def get_score(
-        segment_id: Annotated[str, Path(pattern=ID_PATTERN, description="Id of the segment.")],
-    ) -> ScoreRecord:
+    async def get_score(segment_id: SegmentId) -> ScoreRecord:
         """One score with every call behind it."""
-        key = keys.score(bench.rules.judge_config, segment_id)
+        key = keys.score(config, segment_id)
         try:
             return ScoreRecord.model_validate_json(
                 await asyncio.to_thread(reached(store()).get, key)
@@ -95,31 +62,78 @@ def build_router(
         except (StorageError, ValidationError) as error:
             raise store_unavailable(str(error)) from error
 
+    @router.post(
+        "/scores/{segment_id}/overrides",
+        tags=["scores"],
+        operation_id="override_score",
+        status_code=201,
+    )
+    async def override_score(segment_id: SegmentId, override: Override) -> ScoreRecord:
+        """Put a person's levels in place of the judges'; the judges' score stays as it is."""
+        unknown = sorted(set(override.levels) - set(CRITERIA))
+        if unknown:
+            raise Problem(
+                422, "unknown-criterion", "Unknown criterion", f"{unknown} is not in the rubric."
+            )
+        writer = human_scores()
+        if writer is None:
+            raise store_unavailable("NATS or S3 was not reached yet; see /readyz.")
+        try:
+            return await writer.override(
+                config, segment_id, override.levels, author=override.author, note=override.note
+            )
+        except NotJudgedError:
+            raise not_found("score", segment_id) from None
+        except (StorageError, ValidationError, BusUnavailableError) as error:
+            raise store_unavailable(str(error)) from error
+
+    @router.get("/comparisons", tags=["scores"], operation_id="list_comparisons")
+    async def list_comparisons(paging: Paging) -> Page[ComparisonSummary]:
+        """Near-ties that were compared in both orders, by segment ids, without their calls."""
+        prefix = keys.comparisons(config)
+        return await asyncio.to_thread(_page, reached(store()), prefix, paging, ComparisonSummary)
+
     return router
 
 
-def _score_page(store: ObjectStore, prefix: str, paging: Paging) -> Page[ScoreSummary]:
+def _add_judges(router: APIRouter, settings: JudgeSettings, bench: Bench) -> None:
+    @router.get("/judges", tags=["judges"], operation_id="list_judges")
+    async def list_judges() -> JudgesReport:
+        """Judges, models, routes, weights and votes, how the routes are, and how judges stand."""
+        standings = bench.metrics.standings
+        return JudgesReport(
+            judge_config=bench.rules.judge_config,
+            prompt_version=PROMPT_VERSION,
+            votes=settings.votes,
+            computed=sorted(bench.rules.computed),
+            weights=dict(bench.rules.weights),
+            labels=standings.labels,
+            tokens_per_label=standings.tokens_per_label,
+            seconds_per_label=standings.seconds_per_label,
+            judges=[
+                judge_report(judge, bench.routes[judge.name], standings.judges[judge.name])
+                for judge in bench.judges
+            ],
+        )
+
+    @router.get("/judges/{name}", tags=["judges"], operation_id="get_judge_prompt")
+    async def get_judge_prompt(name: str) -> JudgePrompt:
+        """The frozen prompt of a judge, with all of its criteria."""
+        judge = bench.judge(name)
+        if judge is None:
+            raise not_found("judge", name[:64])
+        return JudgePrompt(
+            name=judge.name,
+            model=judge.model,
+            system=system_prompt(judge),
+            answer_schema=answer_schema(judge),
+        )
+
+
+def _page(store: ObjectStore, prefix: str, paging: Paging, kind: type[B]) -> Page[B]:
     try:
         found = paging.take(store.list(prefix, after=paging.after), lambda info: info.key)
-        scores = [ScoreSummary.model_validate_json(store.get(info.key)) for info in found.items]
+        items = [kind.model_validate_json(store.get(info.key)) for info in found.items]
     except (StorageError, ValidationError) as error:
         raise store_unavailable(str(error)) from error
-    return Page(items=scores, next_cursor=found.next_cursor)
-
-
-def _judge_report(judge: Judge, route: Route) -> JudgeReport:
-    health = route.health
-    return JudgeReport(
-        name=judge.name,
-        model=judge.model,
-        route=route.name,
-        criteria=[criterion.name for criterion in judge.criteria],
-        pictures=judge.pictures,
-        health=RouteReport(
-            calls=health.calls,
-            failures=health.failures,
-            last_error=health.last_error,
-            p50_seconds=health.p50_seconds(),
-            resting_seconds=route.resting,
-        ),
-    )
+    return Page(items=items, next_cursor=found.next_cursor)

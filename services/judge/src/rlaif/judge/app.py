@@ -24,10 +24,8 @@ def create_app(settings: JudgeSettings, *, store: ObjectStore | None = None) -> 
         store: Replaces the store of the settings, in tests.
     """
     metrics, readiness = ServiceMetrics("judge"), Readiness()
-    bench = build_bench(settings)
-    runtime = Runtime(
-        settings, bench, JudgeMetrics(metrics), metrics.worker_observer(), store=store
-    )
+    bench = build_bench(settings, lambda judges: JudgeMetrics(metrics, judges))
+    runtime = Runtime(settings, bench, metrics.worker_observer(), store=store)
     runtime.lifecycle.add_checks(readiness)
 
     @asynccontextmanager
@@ -36,14 +34,14 @@ def create_app(settings: JudgeSettings, *, store: ObjectStore | None = None) -> 
             async with runtime.lifecycle.running(readiness):
                 yield
         finally:
-            await bench.client.aclose()
+            await bench.close()
 
     return build_app(
         name="judge",
         title="Judge: scores segments with language models",
         settings=settings,
         lifespan=lifespan,
-        routers=[build_router(settings, bench, runtime.store)],
+        routers=[build_router(settings, bench, runtime.store, runtime.human_scores)],
         readiness=readiness,
         metrics=metrics,
     )

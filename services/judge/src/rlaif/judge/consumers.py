@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import ValidationError
 
@@ -22,14 +22,26 @@ from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall
-from rlaif.judge.evidence import summarise
-from rlaif.judge.loading import CorruptSegmentError, LoadedSegment, load_segment
+from rlaif.judge.asking import is_audited, to_ask
+from rlaif.judge.computed import decide, truth
+from rlaif.judge.evidence import Facts, evidence_sha256, places, summarise
+from rlaif.judge.judges import Judge
+from rlaif.judge.loading import (
+    CorruptSegmentError,
+    LoadedSegment,
+    load_pictures,
+    load_segment,
+)
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel import Case, Panel
 from rlaif.judge.ports import OutageError
 from rlaif.judge.scoring import score_record, scored_event
+from rlaif.judge.strip import draw, frames
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
+
+LEAST_RETRY_SECONDS, MOST_RETRY_SECONDS = 1.0, 30.0
+"""How long an event waits after an outage; short, so that the end of an outage is noticed."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,12 +53,32 @@ class ScoringRules:
     Attributes:
         judge_config: Id of judges, prompts and votes.
         weights: Criterion → weight of the rubric.
-        pictures: Pictures loaded for a segment: the most that a judge looks at.
+        judges: Who may be asked.
+        computed: What the RAM decides in place of a judge; see `rlaif.judge.computed`.
+        audit_share: Share of the segments on which computed criteria are asked as well.
     """
 
     judge_config: str
     weights: Mapping[str, float]
-    pictures: int
+    judges: tuple[Judge, ...]
+    computed: frozenset[str] = frozenset()
+    audit_share: float = 0.0
+
+
+class Watch(Protocol):
+    """Checks the judges before they are asked."""
+
+    async def before_segment(self) -> None:
+        """Ask known questions when it is time."""
+        ...
+
+
+class Comparer(Protocol):
+    """Compares a scored segment with one that nearly ties."""
+
+    async def compare(self, facts: Facts, record: ScoreRecord, sha256: str) -> None:
+        """Compare it when there is such a one; never fails."""
+        ...
 
 
 class SegmentScorer:
@@ -61,9 +93,13 @@ class SegmentScorer:
         rules: ScoringRules,
         metrics: JudgeMetrics,
         *,
+        watch: Watch | None = None,
+        comparer: Comparer | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Score segments of `store` with `panel` and publish what came of it."""
+        self._watch = watch
+        self._comparer = comparer
         self._store = store
         self._panel = panel
         self._publisher = publisher
@@ -84,46 +120,53 @@ class SegmentScorer:
         exported: SegmentExported = event.data
         try:
             async with self._alone(exported.segment_id):
-                stored = await self._stored_score(exported.segment_id)
+                stored, facts = await self._stored_score(exported.segment_id), None
                 if stored is None:
-                    stored = await self._score(exported)
+                    stored, facts = await self._score(exported)
                 else:
                     self._metrics.repeated()
-                await self._tell(stored, cause=event)
+                record = await self._tell(stored, cause=event)
         except OutageError as error:
-            after = None if error.retry_after is None else timedelta(seconds=error.retry_after)
-            raise Retry(f"a judge is out of reach: {error}", after) from error
+            # The routes pace their calls themselves, so an event need not wait for long.
+            seconds = min(max(error.retry_after or 0.0, LEAST_RETRY_SECONDS), MOST_RETRY_SECONDS)
+            raise Retry(f"a judge is out of reach: {error}", timedelta(seconds=seconds)) from error
         except (StoreUnavailableError, BusUnavailableError) as error:
             raise Retry(str(error)) from error
         except CorruptSegmentError as error:
             raise Reject("corrupt_segment", str(error)) from error
+        if facts is not None and self._comparer is not None:
+            await self._comparer.compare(facts, record, hashlib.sha256(stored).hexdigest())
 
-    async def _score(self, exported: SegmentExported) -> bytes:
-        """Judge the segment and commit the score; gives the bytes that are stored."""
+    async def _score(self, exported: SegmentExported) -> tuple[bytes, Facts]:
+        """Judge the segment and commit the score; gives the stored bytes and the evidence."""
         segment = await asyncio.to_thread(
             load_segment,
             self._store,
             manifest_key=exported.manifest_key,
             manifest_sha256=exported.manifest_sha256,
-            pictures=self._rules.pictures,
         )
         if segment.manifest.segment_id != exported.segment_id:
             raise CorruptSegmentError(
                 f"the event names segment {exported.segment_id}, its manifest another"
             )
-        record = await self._judge(segment, exported)
+        if self._watch is not None:
+            await self._watch.before_segment()
+        facts = summarise(segment.records, frame_skip=segment.manifest.frame_skip)
+        record = await self._judge(segment, facts, exported)
         key = keys.score(self._rules.judge_config, exported.segment_id)
         data = record.model_dump_json().encode()
         if await asyncio.to_thread(
             self._store.put_once, key, data, content_type="application/json"
         ):
             self._metrics.scored(record)
-            return data
+            return data, facts
         # Another judge was faster: its object is the score.
         self._metrics.repeated()
-        return await asyncio.to_thread(self._store.get, key)
+        return await asyncio.to_thread(self._store.get, key), facts
 
-    async def _judge(self, segment: LoadedSegment, exported: SegmentExported) -> ScoreRecord:
+    async def _judge(
+        self, segment: LoadedSegment, facts: Facts, exported: SegmentExported
+    ) -> ScoreRecord:
         calls: list[JudgeCallRecord] = []
 
         async def called(record: JudgeCallRecord) -> None:
@@ -131,18 +174,38 @@ class SegmentScorer:
             self._metrics.called(record)
             await self._telemetry.send(_reading(record, exported.segment_id, self._now()))
 
-        facts = summarise(segment.records, frame_skip=segment.manifest.frame_skip)
-        results = await self._panel.judge(Case(facts, segment.pictures), called)
+        findings = await self._panel.judge(await self._case(segment, facts), called)
         return score_record(
             segment.manifest,
-            results,
+            findings.results,
             judge_config=self._rules.judge_config,
             manifest_key=exported.manifest_key,
             manifest_sha256=exported.manifest_sha256,
             weights=self._rules.weights,
             calls=sorted(calls, key=lambda call: (call.judge, call.vote)),
             created_at=self._now(),
+            evidence_sha256=evidence_sha256(facts),
+            truth=truth(facts),
+            audits=findings.audits,
         )
+
+    async def _case(self, segment: LoadedSegment, facts: Facts) -> Case:
+        """The evidence, what needs no judge, and pictures when somebody looks at them."""
+        decided = decide(facts, self._rules.computed)
+        audit = is_audited(segment.manifest.segment_id, self._rules.audit_share)
+        asked = to_ask(self._rules.judges, decided, audit=audit)
+        most = max((judge.pictures for judge in asked), default=0)
+        strip = await asyncio.to_thread(self._strip, segment, most)
+        return Case(facts, strip, decided, audit)
+
+    def _strip(self, segment: LoadedSegment, most: int) -> bytes | None:
+        pictures = load_pictures(self._store, segment.manifest, most)
+        if not pictures.files:
+            return None
+        try:
+            return draw(frames(pictures.files, pictures.steps, places(segment.records)))
+        except OSError as error:  # pillow's word for a picture that it cannot read
+            raise CorruptSegmentError(f"a picture of the segment is no PNG: {error}") from error
 
     async def _stored_score(self, segment_id: str) -> bytes | None:
         key = keys.score(self._rules.judge_config, segment_id)
@@ -150,7 +213,7 @@ class SegmentScorer:
             return await asyncio.to_thread(self._store.get, key)
         return None
 
-    async def _tell(self, stored: bytes, *, cause: CloudEvent[Any]) -> None:
+    async def _tell(self, stored: bytes, *, cause: CloudEvent[Any]) -> ScoreRecord:
         """Publish the event of the stored object, whoever wrote it."""
         segment_id = cause.data.segment_id
         key = keys.score(self._rules.judge_config, segment_id)
@@ -170,6 +233,7 @@ class SegmentScorer:
                 "abstained": sorted(record.abstentions),
             },
         )
+        return record
 
     @contextlib.asynccontextmanager
     async def _alone(self, segment_id: str) -> AsyncIterator[None]:

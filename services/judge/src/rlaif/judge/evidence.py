@@ -5,6 +5,8 @@ bytes. No reward, id, step number of the run or fact of the policy is in it: a j
 echoes them. Only the fields named here pass, so a new field of the description cannot leak in.
 """
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,7 +15,7 @@ from typing import Any, NamedTuple
 from rlaif.contracts.segments import StateRecord
 from rlaif.judge import reading
 
-EVIDENCE_VERSION = "evidence-1"
+EVIDENCE_VERSION = "evidence-2"
 """Part of the judge configuration: change it when the facts change."""
 
 GAME_FRAMES_PER_SECOND = 60
@@ -47,6 +49,21 @@ def summarise(records: Sequence[StateRecord], *, frame_skip: int) -> Facts:
         "enemies": _enemies(states),
         "puzzle": _puzzle(states),
     }
+
+
+def evidence_sha256(facts: Facts) -> str:
+    """Digest of the evidence; segments with equal ones are near-duplicates to a judge."""
+    text = json.dumps(facts, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def places(records: Sequence[StateRecord]) -> list[tuple[str, tuple[int, int]] | None]:
+    """(room, position) after each decision step; None where either is unknown."""
+    found: list[tuple[str, tuple[int, int]] | None] = []
+    for record in records:
+        room, at = reading.room(record.state), reading.position(record.state)
+        found.append(None if room is None or at is None else (room, at))
+    return found
 
 
 def _segment(records: Sequence[StateRecord], frame_skip: int) -> dict[str, Any]:

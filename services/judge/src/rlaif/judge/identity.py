@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rlaif.judge.evidence import EVIDENCE_VERSION
 from rlaif.judge.judges import Judge
@@ -17,6 +17,8 @@ def judge_config_id(
     votes: int,
     temperature: float,
     seed: int,
+    adaptive: bool = False,
+    computed: Iterable[str] = (),
 ) -> str:
     """Id under which scores of these judges are stored: "j" and 12 hexadecimal digits.
 
@@ -40,6 +42,8 @@ def judge_config_id(
         "votes": votes,
         "temperature": temperature,
         "seed": seed,
+        "adaptive": adaptive,
+        "computed": sorted(computed),
     }
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return "j" + hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -23,6 +23,7 @@ _PNG_SIZE = slice(16, 24)
 _MOST_PIXELS_A_SIDE = 1024
 
 M = TypeVar("M", bound=Contract)
+T = TypeVar("T")
 
 
 class MissingObjectError(Exception):
@@ -40,24 +41,32 @@ class LoadedSegment:
     Attributes:
         manifest: Its manifest.
         records: One state a decision step, in order.
-        pictures: PNG files in time order; the chosen ones only.
     """
 
     manifest: SegmentManifest
     records: tuple[StateRecord, ...]
-    pictures: tuple[bytes, ...]
 
 
-def load_segment(
-    store: ObjectStore, *, manifest_key: str, manifest_sha256: str, pictures: int
-) -> LoadedSegment:
-    """Load a segment by its manifest. Blocks.
+@dataclass(frozen=True)
+class Pictures:
+    """Some pictures of a segment, in time order.
+
+    Attributes:
+        files: PNG files.
+        steps: Decision step after which each was taken.
+    """
+
+    files: tuple[bytes, ...] = ()
+    steps: tuple[int, ...] = ()
+
+
+def load_segment(store: ObjectStore, *, manifest_key: str, manifest_sha256: str) -> LoadedSegment:
+    """Load a segment by its manifest, without pictures. Blocks.
 
     Args:
         store: Where segments are.
         manifest_key: Key of the manifest.
         manifest_sha256: Digest that its bytes must have.
-        pictures: Most pictures to load; they are spread evenly over the segment.
 
     Raises:
         MissingObjectError: An object is not there.
@@ -68,21 +77,34 @@ def load_segment(
     manifest = _parse(SegmentManifest, data, manifest_key)
     if keys.manifest(manifest.episode_id, manifest.segment_id) != manifest_key:
         raise CorruptSegmentError(f"{manifest_key} describes segment {manifest.segment_id}")
-    records = _load_states(store, manifest)
-    chosen = spread(manifest.pictures, pictures)
-    return LoadedSegment(
-        manifest, records, tuple(_load_picture(store, manifest, file) for file in chosen)
+    return LoadedSegment(manifest, _load_states(store, manifest))
+
+
+def load_pictures(store: ObjectStore, manifest: SegmentManifest, most: int) -> Pictures:
+    """Load at most `most` pictures, spread evenly over the segment. Blocks.
+
+    Raises:
+        MissingObjectError: A picture is not there.
+        CorruptSegmentError: A digest, a size or a shape is wrong.
+        StoreUnavailableError: The store did not answer.
+    """
+    if len(manifest.picture_steps) != len(manifest.pictures):
+        raise CorruptSegmentError(f"segment {manifest.segment_id} has pictures without a step")
+    chosen = spread(range(len(manifest.pictures)), most)
+    return Pictures(
+        tuple(_load_picture(store, manifest, manifest.pictures[at]) for at in chosen),
+        tuple(manifest.picture_steps[at] for at in chosen),
     )
 
 
-def spread(files: Sequence[StoredFile], most: int) -> list[StoredFile]:
-    """At most `most` of `files`, evenly spaced, first and last among them."""
-    if most <= 0 or not files:
+def spread(items: Sequence[T], most: int) -> list[T]:
+    """At most `most` of `items`, evenly spaced, first and last among them."""
+    if most <= 0 or not items:
         return []
-    if most == 1 or len(files) == 1:
-        return [files[-1]]
-    count = min(most, len(files))
-    return [files[round(at * (len(files) - 1) / (count - 1))] for at in range(count)]
+    if most == 1 or len(items) == 1:
+        return [items[-1]]
+    count = min(most, len(items))
+    return [items[round(at * (len(items) - 1) / (count - 1))] for at in range(count)]
 
 
 def _load_states(store: ObjectStore, manifest: SegmentManifest) -> tuple[StateRecord, ...]:

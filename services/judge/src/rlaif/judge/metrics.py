@@ -1,24 +1,46 @@
 """The judge's metrics; `docs/metrics.md` lists them."""
 
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
+from rlaif.judge.canaries import CanaryResult
+from rlaif.judge.judges import JUDGES, Judge
+from rlaif.judge.standing import Standings
 from rlaif.service.metrics import ServiceMetrics
 
 
 class JudgeMetrics:
-    """Counts calls, scores, votes and abstentions."""
+    """Counts calls, scores, votes and abstentions.
 
-    def __init__(self, metrics: ServiceMetrics) -> None:
+    Attributes:
+        standings: The same figures by judge, for REST.
+    """
+
+    def __init__(self, metrics: ServiceMetrics, judges: tuple[Judge, ...] = JUDGES) -> None:
         """Make the metrics in `metrics`."""
+        self.standings = Standings({c.name: judge.name for judge in judges for c in judge.criteria})
         self._calls = metrics.counter(
-            "calls", "Calls of language models, by how they ended.", ("judge", "outcome")
+            "calls",
+            "Calls of language models, by how they ended; `invalid` is a parse failure.",
+            ("judge", "outcome"),
         )
         self._call_seconds = metrics.histogram(
             "call_seconds", "Time of one call of a language model.", ("judge",)
+        )
+        self._cached = metrics.counter(
+            "cached_answers", "Answers to equal requests that cost no call.", ("judge",)
+        )
+        self._tokens = metrics.counter(
+            "tokens", "Tokens read (`prompt`) and written (`completion`).", ("judge", "kind")
         )
         self._scores = metrics.counter(
             "scores",
             "Segments: scored, partly scored, without a score, or scored before.",
             ("result",),
+        )
+        self._label_tokens = metrics.gauge(
+            "tokens_per_label", "Tokens of all judges over segments with a weighted score."
+        )
+        self._label_seconds = metrics.gauge(
+            "seconds_per_label", "Seconds of model calls over segments with a weighted score."
         )
         self._agreement = metrics.gauge(
             "agreement_ratio",
@@ -30,15 +52,39 @@ class JudgeMetrics:
         )
         # A judge that always answers the same is broken, not consistent.
         self._votes = metrics.counter("votes", "Valid votes, by level.", ("criterion", "level"))
+        self._truth = metrics.counter(
+            "truth_votes",
+            "Votes on segments whose level the RAM decides, by that level and the vote.",
+            ("judge", "criterion", "known", "voted"),
+        )
+        self._kappa = metrics.gauge(
+            "truth_kappa", "Cohen's kappa of votes and RAM; 0 is chance.", ("judge", "criterion")
+        )
+        self._canaries = metrics.gauge(
+            "canary_accuracy_ratio", "Share of the canaries' levels that were right.", ("judge",)
+        )
+        self._believed = metrics.gauge(
+            "believed", "1: its votes count; 0: it failed its canaries.", ("judge",)
+        )
+        self._comparisons = metrics.counter(
+            "comparisons", "Pairs of near-ties that were compared in both orders.", ("result",)
+        )
         self._recent: dict[str, list[float]] = {}
 
     def called(self, record: JudgeCallRecord) -> None:
         """Note one call."""
+        self.standings.called(record)
+        if record.cached:
+            self._cached.labels(record.judge).inc()
+            return
         self._calls.labels(record.judge, record.outcome).inc()
         self._call_seconds.labels(record.judge).observe(record.latency_seconds)
+        self._tokens.labels(record.judge, "prompt").inc(record.prompt_tokens or 0)
+        self._tokens.labels(record.judge, "completion").inc(record.completion_tokens or 0)
 
     def scored(self, record: ScoreRecord) -> None:
         """Note a new score object."""
+        self.standings.scored(record)
         partly = "partial" if record.abstentions else "scored"
         self._scores.labels("abstained" if record.weighted is None else partly).inc()
         for criterion, reason in record.abstentions.items():
@@ -50,7 +96,33 @@ class JudgeMetrics:
             recent.append(score.agreement)
             del recent[:-100]
             self._agreement.labels(criterion).set(sum(recent) / len(recent))
+        self._hold_against_truth(record)
+        if self.standings.tokens_per_label is not None:
+            self._label_tokens.set(self.standings.tokens_per_label)
+            self._label_seconds.set(self.standings.seconds_per_label or 0.0)
 
     def repeated(self) -> None:
         """Note an event of a segment that has its score already."""
         self._scores.labels("repeated").inc()
+
+    def canaries(self, judge: str, result: CanaryResult, believed: bool) -> None:
+        """Note what a judge made of the canaries."""
+        self.standings.canaries(judge, result, believed)
+        self._believed.labels(judge).set(believed)
+        if result.accuracy is not None:
+            self._canaries.labels(judge).set(result.accuracy)
+
+    def compared(self, result: str) -> None:
+        """Note a comparison: `decided`, `tie`, `orders_disagree`, `unanswered` or `outage`."""
+        self._comparisons.labels(result).inc()
+
+    def _hold_against_truth(self, record: ScoreRecord) -> None:
+        for criterion, score in {**record.criteria, **record.audits}.items():
+            known = record.truth.get(criterion)
+            if known is None or score.source != "votes":
+                continue
+            for level in score.votes:
+                self._truth.labels(score.judge, criterion, str(known), str(level)).inc()
+            kappa = self.standings.judges[score.judge].truth[criterion].kappa
+            if kappa is not None:
+                self._kappa.labels(score.judge, criterion).set(kappa)

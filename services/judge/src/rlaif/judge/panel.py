@@ -1,4 +1,4 @@
-"""The panel: asks every judge for its votes at once and counts them.
+"""The panel: asks the judges for their votes and counts them.
 
 An outage of any route ends the whole round, so that no score is made of the judges that happened
 to be there. An answer that cannot be read is asked for once more with another seed; after that it
@@ -6,32 +6,24 @@ is no vote.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge import prompts
+from rlaif.judge.asking import to_ask
+from rlaif.judge.cache import AnswerCache
+from rlaif.judge.calls import CallLog
 from rlaif.judge.judges import Judge
-from rlaif.judge.ports import (
-    CallTimeoutError,
-    CompletionRequest,
-    InvalidReplyError,
-    ModelError,
-    OutageError,
-    RefusedError,
-    ThrottledError,
-    UnavailableError,
-)
+from rlaif.judge.ports import CompletionRequest, InvalidReplyError, OutageError, RefusedError
 from rlaif.judge.routes import Route
 from rlaif.judge.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
-from rlaif.judge.votes import Ballot, NoVote, tally
+from rlaif.judge.votes import Ballot, NoVote, certain, settled, tally
 
 CallHook = Callable[[JudgeCallRecord], Awaitable[None]]
 """Told of every call, the moment it is over."""
 
 _REPAIR_SEED = 1000
-_DETAIL_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
@@ -39,13 +31,15 @@ class VotePolicy:
     """How votes are asked for.
 
     Attributes:
-        votes: Votes a judge. More: steadier medians, as many times the calls.
+        votes: Votes a judge. More: steadier majorities, as many times the calls.
+        adaptive: Stop asking a judge when two of its votes agree on everything.
         temperature: Sampling temperature; with 0 the votes differ by wording only.
         seed: Base of the sampling seeds.
         max_tokens: Longest answer.
     """
 
     votes: int = 3
+    adaptive: bool = False
     temperature: float = 0.4
     seed: int = 0
     max_tokens: int = 256
@@ -53,70 +47,133 @@ class VotePolicy:
 
 @dataclass(frozen=True)
 class Case:
-    """What is judged: the evidence of one segment and its pictures in time order."""
+    """What is judged.
+
+    Attributes:
+        facts: The evidence of one segment.
+        strip: PNG of its frames with the path; None when there are no pictures.
+        decided: Criteria that need no judge, with their level or why they have none.
+        audit: Ask for these criteria nevertheless, and keep the votes apart.
+    """
 
     facts: Mapping[str, object]
-    pictures: Sequence[bytes]
+    strip: bytes | None = None
+    decided: Mapping[str, int | NoVote] = field(default_factory=dict)
+    audit: bool = False
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What came of one case.
+
+    Attributes:
+        results: Criterion → score, or why there is none; every criterion of every judge.
+        audits: Criteria that were decided and asked as well: what the judges said.
+    """
+
+    results: Mapping[str, CriterionScore | NoVote]
+    audits: Mapping[str, CriterionScore] = field(default_factory=dict)
 
 
 class Panel:
     """The judges and their routes."""
 
     def __init__(
-        self, judges: tuple[Judge, ...], routes: Mapping[str, Route], policy: VotePolicy
+        self,
+        judges: tuple[Judge, ...],
+        routes: Mapping[str, Route],
+        policy: VotePolicy,
+        *,
+        cache: AnswerCache | None = None,
+        distrusted: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
-        """Ask `judges`; `routes` has one route for each judge's name."""
+        """Ask `judges`.
+
+        Args:
+            judges: Who judges what.
+            routes: Judge name → its route.
+            policy: How votes are asked for.
+            cache: Answers to equal requests; a small one when None.
+            distrusted: Names of the judges that are not to be believed now.
+        """
         self._judges = judges
         self._routes = routes
         self._policy = policy
+        self._cache = cache or AnswerCache(256)
+        self._distrusted = distrusted
 
-    def resting(self) -> float:
-        """Seconds until every route may be called; 0 when they may be now."""
-        return max((route.resting for route in self._routes.values()), default=0.0)
-
-    async def judge(self, case: Case, called: CallHook) -> dict[str, CriterionScore | NoVote]:
+    async def judge(self, case: Case, called: CallHook) -> Findings:
         """Ask for all votes and count them.
-
-        Returns:
-            Criterion → score, or why there is none.
 
         Raises:
             OutageError: A route does not work; nothing may be concluded from the others.
         """
-        rest = self.resting()
-        if rest:
-            raise UnavailableError("a judge's route rests after failures in a row", rest)
-        asked = [(judge, vote) for judge in self._judges for vote in range(self._policy.votes)]
+        distrusted = self._distrusted()
+        asked = to_ask(self._judges, case.decided, audit=case.audit)
+        voted: dict[str, CriterionScore | NoVote] = {}
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [
-                    group.create_task(self._vote(judge, vote, case, called))
-                    for judge, vote in asked
+                polls = [
+                    group.create_task(self._poll(judge, case, called))
+                    for judge in asked
+                    if judge.name not in distrusted
                 ]
         except ExceptionGroup as failures:
-            raise _first_outage(failures) from failures
-        ballots: dict[str, list[Ballot]] = {}
-        for task in tasks:
-            for criterion, ballot in task.result().items():
-                ballots.setdefault(criterion, []).append(ballot)
-        return {
-            criterion.name: tally(ballots[criterion.name], judge=judge.name)
-            for judge in self._judges
-            for criterion in judge.criteria
+            raise first_outage(failures) from failures
+        for poll in polls:
+            voted |= poll.result()
+        return self._findings(case, voted)
+
+    def _findings(self, case: Case, voted: Mapping[str, CriterionScore | NoVote]) -> Findings:
+        results: dict[str, CriterionScore | NoVote] = {}
+        for judge in self._judges:
+            for criterion in judge.criteria:
+                name = criterion.name
+                known = case.decided.get(name)
+                if known is None:
+                    results[name] = voted.get(name, NoVote.DISTRUSTED)
+                else:
+                    results[name] = known if isinstance(known, NoVote) else certain(known)
+        audits = {
+            name: score
+            for name, score in voted.items()
+            if name in case.decided and isinstance(score, CriterionScore)
         }
+        return Findings(results, audits)
+
+    async def _poll(
+        self, judge: Judge, case: Case, called: CallHook
+    ) -> dict[str, CriterionScore | NoVote]:
+        """All votes of one judge."""
+        ballots: dict[str, list[Ballot]] = {criterion.name: [] for criterion in judge.criteria}
+        at = 0
+        while at < self._policy.votes:
+            # Two at once, then one at a time, when two that agree are enough.
+            more = min(2 if at == 0 else 1, self._policy.votes - at)
+            wave = range(at, at + more) if self._policy.adaptive else range(self._policy.votes)
+            async with asyncio.TaskGroup() as group:
+                votes = [group.create_task(self._vote(judge, v, case, called)) for v in wave]
+            for vote in votes:
+                for criterion, ballot in vote.result().items():
+                    ballots[criterion].append(ballot)
+            at = wave.stop
+            if all(settled(cast, self._policy.votes) for cast in ballots.values()):
+                break
+        return {name: tally(cast, judge=judge.name) for name, cast in ballots.items()}
 
     async def _vote(
         self, judge: Judge, vote: int, case: Case, called: CallHook
     ) -> dict[str, Ballot]:
         """One vote: at most one answer and one repair."""
-        prompt = prompts.messages(judge, case.facts, case.pictures, variant=vote)
+        prompt = prompts.messages(judge, case.facts, case.strip, variant=vote)
+        if prompts.tokens(prompt) + self._policy.max_tokens > judge.context_tokens:
+            return _no_vote(judge, NoVote.OVER_BUDGET)
         for repair in (False, True):
             seed = self._policy.seed + vote + (_REPAIR_SEED if repair else 0)
-            log = _CallLog(
-                judge, self._routes[judge.name], vote, seed, prompts.digest(prompt), called
-            )
+            request = self._request(judge, prompt, seed)
+            log = CallLog(judge, self._routes[judge.name], vote, request, called)
             try:
-                verdict = await self._ask(judge, prompt, log)
+                verdict = await self._ask(judge, request, log)
             except RefusedError:
                 return _no_vote(judge, NoVote.UNAVAILABLE)
             except (InvalidAnswerError, InvalidReplyError):
@@ -124,71 +181,31 @@ class Panel:
             return _ballots(verdict)
         return _no_vote(judge, NoVote.INVALID)
 
-    async def _ask(
-        self, judge: Judge, prompt: tuple[prompts.Message, ...], log: "_CallLog"
-    ) -> Verdict:
-        request = CompletionRequest(
+    def _request(
+        self, judge: Judge, prompt: tuple[prompts.Message, ...], seed: int
+    ) -> CompletionRequest:
+        return CompletionRequest(
             model=judge.model,
             messages=prompt,
             schema_name=f"{judge.name}_verdict",
             schema=answer_schema(judge),
-            seed=log.seed,
+            seed=seed,
             temperature=self._policy.temperature,
             max_tokens=self._policy.max_tokens,
         )
-        answer, seconds = await log.route.complete(request, failed=log.failed)
+
+    async def _ask(self, judge: Judge, request: CompletionRequest, log: CallLog) -> Verdict:
+        answer, seconds, use = await self._cache.answer(
+            log.key, lambda: log.route.complete(request, failed=log.failed)
+        )
         try:
             verdict = read_answer(judge, answer.text)
         except InvalidAnswerError as error:
-            await log.write("invalid", seconds, detail=str(error))
+            await log.write("invalid", seconds, answer=answer, detail=str(error), use=use)
             raise
-        await log.write("ok", seconds, rationale=verdict.rationale)
+        self._cache.keep(log.key, answer)
+        await log.write("ok", seconds, answer=answer, rationale=verdict.rationale, use=use)
         return verdict
-
-
-@dataclass(frozen=True)
-class _CallLog:
-    """Writes the record of each call of one vote."""
-
-    judge: Judge
-    route: Route
-    vote: int
-    seed: int
-    prompt_sha256: str
-    called: CallHook
-
-    async def failed(self, error: ModelError, seconds: float) -> None:
-        await self.write(_outcome(error), seconds, detail=str(error))
-
-    async def write(
-        self,
-        outcome: Literal["ok", "invalid", "throttled", "error", "timeout"],
-        seconds: float,
-        *,
-        rationale: str | None = None,
-        detail: str | None = None,
-    ) -> None:
-        record = JudgeCallRecord(
-            judge=self.judge.name,
-            route=self.route.name,
-            model=self.judge.model,
-            vote=self.vote,
-            seed=self.seed,
-            prompt_sha256=self.prompt_sha256,
-            outcome=outcome,
-            latency_seconds=max(0.0, seconds),
-            rationale=rationale,
-            detail=detail[:_DETAIL_CHARACTERS] if detail else None,
-        )
-        await self.called(record)
-
-
-def _outcome(error: ModelError) -> Literal["invalid", "throttled", "error", "timeout"]:
-    if isinstance(error, ThrottledError):
-        return "throttled"
-    if isinstance(error, CallTimeoutError):
-        return "timeout"
-    return "invalid" if isinstance(error, InvalidReplyError) else "error"
 
 
 def _ballots(verdict: Verdict) -> dict[str, Ballot]:
@@ -202,9 +219,17 @@ def _no_vote(judge: Judge, reason: NoVote) -> dict[str, Ballot]:
     return {criterion.name: reason for criterion in judge.criteria}
 
 
-def _first_outage(failures: ExceptionGroup[Exception]) -> Exception:
+def first_outage(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     """The outage that ended the round; a failure of another kind is a bug and comes first."""
-    for failure in failures.exceptions:
+    leaves = list(_leaves(failures))
+    for failure in leaves:
         if not isinstance(failure, OutageError):
             return failure
-    return failures.exceptions[0]
+    return leaves[0]
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+    found: list[BaseException] = []
+    for failure in group.exceptions:
+        found += _leaves(failure) if isinstance(failure, BaseExceptionGroup) else [failure]
+    return found

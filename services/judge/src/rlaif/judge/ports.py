@@ -86,12 +86,16 @@ class Answer:
         finish_reason: Such as `stop` or `length`; None when the server does not say.
         prompt_tokens: Tokens read; None when the server does not say.
         completion_tokens: Tokens written; None when the server does not say.
+        cached_tokens: Of the tokens read, those of the server's prefix cache; None when unknown.
+        engine: What the server says it runs; None when it is silent.
     """
 
     text: str
     finish_reason: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    engine: str | None = None
 
 
 class LanguageModel(Protocol):

@@ -1,14 +1,26 @@
 """Tolerant reading of a state description: a field that is missing or odd is None, never 0."""
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
-_LABEL = re.compile(r"[^A-Za-z0-9 '_./:-]+")
+from rlaif.contracts.observation import OTHER_TOOLS, STORY_KEYS, TREASURE_SLOTS
 
-LABEL_CHARACTERS = 24
-"""Longest word of the game that reaches a prompt, such as an item's name."""
+OTHER = "other"
+"""Stands for every word that is not in the vocabulary."""
+
+VOCABULARY = frozenset(
+    {
+        *("UP", "DOWN", "LEFT", "RIGHT", "A", "B", "START", "NOP"),
+        *("overworld", "Subrosia", "Maku tree", "indoors", "underground", "side view"),
+        *("spring", "summer", "autumn", "winter"),
+        *("shield", "bombs", "sword"),
+        *TREASURE_SLOTS,
+        *STORY_KEYS,
+        *OTHER_TOOLS,
+    }
+)
+"""Words of a description that a judge may read: inputs, areas, seasons and items."""
 
 
 def lookup(state: Mapping[str, Any], *path: str) -> Any:
@@ -45,14 +57,14 @@ def count(state: Mapping[str, Any], *path: str) -> int | None:
 
 
 def label(value: Any) -> str | None:
-    """A short word that is safe in a prompt.
+    """A word of the vocabulary, or `other`; None when there is no word.
 
-    Names come out of a game's memory, thus from whoever made the cartridge. Only letters, digits
-    and a few marks pass, and few of them: enough for a name, too little for an instruction.
+    Words come out of a game's memory, thus from whoever made the cartridge. None of its text
+    reaches a prompt: what is not in the vocabulary is `other`, so nothing can be written into it.
     """
-    if isinstance(value, bool) or not isinstance(value, str | int):
+    if isinstance(value, bool) or not isinstance(value, str) or not value.strip():
         return None
-    return _LABEL.sub(" ", str(value)).strip()[:LABEL_CHARACTERS].strip() or None
+    return value if value in VOCABULARY else OTHER
 
 
 def labels(state: Mapping[str, Any], *path: str) -> list[str] | None:

@@ -1,6 +1,11 @@
-"""A route to one language model: retries, a circuit breaker, a limit of calls, and its health."""
+"""A route to one language model: its pace, retries, a circuit breaker, deadlines, and its health.
+
+A call that may not go now waits here, inside its event, so that a dead route makes neither calls
+nor deliveries: one call tries it after each rest, and the first answer lets all others go.
+"""
 
 import asyncio
+import random
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -8,18 +13,24 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from rlaif.judge.breaker import Breaker
+from rlaif.judge.pace import Pace
 from rlaif.judge.ports import (
     Answer,
+    CallTimeoutError,
     CompletionRequest,
     FaultyReplyError,
     LanguageModel,
     ModelError,
     OutageError,
+    ThrottledError,
     UnavailableError,
 )
 
 FailureHook = Callable[[ModelError, float], Awaitable[None]]
 """Told of every failed attempt and how many seconds it took."""
+
+_LATE_CALLS = 2
+"""Calls that may go on after their deadline, to learn whether the route is slow or dead."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +39,46 @@ class RetryPolicy:
 
     Attributes:
         attempts: Tries of one call, the first included.
-        base_seconds: Wait before the second try; doubles.
+        base_seconds: Wait before the second try; doubles, and half of it is jitter.
         longest_wait_seconds: A server that asks for more is believed, and the call gives up.
+        patience_seconds: How long a call waits for a route that rests or is held.
     """
 
     attempts: int = 3
     base_seconds: float = 0.25
     longest_wait_seconds: float = 5.0
+    patience_seconds: float = 60.0
 
-    def wait(self, attempt: int, asked: float | None) -> float | None:
-        """Seconds before try number `attempt` + 1, or None to give up."""
+    def wait(self, attempt: int, asked: float | None, jitter: float) -> float | None:
+        """Seconds before try number `attempt` + 1, or None to give up; `jitter` is in [0, 1)."""
         if attempt >= self.attempts:
             return None
         wait = self.base_seconds * 2 ** (attempt - 1) if asked is None else asked
-        return wait if wait <= self.longest_wait_seconds else None
+        if wait > self.longest_wait_seconds:
+            return None
+        # Never before the server's time; else anywhere in the second half of the wait.
+        return wait * (0.5 + 0.5 * jitter) if asked is None else wait * (1 + 0.1 * jitter)
+
+
+@dataclass(frozen=True)
+class Deadlines:
+    """How long one call may take.
+
+    A fixed deadline that suits a slow model waits far too long for a dead fast one. So a call gets
+    `factor` times the slowest of the last answers, between `least` and `most` seconds.
+
+    Attributes:
+        most: Deadline while nothing is known, and always the upper bound, in seconds.
+        least: Lower bound in seconds.
+        factor: Times the slowest of the last 20 answers.
+        probe: Deadline of a call that tries a resting route, in seconds. Short, because each one
+            that hangs delays the recovery; a late answer counts nevertheless.
+    """
+
+    most: float = 90.0
+    least: float = 5.0
+    factor: float = 4.0
+    probe: float = 3.0
 
 
 @dataclass
@@ -50,12 +87,17 @@ class RouteHealth:
 
     calls: int = 0
     failures: int = 0
+    retries: int = 0
     last_error: str | None = None
     latencies: deque[float] = field(default_factory=lambda: deque(maxlen=200))
 
     def p50_seconds(self) -> float | None:
         """Median of the last 200 answers; None before the first."""
         return median(self.latencies) if self.latencies else None
+
+    def slowest_seconds(self) -> float | None:
+        """Slowest of the last 20 answers; None before the first."""
+        return max(list(self.latencies)[-20:], default=None)
 
 
 class Route:
@@ -68,24 +110,40 @@ class Route:
         *,
         slots: asyncio.Semaphore,
         retry: RetryPolicy = RetryPolicy(),
+        deadlines: Deadlines = Deadlines(),
         breaker: Breaker | None = None,
+        pace: Pace | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
     ) -> None:
-        """Call `model`, at most as many times at once as `slots` (shared by all routes) allows."""
+        """Call `model`, at most as many times at once as `slots` allows."""
         self.name = name
         self.health = RouteHealth()
         self._model = model
         self._slots = slots
         self._retry = retry
+        self._deadlines = deadlines
         self._breaker = breaker or Breaker()
+        self._pace = pace or Pace()
         self._clock = clock
         self._sleep = sleep
+        self._jitter = jitter
+        self._late: set[asyncio.Task[Answer]] = set()
 
     @property
     def resting(self) -> float:
-        """Seconds for which the breaker keeps calls back; 0 when the route may be used."""
-        return self._breaker.wait(self._clock())
+        """Seconds for which calls are kept back; 0 when the route may be used."""
+        now = self._clock()
+        return max(self._breaker.wait(now), self._pace.held(now))
+
+    def deadline(self) -> float:
+        """Seconds that a call may take now."""
+        slowest = self.health.slowest_seconds()
+        if slowest is None:
+            return self._deadlines.most
+        wanted = max(self._deadlines.least, self._deadlines.factor * slowest)
+        return min(self._deadlines.most, wanted)
 
     async def complete(
         self, request: CompletionRequest, *, failed: FailureHook
@@ -96,7 +154,7 @@ class Route:
             The answer, and the seconds that its own call took.
 
         Raises:
-            OutageError: Still failing after the retries, or the route rests.
+            OutageError: Still failing after the retries, or the route rests for too long.
             FaultyReplyError: This call gave nothing to read; not tried again here.
         """
         attempt = 0
@@ -105,36 +163,97 @@ class Route:
             try:
                 return await self._once(request, failed)
             except OutageError as error:
-                wait = self._retry.wait(attempt, error.retry_after)
-                if wait is None or self.resting:
+                wait = self._retry.wait(attempt, error.retry_after, self._jitter())
+                if wait is None:
                     raise
+            self.health.retries += 1
             # The slot is free while this call waits.
             await self._sleep(wait)
 
     async def _once(self, request: CompletionRequest, failed: FailureHook) -> tuple[Answer, float]:
-        async with self._slots:
-            rest = self.resting
-            if rest:
-                raise UnavailableError(f"route {self.name} rests for {rest:.0f} s", rest)
-            started = self._clock()
-            try:
-                answer = await self._model.complete(request)
-            except ModelError as error:
-                seconds = self._clock() - started
-                self._note_failure(error)
-                await failed(error, seconds)
-                raise
-            seconds = self._clock() - started
-            self.health.calls += 1
-            self.health.latencies.append(seconds)
-            self._breaker.succeeded()
-            return answer, seconds
+        patience = self._retry.patience_seconds
+        while True:
+            async with self._slots:
+                wait = self._admit()
+                if not wait:
+                    return await self._call(request, failed)
+            if wait > patience:
+                raise UnavailableError(f"route {self.name} rests for {wait:.0f} s", wait)
+            patience -= wait
+            await self._sleep(wait)
+
+    def _admit(self) -> float:
+        """0 when a call may begin now, else the seconds after which to ask again."""
+        now = self._clock()
+        wait = self._breaker.wait(now) or self._pace.take(now)
+        if not wait:
+            self._breaker.enter()
+        return wait
+
+    async def _call(self, request: CompletionRequest, failed: FailureHook) -> tuple[Answer, float]:
+        started = self._clock()
+        try:
+            answer = await self._in_time(request, started)
+        except ModelError as error:
+            self._note_failure(error)
+            await failed(error, self._clock() - started)
+            raise
+        except BaseException:
+            self._breaker.abandoned()
+            raise
+        seconds = self._clock() - started
+        self.health.calls += 1
+        self._note_answer(seconds)
+        return answer, seconds
+
+    async def _in_time(self, request: CompletionRequest, started: float) -> Answer:
+        """Call within the deadline; a few late calls go on, because a slow route is no dead one."""
+        task = asyncio.ensure_future(self._model.complete(request))
+        deadline = self.deadline()
+        if self._breaker.open:
+            deadline = min(deadline, self._deadlines.probe)
+        try:
+            await asyncio.wait({task}, timeout=deadline)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if task.done():
+            return task.result()
+        if len(self._late) < _LATE_CALLS:
+            self._late.add(task)
+            task.add_done_callback(lambda done: self._late_end(done, started))
+        else:
+            task.cancel()
+        raise CallTimeoutError(f"route {self.name} gave no answer in {deadline:.1f} s")
+
+    def _late_end(self, task: "asyncio.Task[Answer]", started: float) -> None:
+        self._late.discard(task)
+        # Also marks an error as seen; its call was counted when the deadline passed.
+        if not task.cancelled() and task.exception() is None:
+            self._note_answer(self._clock() - started)
+
+    def _note_answer(self, seconds: float) -> None:
+        self.health.latencies.append(seconds)
+        self._breaker.succeeded()
 
     def _note_failure(self, error: ModelError) -> None:
         self.health.calls += 1
         self.health.failures += 1
         self.health.last_error = str(error)
+        now = self._clock()
         if isinstance(error, FaultyReplyError):
             self._breaker.succeeded()
+        elif isinstance(error, ThrottledError) and error.retry_after is not None:
+            # The server is alive and says when: its word, not the breaker's guess.
+            self._pace.hold(now, error.retry_after)
+            self._breaker.rest(now, error.retry_after)
         elif isinstance(error, OutageError):
-            self._breaker.failed(self._clock(), error.retry_after)
+            if error.retry_after:
+                self._pace.hold(now, error.retry_after)
+            self._breaker.failed(now)
+
+    async def close(self) -> None:
+        """End the calls that are still under way."""
+        for task in list(self._late):
+            task.cancel()
+        await asyncio.gather(*self._late, return_exceptions=True)

@@ -1,13 +1,15 @@
 """What the judge opens and runs; `rlaif.service.lifecycle` keeps it at work."""
 
 import logging
+from datetime import UTC, datetime
 
 from rlaif.bus.connection import Bus, connect_ready
 from rlaif.bus.errors import BusError
 from rlaif.bus.worker import DurableWorker, WorkerObserver, WorkerSettings
 from rlaif.contracts.events import SegmentExported
 from rlaif.judge.consumers import SegmentScorer
-from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.human_scores import HumanScores
+from rlaif.judge.near_ties import NearTies, TieRules
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import Bench
 from rlaif.service.lifecycle import Lifecycle
@@ -31,7 +33,6 @@ class Runtime:
         self,
         settings: JudgeSettings,
         bench: Bench,
-        metrics: JudgeMetrics,
         observer: WorkerObserver,
         *,
         store: ObjectStore | None = None,
@@ -39,7 +40,6 @@ class Runtime:
         """Serve `bench`; `store` replaces the one of the settings, in tests."""
         self._settings = settings
         self._bench = bench
-        self._metrics = metrics
         self._observer = observer
         self.lifecycle = Lifecycle(
             open_store=lambda: probed(
@@ -55,6 +55,16 @@ class Runtime:
         """The store; None until it passed its probe."""
         return self.lifecycle.store
 
+    def human_scores(self) -> HumanScores | None:
+        """Writes overrides; None until S3 and NATS were reached."""
+        store, bus = self.lifecycle.store, self.lifecycle.bus
+        if store is None or bus is None:
+            return None
+        return HumanScores(store, bus.publisher("judge"), now=_now)
+
+    def _comparer(self, store: ObjectStore) -> NearTies | None:
+        return near_ties(self._settings, self._bench, store)
+
     def _start(self, store: ObjectStore, bus: Bus) -> DurableWorker:
         scorer = SegmentScorer(
             store,
@@ -62,7 +72,9 @@ class Runtime:
             bus.publisher("judge"),
             bus.telemetry(),
             self._bench.rules,
-            self._metrics,
+            self._bench.metrics,
+            watch=self._bench.keeper,
+            comparer=self._comparer(store),
         )
         logger.info("at work", extra={"judge_config": self._bench.rules.judge_config})
         return DurableWorker(
@@ -73,3 +85,23 @@ class Runtime:
             settings=WorkerSettings(concurrency=self._settings.concurrency),
             observer=self._observer,
         )
+
+
+def near_ties(settings: JudgeSettings, bench: Bench, store: ObjectStore) -> NearTies | None:
+    """Compares near-ties as the settings say; None when they say not to."""
+    judge = bench.judge(settings.compare_judge)
+    if not settings.compare_share or judge is None:
+        return None
+    return NearTies(
+        store,
+        judge,
+        bench.routes[judge.name],
+        TieRules(settings.compare_share, settings.compare_margin, settings.max_tokens),
+        called=bench.metrics.called,
+        compared=bench.metrics.compared,
+        now=_now,
+    )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

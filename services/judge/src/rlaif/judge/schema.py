@@ -60,7 +60,7 @@ def read_answer(judge: Judge, text: str) -> Verdict:
         InvalidAnswerError: Not one JSON object, missing, extra or repeated keys, or a value that is
             neither exactly the integers 0 to 2 nor `insufficient_evidence`.
     """
-    answer = _parse_object(text)
+    answer = parse_object(text)
     names = [criterion.name for criterion in judge.criteria]
     expected = {"rationale", *names}
     if set(answer) != expected:
@@ -81,7 +81,12 @@ def _read_level(name: str, value: object) -> int | None:
     raise InvalidAnswerError(f"{name} is {str(value)[:40]!r}, not 0, 1, 2 or {INSUFFICIENT!r}")
 
 
-def _parse_object(text: str) -> dict[str, Any]:
+def parse_object(text: str) -> dict[str, Any]:
+    """The one JSON object that `text` is, without repeated keys, NaN or infinity.
+
+    Raises:
+        InvalidAnswerError: It is anything else, or longer than `ANSWER_CHARACTERS`.
+    """
     if len(text) > ANSWER_CHARACTERS:
         raise InvalidAnswerError(f"answer has {len(text)} characters, more than a judge may send")
     try:

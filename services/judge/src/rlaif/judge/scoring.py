@@ -24,6 +24,9 @@ def score_record(
     weights: Mapping[str, float],
     calls: Sequence[JudgeCallRecord],
     created_at: datetime,
+    evidence_sha256: str | None = None,
+    truth: Mapping[str, int] | None = None,
+    audits: Mapping[str, CriterionScore] | None = None,
 ) -> ScoreRecord:
     """Put one segment's results into its score record.
 
@@ -36,6 +39,9 @@ def score_record(
         weights: Criterion → weight of the rubric.
         calls: Every call that was made, failed ones too.
         created_at: When.
+        evidence_sha256: Digest of what the judges read.
+        truth: Criterion → level that the RAM decides.
+        audits: Criterion → what the judges said of a criterion that was computed.
     """
     criteria = {n: r for n, r in results.items() if isinstance(r, CriterionScore)}
     values = {name: score.value for name, score in criteria.items()}
@@ -53,6 +59,9 @@ def score_record(
         calls=tuple(calls),
         env_step=manifest.env_step,
         created_at=created_at,
+        evidence_sha256=evidence_sha256,
+        truth=dict(truth or {}),
+        audits=dict(audits or {}),
     )
 
 

@@ -1,8 +1,11 @@
 """The settings of the judge."""
 
-from pydantic import Field, SecretStr
+from pathlib import Path
+
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
+from rlaif.judge.computed import COMPUTED
 from rlaif.service.settings import ServiceSettings
 
 
@@ -38,6 +41,28 @@ class JudgeSettings(ServiceSettings):
         validation_alias="LLM_API_KEY",
         description="Bearer token for the language models; unset sends none.",
     )
+    llm_ca_file: Path | None = Field(
+        default=None,
+        validation_alias="LLM_CA_FILE",
+        description="PEM file of the authority behind the models' certificates; unset trusts the "
+        "public ones.",
+    )
+    llm_use_direct: bool = Field(
+        default=False,
+        validation_alias="LLM_USE_DIRECT",
+        description="Call each model's own workload service in LLM_NAMESPACE in place of the "
+        "gateway at LLM_BASE_URL.",
+    )
+    llm_namespace: str = Field(
+        default="zelda-rl",
+        validation_alias="LLM_NAMESPACE",
+        description="Namespace of the workload services that LLM_USE_DIRECT calls.",
+    )
+    panel_file: Path | None = Field(
+        default=None,
+        description="JSON file with the judges (models, routes, prompts, rubric) in place of the "
+        "built-in ones.",
+    )
 
     state_model: str = Field(default="qwen25-7b", description="Model name of the state judge.")
     puzzle_model: str = Field(default="qwen25-32b", description="Model name of the puzzle judge.")
@@ -45,11 +70,50 @@ class JudgeSettings(ServiceSettings):
         default="qwen25-vl-32b", description="Model name of the vision judge; it must see pictures."
     )
 
+    computed: str = Field(
+        default=",".join(COMPUTED),
+        description="What is read off the RAM in place of being asked, of: "
+        + ", ".join(COMPUTED)
+        + ". Empty asks the judges everything, as the original pipeline does.",
+    )
+    audit_share: float = Field(
+        default=0.2,
+        ge=0,
+        le=1,
+        description="Share of the segments on which computed criteria are asked as well, to hold "
+        "the judges against the RAM. More: better figures, more calls.",
+    )
     votes: int = Field(
         default=3,
         ge=1,
         le=11,
         description="Votes a judge. More: steadier scores, as many times the calls.",
+    )
+    adaptive_votes: bool = Field(
+        default=False,
+        description="Stop asking a judge when two of its votes agree: about a third fewer calls.",
+    )
+    compare_share: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="Share of the segments that are compared with a near-tie, in both orders: two "
+        "calls each. 0 never compares.",
+    )
+    compare_margin: float = Field(
+        default=0.05, ge=0, le=1, description="Scores that differ by at most this nearly tie."
+    )
+    compare_judge: str = Field(default="puzzle", description="Judge that compares near-ties.")
+    canary_every: int = Field(
+        default=50,
+        ge=0,
+        description="Segments between two rounds of questions with known answers; 0 never asks.",
+    )
+    canary_least_accuracy: float = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="Share of right answers below which a judge's votes do not count.",
     )
     temperature: float = Field(
         default=0.4,
@@ -66,10 +130,17 @@ class JudgeSettings(ServiceSettings):
         default=4, ge=1, le=64, description="Segments judged at once by this process."
     )
     llm_concurrency: int = Field(
-        default=8,
-        ge=1,
-        le=256,
-        description="Calls of language models at once, all routes together.",
+        default=8, ge=1, le=256, description="Calls of language models at once on each route."
+    )
+    llm_calls_per_second: float | None = Field(
+        default=None,
+        gt=0,
+        description="Calls a second on each route, in the long run; unset for no limit.",
+    )
+    cached_answers: int = Field(
+        default=2000,
+        ge=0,
+        description="Answers kept in memory for equal requests, about 1 kB each; 0 keeps none.",
     )
     connect_timeout_seconds: float = Field(
         default=5.0, gt=0, description="Longest time to open a connection to a model, in seconds."
@@ -78,7 +149,16 @@ class JudgeSettings(ServiceSettings):
         default=60.0, gt=0, description="Longest silence within an answer, in seconds."
     )
     call_timeout_seconds: float = Field(
-        default=90.0, gt=0, description="Longest time of one call, in seconds."
+        default=90.0,
+        gt=0,
+        description="Longest time of one call, in seconds. Once answers came, a call gets four "
+        "times the slowest of the last 20, at least JUDGE_LEAST_CALL_TIMEOUT_SECONDS.",
+    )
+    least_call_timeout_seconds: float = Field(
+        default=5.0,
+        gt=0,
+        description="Least time that a call gets, in seconds. Lower: a hanging route is noticed "
+        "sooner, a slow answer is lost sooner.",
     )
     call_attempts: int = Field(
         default=3,
@@ -90,8 +170,27 @@ class JudgeSettings(ServiceSettings):
         default=5, ge=1, description="Failures in a row after which a route rests."
     )
     breaker_pause_seconds: float = Field(
-        default=15.0, gt=0, description="Rest of a failing route, in seconds."
+        default=3.0,
+        gt=0,
+        description="Rest of a failing route, in seconds; then one call tries it. Lower: more "
+        "calls into an outage, earlier recovery.",
     )
     startup_retry_seconds: float = Field(
         default=2.0, gt=0, description="Pause between tries to reach NATS and S3 at the start."
     )
+
+    @field_validator("computed")
+    @classmethod
+    def _is_known(cls, value: str) -> str:
+        unknown = _words(value) - set(COMPUTED)
+        if unknown:
+            raise ValueError(f"{sorted(unknown)} cannot be computed; known: {', '.join(COMPUTED)}")
+        return value
+
+    def computed_kinds(self) -> frozenset[str]:
+        """What is read off the RAM."""
+        return _words(self.computed)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.strip() for word in text.split(",") if word.strip())

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
-from statistics import median
+from statistics import fmean
 
 from rlaif.contracts.scores import CriterionScore
 
@@ -13,8 +13,14 @@ class NoVote(StrEnum):
 
     UNAVAILABLE = "unavailable"
     INVALID = "invalid_answers"
+    OVER_BUDGET = "prompt_too_long"
+    DISTRUSTED = "canaries_failed"
+    SPLIT = "split_votes"
     INSUFFICIENT = "insufficient_evidence"
 
+
+RAM = "ram"
+"""Stands where a judge's name would, when nobody had to be asked."""
 
 Ballot = int | NoVote
 """One vote on one criterion: a level 0 to 2, or why there is none."""
@@ -33,18 +39,43 @@ def tally(ballots: Sequence[Ballot], *, judge: str) -> CriterionScore | NoVote:
         judge: Name of the judge that voted.
 
     Returns:
-        The score: half the median of the valid votes, in [0, 1]. Or the reason for none: fewer than
-        `least_valid` of the ballots carry a level. The commonest reason wins, and a technical one
-        wins a tie, because somebody should look at it.
+        The score: half the majority level, the mean as soft label, and the agreement. Or the reason
+        for none: fewer than `least_valid` of the ballots carry a level, or no level has more than
+        half of the valid votes (`split_votes`). The commonest reason wins, and a technical one wins
+        a tie, because somebody should look at it.
     """
     levels = [ballot for ballot in ballots if not isinstance(ballot, NoVote)]
     if len(levels) < least_valid(len(ballots)) or not levels:
         reasons = Counter(ballot for ballot in ballots if isinstance(ballot, NoVote))
         return max(NoVote, key=lambda reason: reasons[reason])
-    commonest = Counter(levels).most_common(1)[0][1]
+    level, times = Counter(levels).most_common(1)[0]
+    if 2 * times <= len(levels):
+        return NoVote.SPLIT
     return CriterionScore(
-        value=median(levels) / 2,
+        value=level / 2,
         votes=tuple(levels),
-        agreement=commonest / len(levels),
+        agreement=times / len(levels),
         judge=judge,
+        soft=fmean(levels) / 2,
+    )
+
+
+def settled(ballots: Sequence[Ballot], votes: int) -> bool:
+    """Whether two ballots agree, so that an adaptive vote may stop before `votes` ballots.
+
+    Agreement is on a level or on `insufficient_evidence`; lost votes settle nothing.
+    """
+    heard = Counter(b for b in ballots if not isinstance(b, NoVote) or b is NoVote.INSUFFICIENT)
+    return len(ballots) >= votes or any(times >= 2 for times in heard.values())
+
+
+def certain(level: int) -> CriterionScore:
+    """The score of a criterion that the RAM decides."""
+    return CriterionScore(
+        value=level / 2,
+        votes=(level,),
+        agreement=1.0,
+        judge=RAM,
+        source="computed",
+        soft=level / 2,
     )

@@ -8,15 +8,25 @@ from urllib.parse import urlsplit
 import httpx
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
+from rlaif.judge import prompts
 from rlaif.judge.adapters.openai import CallTimes, OpenAiModel, http_client
 from rlaif.judge.breaker import Breaker
+from rlaif.judge.cache import AnswerCache
 from rlaif.judge.consumers import ScoringRules
 from rlaif.judge.identity import judge_config_id
 from rlaif.judge.judges import JUDGES, Judge, with_models
+from rlaif.judge.keeper import CanaryKeeper
+from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.pace import Pace
 from rlaif.judge.panel import Panel, VotePolicy
+from rlaif.judge.panel_file import PanelFileError, read_panel
 from rlaif.judge.ports import LanguageModel
-from rlaif.judge.routes import RetryPolicy, Route
+from rlaif.judge.routes import Deadlines, RetryPolicy, Route
 from rlaif.judge.settings import JudgeSettings
+from rlaif.service.cli import StartupError
+
+EVIDENCE_TOKENS = 700
+"""Room for the evidence of the busiest segment, so that a prompt that fits once fits always."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +37,8 @@ class Bench:
         judges: Who judges what.
         routes: Judge name → its route.
         panel: Asks them.
+        keeper: Asks them what is known.
+        metrics: Counts what they do.
         rules: What their scores are made with.
         client: The HTTP client of the routes; to be closed at the end.
     """
@@ -34,39 +46,115 @@ class Bench:
     judges: tuple[Judge, ...]
     routes: Mapping[str, Route]
     panel: Panel
+    keeper: CanaryKeeper
+    metrics: JudgeMetrics
     rules: ScoringRules
     client: httpx.AsyncClient
 
+    def judge(self, name: str) -> Judge | None:
+        """The judge of that name."""
+        return next((judge for judge in self.judges if judge.name == name), None)
 
-def build_bench(settings: JudgeSettings) -> Bench:
-    """Put the judges together; opens no connection yet."""
+    async def close(self) -> None:
+        """Give the connections back."""
+        for route in self.routes.values():
+            await route.close()
+        await self.client.aclose()
+
+
+def build_bench(
+    settings: JudgeSettings, make_metrics: Callable[[tuple[Judge, ...]], JudgeMetrics]
+) -> Bench:
+    """Put the judges together; opens no connection yet.
+
+    Raises:
+        StartupError: The panel file, the CA file or a prompt's length is wrong.
+    """
     times = CallTimes(
         connect=settings.connect_timeout_seconds,
         read=settings.read_timeout_seconds,
         total=settings.call_timeout_seconds,
     )
-    key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else None
-    client = http_client(api_key=key, times=times, connections=settings.llm_concurrency)
-    judges = with_models(JUDGES, _models(settings))
+    judges = judges_of(settings)
+    if settings.compare_share and settings.compare_judge not in {judge.name for judge in judges}:
+        raise StartupError(
+            f"no judge is called {settings.compare_judge}; set JUDGE_COMPARE_JUDGE to one of "
+            f"{', '.join(judge.name for judge in judges)}, or JUDGE_COMPARE_SHARE to 0"
+        )
+    check_budgets(judges, settings.max_tokens)
+    client = _client(settings, times, len(judges))
     routes = _routes(settings, judges, lambda url: OpenAiModel(client, url, times))
-    policy = VotePolicy(
-        votes=settings.votes,
-        temperature=settings.temperature,
-        seed=settings.seed,
+    metrics = make_metrics(judges)
+    keeper = CanaryKeeper(
+        judges,
+        routes,
+        every=settings.canary_every,
+        least_accuracy=settings.canary_least_accuracy,
         max_tokens=settings.max_tokens,
+        told=metrics.canaries,
+        called=metrics.called,
     )
-    return Bench(judges, routes, Panel(judges, routes, policy), _rules(settings, judges), client)
+    panel = Panel(
+        judges,
+        routes,
+        _policy(settings),
+        cache=AnswerCache(settings.cached_answers),
+        distrusted=keeper.distrusted,
+    )
+    return Bench(judges, routes, panel, keeper, metrics, _rules(settings, judges), client)
+
+
+def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
+    """The judges of the panel file, else the built-in ones with the models of the settings."""
+    if settings.panel_file is None:
+        return with_models(JUDGES, _models(settings))
+    try:
+        return read_panel(settings.panel_file)
+    except PanelFileError as error:
+        raise StartupError(f"{error}; set JUDGE_PANEL_FILE") from error
+
+
+def check_budgets(judges: tuple[Judge, ...], max_tokens: int) -> None:
+    """See that every judge's prompt and answer fit its model.
+
+    Raises:
+        StartupError: One does not.
+    """
+    for judge in judges:
+        frozen = prompts.tokens([{"content": prompts.system_prompt(judge)}])
+        pictures = prompts.PICTURE_TOKENS if judge.pictures else 0
+        needed = frozen + EVIDENCE_TOKENS + pictures + max_tokens
+        if needed > judge.context_tokens:
+            raise StartupError(
+                f"judge {judge.name} needs about {needed} tokens (frozen part {frozen}, answer "
+                f"{max_tokens}) and its model takes {judge.context_tokens}; shorten its guide or "
+                "lower JUDGE_MAX_TOKENS"
+            )
 
 
 def judge_urls(settings: JudgeSettings, judges: tuple[Judge, ...]) -> dict[str, str]:
-    """Judge name → URL of its model: its own setting, or its route below LLM_BASE_URL."""
+    """Judge name → URL of its model.
+
+    Its own setting; else the model's workload service when LLM_USE_DIRECT is set; else its route
+    below LLM_BASE_URL.
+    """
     own = {
         "state": settings.llm_state_url,
         "puzzle": settings.llm_puzzle_url,
         "vision": settings.llm_vision_url,
     }
     base = settings.llm_base_url.rstrip("/")
-    return {judge.name: own.get(judge.name) or f"{base}{judge.route}" for judge in judges}
+    return {
+        judge.name: own.get(judge.name)
+        or (direct_url(judge.model, settings.llm_namespace) if settings.llm_use_direct else "")
+        or f"{base}{judge.route}"
+        for judge in judges
+    }
+
+
+def direct_url(model: str, namespace: str) -> str:
+    """The workload service that KServe makes for the LLMInferenceService `model`."""
+    return f"https://{model}-kserve-workload-svc.{namespace}.svc.cluster.local:8000"
 
 
 def _models(settings: JudgeSettings) -> dict[str, str]:
@@ -77,30 +165,73 @@ def _models(settings: JudgeSettings) -> dict[str, str]:
     }
 
 
+def _client(settings: JudgeSettings, times: CallTimes, routes: int) -> httpx.AsyncClient:
+    key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else None
+    try:
+        return http_client(
+            api_key=key,
+            times=times,
+            # Two late calls a route beside the running ones.
+            connections=routes * (settings.llm_concurrency + 2),
+            ca_file=settings.llm_ca_file,
+        )
+    except OSError as error:
+        raise StartupError(
+            f"{settings.llm_ca_file} is no PEM file of certificates: {error}; set LLM_CA_FILE"
+        ) from error
+
+
+def _policy(settings: JudgeSettings) -> VotePolicy:
+    return VotePolicy(
+        votes=settings.votes,
+        adaptive=settings.adaptive_votes,
+        temperature=settings.temperature,
+        seed=settings.seed,
+        max_tokens=settings.max_tokens,
+    )
+
+
 def _routes(
     settings: JudgeSettings, judges: tuple[Judge, ...], model_at: Callable[[str], LanguageModel]
 ) -> dict[str, Route]:
-    slots = asyncio.Semaphore(settings.llm_concurrency)
+    deadlines = Deadlines(
+        most=settings.call_timeout_seconds,
+        least=min(settings.least_call_timeout_seconds, settings.call_timeout_seconds),
+    )
     return {
         name: Route(
-            # The path without the host: it goes into scores, which must not name a cluster.
-            urlsplit(url).path.removesuffix("/v1") or "/",
+            _route_name(url, name),
             model_at(url),
-            slots=slots,
+            slots=asyncio.Semaphore(settings.llm_concurrency),
             retry=RetryPolicy(attempts=settings.call_attempts),
+            deadlines=deadlines,
             breaker=Breaker(settings.breaker_failures, settings.breaker_pause_seconds),
+            pace=Pace(settings.llm_calls_per_second),
         )
         for name, url in judge_urls(settings, judges).items()
     }
 
 
+def _route_name(url: str, judge: str) -> str:
+    """The path without the host: it goes into scores, which must not name a cluster."""
+    return urlsplit(url).path.rstrip("/").removesuffix("/v1") or f"/{judge}"
+
+
 def _rules(settings: JudgeSettings, judges: tuple[Judge, ...]) -> ScoringRules:
+    computed = settings.computed_kinds()
     config = judge_config_id(
         judges,
         weights=RUBRIC_WEIGHTS,
         votes=settings.votes,
         temperature=settings.temperature,
         seed=settings.seed,
+        adaptive=settings.adaptive_votes,
+        computed=computed,
     )
-    pictures = max(judge.pictures for judge in judges)
-    return ScoringRules(judge_config=config, weights=RUBRIC_WEIGHTS, pictures=pictures)
+    return ScoringRules(
+        judge_config=config,
+        weights=RUBRIC_WEIGHTS,
+        judges=judges,
+        computed=computed,
+        audit_share=settings.audit_share,
+    )

@@ -1,26 +1,21 @@
-"""The REST routes: labels, the pairs of the last training, published models, and the training."""
+"""The REST routes of what is learned from: labels, pairs of the last training, the training."""
 
-import asyncio
 from collections.abc import Callable
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Literal
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Response
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from rlaif.contracts.reward_models import RewardModelManifest
-from rlaif.reward_model.adapters.registry import Live, ModelRegistry, UnknownVersionError
+from rlaif.reward_model.answering import ready, stored
 from rlaif.reward_model.candidate import ComparedPair
+from rlaif.reward_model.export import ParquetMissingError, json_lines, parquet
 from rlaif.reward_model.labels import LabelledSegment
 from rlaif.reward_model.training import Attempt, Training, TrainingStatus
-from rlaif.reward_net.errors import RewardNetError
 from rlaif.service.paging import Page, PageRequest, Paging
-from rlaif.service.problems import Problem, not_found, store_unavailable
-from rlaif.storage.ports import StorageError
+from rlaif.service.problems import Problem
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-Version = Annotated[int, Path(ge=1, description="Version of the reward model.")]
+ExportFormat = Literal["jsonl", "parquet"]
 
 
 class LabelReport(BaseModel):
@@ -28,7 +23,9 @@ class LabelReport(BaseModel):
 
     segment_id: str
     episode_id: str
+    run_id: str
     env_step: int
+    provenance: str = Field(description="`judges`, or `human` where a person decided.")
     layout_version: str
     decision_steps: int
     values: dict[str, float] = Field(description="Criterion → value; judged criteria only.")
@@ -48,19 +45,13 @@ class PreferenceReport(BaseModel):
     predicted: float | None = Field(description="P(A better) by the network; null without one.")
 
 
-class ChampionReport(BaseModel):
-    """The model that is live."""
-
-    version: int
-    activation: int = Field(description="Rises with every change of the champion.")
-    manifest: RewardModelManifest
-
-
 class AttemptReport(BaseModel):
     """One training and how it ended."""
 
     candidate_id: str
-    outcome: str = Field(description="`published`, `rejected` or `unchanged`.")
+    outcome: str = Field(
+        description="`published`, `rejected`, `unchanged` or `held` (the champion is pinned)."
+    )
     version: int | None
     reasons: list[str]
     metrics: dict[str, float | int | None]
@@ -84,16 +75,14 @@ class TrainingReport(BaseModel):
     last_rejection: AttemptReport | None
 
 
-def build_router(
-    training: Callable[[], Training | None], registry: Callable[[], ModelRegistry | None]
-) -> APIRouter:
-    """The routes; both arguments give None while NATS or S3 was not reached yet."""
+def build_router(training: Callable[[], Training | None]) -> APIRouter:
+    """The routes; `training` gives None while NATS or S3 was not reached yet."""
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/labels", tags=["labels"], operation_id="list_labels")
     async def list_labels(paging: Paging) -> Page[LabelReport]:
         """Labels that the next training learns from, by segment id."""
-        ordered = sorted(_ready(training()).labels, key=lambda item: item.segment_id)
+        ordered = sorted(ready(training()).labels, key=lambda item: item.segment_id)
         page = paging.take(
             (item for item in ordered if item.segment_id > paging.after),
             lambda item: item.segment_id,
@@ -102,47 +91,34 @@ def build_router(
             items=[_label_report(item) for item in page.items], next_cursor=page.next_cursor
         )
 
+    @router.get(
+        "/labels/export", tags=["labels"], operation_id="export_labels", response_class=Response
+    )
+    async def export_labels(
+        format: ExportFormat = "jsonl",
+    ) -> Response:  # the name of the query parameter
+        """The whole label log: every score object with its provenance, used or not."""
+        entries = ready(training()).entries
+        if format == "jsonl":
+            return StreamingResponse(
+                (line for line in json_lines(entries())),
+                media_type="application/jsonl",
+                headers={"Content-Disposition": 'attachment; filename="labels.jsonl"'},
+            )
+        try:
+            data = await stored(lambda: parquet(entries()))
+        except ParquetMissingError as error:
+            raise Problem(501, "no-parquet", "Parquet is not installed", f"{error}.") from error
+        return Response(
+            data,
+            media_type="application/vnd.apache.parquet",
+            headers={"Content-Disposition": 'attachment; filename="labels.parquet"'},
+        )
+
     @router.get("/preferences", tags=["preferences"], operation_id="list_preferences")
     async def list_preferences(paging: Paging) -> Page[PreferenceReport]:
         """Pairs of the last training with what the network says of them, by segment ids."""
-        return _preference_page(_ready(training()).pairs, paging)
-
-    @router.get("/reward-models", tags=["reward-models"], operation_id="list_reward_models")
-    async def list_reward_models(paging: Paging) -> Page[RewardModelManifest]:
-        """Published models, newest first."""
-        return await _stored(_model_page, _ready(registry()), paging)
-
-    @router.get("/reward-models/champion", tags=["reward-models"], operation_id="get_champion")
-    async def get_champion() -> ChampionReport:
-        """The model that is live."""
-        live = await _stored(_ready(registry()).live)
-        if live is None:
-            raise not_found("reward-model", "champion")
-        return _champion_report(live)
-
-    @router.get("/reward-models/{version}", tags=["reward-models"], operation_id="get_reward_model")
-    async def get_reward_model(version: Version) -> RewardModelManifest:
-        """One published model."""
-        return await _stored(_ready(registry()).manifest, version)
-
-    @router.post(
-        "/reward-models/{version}/activate",
-        tags=["reward-models"],
-        operation_id="activate_reward_model",
-    )
-    async def activate_reward_model(version: Version) -> ChampionReport:
-        """Make a published version live again, such as the one before a bad one.
-
-        Later candidates still replace it when they pass the gate.
-        """
-        try:
-            return _champion_report(await _ready(training()).activate(version))
-        except UnknownVersionError:
-            raise not_found("reward-model", str(version)) from None
-        except RewardNetError as error:
-            raise Problem(409, "broken-model", "The model cannot be used", str(error)) from error
-        except StorageError as error:
-            raise store_unavailable(str(error)) from error
+        return _preference_page(ready(training()).pairs, paging)
 
     @router.post(
         "/reward-models",
@@ -152,32 +128,16 @@ def build_router(
     )
     async def train_reward_model() -> TrainingReport:
         """Train now, however few labels are new; the gate is the same. `/training` has the end."""
-        active = _ready(training())
+        active = ready(training())
         active.request()
         return _training_report(active.status())
 
     @router.get("/training", tags=["training"], operation_id="get_training")
     async def get_training() -> TrainingReport:
         """Where the training stands, and why the last candidate was refused."""
-        return _training_report(_ready(training()).status())
+        return _training_report(ready(training()).status())
 
     return router
-
-
-def _ready(part: T | None) -> T:
-    if part is None:
-        raise Problem(503, "not-ready", "Not at work yet", "NATS or S3 is missing; see /readyz.")
-    return part
-
-
-async def _stored(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a blocking read of the registry; its errors become problems."""
-    try:
-        return await asyncio.to_thread(read, *args, **kwargs)
-    except UnknownVersionError as error:
-        raise Problem(404, "reward-model-not-found", "No such reward model", f"{error}.") from None
-    except StorageError as error:
-        raise store_unavailable(str(error)) from error
 
 
 def _preference_page(
@@ -191,30 +151,18 @@ def _preference_page(
     )
 
 
-def _model_page(registry: ModelRegistry, paging: PageRequest) -> Page[RewardModelManifest]:
-    below = int(paging.after) if paging.after.isdigit() else None
-    versions = [v for v in reversed(registry.versions()) if below is None or v < below]
-    return paging.take((registry.manifest(v) for v in versions), lambda item: str(item.version))
-
-
 def _label_report(item: LabelledSegment) -> LabelReport:
     return LabelReport(
         segment_id=item.segment_id,
         episode_id=item.episode_id,
+        run_id=item.run_id,
         env_step=item.env_step,
+        provenance="human" if item.revision else "judges",
         layout_version=item.layout_version,
         decision_steps=len(item.observations),
         values=item.values,
         weighted=item.weighted,
         score_sha256=item.score_sha256,
-    )
-
-
-def _champion_report(live: Live) -> ChampionReport:
-    return ChampionReport(
-        version=live.manifest.version,
-        activation=live.champion.activation,
-        manifest=live.manifest,
     )
 
 

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from rlaif.reward_model.api import build_router
+from rlaif.reward_model.api_versions import build_versions_router
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import Runtime
 from rlaif.reward_model.settings import RewardModelSettings
@@ -40,7 +41,10 @@ def create_app(
         title="Reward model: learns what the judges prefer",
         settings=settings,
         lifespan=lifespan,
-        routers=[build_router(runtime.training, runtime.registry)],
+        routers=[
+            build_router(runtime.training),
+            build_versions_router(runtime.training, runtime.registry, runtime.watchdog),
+        ],
         readiness=readiness,
         metrics=metrics,
     )

@@ -1,4 +1,4 @@
-"""Measures a potential on preferences: how often it ranks a pair as the judges did.
+"""Measures a potential on preferences: how often it ranks a pair as the judges did, how sure.
 
 Pairs share segments, so the number of pairs says little; uncertainty is taken over segments.
 """
@@ -13,6 +13,8 @@ from rlaif.reward_model.preferences import Preference
 
 Potential = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 """`[B, inputs]` float32 in, `[B]` float32 out."""
+
+ECE_BINS = 10
 
 _RESAMPLES = 1000
 
@@ -75,6 +77,66 @@ def measure(
     resampled = _resampled_means(correct, _ends(decided), rng)
     low, high = np.quantile(resampled, [1.0 - confidence, confidence])
     return Accuracy(float(correct.mean()), float(low), float(high), len(decided))
+
+
+def differences(
+    statistics: NDArray[np.float64], preferences: Sequence[Preference]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(difference of the statistic, 1 where A is better else 0) of each decided pair, `[P]` each.
+
+    Statistics that are NaN give NaN differences.
+    """
+    decided = [item for item in preferences if item.decided]
+    found = np.array([statistics[item.a] - statistics[item.b] for item in decided], np.float64)
+    wanted = np.array([float(item.margin > 0) for item in decided], np.float64)
+    return found, wanted
+
+
+def expected_calibration_error(
+    probabilities: NDArray[np.float64], outcomes: NDArray[np.float64], *, bins: int = ECE_BINS
+) -> float:
+    """Mean distance between how sure the predictions are and how often they are right.
+
+    A pair is looked at from the side that is predicted to be better, because which of the two is
+    called A means nothing: confidences lie in [0.5, 1].
+
+    Args:
+        probabilities: `[P]` P(A better), P at least 1.
+        outcomes: `[P]` 1 where A is better, else 0.
+        bins: Bins of equal width over the confidences; each counts by its pairs.
+    """
+    first = probabilities >= 0.5
+    confidence = np.where(first, probabilities, 1.0 - probabilities)
+    right = np.where(first, outcomes, 1.0 - outcomes)
+    place = np.minimum(((confidence - 0.5) * 2 * bins).astype(np.int64), bins - 1)
+    gap = np.bincount(place, confidence - right, bins)
+    return float(np.abs(gap).sum() / len(probabilities))
+
+
+def negative_log_likelihood(
+    probabilities: NDArray[np.float64], outcomes: NDArray[np.float64]
+) -> float:
+    """Nats a pair; ln 2 when every prediction is 0.5."""
+    chosen = np.where(outcomes > 0.5, probabilities, 1.0 - probabilities)
+    return float(-np.log(np.clip(chosen, 1e-12, 1.0)).mean())
+
+
+def rank_correlation(first: NDArray[np.float32], second: NDArray[np.float32]) -> float | None:
+    """Spearman's correlation of two `[N]` arrays; None when one of them is constant."""
+    if len(first) < 2:
+        return None
+    one, other = _ranks(first), _ranks(second)
+    if one.std() == 0 or other.std() == 0:
+        return None
+    return float(np.clip(np.corrcoef(one, other)[0, 1], -1.0, 1.0))
+
+
+def _ranks(values: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Ranks; equal values share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    ranks: NDArray[np.float64] = (last - (counts - 1) / 2.0)[place]
+    return ranks
 
 
 def _correct(statistics: NDArray[np.float64], decided: Sequence[Preference]) -> NDArray[np.float64]:

@@ -7,13 +7,17 @@ function here takes both and returns features, so a score cannot leak into an in
 import hashlib
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from statistics import variance
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rlaif.contracts.scores import ScoreRecord, rubric_mean
+from rlaif.contracts.scores import CriterionScore, ScoreRecord, rubric_mean
 from rlaif.contracts.segments import SegmentManifest
+
+_OLD = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class LabelError(ValueError):
@@ -39,9 +43,16 @@ class LabelledSegment:
         start_step: Decision step of the episode at which it starts; 0 is a fresh episode.
         layout_version: Observation layout of `observations`.
         observations: `[T, 128]` float32 in [0, 1], read-only, from observations.npy.
-        values: Criterion → value in [0, 1]; judged criteria only.
+        values: Criterion → soft value in [0, 1], the mean vote; judged criteria only.
         weights: Criterion → rubric weight.
         score_sha256: Digest of the score object.
+        doubts: Criterion → variance of the mean vote; 0 where the votes agree or there is one.
+        run_id: Training run that played it.
+        scored_at: When it was scored.
+        revision: 0 for the judges' label, n for the n-th that a person gave.
+        copies: Near-duplicates that this label stands for, itself included.
+        rubrics: Digests of the frozen prompts.
+        models: Language models that voted.
     """
 
     segment_id: str
@@ -53,6 +64,13 @@ class LabelledSegment:
     values: dict[str, float]
     weights: dict[str, float]
     score_sha256: str
+    doubts: dict[str, float] = field(default_factory=dict)
+    run_id: str = ""
+    scored_at: datetime = _OLD
+    revision: int = 0
+    copies: int = 1
+    rubrics: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
 
     @property
     def weighted(self) -> float | None:
@@ -66,6 +84,7 @@ def label(
     observations: NDArray[np.float32],
     *,
     score_sha256: str,
+    revision: int = 0,
 ) -> LabelledSegment:
     """Join a score with its segment.
 
@@ -74,6 +93,7 @@ def label(
         manifest: The manifest that the score names.
         observations: What `decode_observations` gave for this manifest.
         score_sha256: Digest of the score object.
+        revision: 0 for a score of the judges, n for the n-th that a person gave.
 
     Raises:
         LabelError: The two speak of different segments, or too little of the rubric was judged.
@@ -84,9 +104,8 @@ def label(
             f"the score of segment {record.segment_id} names the manifest of "
             f"{manifest.segment_id}; score the segment again",
         )
-    values = {
-        name: score.value for name, score in record.criteria.items() if name in record.weights
-    }
+    judged = {name: score for name, score in record.criteria.items() if name in record.weights}
+    values = {name: _soft(score) for name, score in judged.items()}
     if rubric_mean(values, record.weights) is None:
         raise LabelError(
             "abstained", f"the judges scored too little of the rubric: {sorted(values) or 'none'}"
@@ -101,7 +120,24 @@ def label(
         values=values,
         weights=dict(record.weights),
         score_sha256=score_sha256,
+        doubts={name: _doubt(score) for name, score in judged.items()},
+        run_id=record.run_id,
+        scored_at=record.created_at,
+        revision=revision,
+        rubrics=tuple(sorted({call.system_sha256 for call in record.calls if call.system_sha256})),
+        models=tuple(sorted({call.model for call in record.calls})),
     )
+
+
+def _soft(score: CriterionScore) -> float:
+    """The mean vote; the majority where the score has none."""
+    return score.value if score.soft is None else score.soft
+
+
+def _doubt(score: CriterionScore) -> float:
+    """Variance of the mean vote, in units of the value; votes are twice the value."""
+    votes = score.votes
+    return variance(votes) / len(votes) / 4.0 if len(votes) > 1 else 0.0
 
 
 def decode_observations(
@@ -150,10 +186,25 @@ def label_digest(labels: Iterable[LabelledSegment]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
+def in_order(labels: Iterable[LabelledSegment]) -> list[LabelledSegment]:
+    """The labels, oldest first, over all runs.
+
+    Environment steps start at 0 in every run, so they order the labels of one run only. Runs are
+    ordered by when their first label was scored; within a run, judges may score out of order.
+    """
+    known = list(labels)
+    began: dict[str, datetime] = {}
+    for item in known:
+        began[item.run_id] = min(item.scored_at, began.get(item.run_id, item.scored_at))
+    return sorted(
+        known, key=lambda item: (began[item.run_id], item.run_id, item.env_step, item.segment_id)
+    )
+
+
 def of_newest_layout(labels: Sequence[LabelledSegment]) -> list[LabelledSegment]:
     """The labels whose observation layout is that of the newest one, oldest first.
 
     A network reads one layout; after a change of the layout the old segments cannot be mixed in.
     """
-    ordered = sorted(labels, key=lambda item: (item.env_step, item.segment_id))
+    ordered = in_order(labels)
     return [item for item in ordered if item.layout_version == ordered[-1].layout_version]

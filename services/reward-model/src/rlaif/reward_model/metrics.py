@@ -18,10 +18,24 @@ class RewardModelMetrics:
         self._accuracy = metrics.gauge(
             "heldout_accuracy_ratio",
             "Accuracy on decided pairs of unseen episodes: of the last candidate, cross-fitted, "
-            "the lower end of that, and of the champion.",
+            "the lower end of that, forward in time, on shuffled labels, and of the champion.",
             ("of",),
         )
+        self._ece = metrics.gauge(
+            "heldout_ece_ratio", "Calibration error of the last candidate on held-out pairs."
+        )
+        self._correlation = metrics.gauge(
+            "probe_correlation_ratio", "Rank correlation of the last candidate with the champion."
+        )
+        self._disagreement = metrics.gauge(
+            "disagreement_ratio",
+            "Spread between the members of the last candidate over that between observations.",
+        )
         self._champion = metrics.gauge("champion_version", "Version that is live; 0 for none.")
+        self._pinned = metrics.gauge("champion_pinned", "1 while no candidate may replace it.")
+        self._alarms = metrics.counter(
+            "watchdog_alarms", "Times that the model's return rose while milestones were flat."
+        )
 
     def looked(self, labels: int, skipped: dict[str, int]) -> None:
         """Note the labels after a look at the store."""
@@ -29,20 +43,35 @@ class RewardModelMetrics:
         for reason, count in skipped.items():
             self._skipped.labels(reason).set(count)
 
-    def attempted(self, candidate: Candidate, seconds: float) -> None:
+    def attempted(self, candidate: Candidate, outcome: str, seconds: float) -> None:
         """Note one training."""
-        self._attempts.labels("published" if candidate.passed else "rejected").inc()
+        self._attempts.labels(outcome).inc()
         self._seconds.observe(seconds)
         measured = {
             "candidate": candidate.metrics.heldout_accuracy,
             "crossfit": candidate.metrics.crossfit_accuracy,
             "crossfit_low": candidate.metrics.crossfit_accuracy_low,
             "champion": candidate.metrics.champion_heldout_accuracy,
+            "forward": candidate.metrics.forward_accuracy,
+            "control": candidate.metrics.control_accuracy,
         }
         for name, value in measured.items():
             if value is not None:
                 self._accuracy.labels(name).set(value)
+        others = (
+            (self._ece, candidate.metrics.heldout_ece),
+            (self._correlation, candidate.metrics.probe_correlation),
+            (self._disagreement, candidate.metrics.disagreement),
+        )
+        for gauge, figure in others:
+            if figure is not None:
+                gauge.set(figure)
 
-    def champion(self, version: int | None) -> None:
-        """Note which version is live."""
+    def champion(self, version: int | None, *, pinned: bool = False) -> None:
+        """Note which version is live, and whether it is pinned."""
         self._champion.set(version or 0)
+        self._pinned.set(pinned)
+
+    def alarmed(self) -> None:
+        """Note an alarm of the watchdog."""
+        self._alarms.inc()

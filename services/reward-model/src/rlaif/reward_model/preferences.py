@@ -1,16 +1,21 @@
-"""Scores in, preferences out: which of two segments the judges put higher, and by how much."""
+"""Scores in, preferences out: which of two segments the judges put higher, and how surely.
+
+A label is soft: the margin between two segments comes from the mean votes, not from the majority,
+and votes that disagree draw the target towards one half.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rlaif.contracts.scores import rubric_mean
 from rlaif.reward_model.labels import LabelledSegment
 
 _ROUNDING = 1e-9
 _ROUNDS_PER_PAIR = 4
+_LEAST_WEIGHT = 0.5
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class PairSettings:
         margin_scale: Rubric difference at which the target is sigmoid(1) = 0.73. Higher makes
             targets softer, lower makes every decided pair certain.
         tie_weight: Loss weight of a tie, whose target is 0.5; 0 leaves ties out.
-        most_pairs: Largest number of pairs in which one segment takes part.
+        most_pairs: Largest number of listed pairs in which one segment takes part.
     """
 
     tie_band: float = 0.05
@@ -41,7 +46,8 @@ class Preference:
         margin: Rubric mean of A minus that of B over the criteria judged in both, in [-1, 1].
         decided: Whether the margin reaches the tie band.
         target: P(A better than B) that the network is taught.
-        weight: Weight in the loss.
+        weight: Weight in the loss: that of its kind over the pairs in which its segments take part,
+            so that a segment in many pairs does not count many times.
     """
 
     a: int
@@ -52,21 +58,93 @@ class Preference:
     weight: float
 
 
-def margin(a: LabelledSegment, b: LabelledSegment) -> float | None:
-    """Rubric mean of `a` minus that of `b`.
+@dataclass(frozen=True)
+class Compared:
+    """Pairs as columns, all `[P]`.
 
-    Only criteria that were judged in both count, with their weights renormalised.
+    Attributes:
+        margin: float64; NaN where two segments cannot be compared.
+        decided: bool.
+        target: float64.
+        weight: float64; 0 for what cannot be compared, and for ties that are left out.
+    """
+
+    margin: NDArray[np.float64]
+    decided: NDArray[np.bool_]
+    target: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+
+class PairTable:
+    """The values of segments as columns, so that many pairs are compared at once."""
+
+    def __init__(self, segments: Sequence[LabelledSegment], settings: PairSettings) -> None:
+        """Read the values of `segments`; indices of pairs point into them."""
+        names = sorted({name for item in segments for name in item.weights})
+        rubrics: dict[tuple[tuple[str, float], ...], int] = {}
+        numbers = [
+            rubrics.setdefault(tuple(sorted(item.weights.items())), len(rubrics))
+            for item in segments
+        ]
+        self._settings = settings
+        self._rubric = np.array(numbers, np.int64)
+        self._weights = _columns([item.weights for item in segments], names, 0.0)
+        self._values = _columns([item.values for item in segments], names, np.nan)
+        self._doubts = _columns([item.doubts for item in segments], names, 0.0)
+
+    def __len__(self) -> int:
+        return len(self._rubric)
+
+    def compare(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> Compared:
+        """Compare segments `a` with segments `b`, both `[P]` indices.
+
+        Only criteria that were judged in both count, with their weights renormalised. Segments of
+        different rubrics, and those whose common criteria carry less than half of the weight,
+        cannot be compared.
+        """
+        settings = self._settings
+        difference = self._values[a] - self._values[b]
+        common = np.isfinite(difference)
+        weights = self._weights[a] * common
+        total = weights.sum(axis=1)
+        whole = self._weights[a].sum(axis=1)
+        usable = (self._rubric[a] == self._rubric[b]) & (total > 0)
+        usable &= total >= _LEAST_WEIGHT * whole - _ROUNDING
+        share = weights / np.where(total > 0, total, 1.0)[:, None]
+        margin = (share * np.where(common, difference, 0.0)).sum(axis=1)
+        variance = (share**2 * (self._doubts[a] + self._doubts[b])).sum(axis=1)
+        decided = usable & (np.abs(margin) >= settings.tie_band - _ROUNDING)
+        softness = np.sqrt(settings.margin_scale**2 + variance)
+        target = np.where(decided, 1.0 / (1.0 + np.exp(-margin / softness)), 0.5)
+        weight = np.where(decided, 1.0, settings.tie_weight) * usable
+        return Compared(np.where(usable, margin, np.nan), decided, target, weight)
+
+
+def by_degree(
+    weight: NDArray[np.float64], a: NDArray[np.int64], b: NDArray[np.int64], count: int
+) -> NDArray[np.float64]:
+    """Weights divided by how much their segments weigh in all, geometric mean of both ends.
+
+    Args:
+        weight: `[P]` float64.
+        a: `[P]` int64 in [0, count).
+        b: Likewise.
+        count: Segments.
+    """
+    degree = np.bincount(a, weight, count) + np.bincount(b, weight, count)
+    ends = np.sqrt(degree[a] * degree[b])
+    return np.where(ends > 0, weight / np.where(ends > 0, ends, 1.0), 0.0)
+
+
+def margin(a: LabelledSegment, b: LabelledSegment) -> float | None:
+    """Rubric mean of `a` minus that of `b`, as `PairTable.compare` has it.
 
     Returns:
-        The difference in [-1, 1]; None when the rubrics differ or the common criteria carry less
-        than half of the weight.
+        The difference in [-1, 1]; None when the two cannot be compared.
     """
-    if a.weights != b.weights:
-        return None
-    common = [name for name in a.weights if name in a.values and name in b.values]
-    mean_a = rubric_mean({name: a.values[name] for name in common}, a.weights)
-    mean_b = rubric_mean({name: b.values[name] for name in common}, b.weights)
-    return None if mean_a is None or mean_b is None else mean_a - mean_b
+    one = np.array([0], np.int64)
+    found = PairTable([a, b], PairSettings()).compare(one, one + 1).margin[0]
+    return None if math.isnan(found) else float(found)
 
 
 def sample_preferences(
@@ -85,38 +163,54 @@ def sample_preferences(
     Returns:
         The preferences, without repeats; indices point into `segments`.
     """
+    if len(segments) < 2:
+        return []
+    candidates = np.array(list(_candidates(len(segments), settings.most_pairs, rng)), np.int64)
+    compared = PairTable(segments, settings).compare(candidates[:, 0], candidates[:, 1])
     places = [settings.most_pairs] * len(segments)
     tie_places = [max(1, settings.most_pairs // 4)] * len(segments)
-    chosen: list[Preference] = []
-    for a, b in _candidates(len(segments), settings.most_pairs, rng):
-        if not (places[a] and places[b]):
+    chosen: list[int] = []
+    decided, usable = compared.decided.tolist(), (compared.weight > 0).tolist()
+    for index, (a, b) in enumerate(candidates.tolist()):
+        if not usable[index] or not (places[a] and places[b]):
             continue
-        preference = _prefer(segments, a, b, settings)
-        if preference is None:
-            continue
-        if not preference.decided:
+        if not decided[index]:
             if not (tie_places[a] and tie_places[b]):
                 continue
             tie_places[a] -= 1
             tie_places[b] -= 1
         places[a] -= 1
         places[b] -= 1
-        chosen.append(preference)
-    return chosen
+        chosen.append(index)
+    return _listed(candidates[chosen], compared, chosen, len(segments))
 
 
-def _prefer(
-    segments: Sequence[LabelledSegment], a: int, b: int, settings: PairSettings
-) -> Preference | None:
-    difference = margin(segments[a], segments[b])
-    if difference is None:
-        return None
-    if abs(difference) < settings.tie_band - _ROUNDING:
-        if settings.tie_weight <= 0:
-            return None
-        return Preference(a, b, difference, False, 0.5, settings.tie_weight)
-    target = 1.0 / (1.0 + math.exp(-difference / settings.margin_scale))
-    return Preference(a, b, difference, True, target, 1.0)
+def _listed(
+    pairs: NDArray[np.int64], compared: Compared, chosen: list[int], count: int
+) -> list[Preference]:
+    """The chosen pairs, weighted by the degree of their segments."""
+    if not chosen:
+        return []
+    weights = by_degree(compared.weight[chosen], pairs[:, 0], pairs[:, 1], count)
+    columns = (
+        pairs.tolist(),
+        compared.margin[chosen].tolist(),
+        compared.decided[chosen].tolist(),
+        compared.target[chosen].tolist(),
+        weights.tolist(),
+    )
+    return [
+        Preference(a, b, margin, decided, target, weight)
+        for (a, b), margin, decided, target, weight in zip(*columns, strict=True)
+    ]
+
+
+def _columns(
+    rows: Sequence[dict[str, float]], names: Sequence[str], missing: float
+) -> NDArray[np.float64]:
+    """`[N, C]` float64."""
+    table = [[row.get(name, missing) for name in names] for row in rows]
+    return np.array(table, np.float64).reshape(len(rows), len(names))
 
 
 def _candidates(count: int, most_pairs: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:

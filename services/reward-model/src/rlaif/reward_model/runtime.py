@@ -9,11 +9,12 @@ from rlaif.bus.worker import DurableWorker, WorkerObserver
 from rlaif.contracts.events import SegmentScored
 from rlaif.reward_model.adapters.label_log import LabelLog
 from rlaif.reward_model.adapters.registry import ModelRegistry
-from rlaif.reward_model.consumers import ScoreListener
+from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.training import Training
-from rlaif.reward_model.wiring import candidate_settings, training_rules
+from rlaif.reward_model.watchdog import Watchdog
+from rlaif.reward_model.wiring import candidate_settings, training_rules, watchdog_settings
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
@@ -26,15 +27,24 @@ Stores = tuple[ObjectStore, ObjectStore]
 
 
 class TrainingJob:
-    """The training task and the worker that wakes it.
+    """The training task, the worker that wakes it, and what watches the trainer.
 
     Attributes:
         training: The task.
+        watchdog: Sees the trainer's progress.
     """
 
-    def __init__(self, training: Training, worker: DurableWorker) -> None:
+    def __init__(
+        self,
+        training: Training,
+        worker: DurableWorker,
+        watchdog: Watchdog,
+        listener: ProgressListener,
+    ) -> None:
         self.training = training
+        self.watchdog = watchdog
         self._worker = worker
+        self._listener = listener
 
     @property
     def healthy(self) -> bool:
@@ -42,7 +52,11 @@ class TrainingJob:
         return self._worker.healthy
 
     async def run(self) -> None:
-        """Run both until either ends; then end the other, the worker first."""
+        """Run training and worker until either ends; then end the other, the worker first.
+
+        The watch ends with them; nothing waits for it.
+        """
+        watch = asyncio.create_task(self._listener.run(), name="watchdog")
         tasks = (
             asyncio.create_task(self.training.run(), name="training"),
             asyncio.create_task(self._worker.run(), name="score-worker"),
@@ -50,9 +64,11 @@ class TrainingJob:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            watch.cancel()
             await self._worker.stop()
             self.training.stop()
             results = await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(watch, return_exceptions=True)
         for result in results:
             if isinstance(result, BaseException):
                 raise result
@@ -95,6 +111,10 @@ class Runtime:
         """The training task; None until NATS and S3 were reached."""
         return self.lifecycle.job.training if self.lifecycle.job else None
 
+    def watchdog(self) -> Watchdog | None:
+        """What watches the trainer; None until NATS and S3 were reached."""
+        return self.lifecycle.job.watchdog if self.lifecycle.job else None
+
     def registry(self) -> ModelRegistry | None:
         """The published models; None until NATS and S3 were reached."""
         return self._registry
@@ -133,7 +153,15 @@ class Runtime:
             ScoreListener(training).handle_segment_scored,
             observer=self._observer,
         )
-        return TrainingJob(training, worker)
+        watchdog = Watchdog(watchdog_settings(self._settings))
+        listener = ProgressListener(
+            bus.subscribe,
+            watchdog,
+            training,
+            self._metrics,
+            roll_back=self._settings.watchdog_rollback,
+        )
+        return TrainingJob(training, worker, watchdog, listener)
 
 
 def _now() -> datetime:

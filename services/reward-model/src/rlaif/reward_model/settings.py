@@ -73,6 +73,20 @@ class RewardModelSettings(ServiceSettings):
         description="By how much a candidate may fall short of the champion's held-out accuracy. "
         "Higher: fresher models win more easily. Lower: fewer swaps.",
     )
+    max_ece: float = Field(
+        default=0.25,
+        gt=0,
+        le=1,
+        description="Largest calibration error on held-out pairs. Small held-out sides measure it "
+        "too high (0.1 on 20 pairs that are right); lower it when there are hundreds of labels.",
+    )
+    min_probe_correlation: float = Field(
+        default=0.5,
+        ge=-1,
+        le=1,
+        description="Rank correlation with the champion below which a candidate must be better, "
+        "not only about as good. Higher: steadier rewards, slower change.",
+    )
 
     tie_band: float = Field(
         default=0.05,
@@ -100,17 +114,31 @@ class RewardModelSettings(ServiceSettings):
         "observations, or the rise from its first to its last one. The mean says which states "
         "belong to good segments and learns from fewer labels (ADR 0009).",
     )
+    members: int = Field(
+        default=5,
+        ge=1,
+        le=32,
+        description="Networks of the ensemble. More: steadier, and says where it is unsure; each "
+        "costs the trainer another 128-64-64-1 network.",
+    )
     activation: Literal["relu", "tanh"] = Field(
         default="tanh",
         description="Between the layers of the 128-64-64-1 network. tanh learns from fewer labels; "
         "relu bends more sharply once there are thousands.",
     )
     epochs: int = Field(
-        default=60,
+        default=30,
         ge=1,
         le=1000,
-        description="Passes over the pairs. More: slower, closer to the penalised optimum. Fewer: "
-        "underfits small sets.",
+        description="Passes over the segments. More: slower, closer to the penalised optimum. "
+        "Fewer: underfits small sets.",
+    )
+    warm_epochs: int = Field(
+        default=10,
+        ge=1,
+        le=1000,
+        description="Passes when the fit begins with the champion's weights. More: slower to "
+        "publish, forgets the champion more.",
     )
     learning_rate: float = Field(
         default=3e-3,
@@ -161,6 +189,30 @@ class RewardModelSettings(ServiceSettings):
         gt=0,
         description="Pause between full listings of the scores, which find those that the short "
         "looks cannot. Shorter: more requests.",
+    )
+    watchdog_rollback: bool = Field(
+        default=True,
+        description="Whether an alarm of the watchdog goes back to the version before and pins it. "
+        "False only counts and logs alarms.",
+    )
+    watchdog_iterations: int = Field(
+        default=40,
+        ge=4,
+        le=10_000,
+        description="Training iterations of one version whose halves the watchdog compares. More: "
+        "surer and later.",
+    )
+    watchdog_rise: float = Field(
+        default=0.05,
+        gt=0,
+        description="Rise of the mean potential between the halves that counts. Higher: fewer "
+        "alarms.",
+    )
+    watchdog_flat: float = Field(
+        default=0.02,
+        ge=0,
+        description="Share by which milestones may rise and still count as flat. Higher: more "
+        "alarms.",
     )
     startup_retry_seconds: float = Field(
         default=2.0, gt=0, description="Pause between tries to reach NATS and S3 at the start."

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -21,15 +21,21 @@ from rlaif.contracts.events import EventData, RewardModelRejected
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.reward_model.adapters.label_log import LabelLog
 from rlaif.reward_model.adapters.registry import Live, ModelRegistry
-from rlaif.reward_model.candidate import Candidate, ComparedPair, train_candidate
+from rlaif.reward_model.candidate import Candidate, ComparedPair, Incumbent, train_candidate
+from rlaif.reward_model.comparison import Comparison, compare
+from rlaif.reward_model.export import LabelEntry
 from rlaif.reward_model.labels import LabelledSegment, label_digest, of_newest_layout
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.sides import CandidateSettings
+from rlaif.reward_model.watchdog import Alarm
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage.ports import StorageError
 
 logger = logging.getLogger(__name__)
+
+
+Outcome = Literal["published", "rejected", "unchanged", "held"]
 
 
 @dataclass(frozen=True)
@@ -47,14 +53,15 @@ class Attempt:
     """One training and how it ended.
 
     Attributes:
-        outcome: `published`, `rejected`, or `unchanged`: the champion was made of these labels.
+        outcome: `published`, `rejected`, `unchanged`: the champion was made of these labels, or
+            `held`: it passed, and the champion is pinned.
         version: The version that was published; None otherwise.
         reasons: Why it was rejected.
         seconds: Time of the fit and the gate.
     """
 
     candidate_id: str
-    outcome: Literal["published", "rejected", "unchanged"]
+    outcome: Outcome
     version: int | None
     reasons: tuple[str, ...]
     metrics: GateMetrics
@@ -165,7 +172,9 @@ class Training:
         if live is not None:
             # Perhaps the process before died just before this; the id makes a repeat harmless.
             self._untold.append(live.event())
-        self._metrics.champion(live.manifest.version if live else None)
+        self._metrics.champion(
+            live.manifest.version if live else None, pinned=bool(live and live.champion.pinned)
+        )
         while not self._stopping:
             self._wake.clear()
             try:
@@ -185,8 +194,12 @@ class Training:
             await self._attempt()
             await self._tell()
 
-    async def activate(self, version: int) -> Live:
+    async def activate(self, version: int, *, pin_reason: str | None = None) -> Live:
         """Make a published version the champion.
+
+        Args:
+            version: Which.
+            pin_reason: Why no candidate may replace it until it is unpinned; None does not pin.
 
         Raises:
             UnknownVersionError: There is no such version.
@@ -194,11 +207,74 @@ class Training:
             StorageError: The store failed.
         """
         async with self._registry_lock:
-            live = await asyncio.to_thread(self._registry.activate, version)
-        self._metrics.champion(version)
+            live = await asyncio.to_thread(self._registry.activate, version, pin_reason=pin_reason)
+        self._metrics.champion(version, pinned=live.champion.pinned)
         self._untold.append(live.event())
         await self._tell()
         return live
+
+    async def pin(self, reason: str | None) -> Live:
+        """Pin the champion, or let candidates replace it again and train soon.
+
+        Args:
+            reason: Why it is pinned; None unpins it.
+
+        Raises:
+            UnknownVersionError: There is no champion.
+            StorageError: The store failed.
+        """
+        async with self._registry_lock:
+            if reason is None:
+                live = await asyncio.to_thread(self._registry.unpin)
+            else:
+                live = await asyncio.to_thread(self._registry.pin, reason)
+        self._metrics.champion(live.manifest.version, pinned=live.champion.pinned)
+        if reason is None:
+            self.request()
+        return live
+
+    async def roll_back(self, alarm: Alarm) -> Live | None:
+        """Go back to the version before the one that raised the alarm, and pin it.
+
+        Returns:
+            The champion now; None when another version is live already, or there is none before.
+        """
+        live = await asyncio.to_thread(self._registry.live)
+        if live is None or live.manifest.version != alarm.version:
+            return None
+        parent = live.manifest.parent_version
+        if parent is None:
+            logger.error("%s; there is no version before it to go back to", alarm.reason)
+            return None
+        logger.error("%s; going back to version %d", alarm.reason, parent)
+        return await self.activate(parent, pin_reason=alarm.reason)
+
+    async def compare(self, first: int, second: int) -> Comparison:
+        """Two published versions on the held-out side of the labels of now.
+
+        Raises:
+            UnknownVersionError: There is no such version.
+            RewardNetError: One cannot read the labels' layout.
+            StorageError: The store failed.
+        """
+        labels = self._labels
+        layout = labels[0].layout_version if labels else None
+
+        def both() -> Comparison:
+            loaded = [
+                self._registry.potential(
+                    version,
+                    layout_version=layout or self._registry.manifest(version).spec.layout_version,
+                )
+                for version in (first, second)
+            ]
+            return compare(labels, loaded[0], loaded[1], self._settings)
+
+        return await asyncio.to_thread(both)
+
+    def entries(self) -> Iterator[LabelEntry]:
+        """Every score object with its provenance. Blocks while it is read."""
+        return self._log.entries()
 
     def status(self) -> TrainingStatus:
         """Where the training stands."""
@@ -247,13 +323,13 @@ class Training:
         seconds = time.perf_counter() - started
         self._attempted = frozenset(item.score_sha256 for item in labels)
         self._pairs = candidate.pairs
-        self._metrics.attempted(candidate, seconds)
         version = None
-        outcome: Literal["published", "rejected", "unchanged"] = "rejected"
+        outcome: Outcome = "rejected"
         if candidate.passed and live is not None and _made_of(live, candidate, self._settings):
             outcome = "unchanged"
         elif candidate.passed:
-            outcome, version = "published", await self._publish(candidate)
+            version = await self._publish(candidate)
+            outcome = "published" if version is not None else "held"
         else:
             self._reject(candidate)
         self._last = Attempt(
@@ -267,26 +343,50 @@ class Training:
             seconds=seconds,
             ended_at=self._now(),
         )
+        self._metrics.attempted(candidate, outcome, seconds)
         if outcome == "rejected":
             self._last_rejection = self._last
 
     def _train(self, labels: list[LabelledSegment], live: Live | None) -> Candidate:
         torch.set_num_threads(self._rules.threads)
-        champion = self._champion(live, labels[0].layout_version)
-        return train_candidate(labels, settings=self._settings, champion=champion)
+        return train_candidate(
+            labels,
+            settings=self._settings,
+            incumbent=self._incumbent(live, labels[0].layout_version),
+        )
 
-    def _champion(self, live: Live | None, layout_version: str) -> PotentialFunction | None:
-        """The champion's potential; None when it cannot be compared on these observations."""
+    def _incumbent(self, live: Live | None, layout_version: str) -> Incumbent | None:
+        """The champion; None when it cannot be compared on these observations.
+
+        A fit begins with its weights when it was made by the same settings: then its held-out
+        episodes were the same, and it has seen none of them.
+        """
         if live is None:
             return None
+        manifest = live.manifest
         try:
-            return self._registry.potential(live.manifest.version, layout_version=layout_version)
+            net = self._registry.network(manifest.version, layout_version=layout_version)
         except RewardNetError as error:
-            logger.warning("no comparison with champion %d: %s", live.manifest.version, error)
+            logger.warning("no comparison with champion %d: %s", manifest.version, error)
             return None
+        lineage = manifest.lineage
+        alike = (
+            lineage is not None
+            and lineage.settings == repr(self._settings)
+            and manifest.judge_config == (self._judge_config or "unknown")
+        )
+        return Incumbent(
+            PotentialFunction(net), net if alike else None, f"version {manifest.version}"
+        )
 
-    async def _publish(self, candidate: Candidate) -> int:
+    async def _publish(self, candidate: Candidate) -> int | None:
+        """Give the candidate a version and make it the champion; None when that one is pinned."""
         async with self._registry_lock:
+            # Asked again here: a person may have pinned it while the candidate was trained.
+            champion = await asyncio.to_thread(self._registry.live)
+            if champion is not None and champion.champion.pinned:
+                logger.info("%s passed, but the champion is pinned", candidate.candidate_id)
+                return None
             live = await asyncio.to_thread(
                 self._registry.publish,
                 candidate,

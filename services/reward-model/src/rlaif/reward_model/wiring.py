@@ -6,6 +6,7 @@ from rlaif.reward_model.preferences import PairSettings
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import TrainingRules
+from rlaif.reward_model.watchdog import WatchdogSettings
 
 
 def candidate_settings(settings: RewardModelSettings) -> CandidateSettings:
@@ -21,8 +22,10 @@ def candidate_settings(settings: RewardModelSettings) -> CandidateSettings:
         ),
         fit=FitSettings(
             statistic=settings.statistic,
+            members=settings.members,
             activation=settings.activation,
             epochs=settings.epochs,
+            warm_epochs=settings.warm_epochs,
             learning_rate=settings.learning_rate,
             weight_decay=settings.weight_decay,
             noise=settings.label_noise,
@@ -33,6 +36,8 @@ def candidate_settings(settings: RewardModelSettings) -> CandidateSettings:
             min_heldout_pairs=settings.min_heldout_pairs,
             confidence=settings.gate_confidence,
             champion_margin=settings.champion_margin,
+            max_ece=settings.max_ece,
+            min_probe_correlation=settings.min_probe_correlation,
         ),
     )
 
@@ -44,4 +49,13 @@ def training_rules(settings: RewardModelSettings) -> TrainingRules:
         poll_seconds=settings.poll_seconds,
         relist_seconds=settings.relist_seconds,
         threads=settings.threads,
+    )
+
+
+def watchdog_settings(settings: RewardModelSettings) -> WatchdogSettings:
+    """When the watchdog barks."""
+    return WatchdogSettings(
+        iterations=settings.watchdog_iterations,
+        least_rise=settings.watchdog_rise,
+        flat_share=settings.watchdog_flat,
     )

@@ -3,7 +3,7 @@
 import sys
 from typing import TYPE_CHECKING
 
-from rlaif.service.cli import run
+from rlaif.service.cli import InvalidSettingsError, run
 from rlaif.trainer.settings import TrainerSettings
 
 if TYPE_CHECKING:
@@ -12,7 +12,15 @@ if TYPE_CHECKING:
 
 def _create_app(settings: TrainerSettings) -> "FastAPI":
     from rlaif.trainer.app import create_app
+    from rlaif.trainer.runs.checks import WrongSettingsError, check
+    from rlaif.trainer.runs.record import list_runs
 
+    if settings.autostart and not list_runs(settings.data_dir.resolve()):
+        # A known run goes on from its own checkpoint; what is wrong then is told by /readyz.
+        try:
+            check(settings)
+        except WrongSettingsError as error:
+            raise InvalidSettingsError(str(error)) from error
     return create_app(settings)
 
 

@@ -1,5 +1,6 @@
 """Puts the trainer together: what it opens, in which order, and what it closes first."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -9,6 +10,7 @@ from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.api import router
+from rlaif.trainer.runs.keeping import RunKeeper
 from rlaif.trainer.runs.manager import RunManager
 from rlaif.trainer.runtime import ring_lifecycle
 from rlaif.trainer.settings import TrainerSettings
@@ -20,18 +22,24 @@ def create_app(settings: TrainerSettings) -> FastAPI:
     metrics = ServiceMetrics("trainer")
     runs = RunManager(settings, metrics)
     ring = ring_lifecycle(settings, runs, readiness, metrics)
+    keeper = RunKeeper.of(settings, lambda: runs.state)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with ring.running(readiness):
+            tasks = [asyncio.create_task(keeper.run())]
+            if settings.autostart:
+                tasks.append(asyncio.create_task(runs.resume_or_start()))
             try:
-                if settings.autostart:
-                    runs.resume_or_start()
                 yield
             finally:
+                for task in tasks:
+                    task.cancel()
                 await runs.stop()
 
     readiness.add("run", lambda: runs.trouble)
+    readiness.add("spool", lambda: runs.captures_lost)
+    readiness.add("models store", lambda: keeper.outage)
     app = build_app(
         name="trainer",
         title="Zelda RLAIF trainer",

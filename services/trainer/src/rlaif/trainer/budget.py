@@ -40,3 +40,15 @@ class CaptureBudget:
     def spend(self, segments: int) -> None:
         """Take tokens for segments that were captured."""
         self._tokens = max(0.0, self._tokens - segments)
+
+
+def share(segments: int, *, parts: int, part: int, turn: int) -> int:
+    """One part's share of a grant. The shares of all parts add up to it.
+
+    Args:
+        segments: The grant.
+        parts: How many share it.
+        part: Which of them, from any number on.
+        turn: Rises from grant to grant, so that what cannot be divided goes to each in turn.
+    """
+    return (segments + (part + turn) % parts) // parts

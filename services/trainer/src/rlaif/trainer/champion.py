@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from rlaif.contracts.reward_models import Champion
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
-from rlaif.trainer.runs.protocol import LoadRewardModel
+from rlaif.trainer.runs.protocol import LoadRewardModel, RewardModelRefused
 
 log = logging.getLogger(__name__)
 
@@ -30,12 +30,22 @@ class ChampionWatcher:
         store: ObjectStore,
         directory: Path,
         send: Callable[[LoadRewardModel], Awaitable[None]],
+        refuse: Callable[[RewardModelRefused], None] = lambda refusal: None,
     ) -> None:
-        """Keep fetched models in `directory`; call `send` for each new champion."""
+        """Keep fetched models in `directory`.
+
+        Args:
+            store: Where the champion is.
+            directory: Of the fetched models.
+            send: Called for each new champion.
+            refuse: Told once of each champion whose file is not what was published.
+        """
         self._store = store
         self._directory = directory
         self._send = send
+        self._refuse = refuse
         self._sent: Champion | None = None
+        self._refused: Champion | None = None
         self._hint = asyncio.Event()
 
     def hint(self) -> None:
@@ -62,12 +72,26 @@ class ChampionWatcher:
             return False
         path = await asyncio.to_thread(self._fetch, champion)
         if path is None:
+            self._report(champion)
             return False
         await self._send(
             LoadRewardModel(version=champion.version, path=str(path), sha256=champion.model_sha256)
         )
         self._sent = champion
         return True
+
+    def _report(self, champion: Champion) -> None:
+        """Tell of a refused champion, once; it is fetched again in case it is mended."""
+        if champion == self._refused:
+            return
+        self._refused = champion
+        self._refuse(
+            RewardModelRefused(
+                version=champion.version,
+                reason=f"hash_mismatch: {champion.model_key} is not the file that was published; "
+                "activate another version, or store it again",
+            )
+        )
 
     def _read(self) -> Champion | None:
         try:

@@ -51,7 +51,7 @@ class RingJob:
         self._stopping = asyncio.Event()
         self.uploader = CaptureUploader(runs.spools, episodes, bus.publisher("trainer"))
         self._champion = ChampionWatcher(
-            models, settings.data_dir.resolve() / "reward_models", runs.send
+            models, settings.data_dir.resolve() / "reward_models", runs.send, runs.refuse
         )
         self._view = LiveView(
             bus.telemetry(), lambda: runs.state, lambda: runs.screen_path, fps=settings.watch_fps

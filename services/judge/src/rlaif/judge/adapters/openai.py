@@ -6,8 +6,10 @@ a second cannot hold a slot. The body is read up to a cap.
 
 import asyncio
 import json
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,6 +28,7 @@ from rlaif.judge.ports import (
 BODY_CAP_BYTES = 256 * 1024
 """Largest reply that is read; a valid one has about 2 kB."""
 
+_ENGINE_CHARACTERS = 80
 _REFUSED = (400, 413, 422)
 _RETRY_AFTER_CAP = 600.0
 
@@ -50,12 +53,26 @@ def endpoint(url: str) -> str:
     return f"{url.rstrip('/').removesuffix('/v1')}/v1/chat/completions"
 
 
-def http_client(*, api_key: str | None, times: CallTimes, connections: int) -> httpx.AsyncClient:
+def http_client(
+    *, api_key: str | None, times: CallTimes, connections: int, ca_file: Path | None = None
+) -> httpx.AsyncClient:
     """The HTTP client that all routes share.
 
     A proxy of the environment is not used for this machine's own addresses.
+
+    Args:
+        api_key: Bearer token; None sends none.
+        times: Limits of a call.
+        connections: Most connections at once.
+        ca_file: PEM file of the authority that signed the servers' certificates, in place of the
+            public ones.
+
+    Raises:
+        OSError: `ca_file` cannot be read, or is not a PEM file.
     """
+    verify = ssl.create_default_context(cafile=ca_file) if ca_file else True
     return httpx.AsyncClient(
+        verify=verify,
         headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
         timeout=httpx.Timeout(times.total, connect=times.connect, read=times.read),
         limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
@@ -126,11 +143,20 @@ def read_completion(body: bytes) -> Answer:
         usage = reply.get("usage") or {}
         finish = choice.get("finish_reason")
         tokens = [_whole(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]
+        cached = _whole((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
+        engine = reply.get("system_fingerprint") or reply.get("model")
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise InvalidReplyError(f"reply is not a chat completion: {error!r}"[:200]) from error
     if not isinstance(text, str):
         raise InvalidReplyError("reply has no text in its message")
-    return Answer(text, finish if isinstance(finish, str) else None, tokens[0], tokens[1])
+    return Answer(
+        text,
+        finish if isinstance(finish, str) else None,
+        tokens[0],
+        tokens[1],
+        cached,
+        engine[:_ENGINE_CHARACTERS] if isinstance(engine, str) else None,
+    )
 
 
 def _payload(request: CompletionRequest) -> dict[str, Any]:

@@ -115,8 +115,8 @@ class ModelRegistry:
             self._manifests[version] = made
         return self._manifests[version]
 
-    def potential(self, version: int, *, layout_version: str) -> PotentialFunction:
-        """The potential of a version.
+    def network(self, version: int, *, layout_version: str) -> RewardNet:
+        """The network of a version.
 
         Raises:
             UnknownVersionError: There is no such version.
@@ -124,8 +124,11 @@ class ModelRegistry:
         """
         manifest = self.manifest(version)
         data = self._store.get(manifest.model_key)
-        loaded = artifact.load(data, sha256=manifest.model_sha256, layout_version=layout_version)
-        return PotentialFunction(loaded.net)
+        return artifact.load(data, sha256=manifest.model_sha256, layout_version=layout_version).net
+
+    def potential(self, version: int, *, layout_version: str) -> PotentialFunction:
+        """The potential of a version; raises what `network` does."""
+        return PotentialFunction(self.network(version, layout_version=layout_version))
 
     def publish(self, candidate: Candidate, *, judge_config: str, seed: int) -> Live:
         """Give a candidate that passed the next version and make it the champion."""
@@ -134,7 +137,9 @@ class ModelRegistry:
         live, versions = self.live(), self.versions()
         first = max(versions, default=0) + 1
         for version in range(first, first + _VERSION_TRIES):
-            data = artifact.save(candidate.net, candidate.net.spec, version=version)
+            data = artifact.save(
+                candidate.net, candidate.net.spec, version=version, probes=candidate.probes
+            )
             manifest = RewardModelManifest(
                 version=version,
                 model_key=keys.reward_model(version, "rm.safetensors"),
@@ -149,6 +154,7 @@ class ModelRegistry:
                 seed=seed,
                 metrics=candidate.metrics,
                 created_at=self._now(),
+                lineage=candidate.lineage,
             )
             if self._commit(manifest, data, candidate.net):
                 return self._promote(self.manifest(version), live)
@@ -157,19 +163,39 @@ class ModelRegistry:
             f"{keys.REWARD_MODELS}* that have none"
         )
 
-    def activate(self, version: int) -> Live:
+    def activate(self, version: int, *, pin_reason: str | None = None) -> Live:
         """Make a published version the champion; nothing changes when it is already.
+
+        Args:
+            version: Which.
+            pin_reason: Why no candidate may replace it until `unpin`; None does not pin.
 
         Raises:
             UnknownVersionError: There is no such version.
             RewardNetError: Its file would be refused by the trainer.
         """
         manifest = self.manifest(version)
-        self.potential(version, layout_version=manifest.spec.layout_version)
+        self.network(version, layout_version=manifest.spec.layout_version)
         live = self.live()
-        if live is not None and live.manifest.version == version:
-            return live
-        return self._promote(manifest, live)
+        if live is None or live.manifest.version != version:
+            return self._promote(manifest, live, pin_reason=pin_reason)
+        return live if pin_reason is None else self._write(live, pin_reason=pin_reason)
+
+    def pin(self, reason: str) -> Live:
+        """Let no candidate replace the champion until `unpin`.
+
+        Raises:
+            UnknownVersionError: There is no champion.
+        """
+        return self._write(self._champion(), pin_reason=reason)
+
+    def unpin(self) -> Live:
+        """Let candidates replace the champion again.
+
+        Raises:
+            UnknownVersionError: There is no champion.
+        """
+        return self._write(self._champion(), pin_reason=None)
 
     def heal(self) -> Live | None:
         """Finish a promotion that a crash cut off; gives the champion."""
@@ -192,15 +218,33 @@ class ModelRegistry:
             self._store.put_once(key, record, content_type=_JSON) or self._store.get(key) == record
         )
 
-    def _promote(self, manifest: RewardModelManifest, live: Live | None) -> Live:
-        newest = max([manifest.version, *self.versions()])
+    def _champion(self) -> Live:
+        live = self.live()
+        if live is None:
+            raise UnknownVersionError("there is no champion yet")
+        return live
+
+    def _promote(
+        self,
+        manifest: RewardModelManifest,
+        live: Live | None,
+        *,
+        pin_reason: str | None = None,
+    ) -> Live:
         champion = Champion(
             version=manifest.version,
             manifest_key=keys.reward_model(manifest.version, "manifest.json"),
             model_key=manifest.model_key,
             model_sha256=manifest.model_sha256,
             activation=live.champion.activation + 1 if live else 1,
-            newest_version=newest,
+            newest_version=max([manifest.version, *self.versions()]),
+        )
+        return self._write(Live(champion, manifest), pin_reason=pin_reason)
+
+    def _write(self, live: Live, *, pin_reason: str | None) -> Live:
+        """Store the champion: one object, so a reader sees the one before or this one."""
+        champion = live.champion.model_copy(
+            update={"pinned": pin_reason is not None, "pin_reason": pin_reason}
         )
         self._store.put(keys.CHAMPION, champion.model_dump_json().encode(), content_type=_JSON)
-        return Live(champion, manifest)
+        return Live(champion, live.manifest)

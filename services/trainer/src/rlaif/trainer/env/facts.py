@@ -30,9 +30,10 @@ _HEALTH = address("wLinkHealth")
 _ROOM_FLAGS = address("wGroup0RoomFlags")
 _ROOM_FLAG_BYTES = 0x400
 _MOST_RUPEES = 999
-_SOURCE = _KEYS
-_SOURCE_BYTES = _ROOM_FLAGS + _ROOM_FLAG_BYTES - _SOURCE
-"""All of the above lie in one stretch of 1,170 bytes that changes in few steps."""
+_DUNGEON_BYTES = _DUNGEON_SETS + _DUNGEON_SET_BYTES - _KEYS
+_OWNED_BYTES = _ROOM_FLAGS + _ROOM_FLAG_BYTES - _TREASURES
+"""All of the above lie in two stretches, from the keys and from the treasures: 1,152 bytes that
+change in few steps. What lies between is the order of the inventory, which any menu changes."""
 
 _NOT_COUNTED_AS_ITEMS = (0x00, 0x28, 0x29, 0x30, 0x31, 0x32, 0x33, 0x40)
 """Treasure ids: none, rupees, a heart refill, and small key, boss key, compass, map and essence,
@@ -66,7 +67,7 @@ def read_facts(ram: RamBlocks, last: GameFacts | None = None) -> GameFacts:
     """
     x, y = player_position(ram)
     running = predicates.is_running(ram)
-    if last is not None and last.progress.source == ram.block(_SOURCE, _SOURCE_BYTES):
+    if last is not None and last.progress.source == _source(ram):
         progress = last.progress
     else:
         progress = read_progress(ram)
@@ -99,5 +100,9 @@ def read_progress(ram: RamBlocks) -> Progress:
         essences=ram.u8(_ESSENCES),
         keys=ram.block(_KEYS, DUNGEONS),
         rupees=min(bcd16(ram.u16(_RUPEES)), _MOST_RUPEES),
-        source=ram.block(_SOURCE, _SOURCE_BYTES),
+        source=_source(ram),
     )
+
+
+def _source(ram: RamBlocks) -> bytes:
+    return ram.block(_KEYS, _DUNGEON_BYTES) + ram.block(_TREASURES, _OWNED_BYTES)

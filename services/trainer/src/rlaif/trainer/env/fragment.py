@@ -1,11 +1,15 @@
 """What one environment runner returns from one call of `sample`: finished arrays, no episodes."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.trainer.env import eyes
+from rlaif.trainer.env.episode_log import RecordedEpisode
+from rlaif.trainer.env.eyes import Pictures
 from rlaif.trainer.rewards.shaping import Transitions
 from rlaif.trainer.runs.spool import SpooledCapture
 
@@ -22,6 +26,8 @@ class EpisodeSummary:
         fault: Why the watchdog cut it: the game would not go on. None for any other end.
         start: Where it started, such as `power-on` or a file's name.
         frames: Game frames, waits included.
+        milestones: Story steps that the game showed at its end, those of its start too.
+        milestone_fraction: Share of the main ones among them, 0 to 1.
     """
 
     length: int
@@ -31,6 +37,8 @@ class EpisodeSummary:
     fault: str | None = None
     start: str = ""
     frames: int = 0
+    milestones: tuple[str, ...] = ()
+    milestone_fraction: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,10 @@ class Fragment:
         episodes: Episodes that ended inside.
         env_index_of_end: (t, n) of each of `episodes`, in the same order.
         captures: Segments that were selected and ended inside.
+        best: Episodes that ended inside and are among the best of this runner so far.
         segments_skipped: Segments that ended inside and were not selected.
+        pictures: What the policy saw; None for one that reads RAM alone.
+        policy_version: Updates that the policy which chose the actions had had.
     """
 
     runner: int
@@ -64,7 +75,10 @@ class Fragment:
     episodes: tuple[EpisodeSummary, ...] = ()
     env_index_of_end: tuple[tuple[int, int], ...] = ()
     captures: tuple[SpooledCapture, ...] = ()
+    best: tuple[RecordedEpisode, ...] = ()
     segments_skipped: int = 0
+    pictures: Pictures | None = None
+    policy_version: int = 0
 
     @property
     def faults(self) -> dict[str, int]:
@@ -75,3 +89,29 @@ class Fragment:
     def steps(self) -> int:
         """Environment steps inside: T * N."""
         return int(self.actions.size)
+
+
+def plain(fragment: Fragment) -> dict[str, Any]:
+    """A fragment as plain values and arrays, for a checkpoint."""
+    return {
+        **{each.name: getattr(fragment, each.name) for each in fields(Fragment)},
+        "transitions": dict(vars(fragment.transitions)),
+        "episodes": [asdict(episode) for episode in fragment.episodes],
+        "captures": [captured.pack() for captured in fragment.captures],
+        "best": [episode.pack() for episode in fragment.best],
+        "pictures": eyes.plain(fragment.pictures),
+    }
+
+
+def fragment_of(values: dict[str, Any]) -> Fragment:
+    """The fragment that `plain` gave."""
+    return Fragment(
+        **{
+            **values,
+            "transitions": Transitions(**values["transitions"]),
+            "episodes": tuple(EpisodeSummary(**each) for each in values["episodes"]),
+            "captures": tuple(SpooledCapture.unpack(each) for each in values["captures"]),
+            "best": tuple(RecordedEpisode.unpack(each) for each in values.get("best", ())),
+            "pictures": Pictures(**values["pictures"]) if values.get("pictures") else None,
+        }
+    )

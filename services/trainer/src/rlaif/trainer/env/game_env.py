@@ -1,6 +1,6 @@
 """One emulator played in episodes: the part that the Gymnasium and the vector form share."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -8,13 +8,15 @@ import numpy.typing as npt
 from rlaif.contracts.observation import slot_index
 from rlaif.game.actions import Action
 from rlaif.game.blocks import RamBlocks, read_blocks
+from rlaif.game.capture import pack_keyframe, unpack_keyframe
 from rlaif.game.cartridges import load_cartridge
 from rlaif.game.emulator import PyBoyEmulator
 from rlaif.game.encoder_memo import Encoder, Memory
 from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.env.facts import read_facts
+from rlaif.trainer.env.recorder import Keyframe
 from rlaif.trainer.env.start import Start, StartSource, start_set
-from rlaif.trainer.env.waiting import wait_for_player
+from rlaif.trainer.env.waiting import plays_alone, wait_for_player
 from rlaif.trainer.env.watchdog import Fault, Watchdog
 from rlaif.trainer.rewards.facts import GameFacts
 from rlaif.trainer.rewards.game import EpisodeRewards, preset, total
@@ -89,6 +91,7 @@ class GameEnv:
         self._rewards = EpisodeRewards(preset(config.reward_preset))
         self._encoder = Encoder(memory)
         self._watchdog = Watchdog(self.emulator)
+        self._alone = False
         self._fixed_parts: Row | None = None
         self._fixed_total = 0.0
         self.warm_up: tuple[tuple[int, int], ...] = ()
@@ -113,11 +116,11 @@ class GameEnv:
         """
         self.start = self.starts.choose(self._rng)
         walk = self._drawn_walk()
-        ram = self._warmed_up(walk)
-        self._encoder.encode_into(ram, out)
+        self._warm_up(walk)
+        ram = self._look(out)
         if out[_DYING] and walk:
-            ram = self._warmed_up([])
-            self._encoder.encode_into(ram, out)
+            self._warm_up([])
+            ram = self._look(out)
         self.steps = self.frames = 0
         self._watchdog.begin()
         self.facts = read_facts(ram)
@@ -134,14 +137,13 @@ class GameEnv:
         `EmulatorVector` plays all emulators first and judges them after that, which keeps the code
         of either in the processor's cache.
         """
-        encoder = self._encoder
-        ram = read_blocks(self.emulator)
-        encoder.encode_into(ram, out)
-        changed, wait = encoder.scene_changed, 0
-        if not out[_HAS_CONTROL]:
-            wait, ram = self._wait(ram, render=render)
+        encoder, wait = self._encoder, 0
+        ram = self._look(out)
+        changed = encoder.scene_changed
+        if self._alone:
+            wait = self._wait(ram, render=render)
             if wait:
-                encoder.encode_into(ram, out)
+                ram = self._look(out)
                 changed = True
         frames = self._config.frame_skip + wait
         self.steps += 1
@@ -150,7 +152,7 @@ class GameEnv:
             self.facts = read_facts(ram, self.facts)
         elif encoder.x != self.facts.x or encoder.y != self.facts.y:
             # The facts are of the scene but for the position; a test holds them to it.
-            self.facts = self.facts._replace(x=encoder.x, y=encoder.y)
+            self.facts = self.facts.moved_to(encoder.x, encoder.y)
         parts = self._rewards.step(self.facts, action)
         terminated = self.facts.dead
         fault = self._watchdog.look(ram.wram, frames)
@@ -163,6 +165,47 @@ class GameEnv:
             wait,
             fault,
         )
+
+    def memory(self) -> dict[str, Any]:
+        """Everything that decides how the episode goes on, as plain values; about 36 ms."""
+        packed, sha256 = pack_keyframe(self.emulator.save_state())
+        return {
+            "rng": self._rng.bit_generator.state,
+            "state": packed,
+            "state_sha256": sha256,
+            "start": (self.start.keyframe.packed, self.start.keyframe.sha256),
+            "provenance": self.start.provenance,
+            "warm_up": self.warm_up,
+            "steps": self.steps,
+            "frames": self.frames,
+            "facts": self.facts.plain(),
+            "rewards": self._rewards.memory(),
+            "watchdog": self._watchdog.memory(),
+        }
+
+    def recall(self, memory: dict[str, Any], out: Row) -> Keyframe:
+        """Go on in the middle of the episode that `memory` gave.
+
+        Writes the observation of that moment into `out`; returns its save state.
+
+        Raises:
+            KeyframeError: The save state is damaged.
+            SaveStateError: The emulator cannot load it.
+        """
+        keyframe = Keyframe(memory["state"], memory["state_sha256"])
+        state = unpack_keyframe(keyframe.packed, keyframe.sha256)
+        self.emulator.load_state(state)
+        self._rng.bit_generator.state = memory["rng"]
+        start = Keyframe(*memory["start"])
+        start_state = unpack_keyframe(start.packed, start.sha256)
+        self.start = Start(start_state, memory["provenance"], start)
+        self.warm_up = memory["warm_up"]
+        self.steps, self.frames = memory["steps"], memory["frames"]
+        self.facts = GameFacts.of(memory["facts"])
+        self._rewards.recall(memory["rewards"], self.facts.progress)
+        self._watchdog.recall(memory["watchdog"])
+        self._look(out)
+        return keyframe
 
     @property
     def rooms_visited(self) -> int:
@@ -182,7 +225,18 @@ class GameEnv:
             self._fixed_parts, self._fixed_total = parts, value
         return self._fixed_total
 
-    def _wait(self, ram: RamBlocks, *, render: bool = False) -> tuple[int, RamBlocks]:
+    def _look(self, out: Row) -> RamBlocks:
+        """Write the observation of this moment into `out`; returns its RAM.
+
+        Whether the game plays alone depends on the scene alone: a test holds it to that.
+        """
+        ram = read_blocks(self.emulator)
+        self._encoder.encode_into(ram, out)
+        if self._encoder.scene_changed:
+            self._alone = not out[_HAS_CONTROL] and plays_alone(ram)
+        return ram
+
+    def _wait(self, ram: RamBlocks, *, render: bool = False) -> int:
         limit = self._config.longest_wait_frames
         return wait_for_player(self.emulator, ram, limit, render=render)
 
@@ -192,14 +246,11 @@ class GameEnv:
         drawn = self._rng.integers(0, len(_DIRECTIONS), size=moves).tolist()
         return [int(Action.NOP)] * still + [int(_DIRECTIONS[number]) for number in drawn]
 
-    def _warmed_up(self, walk: list[int]) -> RamBlocks:
+    def _warm_up(self, walk: list[int]) -> None:
         """Load the start and play `walk`."""
         self.emulator.load_state(self.start.state)
-        ram = read_blocks(self.emulator)
         played = []
         for action in walk:
             self.emulator.step(action, self._config.frame_skip)
-            wait, ram = self._wait(read_blocks(self.emulator))
-            played.append((action, wait))
+            played.append((action, self._wait(read_blocks(self.emulator))))
         self.warm_up = tuple(played)
-        return ram

@@ -1,15 +1,24 @@
-"""Decides which segments of an episode are captured; asks the emulator only at their borders."""
+"""Captures the selected segments of an episode; asks the emulator only at their borders."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rlaif.contracts.captures import GameIdentity
+from rlaif.game.blocks import read_blocks
 from rlaif.game.capture import SegmentRecorder, pack_keyframe
 from rlaif.game.emulator import Emulator
+from rlaif.game.milestones import Story
+from rlaif.trainer.env.news import NewsReader
+from rlaif.trainer.env.selection import Reason, SegmentSelector
+from rlaif.trainer.rewards.facts import GameFacts
 from rlaif.trainer.runs.spool import SpooledCapture
 
 Ended = Literal["running", "terminated", "truncated"]
+
+_LONGER_FOR_LATER = 15
+"""A segment that is not chosen yet may start so many times farther from its keyframe: a new one for
+each would cost a tenth of the speed, this costs about one in a hundred."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +51,15 @@ class CaptureContext:
 class EnvRecorder:
     """Records one environment.
 
-    A segment is `segment_steps` decision steps of one episode; only whole ones are captured. The
-    RAM digests that make a capture verifiable (0.7 ms each) are taken of selected segments alone,
-    and a new keyframe (33 ms) only when one would start too far from the last.
+    A segment is `segment_steps` decision steps of one episode; only whole ones are captured. It is
+    chosen before it is played, or at its end for what it showed. The RAM digests that make a
+    capture verifiable (0.1 ms each) are taken at the start of segments that may be captured, and at
+    the end of those that are; a new keyframe (33 ms) only when one would start too far from the
+    last.
 
     Attributes:
         context: Goes into the captures from now on.
+        chosen: Why the running segment was chosen before it was played; None when it was not.
     """
 
     def __init__(
@@ -60,13 +72,15 @@ class EnvRecorder:
         frame_skip: int,
         segment_steps: int,
         keyframe_steps: int,
-        select: Callable[[], bool],
+        story: Story,
+        selector: SegmentSelector,
     ) -> None:
-        """Record `emulator`; `select()` says at the start of each segment if it is captured."""
+        """Record `emulator`; `selector` says what is captured."""
         self._emulator = emulator
         self._segment_steps = segment_steps
         self._keyframe_frames = keyframe_steps * frame_skip
-        self._select = select
+        self._selector = selector
+        self._news = NewsReader(story)
         self._recorder = SegmentRecorder(
             run_id=run_id,
             env_id=env_id,
@@ -78,35 +92,69 @@ class EnvRecorder:
         self._episode_id = ""
         self._step = 0
         self.context = CaptureContext()
+        self.chosen: Reason | None = None
+
+    @property
+    def step(self) -> int:
+        """Decision steps of the episode so far; of its part since a resume."""
+        return self._step
 
     def begin_episode(
-        self, episode_id: str, keyframe: Keyframe, warm_up: Sequence[tuple[int, int]]
+        self,
+        episode_id: str,
+        keyframe: Keyframe,
+        warm_up: Sequence[tuple[int, int]],
+        facts: GameFacts,
     ) -> None:
         """An episode starts: `warm_up`, (action, frames waited), was played on `keyframe`."""
         self._episode_id = episode_id
         self._step = 0
+        self.chosen = None
         self._keyframe = keyframe
         self._recorder.keyframe(keyframe.sha256, step=-len(warm_up))
         for action, wait in warm_up:
             self._recorder.add(action, wait=wait)
+        self._news.begin_episode(facts, read_blocks(self._emulator))
 
-    def before_step(self) -> None:
-        """At a segment's first step: decide, and note where it starts."""
-        if self._step % self._segment_steps or not self._select():
+    def before_step(self, disagreement: Callable[[], float] | None = None) -> None:
+        """At a segment's first step: choose it, or note where it starts in case it is chosen later.
+
+        Args:
+            disagreement: Of the reward model's networks on what was seen last; None without an
+                ensemble.
+        """
+        if self._step % self._segment_steps:
             return
-        if self._recorder.frames_since_keyframe > self._keyframe_frames:
+        self.chosen = self._selector.at_start(self._episode_id, disagreement)
+        if self.chosen is None and not self._selector.looks_back(self._episode_id):
+            return
+        longest = self._keyframe_frames * (1 if self.chosen else _LONGER_FOR_LATER)
+        if self._recorder.frames_since_keyframe > longest:
             self._keyframe = Keyframe.of(self._emulator.save_state())
             self._recorder.keyframe(self._keyframe.sha256, step=self._step)
         self._recorder.start_segment(self._emulator.ram_digest())
 
-    def after_step(self, action: int, ended: Ended, wait: int = 0) -> SpooledCapture | None:
-        """Note the action and the frames waited after it.
+    def after_step(
+        self, action: int, ended: Ended, facts: GameFacts, wait: int = 0
+    ) -> SpooledCapture | None:
+        """Note the action, what it led to, and the frames waited after it.
 
         At a selected segment's last step, return its capture.
         """
         self._recorder.add(action, wait=wait)
         self._step += 1
-        if not self._recorder.in_segment or self._step % self._segment_steps:
+        self._news.look(facts)
+        if self._step % self._segment_steps:
+            return None
+        chosen, self.chosen = self.chosen, None
+        reason = self._selector.at_end(
+            self._episode_id,
+            chosen,
+            self._news.take(read_blocks(self._emulator)),
+            provable=self._recorder.in_segment,
+        )
+        if reason is None:
+            self._recorder.drop_segment()
             return None
         assert self._keyframe is not None
         capture = self._recorder.finish_segment(
@@ -117,5 +165,6 @@ class EnvRecorder:
             env_step=self.context.env_step,
             policy_iteration=self.context.policy_iteration,
             reward_model_version=self.context.reward_model_version,
+            selected_by=reason,
         )
         return SpooledCapture(capture, self._keyframe.packed)

@@ -23,9 +23,7 @@ def plays_alone(ram: RamBlocks) -> bool:
     )
 
 
-def wait_for_player(
-    emulator: Emulator, ram: RamBlocks, limit: int, *, render: bool = False
-) -> tuple[int, RamBlocks]:
+def wait_for_player(emulator: Emulator, ram: RamBlocks, limit: int, *, render: bool = False) -> int:
     """Play frames with no button held while the game plays alone.
 
     Args:
@@ -35,11 +33,11 @@ def wait_for_player(
         render: Draw them, for `Emulator.screen`.
 
     Returns:
-        Frames played, and the RAM after them.
+        Frames played.
     """
     frames = 0
     while frames < limit and plays_alone(ram):
         emulator.tick(1, render=render)
         frames += 1
         ram = read_blocks(emulator)
-    return frames, ram
+    return frames

@@ -1,6 +1,6 @@
 """Notices a game that will not go on: its screen stays off, or its memory stands still."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from rlaif.game.emulator import Emulator
 
@@ -26,6 +26,14 @@ class Watchdog:
         """Another episode starts."""
         self._last = b""
         self._off = self._same = 0
+
+    def memory(self) -> dict[str, Any]:
+        """What it remembers of the running episode, as plain values."""
+        return {"last": self._last, "off": self._off, "same": self._same}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on with what `memory` gave."""
+        self._last, self._off, self._same = memory["last"], memory["off"], memory["same"]
 
     def look(self, wram: bytes, frames: int) -> Fault | None:
         """What is wrong, if anything.

@@ -1,7 +1,7 @@
 """Somebody who follows an environment's play, such as exploration; the environment asks little."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from rlaif.game.emulator import Emulator
 from rlaif.trainer.env.start import Start, StartSource
@@ -34,6 +34,14 @@ class EpisodeWatcher(Protocol):
             start: What was loaded.
             warm_up: (action, frames waited) of the steps played since.
         """
+        ...
+
+    def memory(self, facts: GameFacts) -> dict[str, Any]:
+        """What it remembers of the running episode, as plain values; `facts` are those of now."""
+        ...
+
+    def recall(self, memory: dict[str, Any], facts: GameFacts) -> None:
+        """Go on in the middle of the episode that `memory` gave."""
         ...
 
     def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from rlaif.game.emulator import PyBoyEmulator
 from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.env.game_env import GameEnv
+from rlaif.trainer.env.start import StartSource
 from rlaif.trainer.rewards.game import PARTS
 
 ENV_ID = "ZeldaOracle-v1"
@@ -39,12 +40,13 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         """Build the environment.
 
         Args:
-            env_config: May hold `env`, an `EnvConfig`; without it the built-in cartridge is
-                played with the defaults.
+            env_config: May hold `env`, an `EnvConfig` (without it the built-in cartridge is played
+                with the defaults), and `starts`, a `StartSource` that says where episodes start.
             render_mode: `rgb_array`, or None for no pictures.
         """
-        given = (env_config or {}).get("env")
-        self._config: EnvConfig = given or EnvConfig(run_id="env")
+        given = env_config or {}
+        self._config: EnvConfig = given.get("env") or EnvConfig(run_id="env")
+        self._starts: StartSource | None = given.get("starts")
         self.render_mode = render_mode
         self._game: GameEnv | None = None
         self._parts = np.zeros(len(PARTS), dtype=np.float32)
@@ -55,7 +57,7 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         """Start an episode; see `gymnasium.Env.reset`."""
         super().reset(seed=seed)
         if self._game is None:
-            self._game = GameEnv(self._config, self.np_random)
+            self._game = GameEnv(self._config, self.np_random, starts=self._starts)
         self._game.use(self.np_random)
         observation = np.empty(128, dtype=np.float32)
         self._game.reset(observation)

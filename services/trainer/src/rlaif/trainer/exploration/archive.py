@@ -173,15 +173,16 @@ class StateArchive:
             wanted = record.parent
         return tuple(reversed(chain))
 
-    def collect(self) -> int:
+    def collect(self, played_from: Iterable[Sha256] = ()) -> int:
         """Delete records of dropped states from which nothing descends; returns how many.
 
-        For one process, before play begins: a state being played from is not known here.
+        For one process, before play begins: a state being played from is known only as one of
+        `played_from`.
         """
         dropped = {path.stem: self._read(path) for path in self._lineage.glob("[0-9a-f]*.json")}
         needed: set[Sha256] = set()
-        for record in self._records.values():
-            parent = record.parent
+        parents = [record.parent for record in self._records.values()]
+        for parent in (*parents, *played_from):
             while parent is not None and parent not in needed:
                 needed.add(parent)
                 known = self._records.get(parent) or dropped.get(parent)

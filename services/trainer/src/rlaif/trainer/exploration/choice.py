@@ -32,11 +32,22 @@ class CellCounts:
     def weight(self, cell: Cell) -> float:
         """How much a start from there is worth: 1/√(seen + 1) · 1/√(fruitless + 1).
 
-        Seen by any runner counts. The first factor is Go-Explore's. The second one takes a cell out of fashion when starts
-        from it find nothing, though it be seldom seen: the end of a blind alley.
+        What any runner saw counts. The first factor is Go-Explore's. The second one takes a cell
+        out of fashion when starts from it find nothing, though it be seldom seen: the end of a
+        blind alley.
         """
         seen = self.seen[cell] + self.elsewhere[cell]
         return 1.0 / sqrt((seen + 1) * (self.fruitless[cell] + 1))
+
+    def memory(self) -> list[tuple[Cell, int, int]]:
+        """What this runner counted, as plain values."""
+        cells = sorted(self.seen | self.fruitless)
+        return [(tuple(cell), self.seen[cell], self.fruitless[cell]) for cell in cells]  # type: ignore[misc]  # a cell as a plain tuple
+
+    def recall(self, memory: list[tuple[Cell, int, int]]) -> None:
+        """Go on with what `memory` gave."""
+        self.seen = Counter({Cell(*cell): seen for cell, seen, _ in memory})
+        self.fruitless = Counter({Cell(*cell): fruitless for cell, _, fruitless in memory})
 
     def load(self, path: Path) -> None:
         """Go on with what `save` wrote; a missing or damaged file counts as none."""

@@ -8,6 +8,7 @@ environment the larger counts stand (a grow-only counter).
 import io
 import zipfile
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,15 @@ class CoverageMap:
         self.episodes.update(finished)
         self._open.clear()
         return finished
+
+    @property
+    def open(self) -> frozenset[int]:
+        """Squares that the running episode visited."""
+        return frozenset(self._open)
+
+    def reopen(self, squares: Iterable[int]) -> None:
+        """Go on with an episode that visited `squares`."""
+        self._open = set(squares)
 
     @property
     def rooms(self) -> int:

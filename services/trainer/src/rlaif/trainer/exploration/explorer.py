@@ -1,8 +1,9 @@
 """Exploration of one environment runner: counts places, keeps states, says where to start."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rlaif.game.cartridges import Cartridge
 from rlaif.game.emulator import Emulator
@@ -76,6 +77,7 @@ class Explorer:
             ArchiveError: The archive's header is not readable.
         """
         self._config = config
+        self._runner = runner
         self._fragments = 0
         home = config.directory / EXPLORATION_DIR / identity.folder
         self.visited = VisitedPlaces(home / COVERAGE_DIR, runner)
@@ -89,8 +91,6 @@ class Explorer:
             self.archive = StateArchive(
                 home / ARCHIVE_DIR, identity, self.counts, max_states=config.max_states
             )
-            if runner <= 1:
-                self.archive.collect()
             self.keeper = StateKeeper(
                 self.archive, self.counts, self.swarm, story, save_every=config.save_every
             )
@@ -131,6 +131,32 @@ class Explorer:
             swarm=self.swarm,
             restarts=self._config.restarts,
         )
+
+    def memory(self) -> dict[str, Any]:
+        """What is not in its files, as plain values; writes the files."""
+        self.sync()
+        return {
+            "fragments": self._fragments,
+            "counts": self.counts.memory(),
+            "swarm": self.swarm.memory(),
+            "since_save": None if self.keeper is None else self.keeper.since_save,
+            "played_from": [] if self.keeper is None else self.keeper.played_from,
+        }
+
+    def recall(self, memory: dict[str, Any], *, played_from: Collection[str] = ()) -> None:
+        """Go on with what `memory` gave.
+
+        Args:
+            memory: Of the explorer of this runner.
+            played_from: States that some runner plays from; their records are kept.
+        """
+        self._fragments = memory["fragments"]
+        self.counts.recall(memory["counts"])
+        self.swarm.recall(memory["swarm"])
+        if self.keeper is not None and memory["since_save"] is not None:
+            self.keeper.since_save = memory["since_save"]
+        if self.archive is not None and self._runner <= 1:
+            self.archive.collect(played_from)
 
     def end_fragment(self) -> None:
         """Now and then exchange what is known with the other runners."""
@@ -186,6 +212,23 @@ class WatchedEnvironment:
         """A decision step was played; about 1 µs, 36 ms when a state is kept."""
         in_any_case = self._keeper is not None and self._keeper.note(self._name, action, wait)
         self._look(emulator, facts, in_any_case=in_any_case)
+
+    def memory(self, facts: GameFacts) -> dict[str, Any]:
+        """What is remembered of the running episode, as plain values."""
+        return {
+            "square": self._square,
+            "progress_is_known": self._progress is facts.progress,
+            "open": self._visited.open(self._n),
+            "keeper": None if self._keeper is None else self._keeper.memory(self._name, facts),
+        }
+
+    def recall(self, memory: dict[str, Any], facts: GameFacts) -> None:
+        """Go on in the middle of the episode that `memory` gave."""
+        self._square = memory["square"]
+        self._progress = facts.progress if memory["progress_is_known"] else None
+        self._visited.reopen(self._n, memory["open"])
+        if self._keeper is not None and memory["keeper"] is not None:
+            self._keeper.recall(self._name, memory["keeper"], facts)
 
     def _look(self, emulator: Emulator, facts: GameFacts, *, in_any_case: bool) -> None:
         if not facts.settled:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,7 @@ class _Episode:
         parent_steps: Decision steps of the game up to it.
         origin: Cell at which the episode started, None for a start of the game.
         is_wanted: A state of the cell in which the player stands should be kept.
+        may_be_news: Some of the milestones were unknown when they were read.
     """
 
     parent: str
@@ -43,6 +45,7 @@ class _Episode:
     milestones: tuple[str, ...] = ()
     cell: Cell | None = None
     is_wanted: bool = False
+    may_be_news: bool = False
 
     @property
     def steps(self) -> int:
@@ -67,6 +70,9 @@ class StateKeeper:
 
     A state is kept in a cell that has none, or a worse one, once the player has control; at most
     one in `save_every` decision steps of all environments, but at once when a milestone is news.
+
+    Attributes:
+        since_save: Decision steps of all environments since a state was kept.
     """
 
     def __init__(
@@ -85,7 +91,7 @@ class StateKeeper:
         self._story = story
         self._lasting = np.array([not m.is_momentary for m in story.milestones], dtype=np.bool_)
         self._names = tuple(milestone.name for milestone in story.milestones)
-        self._save_every = self._since_save = save_every
+        self._save_every = self.since_save = save_every
         self._episodes: dict[str, _Episode] = {}
         swarm.know(milestones_of(archive.records))
 
@@ -113,8 +119,44 @@ class StateKeeper:
         """A decision step was played; True when the place has to be looked at even if it is old."""
         episode = self._episodes[environment]
         episode.note(action, wait)
-        self._since_save += 1
-        return episode.is_wanted
+        self.since_save += 1
+        if not episode.is_wanted:
+            return False
+        return self.since_save >= self._save_every or episode.may_be_news
+
+    @property
+    def played_from(self) -> list[str]:
+        """Digests of the states since which the running episodes note their actions."""
+        return sorted({episode.parent for episode in self._episodes.values()})
+
+    def memory(self, environment: str, facts: GameFacts) -> dict[str, Any]:
+        """What is known of a running episode, as plain values."""
+        episode = self._episodes[environment]
+        return {
+            "parent": episode.parent,
+            "parent_steps": episode.parent_steps,
+            "origin": None if episode.origin is None else tuple(episode.origin),
+            "actions": list(episode.actions),
+            "waits": list(episode.waits),
+            "progress_is_known": episode.progress is facts.progress,
+            "milestones": episode.milestones,
+            "cell": None if episode.cell is None else tuple(episode.cell),
+            "is_wanted": episode.is_wanted,
+        }
+
+    def recall(self, environment: str, memory: dict[str, Any], facts: GameFacts) -> None:
+        """Go on with what `memory` gave."""
+        self._episodes[environment] = _Episode(
+            parent=memory["parent"],
+            parent_steps=memory["parent_steps"],
+            origin=None if memory["origin"] is None else Cell(*memory["origin"]),
+            actions=list(memory["actions"]),
+            waits=list(memory["waits"]),
+            progress=facts.progress if memory["progress_is_known"] else None,
+            milestones=memory["milestones"],
+            cell=None if memory["cell"] is None else Cell(*memory["cell"]),
+            is_wanted=memory["is_wanted"],
+        )
 
     def look(self, environment: str, emulator: Emulator, facts: GameFacts) -> None:
         """The player came to a place, or something happened there: keep the state if worth it.
@@ -125,6 +167,7 @@ class StateKeeper:
         if facts.progress is not episode.progress:
             episode.progress = facts.progress
             episode.milestones = self._milestones(read_blocks(emulator))
+            episode.may_be_news = bool(self._swarm.unknown(episode.milestones))
         cell = Cell(facts.room_index, block_of(facts.x, facts.y), episode.milestones)
         if cell != episode.cell:
             episode.cell = cell
@@ -133,7 +176,7 @@ class StateKeeper:
         if not episode.is_wanted or not facts.control or facts.dead:
             return
         is_news = bool(self._swarm.unknown(episode.milestones))
-        if is_news or self._since_save >= self._save_every:
+        if is_news or self.since_save >= self._save_every:
             self._keep(environment, episode, cell, emulator, facts)
 
     def _wants(self, episode: _Episode, cell: Cell) -> bool:
@@ -169,7 +212,7 @@ class StateKeeper:
             environment=environment,
         )
         episode.is_wanted = False
-        self._since_save = 0
+        self.since_save = 0
         if not self._archive.put(record, packed):
             return
         episode.go_on_from(record)

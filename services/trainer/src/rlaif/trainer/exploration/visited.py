@@ -1,6 +1,7 @@
 """The coverage of one runner's environments, with what the other runners have written of theirs."""
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from rlaif.trainer.exploration.coverage import CoverageFileError, RunCoverage, load_directory
@@ -36,6 +37,14 @@ class VisitedPlaces:
     def end_episode(self, n: int) -> None:
         """The episode of environment `n` is over."""
         self._here.update(self.own.of(self.name(n)).end_episode())
+
+    def open(self, n: int) -> frozenset[int]:
+        """Squares that the running episode of environment `n` visited."""
+        return self.own.of(self.name(n)).open
+
+    def reopen(self, n: int, squares: Iterable[int]) -> None:
+        """Go on with an episode of environment `n` that visited `squares`."""
+        self.own.of(self.name(n)).reopen(squares)
 
     def episodes(self, square: int) -> int:
         """Finished episodes that visited a square, over all environments of the run."""

@@ -1,6 +1,6 @@
 """What the rewards know of the game after a step: plain numbers and bit sets."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rlaif.trainer.rewards.places import room_index, square_index
 
@@ -53,6 +53,24 @@ class GameFacts(NamedTuple):
     text: bool
     dead: bool
     progress: Progress
+
+    def plain(self) -> tuple[Any, ...]:
+        """The moment as plain values, for a checkpoint."""
+        return (*self[:-1], tuple(self.progress))
+
+    @staticmethod
+    def of(plain: tuple[Any, ...], shared: Progress | None = None) -> "GameFacts":
+        """The moment that `plain` gave; with `shared` as its progress where that is equal."""
+        *others, fields = plain
+        progress = Progress(*fields)
+        if shared is not None and shared == progress:
+            progress = shared
+        return GameFacts._make([*others, progress])
+
+    def moved_to(self, x: int, y: int) -> "GameFacts":
+        """The same moment at another place in the room; `_replace` takes four times as long."""
+        group, room, _, _, *rest = self
+        return GameFacts._make((group, room, x, y, *rest))
 
     @property
     def room_index(self) -> int:

@@ -6,11 +6,13 @@ parts = rewards.step(facts, action)        # after each decision step
 reward = total(parts)
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from rlaif.trainer.rewards import terms
-from rlaif.trainer.rewards.facts import GameFacts
+from rlaif.trainer.rewards.facts import GameFacts, Progress
 from rlaif.trainer.rewards.presets import PARTS, RewardWeights, preset
 
 __all__ = [
@@ -73,6 +75,8 @@ class EpisodeRewards:
         self._paying = [
             (part, term) for part, term in enumerate(every) if term.weight or term is self._rooms
         ]
+        self._on_moments = [it for it in self._paying if it[1].looks_at != "progress"]
+        self._on_steps = [it for it in self._paying if it[1].looks_at == "steps"]
         self._before: GameFacts | None = None
         self._nothing = np.zeros(len(PARTS), dtype=np.float32)
         self._nothing.flags.writeable = False
@@ -103,13 +107,35 @@ class EpisodeRewards:
             return self._nothing
         self._before = facts
         parts = self._nothing
-        for part, term in self._paying:
+        for part, term in self._asked(before, facts):
             amount = term.step(before, facts, action)
             if amount:
                 if parts is self._nothing:
                     parts = np.zeros(len(PARTS), dtype=np.float32)
                 parts[part] = amount
         return parts
+
+    def _asked(self, before: GameFacts, facts: GameFacts) -> list[tuple[int, terms.Term]]:
+        """The terms that can pay for this step; those left out have seen all that is new."""
+        if facts is before:
+            return self._on_steps
+        return self._on_moments if facts.progress is before.progress else self._paying
+
+    def memory(self) -> dict[str, Any]:
+        """What is remembered of the running episode, as plain values."""
+        before = self._before
+        return {
+            "before": None if before is None else before.plain(),
+            "terms": {term.name: term.memory() for _, term in self._paying} if before else {},
+        }
+
+    def recall(self, memory: dict[str, Any], progress: Progress) -> None:
+        """Go on with what `memory` gave; `progress` is shared where it is equal."""
+        kept = memory["before"]
+        self._before = None if kept is None else GameFacts.of(kept, progress)
+        for _, term in self._paying:
+            if self._before is not None:
+                term.recall(memory["terms"][term.name])
 
     def _baseline(self, facts: GameFacts) -> None:
         self._before = facts

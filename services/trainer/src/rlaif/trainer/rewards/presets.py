@@ -47,10 +47,11 @@ _PRESETS: dict[str, RewardWeights] = {
     ),
     # The scale of PPO's value clip: an episode's return stays in the tens, and the rarest things
     # pay most. Walking a fresh room over (about 50 squares) pays 1.5, as much as a room and a half,
-    # and towards 0.5 in later episodes. A full purse pays 5, half an essence. Moving, standing and
-    # START pay nothing: time costs through the discount.
+    # and towards 0.5 in later episodes. Rupees pay nothing: they grow back with every bush; what is
+    # bought with them pays as an item. Moving, standing and START pay nothing either: time costs
+    # through the discount.
     "default": RewardWeights(
-        room=1.0, square=0.01, novelty=0.02, move=0.0, rupee=0.005, key=2.0, item=3.0, event=2.0,
+        room=1.0, square=0.01, novelty=0.02, move=0.0, rupee=0.0, key=2.0, item=3.0, event=2.0,
         essence=10.0, damage=-0.1, death=-2.0, menu=0.0, stuck=0.0,
     ),
 }  # fmt: skip

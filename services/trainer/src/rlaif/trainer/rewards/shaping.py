@@ -4,11 +4,12 @@ F(s, s') = weight * (gamma * Phi(s') - Phi(s)), with Phi(terminal) = 0. Each pot
 the model that was live when its state was visited (Devlin & Kudenko, AAMAS 2012), so swapping the
 model in the middle of an episode adds nothing: over an episode that ends, the discounted sum of F
 is -weight * Phi(s0), whatever was swapped. Reading both terms with the new model would not keep
-that.
+that. The same holds for a weight that changes: weight * Phi is one potential that changes over
+time, and it is the product that is remembered.
 """
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ Bool = npt.NDArray[np.bool_]
 class Potential(Protocol):
     """Phi: `[B, 128] float32` observations to `[B] float32` potentials."""
 
-    def __call__(self, observations: Float32) -> Float32:
+    def __call__(self, observations: Float32, /) -> Float32:
         """Evaluate a batch."""
         ...
 
@@ -44,6 +45,32 @@ class Transitions:
     final_index: npt.NDArray[np.int64]
     final_observations: Float32
 
+    @property
+    def ended(self) -> Bool:
+        """`[T, N]`: the episode ended here, either way."""
+        return self.terminated | self.truncated
+
+    def reached(self) -> Float32:
+        """`[T, N, D]`: the observation after each step.
+
+        After a truncated step it is the final one of its episode. After a terminated step it is
+        the first of the next episode: what the game showed when it ended is not kept.
+        """
+        rows = self.observations[1:]
+        if not len(self.final_index):
+            return rows
+        rows = rows.copy()
+        t, n = self.final_index.T
+        rows[t, n] = self.final_observations
+        return rows
+
+
+class _Last(NamedTuple):
+    """The states in which a runner's last fragment ended, and what they were worth then."""
+
+    potentials: npt.NDArray[np.float64]
+    observations: Float32
+
 
 @dataclass
 class PotentialShaper:
@@ -52,12 +79,12 @@ class PotentialShaper:
     Attributes:
         gamma: Discount of the run, the same as PPO's; another one would break the invariance.
         weight: Scale of the shaping reward. Higher makes the judges' taste louder while the
-            critic learns; 0 turns shaping off.
+            critic learns; 0 turns shaping off. It may change between two fragments.
     """
 
     gamma: float
     weight: float
-    _carried: dict[int, Float32] = field(default_factory=dict)
+    _last: dict[int, _Last] = field(default_factory=dict)
 
     def shape(
         self,
@@ -80,21 +107,46 @@ class PotentialShaper:
             `[T, N] float32`.
         """
         steps, envs = transitions.terminated.shape
-        phi = np.zeros((steps + 1, envs), dtype=np.float32)
-        phi_final = np.zeros(len(transitions.final_index), dtype=np.float32)
+        # Weighted here, and in float64: F is a small difference of large numbers.
+        phi = np.zeros((steps + 1, envs), dtype=np.float64)
+        phi_final = np.zeros(len(transitions.final_index), dtype=np.float64)
         if potential is not None:
-            phi, phi_final = _evaluate(transitions, potential)
-        carried = self._carried.get(runner)
-        if continues and carried is not None:
-            phi[0] = carried
-        self._carried[runner] = phi[steps].copy()
+            values, final_values = _evaluate(transitions, potential)
+            phi += self.weight * values
+            phi_final += self.weight * final_values
+        last = self._last.get(runner)
+        if continues and last is not None:
+            # A fragment that was lost on its way leaves a gap: what is remembered is then void.
+            same = (last.observations == transitions.observations[0]).all(axis=1)
+            phi[0, same] = last.potentials[same]
+        self._last[runner] = _Last(phi[steps].copy(), transitions.observations[steps].copy())
 
         phi_next = phi[1:].copy()
         phi_next[transitions.terminated] = 0.0
         if len(phi_final):
             t, n = transitions.final_index.T
             phi_next[t, n] = phi_final
-        return self.weight * (np.float32(self.gamma) * phi_next - phi[:-1])
+        shaping: Float32 = (self.gamma * phi_next - phi[:-1]).astype(np.float32)
+        return shaping
+
+    def get_state(self) -> dict[str, npt.NDArray[Any]]:
+        """By runner, with what its next fragment starts.
+
+        `N/potentials` is `[N] float64`, weighted; `N/observations` is `[N, D] float32`.
+        """
+        return {
+            f"{runner}/{name}": array.copy()
+            for runner, last in self._last.items()
+            for name, array in last._asdict().items()
+        }
+
+    def set_state(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Go on from what `get_state` gave."""
+        runners = {key.split("/")[0] for key in state}
+        self._last = {
+            int(runner): _Last(*(state[f"{runner}/{name}"].copy() for name in _Last._fields))
+            for runner in runners
+        }
 
 
 def _evaluate(transitions: Transitions, potential: Potential) -> tuple[Float32, Float32]:
@@ -103,4 +155,4 @@ def _evaluate(transitions: Transitions, potential: Potential) -> tuple[Float32, 
     count = rows.shape[0] * rows.shape[1]
     flat = rows.reshape(count, rows.shape[2])
     values = potential(np.concatenate([flat, transitions.final_observations]))
-    return values[:count].reshape(rows.shape[:2]).copy(), values[count:].copy()
+    return values[:count].reshape(rows.shape[:2]), values[count:]

@@ -7,7 +7,7 @@ found again pay nothing. What cannot be known yet (a place in the middle of a sc
 
 from abc import ABC, abstractmethod
 from math import sqrt
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from rlaif.game.actions import Action
 from rlaif.trainer.rewards.facts import GameFacts, Progress
@@ -45,10 +45,13 @@ class Term(ABC):
 
     Attributes:
         name: Of the part.
+        looks_at: When it has to be asked: on every step, when the moment is another one than
+            before, or only when the progress is.
         weight: Reward of one unit of what it pays for.
     """
 
     name: ClassVar[str]
+    looks_at: ClassVar[Literal["steps", "moments", "progress"]] = "moments"
 
     def __init__(self, weight: float) -> None:
         """Pay `weight` a unit."""
@@ -61,6 +64,19 @@ class Term(ABC):
     @abstractmethod
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
         """The reward of one step."""
+
+    def memory(self) -> dict[str, Any]:
+        """What it remembers of the running episode, as plain values."""
+        own = ("weight", "_visits")
+        return {
+            name: set(value) if isinstance(value, set) else value
+            for name, value in vars(self).items()
+            if name not in own
+        }
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on with what `memory` gave."""
+        vars(self).update(memory)
 
 
 class _Stateless(Term):
@@ -165,6 +181,7 @@ class Rupees(Term):
     """
 
     name = "rupee"
+    looks_at = "progress"
 
     def begin(self, facts: GameFacts) -> None:
         """An episode starts here."""
@@ -187,6 +204,7 @@ class Keys(Term):
     """
 
     name = "key"
+    looks_at = "progress"
 
     def begin(self, facts: GameFacts) -> None:
         """An episode starts here."""
@@ -205,6 +223,8 @@ class Keys(Term):
 
 class _NewBits(Term):
     """Pays for each bit of a set, once."""
+
+    looks_at = "progress"
 
     def begin(self, facts: GameFacts) -> None:
         """An episode starts here."""
@@ -276,6 +296,7 @@ class MenuPresses(_Stateless):
     """Presses of START."""
 
     name = "menu"
+    looks_at = "steps"
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
         """The reward of one step."""
@@ -290,6 +311,7 @@ class Standstill(Term):
     """
 
     name = "stuck"
+    looks_at = "steps"
 
     def begin(self, facts: GameFacts) -> None:
         """An episode starts here."""

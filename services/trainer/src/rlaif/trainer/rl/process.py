@@ -2,39 +2,50 @@
 
 Started by the service as `python -m rlaif.trainer.rl.process RUN_FILE MESSAGE_FD`. It shares no
 memory with the service: Ray and the emulators would hold up its event loop.
+
+Exit codes: 0 finished or stopped, 1 failed, 2 the settings are wrong and will stay so.
 """
 
 import contextlib
-import math
+import hashlib
+import logging
 import os
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import BinaryIO
 
 import ray
 
-from rlaif.contracts.observation import LAYOUT_VERSION
-from rlaif.reward_net.artifact import load
+from rlaif.game.cartridges import load_cartridge
 from rlaif.reward_net.errors import RewardNetError
-from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.exploration.explorer import ExploreConfig
+from rlaif.trainer.rl import snapshot
+from rlaif.trainer.rl.evaluation import EvaluationTask, play_on_runners
+from rlaif.trainer.rl.hot_load import read_reward_model
 from rlaif.trainer.rl.ppo import ShapedPPO, build_config
 from rlaif.trainer.rl.progress import RunFigures
-from rlaif.trainer.runs import checkpoints
+from rlaif.trainer.rl.report import report
+from rlaif.trainer.rl.stock import StockPPO, build_stock_config
+from rlaif.trainer.runs import checkpoints, checks, evaluations
+from rlaif.trainer.runs.evaluations import Evaluation
+from rlaif.trainer.runs.plan import End, Plan
 from rlaif.trainer.runs.protocol import (
     COMMANDS,
     CheckpointSaved,
     Command,
+    EvaluationDone,
+    EvaluationFailed,
     Failed,
+    Finished,
     GrantCaptures,
-    IterationDone,
     LoadRewardModel,
     Message,
     RewardModelLoaded,
@@ -44,10 +55,11 @@ from rlaif.trainer.runs.protocol import (
 )
 from rlaif.trainer.runs.record import RunRecord
 from rlaif.trainer.runs.spool import Spool
+from rlaif.trainer.runs.tree_file import TreeFileError
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.videos.shelf import EpisodeShelf
 
-_LEARNER_FIGURES = ("policy_loss", "vf_loss", "entropy", "vf_explained_var", "total_loss")
-
+log = logging.getLogger(__name__)
 
 _NICENESS = 5
 """Training yields to the services on its cores: a late heartbeat costs more than a step."""
@@ -62,37 +74,82 @@ class Training:
     directory: Path
     commands: "SimpleQueue[Command]"
     messages: BinaryIO
+    _figures: RunFigures = field(default_factory=RunFigures)
+    _iteration: int = 0
+    _trained_before: float = 0.0
+    _began: float = field(default_factory=time.monotonic)
+    _saved: tuple[int, float] = (-1, 0.0)
 
     def run(self) -> None:
-        """Train until told to stop, or until the run's time is over."""
-        spool = Spool(self.directory / "spool")
-        spool.prepare()
-        algorithm = ShapedPPO(
-            build_config(self.settings, self._env_config(), self._explore_config())
-        )
-        figures = RunFigures()
-        counters = self._restore(algorithm, figures)
-        deadline = self.record.created_at.timestamp() + self.settings.run_hours * 3600
-        last_saved = counters.env_steps
-        iteration = counters.iteration
-        while self._obey(algorithm) and time.time() < deadline:
-            began = time.monotonic()
-            before = algorithm.env_steps
-            result = algorithm.train()
-            iteration += 1
-            figures.add(algorithm.fragments, algorithm.shaping)
-            for fragment in algorithm.fragments:
-                algorithm.capture_quota -= len(fragment.captures)
-                for captured in fragment.captures:
-                    spool.write(captured)
-            algorithm.capture_quota = max(0, algorithm.capture_quota)
-            rate = (algorithm.env_steps - before) / (time.monotonic() - began)
-            self._tell(_report(iteration, algorithm, figures, rate, result))
-            if algorithm.env_steps - last_saved >= self.settings.epoch_steps:
-                self._save(algorithm, iteration, figures)
-                last_saved = algorithm.env_steps
-        self._save(algorithm, iteration, figures)
+        """Do what the run's mode says, until it is done or told to stop."""
+        if self.settings.mode == "evaluation":
+            self._evaluate_only()
+            return
+        Spool(self.directory / "spool").prepare()
+        found = checkpoints.newest_usable(self._checkpoints)
+        algorithm = self._build(resumes=found is not None)
+        self._restore(algorithm, found)
+        plan = Plan.of(self.settings, algorithm.env_steps)
+        if self.settings.reward_model_path is not None and found is None:
+            self._load_given_reward_model(algorithm, self.settings.reward_model_path)
+        why: End | None = None
+        while why is None:
+            self._evaluate_when_due(algorithm, plan)
+            if not self._obey(algorithm):
+                why = "asked"
+            elif (why := plan.end(algorithm.env_steps, self._trained)) is None:
+                self._iterate(algorithm, plan)
+        if self._saved[0] != self._iteration:
+            self._save(algorithm)
+        self._tell(Finished(why=why))
         algorithm.stop()
+
+    def _iterate(self, algorithm: ShapedPPO, plan: Plan) -> None:
+        spool = Spool(self.directory / "spool", self.settings.spool_captures)
+        began, before = time.monotonic(), algorithm.env_steps
+        result = algorithm.train()
+        self._iteration += 1
+        self._figures.add(algorithm.fragments, algorithm.learned)
+        for fragment in algorithm.fragments:
+            algorithm.capture_quota -= len(fragment.captures)
+            for captured in fragment.captures:
+                self._figures.note_spooled(captured.capture.selected_by, spool.offer(captured))
+        algorithm.capture_quota = max(0, algorithm.capture_quota)
+        self._keep_best(algorithm)
+        rate = (algorithm.env_steps - before) / (time.monotonic() - began)
+        self._tell(
+            report(
+                self._iteration,
+                algorithm,
+                self._figures,
+                result,
+                steps_per_second=rate,
+                trained_seconds=self._trained,
+                seconds_left=plan.seconds_left(algorithm.env_steps, self._trained, rate),
+            )
+        )
+        if plan.saves(before, algorithm.env_steps, self._trained - self._saved[1]):
+            self._save(algorithm)
+
+    def _keep_best(self, algorithm: ShapedPPO) -> None:
+        """Put the best episodes where films are made from; a full disk costs films, not the run."""
+        shelf = EpisodeShelf.of_run(self.directory, self.settings.best_episodes)
+        try:
+            for fragment in algorithm.fragments:
+                shelf.add(fragment.best)
+        except OSError:
+            log.exception("a best episode was not kept")
+
+    def _build(self, *, resumes: bool = False) -> ShapedPPO:
+        explore = ExploreConfig(
+            directory=self.directory,
+            restarts=self.settings.explore_restarts,
+            swarm=self.settings.explore_swarm,
+            max_states=self.settings.explore_states,
+        )
+        if self.settings.sampler == "stock":
+            return StockPPO(build_stock_config(self.settings, self._env_config()))
+        return ShapedPPO(build_config(self.settings, self._env_config(), explore, resumes=resumes))
 
     def _env_config(self) -> EnvConfig:
         settings = self.settings
@@ -107,52 +164,162 @@ class Training:
             noop_start=settings.noop_start,
             segment_steps=settings.segment_steps,
             keyframe_steps=settings.keyframe_steps,
-            shaping_weight=settings.shaping_weight,
+            uniform_share=settings.capture_uniform_share,
+            best_episodes=settings.best_episodes,
+            pictures=settings.policy == "cnn",
             screen_path=self.directory / "screen.rgb",
             watch_fps=settings.watch_fps,
         )
 
-    def _explore_config(self) -> ExploreConfig:
-        return ExploreConfig(
-            directory=self.directory,
-            restarts=self.settings.explore_restarts,
-            swarm=self.settings.explore_swarm,
-            max_states=self.settings.explore_states,
-        )
+    @property
+    def _checkpoints(self) -> Path:
+        return self.directory / "checkpoints"
 
-    def _restore(self, algorithm: ShapedPPO, figures: RunFigures) -> checkpoints.Counters:
-        counters = checkpoints.Counters()
-        saved = checkpoints.whole(self.directory / "checkpoints")
-        if saved:
-            algorithm.restore_from_path(str(saved[-1].resolve()))
-            counters = checkpoints.read_counters(saved[-1])
-            algorithm.env_steps = counters.env_steps
-            figures.episodes = counters.episodes
-            figures.segments_captured = counters.segments_captured
-            figures.segments_skipped = counters.segments_skipped
+    @property
+    def _trained(self) -> float:
+        """Seconds in the training loop, over all attempts, as far as checkpoints count them."""
+        return self._trained_before + time.monotonic() - self._began
+
+    def _restore(self, algorithm: ShapedPPO, found: tuple[Path, list[str]] | None) -> None:
+        """Go on from the run's newest checkpoint, or begin, with a policy if one is named."""
+        saved, passed_over = found or (None, [])
+        if saved is not None:
+            manifest = checkpoints.read_manifest(saved)
+            checks.fits(manifest, self.settings, self._rom_sha256(), saved.name)
+            passed_over += snapshot.restore(algorithm, self._figures, saved)
+            counters = manifest.counters
+            self._iteration, self._trained_before = counters.iteration, counters.trained_seconds
+        elif self.settings.checkpoint is not None:
+            snapshot.restore_policy(algorithm, self._named_checkpoint(self.settings.checkpoint))
+        self._began = time.monotonic()
+        self._saved = (self._iteration if saved is not None else -1, self._trained)
         self._tell(
             Started(
-                env_steps=counters.env_steps,
-                iteration=counters.iteration,
-                restored_from=saved[-1].name if saved else None,
+                env_steps=algorithm.env_steps,
+                iteration=self._iteration,
+                restored_from=saved.name if saved is not None else None,
+                trained_seconds=self._trained_before,
+                passed_over=passed_over,
             )
         )
-        return counters
+        self._tell_live_model(algorithm)
 
-    def _save(self, algorithm: ShapedPPO, iteration: int, figures: RunFigures) -> None:
-        counters = checkpoints.Counters(
-            iteration=iteration,
-            env_steps=algorithm.env_steps,
-            episodes=figures.episodes,
-            segments_captured=figures.segments_captured,
-            segments_skipped=figures.segments_skipped,
+    def _save(self, algorithm: ShapedPPO) -> None:
+        live = algorithm.rewards.models.live
+        manifest = checkpoints.stamp(
+            self.record,
+            checkpoints.Counters(
+                iteration=self._iteration,
+                env_steps=algorithm.env_steps,
+                trained_seconds=self._trained,
+                episodes=self._figures.episodes,
+                segments_captured=self._figures.segments_captured,
+                segments_skipped=self._figures.segments_skipped,
+            ),
+            datetime.now(UTC),
+            hidden=self.settings.hidden,
+            policy=self.settings.policy,
+            rom_sha256=self._rom_sha256(),
+            reward_model=checkpoints.RewardModelEntry(version=live.version, sha256=live.sha256)
+            if live
+            else None,
         )
-        partial = checkpoints.begin(self.directory / "checkpoints", iteration)
-        algorithm.save_to_path(str(partial.resolve()))
-        path = checkpoints.commit(partial, counters)
+        partial = checkpoints.begin(self._checkpoints, self._iteration)
+        snapshot.save(algorithm, self._figures, partial, self.directory)
+        path = checkpoints.commit(partial, manifest)
+        best = evaluations.best(evaluations.read_all(self.directory))
+        checkpoints.prune(
+            self._checkpoints,
+            keep=self.settings.checkpoints_kept,
+            protected={best.iteration} if best else (),
+        )
+        self._saved = (self._iteration, self._trained)
         self._tell(
             CheckpointSaved(
-                iteration=iteration, env_steps=algorithm.env_steps, path=str(path.resolve())
+                iteration=self._iteration, env_steps=algorithm.env_steps, path=str(path.resolve())
+            )
+        )
+
+    def _rom_sha256(self) -> str:
+        return load_cartridge(self.settings.rom_path).sha256
+
+    def _named_checkpoint(self, name: str) -> Path:
+        return checkpoints.find(self.settings.data_dir.resolve(), name)
+
+    def _evaluate_when_due(self, algorithm: ShapedPPO, plan: Plan) -> None:
+        """After an epoch of a pipeline; also one that a killed process left undone."""
+        done = {each.epoch for each in evaluations.read_all(self.directory)}
+        epoch = plan.evaluates(algorithm.env_steps, {n for n in done if n is not None})
+        if epoch is None or self._saved[0] != self._iteration:
+            return
+        path = self._checkpoints / checkpoints.folder_name(self._iteration)
+        try:
+            self._evaluate(algorithm, checkpoints.read_manifest(path), path, epoch=epoch)
+        except Exception as error:
+            log.exception("the evaluation failed")
+            self._tell(EvaluationFailed(epoch=epoch, reason=f"{type(error).__name__}: {error}"))
+
+    def _evaluate_only(self) -> None:
+        assert self.settings.checkpoint is not None  # checked before the start
+        path = self._named_checkpoint(self.settings.checkpoint)
+        manifest = checkpoints.read_manifest(path)
+        checks.fits(manifest, self.settings, self._rom_sha256(), str(path))
+        algorithm = self._build(resumes=True)  # no episode of training begins
+        snapshot.restore_policy(algorithm, path)
+        self._tell(
+            Started(
+                env_steps=manifest.counters.env_steps,
+                iteration=manifest.counters.iteration,
+                restored_from=str(path),
+            )
+        )
+        self._evaluate(algorithm, manifest, path, epoch=None)
+        self._tell(Finished(why="evaluated"))
+        algorithm.stop()
+
+    def _evaluate(
+        self,
+        algorithm: ShapedPPO,
+        manifest: checkpoints.Manifest,
+        path: Path,
+        *,
+        epoch: int | None,
+    ) -> None:
+        settings, began = self.settings, time.monotonic()
+        task = EvaluationTask.of(
+            self._env_config(),
+            length=settings.eval_episode_length,
+            seed=settings.eval_seed,
+            greedy=settings.eval_greedy,
+        )
+        episodes = play_on_runners(algorithm.env_runner_group, task, settings.eval_episodes)
+        own = self.record.run_id
+        model = manifest.reward_model
+        evaluation = Evaluation(
+            evaluation_id=f"{own}-e{epoch:04d}" if epoch is not None else own,
+            run_id=manifest.run_id,
+            checkpoint=f"{manifest.run_id}/{path.name}",
+            iteration=manifest.counters.iteration,
+            env_steps=manifest.counters.env_steps,
+            epoch=epoch,
+            created_at=datetime.now(UTC),
+            seconds=time.monotonic() - began,
+            rom_sha256=manifest.rom_sha256,
+            seed=settings.eval_seed,
+            policy="greedy" if settings.eval_greedy else "sampled",
+            episode_length=settings.eval_episode_length,
+            reward_model_version=model.version if model else None,
+            **evaluations.figures(episodes),
+        )
+        written = evaluations.write(self.directory, evaluation)
+        self._tell(
+            EvaluationDone(
+                evaluation_id=evaluation.evaluation_id,
+                epoch=epoch,
+                iteration=evaluation.iteration,
+                fraction_mean=evaluation.fraction_mean,
+                return_mean=evaluation.return_mean,
+                path=str(written),
             )
         )
 
@@ -169,6 +336,8 @@ class Training:
                     algorithm.capture_quota = segments
                 case LoadRewardModel():
                     self._load_reward_model(algorithm, command)
+        if algorithm.rewards.models.swap_if_due() is not None:
+            self._tell_live_model(algorithm)
         return True
 
     def _asked(self) -> Iterator[Command]:
@@ -177,51 +346,33 @@ class Training:
                 yield self.commands.get_nowait()
 
     def _load_reward_model(self, algorithm: ShapedPPO, command: LoadRewardModel) -> None:
+        """Check a champion and take it in line; `_obey` lets it count once it may."""
         try:
-            loaded = load(
-                Path(command.path).read_bytes(),
-                sha256=command.sha256,
-                layout_version=LAYOUT_VERSION,
+            model = read_reward_model(
+                Path(command.path), version=command.version, sha256=command.sha256
             )
         except (RewardNetError, OSError) as error:
             self._tell(RewardModelRefused(version=command.version, reason=str(error)))
             return
-        algorithm.potential = PotentialFunction(loaded.net)
-        algorithm.reward_model_version = command.version
-        self._tell(RewardModelLoaded(version=command.version, env_step=algorithm.env_steps))
+        if not algorithm.rewards.models.offer(model):
+            self._tell_live_model(algorithm)
+
+    def _load_given_reward_model(self, algorithm: ShapedPPO, path: Path) -> None:
+        """Begin with the reward model that the settings name."""
+        data, version = checks.read_reward_model(path)
+        sha256 = hashlib.sha256(data).hexdigest()
+        self._load_reward_model(
+            algorithm, LoadRewardModel(version=version, path=str(path), sha256=sha256)
+        )
+
+    def _tell_live_model(self, algorithm: ShapedPPO) -> None:
+        version = algorithm.rewards.version
+        if version is not None:
+            self._tell(RewardModelLoaded(version=version, env_step=algorithm.env_steps))
 
     def _tell(self, message: Message) -> None:
         self.messages.write(message.line())
         self.messages.flush()
-
-
-def _report(
-    iteration: int,
-    algorithm: ShapedPPO,
-    figures: RunFigures,
-    rate: float,
-    result: dict[str, object],
-) -> IterationDone:
-    learners = result.get("learners")
-    module = learners.get("default_policy", {}) if isinstance(learners, dict) else {}
-    return IterationDone(
-        iteration=iteration,
-        env_steps=algorithm.env_steps,
-        episodes=figures.episodes,
-        steps_per_second=rate,
-        episode_return_mean=figures.return_mean,
-        shaped_return_mean=figures.shaped_mean,
-        episode_length_mean=figures.length_mean,
-        rooms_mean=figures.rooms_mean,
-        segments_captured=figures.segments_captured,
-        segments_skipped=figures.segments_skipped,
-        reward_parts=figures.reward_parts,
-        learner={
-            name: float(module[name])
-            for name in _LEARNER_FIGURES
-            if name in module and math.isfinite(module[name])
-        },
-    )
 
 
 def _listen(stream: BinaryIO, commands: "SimpleQueue[Command]") -> None:
@@ -233,6 +384,19 @@ def _listen(stream: BinaryIO, commands: "SimpleQueue[Command]") -> None:
     for line in stream:
         commands.put(COMMANDS.validate_json(line))
     os._exit(1)
+
+
+def _join_ray(settings: TrainerSettings) -> None:
+    """Start a small Ray of the run's own, or join the cluster that the settings name."""
+    address = settings.ray_address
+    own = address is None or address.startswith("http")
+    ray.init(
+        address="local" if own else address,
+        num_cpus=settings.ray_workers + 1 if own else None,
+        include_dashboard=False if own else None,
+        log_to_driver=False,
+        logging_level="ERROR",
+    )
 
 
 def main(arguments: list[str]) -> int:
@@ -251,13 +415,15 @@ def main(arguments: list[str]) -> int:
         settings = TrainerSettings.model_validate_json(record.settings)
         training = Training(settings, record, run_file.parent, commands, messages)
         try:
-            ray.init(
-                num_cpus=settings.ray_workers + 1,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level="ERROR",
-            )
+            _join_ray(settings)
             training.run()
+        except (checks.WrongSettingsError, checkpoints.CheckpointError) as error:
+            messages.write(Failed(reason=str(error), is_final=True).line())
+            return 2
+        except (TreeFileError, RewardNetError) as error:
+            reason = f"the checkpoint cannot be gone on with: {error}"
+            messages.write(Failed(reason=reason, is_final=True).line())
+            return 2
         except Exception as error:
             messages.write(Failed(reason=f"{type(error).__name__}: {error}").line())
             raise

@@ -43,6 +43,18 @@ class Stop(_Line):
 Command = Annotated[LoadRewardModel | GrantCaptures | Stop, Field(discriminator="kind")]
 
 
+class PartFigures(_Line):
+    """What one part of the reward weighed in an iteration."""
+
+    sum: float
+    mean: float
+    std: float
+    share: float | None = Field(description="Of the sum of absolute rewards; null: none was paid.")
+    advantage_share: float | None = Field(
+        description="Of the variance of the advantages before the critic; the parts add up to 1."
+    )
+
+
 class IterationDone(_Line):
     """One PPO iteration is over."""
 
@@ -57,8 +69,63 @@ class IterationDone(_Line):
     rooms_mean: float | None
     segments_captured: int
     segments_skipped: int
+    segments_dropped: int = Field(
+        default=0, description="Captured, but the spool was full or could not be written."
+    )
+    captures_lost: str | None = Field(
+        default=None, description="Why captures of this iteration were dropped; null: none was."
+    )
+    selected_by: dict[str, int] = Field(
+        default_factory=dict, description="Captures by why they were chosen."
+    )
+    trained_seconds: float = Field(default=0.0, description="Of the run, over all attempts.")
+    seconds_left: float | None = Field(default=None, description="Training time to the end.")
+    milestone_fraction: float | None = Field(
+        default=None, description="Mean share of main milestones, of the last 100 episodes."
+    )
+    milestones_mean: float | None = Field(
+        default=None, description="Story steps that an episode showed at its end, by RAM."
+    )
+    milestones: list[str] = Field(
+        default_factory=list, description="All that some episode of the run has reached."
+    )
     reward_parts: dict[str, float]
+    reward_statistics: dict[str, PartFigures] = Field(
+        default_factory=dict, description="game, shaping (the reward model's part), curiosity."
+    )
+    reward_model_version: int | None = Field(
+        default=None, description="Of the reward model that paid in this iteration."
+    )
+    reward_model_share: float = Field(
+        default=0.0, description="Of that version; the rest was the one before it, fading out."
+    )
+    reward_model_waiting: int | None = Field(
+        default=None, description="Version that takes over once this one has counted long enough."
+    )
+    potential_mean: float | None = Field(
+        default=None, description="Mean potential of that model over the observations."
+    )
     learner: dict[str, float] = Field(description="Losses, entropy, KL as RLlib reports them.")
+
+
+class EvaluationDone(_Line):
+    """A frozen policy was evaluated; the whole of it is on disk."""
+
+    kind: Literal["evaluation_done"] = "evaluation_done"
+    evaluation_id: str
+    epoch: int | None
+    iteration: int
+    fraction_mean: float
+    return_mean: float
+    path: str
+
+
+class EvaluationFailed(_Line):
+    """An evaluation of a pipeline did not come to its end; training goes on."""
+
+    kind: Literal["evaluation_failed"] = "evaluation_failed"
+    epoch: int | None
+    reason: str
 
 
 class RewardModelLoaded(_Line):
@@ -93,6 +160,17 @@ class Started(_Line):
     env_steps: int
     iteration: int
     restored_from: str | None
+    trained_seconds: float = 0.0
+    passed_over: list[str] = Field(
+        default_factory=list, description="What of the checkpoint could not be gone on with."
+    )
+
+
+class Finished(_Line):
+    """The run came to its end; the process ends too."""
+
+    kind: Literal["finished"] = "finished"
+    why: Literal["time", "epoch", "evaluated", "asked"]
 
 
 class Failed(_Line):
@@ -100,10 +178,19 @@ class Failed(_Line):
 
     kind: Literal["failed"] = "failed"
     reason: str
+    is_final: bool = Field(default=False, description="Trying again would fail in the same way.")
 
 
 Message = Annotated[
-    IterationDone | RewardModelLoaded | RewardModelRefused | CheckpointSaved | Started | Failed,
+    IterationDone
+    | EvaluationDone
+    | EvaluationFailed
+    | RewardModelLoaded
+    | RewardModelRefused
+    | CheckpointSaved
+    | Started
+    | Finished
+    | Failed,
     Field(discriminator="kind"),
 ]
 

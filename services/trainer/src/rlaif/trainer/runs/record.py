@@ -1,13 +1,16 @@
 """A run on disk: `runs/{run_id}/run.json` and what stands beside it."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from rlaif.contracts.ids import Id
-from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.runs.plan import End
+from rlaif.trainer.settings import Mode, TrainerSettings
 
 _FILE = "run.json"
 
@@ -21,35 +24,73 @@ class RunRecord(BaseModel):
     created_at: AwareDatetime
     attempts: int = Field(ge=0, description="Times its process was started; part of every id.")
     settings: str = Field(description="JSON of the settings of the last attempt, secrets left out.")
+    overrides: dict[str, Any] = Field(
+        default_factory=dict, description="Settings of this run alone, by field name."
+    )
+    mode: Mode = "continuous"
+    finished: End | None = Field(
+        default=None, description="Why it came to its end; null while it can go on."
+    )
 
     @staticmethod
     def read(path: Path) -> "RunRecord":
         """Read a `run.json`."""
         return RunRecord.model_validate_json(path.read_text())
 
+    def write(self, path: Path) -> None:
+        """Write it; the file appears whole."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial")
+        partial.write_text(self.model_dump_json(indent=2))
+        partial.replace(path)
+
 
 _SECRETS = {"s3_secret_key", "s3_access_key", "api_token", "nats_url"}
 
 
-def begin_attempt(data_dir: Path, run_id: str, settings: TrainerSettings, now: datetime) -> Path:
+def begin_attempt(
+    data_dir: Path,
+    run_id: str,
+    settings: TrainerSettings,
+    now: datetime,
+    overrides: Mapping[str, Any] | None = None,
+) -> Path:
     """Write the record of the next attempt at a run, new or known; returns its `run.json`.
 
     The number of the attempt is on disk before the process starts, so that a killed attempt's
     ids are never given again.
+
+    Args:
+        data_dir: Where the runs are.
+        run_id: Of the run.
+        settings: Of the attempt.
+        now: Becomes `created_at` of a new run.
+        overrides: Which of the settings are this run's own; None for those that it had.
     """
-    path = data_dir / "runs" / run_id / _FILE
+    path = record_path(data_dir, run_id)
     known = RunRecord.read(path) if path.exists() else None
-    record = RunRecord(
+    if overrides is None:
+        overrides = known.overrides if known else {}
+    RunRecord(
         run_id=run_id,
         created_at=known.created_at if known else now,
         attempts=known.attempts + 1 if known else 0,
         settings=json.dumps(settings.model_dump(mode="json", exclude=_SECRETS)),
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(record.model_dump_json(indent=2))
-    partial.replace(path)
+        overrides=dict(overrides),
+        mode=settings.mode,
+    ).write(path)
     return path
+
+
+def finish(data_dir: Path, run_id: str, why: End) -> None:
+    """Note that a run came to its end."""
+    path = record_path(data_dir, run_id)
+    RunRecord.read(path).model_copy(update={"finished": why}).write(path)
+
+
+def record_path(data_dir: Path, run_id: str) -> Path:
+    """Where the record of a run is."""
+    return data_dir / "runs" / run_id / _FILE
 
 
 def list_runs(data_dir: Path) -> list[RunRecord]:

@@ -44,15 +44,31 @@ class SpooledCapture:
 
 @dataclass(frozen=True)
 class Spool:
-    """A directory of `*.capture` files."""
+    """A directory of `*.capture` files.
+
+    Attributes:
+        directory: Where they are.
+        limit: Captures that may wait; None for no limit.
+    """
 
     directory: Path
+    limit: int | None = None
 
     def prepare(self) -> None:
         """Create the directory and drop what a killed writer left half-done."""
         self.directory.mkdir(parents=True, exist_ok=True)
         for path in self.directory.glob("*.partial"):
             path.unlink()
+
+    def offer(self, item: SpooledCapture) -> str | None:
+        """Queue a capture, or say why it is dropped: training never waits for a full disk."""
+        if self.limit is not None and self.count() >= self.limit:
+            return f"{self.limit} captures wait in the spool already"
+        try:
+            self.write(item)
+        except OSError as error:
+            return f"the spool cannot be written: {error}"
+        return None
 
     def write(self, item: SpooledCapture) -> None:
         """Queue a capture."""

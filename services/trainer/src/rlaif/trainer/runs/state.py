@@ -5,9 +5,13 @@ from datetime import datetime
 from typing import Literal
 
 from rlaif.contracts.telemetry import RewardBreakdown, TrainingProgress
+from rlaif.trainer.runs.plan import End
 from rlaif.trainer.runs.protocol import (
     CheckpointSaved,
+    EvaluationDone,
+    EvaluationFailed,
     Failed,
+    Finished,
     IterationDone,
     Message,
     RewardModelLoaded,
@@ -15,7 +19,8 @@ from rlaif.trainer.runs.protocol import (
     Started,
 )
 
-Status = Literal["starting", "training", "stopping", "stopped", "failed"]
+Status = Literal["starting", "training", "stopping", "stopped", "finished", "failed"]
+"""`finished`: the run came to its end by itself; `stopped`: somebody asked."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +35,13 @@ class RunState:
         env_steps: Environment steps of the run, over all attempts.
         reward_model_version: Version that shapes rewards; None for none.
         reward_model_loaded_at_step: Environment step from which it does.
+        reward_model_refused: The last one that did not load; None when none was refused since the
+            last one that did.
         checkpoint: Iteration of the last checkpoint.
+        finished: Why it came to its end; None while it can go on.
+        evaluation: The last evaluation.
         failure: Why it failed.
+        failure_is_final: Trying again would fail in the same way.
     """
 
     run_id: str
@@ -42,8 +52,12 @@ class RunState:
     iteration: int = 0
     reward_model_version: int | None = None
     reward_model_loaded_at_step: int | None = None
+    reward_model_refused: RewardModelRefused | None = None
     checkpoint: int | None = None
+    finished: End | None = None
+    evaluation: EvaluationDone | None = None
     failure: str | None = None
+    failure_is_final: bool = False
 
     def after(self, message: Message) -> "RunState":
         """The state once a message of the process is folded in."""
@@ -64,13 +78,20 @@ class RunState:
                     self,
                     reward_model_version=message.version,
                     reward_model_loaded_at_step=message.env_step,
+                    reward_model_refused=None,
                 )
             case RewardModelRefused():
-                return self
+                return replace(self, reward_model_refused=message)
             case CheckpointSaved():
                 return replace(self, checkpoint=message.iteration)
+            case EvaluationDone():
+                return replace(self, evaluation=message)
+            case EvaluationFailed():
+                return self
+            case Finished():
+                return replace(self, finished=None if message.why == "asked" else message.why)
             case Failed():
-                return replace(self, failure=message.reason)
+                return replace(self, failure=message.reason, failure_is_final=message.is_final)
 
     def progress(self, now: datetime) -> TrainingProgress:
         """The state as telemetry; what is not known yet is null."""
@@ -87,6 +108,8 @@ class RunState:
             shaped_return_mean=last.shaped_return_mean if last else None,
             episode_length_mean=last.episode_length_mean if last else None,
             rooms_mean=last.rooms_mean if last else None,
+            milestones_mean=last.milestones_mean if last else None,
+            potential_mean=last.potential_mean if last else None,
             segments_captured=last.segments_captured if last else 0,
             segments_skipped=last.segments_skipped if last else 0,
             reward_model_version=self.reward_model_version,

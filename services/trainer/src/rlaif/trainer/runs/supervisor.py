@@ -6,21 +6,22 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from pydantic import ValidationError
 
 from rlaif.trainer.runs.protocol import MESSAGES, Command, LoadRewardModel, Message, Stop
-from rlaif.trainer.runs.record import RunRecord, begin_attempt
-from rlaif.trainer.runs.state import RunState
+from rlaif.trainer.runs.record import RunRecord, begin_attempt, finish
+from rlaif.trainer.runs.state import RunState, Status
 from rlaif.trainer.settings import TrainerSettings
 
 log = logging.getLogger(__name__)
 
-_PROCESS_MODULE = "rlaif.trainer.rl.process"
-_STOP_SECONDS = 6.0
+_PROCESS_MODULES = {"process": "rlaif.trainer.rl.process", "ray-job": "rlaif.trainer.rl.ray_job"}
+_WRONG_SETTINGS = 2
 _QUICK_DEATH_SECONDS = 60.0
 _QUICK_DEATHS_MAX = 4
 
@@ -38,6 +39,7 @@ class RunSupervisor:
         settings: TrainerSettings,
         run_id: str,
         on_message: Callable[[Message], None] = lambda message: None,
+        overrides: Mapping[str, Any] | None = None,
     ) -> None:
         """Prepare a run; `start` starts it.
 
@@ -45,9 +47,11 @@ class RunSupervisor:
             settings: Of this attempt and the ones after it.
             run_id: New, or of a run on disk, which then goes on.
             on_message: Told of each message after it is folded into `state`.
+            overrides: Which of the settings are this run's own; None for those that it had.
         """
         self._settings = settings
         self._on_message = on_message
+        self._overrides = overrides
         self.directory = settings.data_dir.resolve() / "runs" / run_id
         self.state = RunState(run_id=run_id)
         self._process: asyncio.subprocess.Process | None = None
@@ -62,14 +66,14 @@ class RunSupervisor:
         self._task = asyncio.create_task(self._keep_running(), name=f"run-{self.state.run_id}")
 
     async def stop(self) -> None:
-        """Ask the process to save and stop; end it when it does not within 6 s."""
+        """Ask the process to save and stop; end it when it does not within `stop_seconds`."""
         self._stopping = True
         process = self._process
         if process is not None and process.returncode is None:
             self.state = replace(self.state, status="stopping")
             await self.send(Stop())
             try:
-                await asyncio.wait_for(process.wait(), _STOP_SECONDS)
+                await asyncio.wait_for(process.wait(), self._settings.stop_seconds)
             except TimeoutError:
                 log.warning("training process did not stop in time; ending it")
                 with contextlib.suppress(ProcessLookupError):
@@ -88,6 +92,11 @@ class RunSupervisor:
             process.stdin.write(command.line())
             await process.stdin.drain()
 
+    async def wait(self) -> None:
+        """Until the run ends: finished, stopped or failed."""
+        if self._task is not None:
+            await asyncio.shield(self._task)
+
     @property
     def alive(self) -> bool:
         """Whether the process runs or is about to be started again."""
@@ -100,6 +109,10 @@ class RunSupervisor:
             code = await self._run_once()
             if self._stopping or code == 0:
                 break
+            if code == _WRONG_SETTINGS or self.state.failure_is_final:
+                log.error("the run cannot start", extra={"reason": self.state.failure})
+                self.state = replace(self.state, status="failed")
+                return
             quick_deaths = (
                 quick_deaths + 1 if time.monotonic() - began < _QUICK_DEATH_SECONDS else 1
             )
@@ -111,7 +124,10 @@ class RunSupervisor:
                 self.state = replace(self.state, status="failed")
                 return
             await asyncio.sleep(min(2.0**quick_deaths, 15.0))
-        self.state = replace(self.state, status="stopped")
+        if self.state.finished is not None:
+            finish(self._settings.data_dir.resolve(), self.state.run_id, self.state.finished)
+        status: Status = "stopped" if self.state.finished is None else "finished"
+        self.state = replace(self.state, status=status)
 
     async def _run_once(self) -> int:
         """One process, from start to end; returns its exit code."""
@@ -120,6 +136,7 @@ class RunSupervisor:
             self.state.run_id,
             self._settings,
             datetime.now(UTC),
+            self._overrides,
         )
         attempt = RunRecord.read(run_file).attempts
         self.state = RunState(
@@ -130,7 +147,7 @@ class RunSupervisor:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
-                _PROCESS_MODULE,
+                _PROCESS_MODULES[self._settings.run_on],
                 str(run_file),
                 str(write_fd),
                 stdin=asyncio.subprocess.PIPE,

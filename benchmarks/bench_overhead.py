@@ -1,0 +1,394 @@
+"""What does the loop cost the training? The same training with the loop on and off, in turns.
+
+    python benchmarks/bench_overhead.py            or: make bench-overhead
+
+Two training runs with equal settings (default PPO preset, 2 runners of 8 environments, exploration,
+explicit rewards) are alive all the time. One stands still while the other trains; they change
+places after some iterations, in the order off, on, on, off, off, on, …
+
+    off     the training process alone, as the service starts it: no captures, no reward model, no
+            picture
+    on      `rlaif-train`: segments captured within the default budget (60 a minute), spooled,
+            stored and announced; a loaded reward model that shapes every reward; progress and the
+            watched screen (15 a second) sent over a real nats-server; a real HUD, and 5 pages that
+            follow it over its WebSocket and acknowledge every picture
+
+On one machine everything of `on` shares the cores with the training, the pages too. What runs on
+machines of its own is left out: exporter, judge and reward-model trainer; a stand-in for the
+exporter acknowledges its events, so that the capture budget stays open. The stores are directories
+instead of S3. No checkpoint falls into a turn.
+
+A turn begins when the training process goes on. Its first two iterations are not timed: their
+batches were played before, or in part. A rate is environment steps over wall time.
+
+    kept_ratio      median over the rounds of on's steps a second / off's
+    run_cpu_ratio   off's CPU seconds a step / on's, of the run's own processes: what captures,
+                    shaping and drawing cost
+    beside_cores    CPU seconds a second of rlaif-train, nats-server, HUD: what telling costs. It is
+                    the same however fast the training is, so on a machine that others use too
+                    it weighs more than on one that is free.
+
+Prints a line for each round, then one line of JSON. Exit code 0 when `kept_ratio` is at least 0.95
+and everything of the loop was really on, else 1.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import httpx
+from one_run import RUNNERS, Process, cpu_seconds, reward_model, tree
+from websockets.asyncio.client import connect as open_page
+
+from rlaif.bus.connection import connect_ready
+from rlaif.bus.worker import DurableWorker
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import SegmentCaptured
+from rlaif.contracts.telemetry import ScreenFrame
+from rlaif.testing.nats_server import NatsServer
+from rlaif.trainer.runs.protocol import MESSAGES, IterationDone, Message, RewardModelLoaded
+from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.settings import TrainerSettings
+
+TARGET = 0.95
+WORKERS, ENVS, PAGES = 2, 8, 5
+UNTIMED = 2
+START_SECONDS = 900.0
+ITERATION_SECONDS = 300.0
+TRAINING_PROCESS = b"rlaif.trainer.rl.process"
+ALIKE: dict[str, Any] = {
+    "RAY_WORKERS": WORKERS,
+    "ENVS_PER_WORKER": ENVS,
+    "RUN_HOURS": 1_000,
+    "EPOCH_STEPS": 1_000_000_000,
+}
+NEVER_MINUTES = 10_000
+
+
+@dataclass
+class Side:
+    """One of the two runs.
+
+    Attributes:
+        last: Its newest iteration, and when it came.
+        beside: Processes that belong to it and are not the training's.
+    """
+
+    name: str
+    beside: list[int] = field(default_factory=list)
+    last: IterationDone | None = None
+    model: int | None = None
+    driver: int = 0
+    _at: float = 0.0
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def take(self, message: Message) -> None:
+        if isinstance(message, RewardModelLoaded):
+            self.model = message.version
+        if isinstance(message, IterationDone):
+            self.last, self._at = message, time.perf_counter()
+            self._news.set()
+
+    async def iterations(self, count: int) -> tuple[float, int]:
+        """Wait for `count` more; when the last came, and its environment steps."""
+        for _ in range(count):
+            self._news.clear()
+            await asyncio.wait_for(self._news.wait(), ITERATION_SECONDS)
+        assert self.last is not None
+        return self._at, self.last.env_steps
+
+    async def turn(self, iterations: int) -> dict[str, float]:
+        """Train for a while: steps a second, CPU seconds a step, cores taken beside it."""
+        os.kill(self.driver, signal.SIGCONT)
+        began, first = await self.iterations(UNTIMED)
+        own, beside = self._own_cpu(), cpu_seconds(self.beside)
+        ended, last = await self.iterations(iterations)
+        own_spent, beside_spent = since(own, self._own_cpu()), since(beside, cpu_seconds(beside))
+        await self.halt()
+        return {
+            "rate": (last - first) / (ended - began),
+            "cpu_a_step": own_spent / (last - first),
+            "beside": beside_spent / (ended - began),
+        }
+
+    async def halt(self) -> None:
+        """Stop the training process; its runners end their fragments and wait for the next."""
+        os.kill(self.driver, signal.SIGSTOP)
+        before = None
+        runners = [each.pid for each in self._training() if each.kind == RUNNERS]
+        while (now := cpu_seconds(runners)) != before:
+            before = now
+            await asyncio.sleep(0.5)
+
+    def _training(self) -> list[Process]:
+        return tree(self.driver)
+
+    def _own_cpu(self) -> dict[int, float]:
+        return cpu_seconds(each.pid for each in self._training())
+
+
+def since(before: dict[int, float], after: dict[int, float]) -> float:
+    """CPU seconds between two readings."""
+    return sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())
+
+
+@dataclass
+class Pages:
+    """Pages that follow the screen.
+
+    Attributes:
+        frames: Pictures that each has had.
+    """
+
+    frames: list[int] = field(default_factory=lambda: [0] * PAGES)
+
+    async def follow(self, number: int, address: str) -> None:
+        async with open_page(address, proxy=None, max_size=None) as page:
+            async for received in page:
+                if isinstance(received, bytes):
+                    self.frames[number] += 1
+                    sequence = ScreenFrame.unpack(received).sequence
+                    await page.send(json.dumps({"type": "ack", "seq": sequence}))
+
+
+@asynccontextmanager
+async def loop_off(directory: Path) -> AsyncIterator[Side]:
+    """The training process alone."""
+    side = Side("off")
+    settings = TrainerSettings(
+        data_dir=directory / "off",
+        watch_fps=0,
+        captures_per_minute=0,
+        checkpoint_minutes=NEVER_MINUTES,
+        **ALIKE,
+    )
+    run = RunSupervisor(settings, "off", side.take)
+    run.start()
+    try:
+        await until("training with the loop off begins", lambda: side.last is not None)
+        assert run._process is not None
+        side.driver = run._process.pid
+        yield side
+    finally:
+        process = run._process
+        run._stopping = True
+        if process is not None and process.returncode is None:
+            process.kill()
+        await run.wait()
+
+
+@asynccontextmanager
+async def loop_on(directory: Path, nats: NatsServer, pages: Pages) -> AsyncIterator[Side]:
+    """`rlaif-train`, the HUD, and pages."""
+    side = Side("on")
+    environment = os.environ | {
+        "NATS_URL": nats.url,
+        "EPISODES_STORE": f"file://{directory}/episodes",
+        "MODELS_STORE": f"file://{directory}/models",
+        "TRAINER_DATA_DIR": str(directory / "on"),
+        "TRAINER_REWARD_MODEL_PATH": reward_model(directory).path,
+        "TRAINER_CHECKPOINT_MINUTES": str(NEVER_MINUTES),
+        "LOG_LEVEL": "ERROR",
+        "PYTHONUNBUFFERED": "1",
+        "OMP_NUM_THREADS": "1",
+        **{name: str(value) for name, value in ALIKE.items()},
+    }
+    log = (directory / "on.log").open("wb")
+    hud_port = free_port()
+    hud = await start("rlaif.hud", "--port", str(hud_port), environment=environment, log=log)
+    train = await start(
+        "rlaif.trainer.cli", "--messages", "--run-id", "on",
+        environment=environment, log=log, pipe=True,
+    )  # fmt: skip
+    bus = await connect_ready(nats.url, name="bench")
+    exporter = DurableWorker(bus, SegmentCaptured, "exporter", acknowledge)
+    tasks = [asyncio.create_task(each) for each in (read_messages(train, side), exporter.run())]
+    try:
+        await until("the HUD is there", lambda: answers(hud_port))
+        address = f"ws://127.0.0.1:{hud_port}/ws/v1"
+        tasks += [asyncio.create_task(pages.follow(n, address)) for n in range(PAGES)]
+        await until("training with the loop on begins", lambda: side.last is not None)
+        (side.driver,) = children(train.pid)
+        assert nats.pid is not None
+        side.beside = [train.pid, hud.pid, nats.pid]
+        await until("it captures", lambda: bool(side.last and side.last.segments_captured))
+        yield side
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for process in (train, hud):
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+        with suppress(ProcessLookupError):
+            os.kill(side.driver or train.pid, signal.SIGKILL)
+        await bus.close()
+        log.close()
+
+
+async def start(
+    module: str,
+    *arguments: str,
+    environment: dict[str, str],
+    log: Any,
+    pipe: bool = False,
+) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", module, *arguments,
+        env=environment, stdout=asyncio.subprocess.PIPE if pipe else log, stderr=log,
+    )  # fmt: skip
+
+
+async def read_messages(process: asyncio.subprocess.Process, side: Side) -> None:
+    assert process.stdout is not None
+    async for line in process.stdout:
+        side.take(MESSAGES.validate_json(line))
+
+
+async def acknowledge(event: CloudEvent[Any]) -> None:
+    """An exporter that needs no time."""
+
+
+def children(parent: int) -> list[int]:
+    """Training processes that a process started."""
+    found = []
+    for process in tree(parent):
+        with suppress(OSError):
+            if TRAINING_PROCESS in Path(f"/proc/{process.pid}/cmdline").read_bytes():
+                found.append(process.pid)
+    return found[:1]
+
+
+def free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def answers(port: int) -> bool:
+    with suppress(httpx.HTTPError):
+        return httpx.get(f"http://127.0.0.1:{port}/livez", timeout=2).status_code == 200
+    return False
+
+
+async def until(what: str, condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"not within {START_SECONDS:g} s: {what}")
+        await asyncio.sleep(0.2)
+
+
+async def compare(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
+    (directory / "nats").mkdir()
+    nats = NatsServer(directory / "nats")
+    nats.start()
+    pages = Pages()
+    try:
+        async with loop_off(directory) as off:
+            await off.halt()
+            async with loop_on(directory, nats, pages) as on:
+                await on.halt()
+                return await rounds(options, off, on, pages)
+    finally:
+        nats.stop()
+
+
+async def rounds(options: argparse.Namespace, off: Side, on: Side, pages: Pages) -> dict[str, Any]:
+    rows: list[dict[str, float]] = []
+    seen: list[float] = []
+    captured = on.last.segments_captured if on.last else 0
+    for number in range(options.rounds):
+        order = (off, on) if number % 2 == 0 else (on, off)
+        found: dict[str, dict[str, float]] = {}
+        for side in order:
+            before, began = list(pages.frames), time.perf_counter()
+            found[side.name] = await side.turn(options.iterations)
+            if side is on:
+                fewest = min(b - a for a, b in zip(before, pages.frames, strict=True))
+                seen.append(fewest / (time.perf_counter() - began))
+        row = {
+            "off": found["off"]["rate"],
+            "on": found["on"]["rate"],
+            "kept": found["on"]["rate"] / found["off"]["rate"],
+            "run_cpu": found["off"]["cpu_a_step"] / found["on"]["cpu_a_step"],
+            "beside": found["on"]["beside"],
+            "pictures": seen[-1],
+        }
+        rows.append(row)
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in row.items())
+        print(f"round {number + 1}: {shown}", flush=True)
+    last = on.last
+    assert last is not None
+    shaping = last.reward_statistics.get("shaping")
+    segments = last.segments_captured - captured
+    was_on = (
+        on.model is not None
+        and shaping is not None
+        and shaping.std > 0
+        and segments > 0
+        and min(seen) > 0
+        and off.last is not None
+        and off.last.segments_captured == 0
+    )
+    kept = median(row["kept"] for row in rows)
+    return {
+        "benchmark": "bench_overhead",
+        "kept_ratio": round(kept, 4),
+        "run_cpu_ratio": round(median(row["run_cpu"] for row in rows), 4),
+        "beside_cores": round(median(row["beside"] for row in rows), 4),
+        "target": TARGET,
+        "target_met": kept >= TARGET and was_on,
+        "kept_rounds": [round(row["kept"], 4) for row in rows],
+        "run_cpu_rounds": [round(row["run_cpu"], 4) for row in rows],
+        "off_steps_per_second": round(median(row["off"] for row in rows)),
+        "on_steps_per_second": round(median(row["on"] for row in rows)),
+        "loop_was_on": was_on,
+        "pages": PAGES,
+        "pictures_a_second": round(median(seen), 2),
+        "segments_captured": segments,
+        "reward_model_version": on.model,
+        "rounds": options.rounds,
+        "iterations": options.iterations,
+        "setup": {"runners": WORKERS, "envs_per_runner": ENVS, "frame_skip": 4},
+        "load_average": os.getloadavg()[0],
+        "machine": f"{platform.platform()}, {os.cpu_count()} CPUs",
+    }
+
+
+def main() -> int:
+    options = parse_options()
+    with tempfile.TemporaryDirectory(prefix="overhead-", ignore_cleanup_errors=True) as directory:
+        found = asyncio.run(compare(options, Path(directory)))
+    print(json.dumps(found))
+    return 0 if found["target_met"] else 1
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--rounds", type=int, default=10, help="turns of each (10)")
+    add("--iterations", type=int, default=8, help="timed iterations of 4,096 steps a turn (8)")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

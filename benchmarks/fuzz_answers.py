@@ -1,0 +1,85 @@
+"""Does any bad answer of a language model become a score, or end the judge?
+
+    python benchmarks/fuzz_answers.py --answers 10000
+
+Every answer goes the whole way: HTTP body, adapter, route, panel, vote. Prints how many of each
+kind, then one line of JSON. Exit code 0 when there were no scores and no crashes.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+
+import httpx
+
+from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
+from rlaif.judge.adapters.openai import CallTimes, OpenAiModel
+from rlaif.judge.judges import JUDGES
+from rlaif.judge.panel import Case, Panel, VotePolicy
+from rlaif.judge.routes import Route
+from rlaif.testing.bad_answers import BadAnswer, bad_answers
+
+
+class Body(httpx.AsyncByteStream):
+    def __init__(self, bad: BadAnswer) -> None:
+        self._bad = bad
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in self._bad.chunks():
+            yield chunk
+            await asyncio.sleep(0)
+
+
+async def run(answers: Iterator[BadAnswer], total: int) -> dict[str, int]:
+    """Feed all answers to a judge with one vote, which asks twice a segment."""
+    judge, scores, crashes, used = JUDGES[0], 0, 0, 0
+    kinds: Counter[str] = Counter()
+
+    def serve(request: httpx.Request) -> httpx.Response:
+        nonlocal used
+        bad = next(answers)
+        used += 1
+        kinds[bad.kind] += 1
+        return httpx.Response(200, stream=Body(bad))
+
+    async def called(record: JudgeCallRecord) -> None:
+        pass
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(serve)) as client:
+        model = OpenAiModel(client, "http://llm/dialog", CallTimes())
+        route = Route("/dialog", model, slots=asyncio.Semaphore(1))
+        panel = Panel((judge,), {judge.name: route}, VotePolicy(votes=1))
+        while used < total:
+            try:
+                found = await panel.judge(Case({"case": {"number": used}}), called)
+            except Exception as error:
+                crashes += 1
+                print(f"CRASH {error!r}")
+            else:
+                scores += sum(isinstance(r, CriterionScore) for r in found.results.values())
+    for kind, number in sorted(kinds.items()):
+        print(f"{kind}: {number}")
+    return {"answers": used, "kinds": len(kinds), "scores": scores, "crashes": crashes}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--answers", type=int, default=10_000, help="how many, even (10000)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the answers (0)")
+    options = parser.parse_args()
+    names = [criterion.name for criterion in JUDGES[0].criteria]
+    started = time.perf_counter()
+    found = asyncio.run(
+        run(bad_answers(names, number=options.answers, seed=options.seed), options.answers)
+    )
+    seconds = round(time.perf_counter() - started, 1)
+    print(json.dumps({"benchmark": "fuzz_answers", "seed": options.seed, **found, "s": seconds}))
+    return 0 if found["scores"] == found["crashes"] == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

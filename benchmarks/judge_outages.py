@@ -1,0 +1,119 @@
+"""What do judges make of a language model that fails? Real NATS, S3 and processes, real seconds.
+
+    python benchmarks/judge_outages.py --dead-seconds 120 --seconds 30
+
+In turn: every call answered 429 with Retry-After, 500, never, and the process gone. Segments wait
+in the queue; settings are the defaults, with every criterion asked. Tells calls a second during the
+outage, seconds from its end until the first score and until all, and dead letters. Exit code 0 when
+no segment was lost or buried, at most 10 s passed until scores came again, and no more than
+`CALLS_PER_SECOND` were made.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import sys
+import time
+from typing import Any
+
+import httpx
+from judge_rig import Rig, end, rig
+
+from rlaif.testing.waiting import eventually
+
+SEGMENTS = 12
+FIRST_SCORE_SECONDS = 10.0
+CALLS_PER_SECOND = 3.0
+"""Three routes, one call each rest of 3 s, and the first calls of the outage."""
+
+
+async def run(made: Rig, options: argparse.Namespace) -> list[dict[str, Any]]:
+    bus, llm, port = await made.bus(), made.port(), made.port()
+    quick = {"MOCK_LLM_LATENCY_SECONDS": "0.1"}
+    stand_in = await asyncio.to_thread(made.start, "rlaif.mock_llm", llm, **quick)
+    await asyncio.to_thread(
+        made.start, "rlaif.judge", port, LLM_BASE_URL=f"http://127.0.0.1:{llm}", JUDGE_COMPUTED=""
+    )
+    found = []
+    try:
+        # The routes learn how long an answer takes.
+        await made.export(bus, 0, SEGMENTS)
+        await scores(made, SEGMENTS)
+        for number, fault in enumerate(("429", "500", "timeout", "dead"), start=1):
+            seconds = options.dead_seconds if fault == "dead" else options.seconds
+            if fault == "dead":
+                end(stand_in)
+            else:
+                put(llm, f"{fault}:1")
+            before, done = calls(port), await asyncio.to_thread(made.scored)
+            await made.export(bus, number * 1000, SEGMENTS)
+            await asyncio.sleep(seconds)
+            made_calls = calls(port) - before
+            early = await asyncio.to_thread(made.scored) - done
+            began = time.monotonic()
+            if fault == "dead":
+                stand_in = await asyncio.to_thread(made.start, "rlaif.mock_llm", llm, **quick)
+                # From when it answers, not from when its process was started.
+                began = time.monotonic()
+            else:
+                put(llm, "")
+            await scores(made, done + 1)
+            first = time.monotonic() - began
+            await scores(made, done + SEGMENTS)
+            row = {
+                "fault": fault,
+                "outage_seconds": seconds,
+                "calls_per_second": round(made_calls / seconds, 2),
+                "scored_during": early,
+                "first_score_seconds": round(first, 2),
+                "all_scored_seconds": round(time.monotonic() - began, 2),
+                "dead_letters": len(await bus.dead_letters()),
+            }
+            print(json.dumps(row), flush=True)
+            found.append(row)
+    finally:
+        await bus.close()
+    return found
+
+
+async def scores(made: Rig, count: int) -> None:
+    async def there() -> bool:
+        return await asyncio.to_thread(made.scored) >= count
+
+    await eventually(there, f"{count} scores", seconds=600)
+
+
+def put(llm: int, spec: str) -> None:
+    httpx.put(f"http://127.0.0.1:{llm}/faults", json={"spec": spec}, timeout=10).raise_for_status()
+
+
+def calls(judge: int) -> int:
+    report = httpx.get(f"http://127.0.0.1:{judge}/api/v1/judges", timeout=10).json()
+    return sum(each["health"]["calls"] for each in report["judges"])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=30, help="length of an outage (30)")
+    parser.add_argument("--dead-seconds", type=float, default=120, help="of the dead route (120)")
+    options = parser.parse_args()
+    with rig() as made:
+        found = asyncio.run(run(made, options))
+    print(
+        f"machine: {platform.platform()}, {os.cpu_count()} CPUs, Python "
+        f"{platform.python_version()}, load after {os.getloadavg()[0]:.1f}"
+    )
+    print(json.dumps({"benchmark": "judge_outages", "outages": found}))
+    fine = all(
+        row["dead_letters"] == 0
+        and row["first_score_seconds"] <= FIRST_SCORE_SECONDS
+        and (row["fault"] == "429" or row["calls_per_second"] <= CALLS_PER_SECOND)
+        for row in found
+    )
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""How many segments a minute do judges score? Real NATS and S3, the stand-in as language model.
+
+    python benchmarks/judge_throughput.py --segments 200
+
+Two questions. One replica against a stand-in that answers at once, every criterion asked, nine
+calls a segment: segments a minute, and a minute of its CPU. And 1, 2 and 4 replicas against one
+that takes a second: then the wait is the limit and replicas should add up.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from judge_rig import Rig, cpu_seconds, end, rig
+
+SLOW_SECONDS = 1.0
+REPLICAS = (1, 2, 4)
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Both questions; prints a line for each run."""
+    everything = {"JUDGE_COMPUTED": "", "JUDGE_CACHED_ANSWERS": "0", "JUDGE_COMPARE_SHARE": "0"}
+    result: dict[str, Any] = {}
+    with rig() as made:
+        fast = made.port()
+        made.start(
+            "rlaif.mock_llm", fast, MOCK_LLM_LATENCY_SECONDS="0", MOCK_LLM_JITTER_SECONDS="0"
+        )
+        one = run(made, fast, replicas=1, count=options.segments, first=0, settings=everything)
+        plain = run(made, fast, replicas=1, count=options.segments, first=10_000, settings={})
+        result["segments_per_min"] = one["segments_per_min"]
+        result["segments_per_min_per_core"] = one["segments_per_cpu_min"]
+        result["segments_per_min_default_settings"] = plain["segments_per_min"]
+        result["segments_per_min_per_core_default_settings"] = plain["segments_per_cpu_min"]
+        slow = made.port()
+        made.start(
+            "rlaif.mock_llm",
+            slow,
+            MOCK_LLM_LATENCY_SECONDS=str(SLOW_SECONDS),
+            MOCK_LLM_JITTER_SECONDS="0",
+        )
+        result["segments_per_min_by_replicas"] = {
+            str(replicas): run(
+                made,
+                slow,
+                replicas=replicas,
+                count=min(options.segments, 40 * replicas),
+                first=20_000 + 1000 * replicas,
+                settings=everything,
+            )["segments_per_min"]
+            for replicas in REPLICAS
+        }
+    return result
+
+
+def run(
+    made: Rig, llm: int, *, replicas: int, count: int, first: int, settings: dict[str, str]
+) -> dict[str, float]:
+    """Score `count` segments that wait in the queue already."""
+    asyncio.run(_export(made, first, count))
+    before = made.scored()
+    url = f"http://127.0.0.1:{llm}"
+    judges = [
+        made.start("rlaif.judge", made.port(), LLM_BASE_URL=url, **settings)
+        for _ in range(replicas)
+    ]
+    # They began when they were ready one by one; what is done by now does not count.
+    started, done_already = time.monotonic(), made.scored() - before
+    cpu = [cpu_seconds(judge.pid) for judge in judges]
+    while made.scored() - before < count:
+        time.sleep(0.1)
+    wall = time.monotonic() - started
+    used = sum(cpu_seconds(judge.pid) for judge in judges) - sum(cpu)
+    for judge in judges:
+        end(judge)
+    segments = count - done_already
+    found = {
+        "segments": segments,
+        "wall_seconds": round(wall, 2),
+        "judge_cpu_seconds": round(used, 2),
+        "segments_per_min": round(60 * segments / wall, 1),
+        "segments_per_cpu_min": round(60 * segments / max(used, 0.01), 1),
+    }
+    print(f"replicas {replicas}, {settings or 'default settings'}: {json.dumps(found)}", flush=True)
+    return found
+
+
+async def _export(made: Rig, first: int, count: int) -> None:
+    bus = await made.bus()
+    try:
+        await made.export(bus, first, count)
+    finally:
+        await bus.close()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--segments", type=int, default=200, help="segments a run (200)")
+    print(json.dumps(measure(parser.parse_args(argv))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

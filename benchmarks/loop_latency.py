@@ -1,0 +1,177 @@
+"""From a captured segment to a model that has learned from it, live in the trainer.
+
+Drives a whole ring on the built-in cartridge, with the stand-in at 100 ms a call. A segment is live
+when the trainer first runs a reward-model version whose labels contain it. The labels of a version
+are the first so many usable scores; the digest in its manifest proves it.
+"""
+
+import asyncio
+import os
+import re
+import tempfile
+import time
+from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+import httpx
+
+from rlaif.bus.connection import connect
+from rlaif.contracts.events import SegmentCaptured, SegmentScored
+from rlaif.local.ring import Ring
+
+READY = re.compile("✓ trainer")
+READY_SECONDS = 300.0
+POLL_SECONDS = 0.2
+QUIET_SECONDS = 3.0
+
+
+@dataclass
+class Seen:
+    """What was seen of a ring.
+
+    Attributes:
+        live: Version → when the trainer was first seen with it, seconds since 1970.
+        captured: Segment → when it was captured.
+        scored: (when, segment, score digest) of usable scores, in order.
+        manifests: Version → its manifest.
+    """
+
+    live: dict[int, float] = field(default_factory=dict)
+    captured: dict[str, float] = field(default_factory=dict)
+    scored: list[tuple[float, str, str]] = field(default_factory=list)
+    manifests: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+
+def measure(minutes: float) -> dict[str, Any]:
+    """Run a ring for so many minutes and say how long segments took."""
+    with running_ring() as ring:
+        ring.wait_for(READY, seconds=READY_SECONDS)
+        seen = Seen()
+        began = time.time()
+        while time.time() - began < 60 * minutes:
+            note_version(ring, seen)
+            time.sleep(POLL_SECONDS)
+        seen.manifests = {
+            item["version"]: item
+            for item in ring.get("reward-model", "reward-models?limit=500").json()["items"]
+        }
+        asyncio.run(read_events(ring, seen))
+        training = ring.get("reward-model", "training").json()
+    return figures(seen, minutes, training)
+
+
+@contextmanager
+def running_ring() -> Iterator[Ring]:
+    """A ring whose language models take 100 ms a call."""
+    settings = {"MOCK_LLM_LATENCY_SECONDS": "0.1", "MOCK_LLM_JITTER_SECONDS": "0"}
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    with tempfile.TemporaryDirectory(prefix="loop-") as folder:
+        ring = Ring(Path(folder))
+        try:
+            yield ring
+        finally:
+            ring.end()
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
+
+
+def note_version(ring: Ring, seen: Seen) -> None:
+    try:
+        run = ring.get("trainer", "runs/current").json()
+    except httpx.HTTPError:  # a busy machine; the next look is soon
+        return
+    version = run.get("reward_model_version")
+    if version is not None and version not in seen.live:
+        seen.live[version] = time.time()
+        print(f"v{version} is live, {run['segments_captured']} segments captured", flush=True)
+
+
+async def read_events(ring: Ring, seen: Seen) -> None:
+    token, port = ring.secrets()["nats_token"], ring.where("nats").rsplit(":", 1)[1]
+    bus = await connect(f"nats://{token}@127.0.0.1:{port}", name="benchmark")
+    try:
+        feed = bus.feed().follow(SegmentCaptured, SegmentScored, history=True)
+        while True:
+            event = await asyncio.wait_for(anext(feed), QUIET_SECONDS)
+            note_event(seen, event.data, event.time)
+    except (TimeoutError, StopAsyncIteration):
+        pass
+    finally:
+        await bus.close()
+    seen.scored.sort()
+
+
+def note_event(seen: Seen, data: SegmentCaptured | SegmentScored, at: datetime) -> None:
+    seconds = at.astimezone(UTC).timestamp()
+    if isinstance(data, SegmentCaptured):
+        seen.captured.setdefault(data.segment_id, seconds)
+    elif data.weighted is not None:
+        seen.scored.append((seconds, data.segment_id, data.score_sha256))
+
+
+def figures(seen: Seen, minutes: float, training: dict[str, Any]) -> dict[str, Any]:
+    """Latencies of the segments captured after the first model was live, and the cold ones apart.
+
+    Before the first model there is nothing to refresh: those segments wait until there are enough
+    labels to begin with, which says something of `REWARD_MODEL_MIN_LABELS` and nothing of the loop.
+    """
+    versions = sorted(set(seen.live) & set(seen.manifests))
+    counts = [seen.manifests[version]["labels"] for version in versions]
+    proved = sum(labels_agree(seen, seen.manifests[version]) for version in versions)
+    first_live = min(seen.live.values(), default=float("inf"))
+    warm: list[float] = []
+    cold: list[float] = []
+    waiting = 0
+    for place, (_, segment, _) in enumerate(seen.scored):
+        at = bisect_left(counts, place + 1)
+        if segment not in seen.captured:
+            continue
+        if at == len(versions):
+            waiting += 1
+            continue
+        seconds = seen.live[versions[at]] - seen.captured[segment]
+        (warm if seen.captured[segment] > first_live else cold).append(seconds)
+    scoring = [
+        at - seen.captured[segment] for at, segment, _ in seen.scored if segment in seen.captured
+    ]
+    return {
+        "minutes": minutes,
+        "live_p50_s": percentile(warm, 50),
+        "live_p95_s": percentile(warm, 95),
+        "live_segments": len(warm),
+        "cold_p50_s": percentile(cold, 50),
+        "cold_segments": len(cold),
+        "still_waiting": waiting,
+        "scored_p50_s": percentile(scoring, 50),
+        "scored_p95_s": percentile(scoring, 95),
+        "captured": len(seen.captured),
+        "usable_scores": len(seen.scored),
+        "versions_live": len(seen.live),
+        "versions_with_proved_labels": proved,
+        "trainings": {
+            name: training.get(name) for name in ("labels", "waiting_for", "last_outcome")
+        },
+    }
+
+
+def labels_agree(seen: Seen, manifest: dict[str, Any]) -> bool:
+    """Whether the first scores, as many as it has labels, are the labels of a version."""
+    mine = sorted(f"{name} {digest}" for _, name, digest in seen.scored[: manifest["labels"]])
+    return sha256("\n".join(mine).encode()).hexdigest() == manifest["label_digest"]
+
+
+def percentile(values: list[float], percent: int) -> float | None:
+    if len(values) < 2:
+        return round(values[0], 2) if values else None
+    return round(quantiles(values, n=100, method="inclusive")[percent - 1], 2)

@@ -1,0 +1,123 @@
+"""One training run as the service starts it: `RunSupervisor` and the training process under it.
+
+What the service does beside the process is done here as far as it costs the process something: a
+reward model to load, captures granted within the budget, and a spool that somebody empties.
+"""
+
+import asyncio
+import hashlib
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.reward_net import artifact
+from rlaif.reward_net.network import RewardNet
+from rlaif.trainer.budget import CaptureBudget
+from rlaif.trainer.runs.protocol import GrantCaptures, LoadRewardModel
+from rlaif.trainer.runs.spool import Spool
+from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.settings import TrainerSettings
+
+GRANT_SECONDS = 1.0
+
+DRIVER, RUNNERS, RAY = "driver", "runners", "ray"
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process of a run.
+
+    Attributes:
+        kind: `driver`, `runners` or `ray`, which is what Ray starts of its own.
+    """
+
+    pid: int
+    kind: str
+
+
+def reward_model(directory: Path, version: int = 1) -> LoadRewardModel:
+    """Write a reward model of the usual size; its weights are as they were drawn."""
+    spec = RewardNetSpec(layout_version=LAYOUT_VERSION, spread=0.1)
+    net = RewardNet(spec, generator=torch.Generator().manual_seed(version))
+    data = artifact.save(net, spec, version=version)
+    path = directory / f"{version}.safetensors"
+    path.write_bytes(data)
+    return LoadRewardModel(version=version, path=str(path), sha256=hashlib.sha256(data).hexdigest())
+
+
+async def grant_captures(run: RunSupervisor, settings: TrainerSettings) -> None:
+    """Grant captures until cancelled, and take away what is spooled, as the uploader does."""
+    budget = CaptureBudget(settings.captures_per_minute, settings.judge_backlog)
+    spool = Spool(run.directory / "spool")
+    captured = 0
+    while True:
+        await asyncio.sleep(GRANT_SECONDS)
+        total = run.state.last.segments_captured if run.state.last else 0
+        budget.spend(max(0, total - captured))
+        captured = total
+        await run.send(GrantCaptures(segments=budget.grant(time.monotonic(), 0)))
+        for path in spool.waiting():
+            path.unlink()
+
+
+def processes_of(run: RunSupervisor) -> list[Process]:
+    """The training process and all that it started."""
+    process = run._process
+    return [] if process is None else tree(process.pid)
+
+
+def tree(root: int) -> list[Process]:
+    """A training process and its descendants."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                parents.setdefault(int(_stat(int(entry.name))[1]), []).append(int(entry.name))
+    found, todo = [Process(root, DRIVER)], [root]
+    while todo:
+        for pid in parents.get(todo.pop(), ()):
+            todo.append(pid)
+            found.append(Process(pid, _kind(pid)))
+    return found
+
+
+def cpu_seconds(pids: Iterable[int]) -> dict[int, float]:
+    """CPU seconds of each process so far, user and system; those that ended are left out."""
+    spent = {}
+    for pid in pids:
+        with suppress(OSError):
+            fields = _stat(pid)
+            spent[pid] = (int(fields[11]) + int(fields[12])) / _TICKS
+    return spent
+
+
+def megabytes(pid: int) -> dict[str, float]:
+    """Resident memory of a process by kind, shared pages in proportion; empty when it ended."""
+    found = {}
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            name, _, rest = line.partition(":")
+            if name in ("Rss", "Pss", "Pss_Anon", "Pss_File", "Pss_Shmem"):
+                found[name] = int(rest.split()[0]) / 1024
+    return found
+
+
+def _stat(pid: int) -> list[str]:
+    """Fields of `/proc/PID/stat` after the name: state, parent, …"""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def _kind(pid: int) -> str:
+    with suppress(OSError):
+        if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"ray::EmulatorEnvRunner"):
+            return RUNNERS
+    return RAY

@@ -1,0 +1,223 @@
+"""Training runs for benchmarks: ours, which can be replayed on a bare PyBoy, and RLlib's own."""
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bare import Bare, Episode
+
+from rlaif.game.cartridges import load_cartridge
+from rlaif.game.emulator import Emulator, PyBoyEmulator
+from rlaif.trainer.env.config import EnvConfig
+from rlaif.trainer.env.fragment import Fragment
+from rlaif.trainer.env.start import Start
+from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
+from rlaif.trainer.rewards.facts import GameFacts
+from rlaif.trainer.rl.env_runner import EmulatorEnvRunner
+from rlaif.trainer.settings import TrainerSettings
+
+WORKERS, ENVS = 2, 8
+
+
+class Recorded(WatchedEnvironment):
+    """Explores as in training, and keeps what a bare PyBoy needs to play the same again."""
+
+    def __init__(self, explorer: Explorer, n: int) -> None:
+        super().__init__(explorer, n)
+        self.played: list[Episode] = []
+
+    def begin_episode(
+        self,
+        emulator: Emulator,
+        facts: GameFacts,
+        start: Start,
+        warm_up: Sequence[tuple[int, int]],
+    ) -> None:
+        self.played.append(Episode(start.state, tuple(warm_up)))
+        super().begin_episode(emulator, facts, start, warm_up)
+
+    def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
+        self.played[-1].steps.append((action, wait))
+        super().after_step(emulator, facts, action, wait)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What one runner's play took on a bare PyBoy.
+
+    Attributes:
+        steps: Decision steps.
+        frames: Game frames, waits included.
+        wall: Seconds. Where an episode ended on the way, loading the next state counts, as it does
+            for the runner; the first start does not.
+        cpu: The same in CPU seconds.
+        same_ram: Whether every game ended with the RAM that it had in training.
+    """
+
+    steps: int
+    frames: int
+    wall: float
+    cpu: float
+    same_ram: bool
+
+
+class Timed:
+    """Stands for an object and adds up the CPU seconds of one of its methods."""
+
+    def __init__(self, target: Any, method: str, seconds: dict[str, float], name: str) -> None:
+        self._target, self._seconds, self._name = target, seconds, name
+        self._call = getattr(target, method)
+        setattr(self, method, self._timed)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._target, name)
+
+    def _timed(self, *args: Any, **kwargs: Any) -> Any:
+        began = time.thread_time()
+        answer = self._call(*args, **kwargs)
+        self._seconds[self._name] = self._seconds.get(self._name, 0) + time.thread_time() - began
+        return answer
+
+
+class BenchmarkRunner(EmulatorEnvRunner):
+    """The trainer's own runner, which also tells what its time went into."""
+
+    def start_over(self) -> None:
+        """New games at the scenes; counts from zero."""
+        self.make_env()
+        self.seconds: dict[str, float] = {}
+        self._vector: Any = Timed(self._vector, "step", self.seconds, "environments")
+        policy = getattr(self._policy, "_target", self._policy)
+        self._policy: Any = Timed(policy, "logits", self.seconds, "inference")
+
+    def sample(self, **kwargs: Any) -> Fragment:
+        began = time.thread_time()
+        fragment = super().sample(**kwargs)
+        if hasattr(self, "seconds"):
+            spent = time.thread_time() - began
+            self.seconds["sample"] = self.seconds.get("sample", 0) + spent
+        return fragment
+
+    def cpu(self) -> float:
+        """CPU seconds of this process so far."""
+        return time.process_time()
+
+    def replay(self) -> Replayed:
+        """Play everything since `start_over` again on a bare PyBoy."""
+        config: EnvConfig = self.config.env_config["env"]
+        cartridge = load_cartridge(config.rom_path)
+        bare, wall, cpu, same = Bare(cartridge), 0.0, 0.0, True
+        looker = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+        steps = frames = 0
+        digests = self._vector.ram_digests()
+        for watcher, digest in zip(self._vector._watchers, digests, strict=True):
+            for number, episode in enumerate(watcher.played):
+                began = time.perf_counter(), time.process_time()
+                bare.load(episode.state)
+                bare.play(episode.warm_up, config.frame_skip)
+                if not number:  # the first start counts for neither
+                    began = time.perf_counter(), time.process_time()
+                bare.play(episode.steps, config.frame_skip)
+                wall += time.perf_counter() - began[0]
+                cpu += time.process_time() - began[1]
+                steps += len(episode.steps)
+                frames += sum(config.frame_skip + wait for _, wait in episode.steps)
+            if watcher.played[-1].steps:
+                looker.load_state(bare.save())
+                same &= looker.ram_digest() == digest
+        looker.close()
+        return Replayed(steps, frames, wall, cpu, same)
+
+    def _watch(self, explore: ExploreConfig, env: EnvConfig, game: Any, n: int) -> Any:
+        if self._explorer is None:
+            super()._watch(explore, env, game, n)
+        assert self._explorer is not None
+        return Recorded(self._explorer, n)
+
+
+@dataclass
+class Usage:
+    """CPU seconds of a run's processes between two moments."""
+
+    algorithm: Any
+    _driver: float = field(default_factory=time.process_time)
+    _runners: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._runners = cpu_of_runners(self.algorithm)
+
+    def seconds(self) -> dict[str, float]:
+        """CPU seconds since this was made, by kind of process."""
+        now = cpu_of_runners(self.algorithm)
+        return {
+            "driver": time.process_time() - self._driver,
+            "runners": sum(now) - sum(self._runners),
+        }
+
+
+def process_seconds(runner: Any) -> float:
+    return time.process_time()
+
+
+def cpu_of_runners(algorithm: Any) -> list[float]:
+    group = algorithm.env_runner_group
+    return list(group.foreach_env_runner(process_seconds, local_env_runner=False))
+
+
+def settings_of(preset: str, **changes: Any) -> TrainerSettings:
+    return TrainerSettings(ppo_preset=preset, RAY_WORKERS=WORKERS, ENVS_PER_WORKER=ENVS, **changes)
+
+
+def environment(
+    states: dict[str, bytes],
+    directory: Path,
+    *,
+    rom: Path | None = None,
+    frame_skip: int = 4,
+    episode_length: int = 30_000,
+) -> EnvConfig:
+    """Episodes start at each of `states` alike, which are written into `directory`."""
+    paths = []
+    for number, state in enumerate(states.values()):
+        path = directory / f"{number}.state"
+        path.write_bytes(state)
+        paths.append(path)
+    return EnvConfig(
+        run_id="bench",
+        rom_path=rom,
+        frame_skip=frame_skip,
+        episode_length=episode_length,
+        initial_state_paths=tuple(paths),
+    )
+
+
+def start_ray(cpus: int) -> None:
+    """A local Ray whose workers find the modules of this folder."""
+    import ray
+
+    warnings.simplefilter("ignore", DeprecationWarning)
+    here = str(Path(__file__).resolve().parent)
+    os.environ["PYTHONPATH"] = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
+    os.environ["PYTHONWARNINGS"] = "ignore"
+    ray.init(
+        address="local",  # not a cluster that somebody else runs here
+        num_cpus=cpus,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+    )
+
+
+def told(message: str) -> None:
+    print(message, flush=True)
+    sys.stdout.flush()
+
+
+def mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None

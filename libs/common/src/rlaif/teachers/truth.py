@@ -1,0 +1,41 @@
+"""What a simulated teacher is told of a segment: the truth, whole and at its end."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+LATE_SHARE = 1 / 3
+"""Part of a segment that counts as its end."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The truth of one segment.
+
+    Attributes:
+        key: Names the segment: what a teacher draws depends on it and on the teacher's seed only.
+        values: Criterion → true value in [0, 1]; criteria that do not apply are missing.
+        late: Likewise, of the segment's end; None where the end is not known by itself.
+    """
+
+    key: str
+    values: Mapping[str, float]
+    late: Mapping[str, float] | None = None
+
+
+def truth_of(key: str, criteria: Sequence[str], steps: Sequence[Sequence[float]]) -> Truth:
+    """The truth of a segment from that of its steps: the means.
+
+    Args:
+        key: Names the segment.
+        criteria: Names of the columns.
+        steps: One row for each decision step, each with one value in [0, 1] for each criterion; at
+            least one row.
+    """
+    end = steps[-max(1, round(len(steps) * LATE_SHARE)) :]
+    return Truth(key, _means(criteria, steps), _means(criteria, end))
+
+
+def _means(criteria: Sequence[str], steps: Sequence[Sequence[float]]) -> dict[str, float]:
+    return {
+        name: sum(row[column] for row in steps) / len(steps) for column, name in enumerate(criteria)
+    }

@@ -1,0 +1,58 @@
+"""How well votes agree with a known level: accuracy, kappa, and the order of pairs."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import product
+
+
+@dataclass
+class Confusion:
+    """Counts of (known level, voted level) of one criterion."""
+
+    counts: Counter[tuple[int, int]] = field(default_factory=Counter)
+
+    def add(self, known: int, voted: int, times: int = 1) -> None:
+        """Note one vote on a segment whose level is known."""
+        self.counts[known, voted] += times
+
+    @property
+    def votes(self) -> int:
+        """Votes noted."""
+        return self.counts.total()
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of the votes that are the known level; None without votes."""
+        right = sum(n for (known, voted), n in self.counts.items() if known == voted)
+        return right / self.votes if self.votes else None
+
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa: 1 is perfect, 0 is chance. None without votes, or when both are constant.
+
+        Levels that are mostly 0 make a judge that always says 0 accurate; kappa does not reward it.
+        """
+        accuracy = self.accuracy
+        if accuracy is None:
+            return None
+        known: Counter[int] = Counter()
+        voted: Counter[int] = Counter()
+        for (a, b), n in self.counts.items():
+            known[a] += n
+            voted[b] += n
+        chance = sum(known[level] * voted[level] for level in known) / self.votes**2
+        return None if chance >= 1 else (accuracy - chance) / (1 - chance)
+
+    @property
+    def pair_accuracy(self) -> float | None:
+        """Of pairs with different known levels, the share that the votes order rightly.
+
+        Votes that tie count half. None when all known levels are the same.
+        """
+        right = total = 0.0
+        cells = [(known, voted, n) for (known, voted), n in self.counts.items()]
+        for (known_a, voted_a, n_a), (known_b, voted_b, n_b) in product(cells, cells):
+            if known_a > known_b:
+                total += n_a * n_b
+                right += n_a * n_b * (1.0 if voted_a > voted_b else 0.5 * (voted_a == voted_b))
+        return right / total if total else None

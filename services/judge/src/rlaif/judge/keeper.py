@@ -1,0 +1,136 @@
+"""Asks the canaries now and then, and says which judges are not to be believed."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+
+from rlaif.contracts.scores import JudgeCallRecord
+from rlaif.judge import prompts
+from rlaif.judge.calls import CallLog
+from rlaif.judge.canaries import CANARIES, Canary, CanaryResult, compare
+from rlaif.judge.judges import Judge
+from rlaif.judge.ports import CompletionRequest, ModelError
+from rlaif.judge.routes import Route
+from rlaif.judge.schema import InvalidAnswerError, answer_schema, read_answer
+from rlaif.judge.strip import Frame, draw
+
+logger = logging.getLogger(__name__)
+
+ResultHook = Callable[[str, CanaryResult, bool], None]
+"""Told of each judge's result: its name, the result, whether it is believed."""
+
+_VARIANT = 0
+
+
+class CanaryKeeper:
+    """Keeps an eye on the judges."""
+
+    def __init__(
+        self,
+        judges: tuple[Judge, ...],
+        routes: Mapping[str, Route],
+        *,
+        every: int,
+        least_accuracy: float,
+        max_tokens: int,
+        told: ResultHook = lambda name, result, believed: None,
+        called: Callable[[JudgeCallRecord], None] = lambda record: None,
+    ) -> None:
+        """Watch `judges`.
+
+        Args:
+            judges: All of them, with all criteria.
+            routes: Judge name → its route.
+            every: Segments between two rounds; 0 never asks.
+            least_accuracy: Share of known levels below which a judge is not believed.
+            max_tokens: Longest answer.
+            told: Hears each result.
+            called: Hears each call.
+        """
+        self._judges = judges
+        self._routes = routes
+        self._every = every
+        self._least = least_accuracy
+        self._max_tokens = max_tokens
+        self._told = told
+        self._called = called
+        self._until_next = 0
+        self._asking = asyncio.Lock()
+        self._believed: dict[str, bool] = {}
+
+    def distrusted(self) -> frozenset[str]:
+        """Names of the judges that failed their last canaries."""
+        return frozenset(name for name, believed in self._believed.items() if not believed)
+
+    async def before_segment(self) -> None:
+        """Ask the canaries when it is time: before the first segment, then after every so many.
+
+        While a judge is not believed it is asked again ten times as often.
+        """
+        if not self._every:
+            return
+        async with self._asking:
+            if self._until_next > 0:
+                self._until_next -= 1
+                return
+            await self.ask()
+            self._until_next = self._every // (10 if self.distrusted() else 1)
+
+    async def ask(self) -> None:
+        """Ask all judges all canaries that concern them. An outage changes nobody's standing."""
+        await asyncio.gather(*(self._ask_judge(judge) for judge in self._judges))
+
+    async def _ask_judge(self, judge: Judge) -> None:
+        names = {criterion.name for criterion in judge.criteria}
+        mine = [canary for canary in CANARIES if names & set(canary.levels)]
+        try:
+            answers = await asyncio.gather(*(self._levels(judge, canary) for canary in mine))
+        except ModelError as error:
+            logger.info("no canary answer of %s: %s", judge.name, error)
+            return
+        result = compare(judge, zip(mine, answers, strict=True))
+        if result.accuracy is None:
+            return
+        believed = result.accuracy >= self._least and not result.constant
+        if believed != self._believed.get(judge.name, True):
+            logger.log(
+                logging.WARNING if not believed else logging.INFO,
+                "judge %s is %s: %d of %d canaries right%s",
+                judge.name,
+                "believed again" if believed else "not believed",
+                result.right,
+                result.answered,
+                f"; always the same for {', '.join(result.constant)}" if result.constant else "",
+            )
+        self._believed[judge.name] = believed
+        self._told(judge.name, result, believed)
+
+    async def _levels(self, judge: Judge, canary: Canary) -> Mapping[str, int | None] | None:
+        """The judge's levels; None when its answer cannot be read."""
+        request = CompletionRequest(
+            model=judge.model,
+            messages=prompts.messages(judge, canary.facts, canary_strip(canary), variant=_VARIANT),
+            schema_name=f"{judge.name}_verdict",
+            schema=answer_schema(judge),
+            seed=0,
+            temperature=0.0,
+            max_tokens=self._max_tokens,
+        )
+        log = CallLog(judge, self._routes[judge.name], 0, request, self._note)
+        answer, seconds = await log.route.complete(request, failed=log.failed)
+        try:
+            verdict = read_answer(judge, answer.text)
+        except InvalidAnswerError as error:
+            await log.write("invalid", seconds, answer=answer, detail=str(error))
+            return None
+        await log.write("ok", seconds, answer=answer)
+        return verdict.levels
+
+    async def _note(self, record: JudgeCallRecord) -> None:
+        self._called(record)
+
+
+def canary_strip(canary: Canary) -> bytes:
+    """Grey frames with the path of a canary, for a judge that wants pictures."""
+    path = tuple((x, y) for x, y in canary.facts["movement"]["path"])
+    return draw([Frame(None, path[:1]), Frame(None, path)])

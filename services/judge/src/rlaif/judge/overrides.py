@@ -1,0 +1,58 @@
+"""A person's word against the judges': one more score object, never a change of an old one."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from rlaif.contracts.scores import CriterionScore, ScoreRecord, rubric_mean
+from rlaif.storage import keys
+
+HUMAN = "human"
+
+
+def overridden(
+    base: ScoreRecord,
+    levels: Mapping[str, int | None],
+    *,
+    revision: int,
+    author: str,
+    note: str | None,
+    at: datetime,
+) -> ScoreRecord:
+    """The score that a person gives.
+
+    Args:
+        base: The judges' score of the segment.
+        levels: Criterion → level 0 to 2, or None for "cannot be told"; others stay as they were.
+        revision: Counts the overrides of the segment, from 1.
+        author: Who says so.
+        note: Why.
+        at: When.
+    """
+    criteria = {name: score for name, score in base.criteria.items() if name not in levels}
+    abstentions = {name: why for name, why in base.abstentions.items() if name not in levels}
+    for name, level in levels.items():
+        if level is None:
+            abstentions[name] = HUMAN
+        else:
+            criteria[name] = CriterionScore(
+                value=level / 2,
+                votes=(level,),
+                agreement=1.0,
+                judge=HUMAN,
+                source="human",
+                soft=level / 2,
+            )
+    values = {name: score.value for name, score in criteria.items()}
+    return base.model_copy(
+        update={
+            "judge_config": keys.human_config(revision),
+            "criteria": criteria,
+            "abstentions": abstentions,
+            "weighted": rubric_mean(values, dict(base.weights)),
+            "calls": (),
+            "created_at": at,
+            "provenance": "human",
+            "author": author,
+            "note": note,
+        }
+    )

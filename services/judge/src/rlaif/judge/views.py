@@ -1,0 +1,165 @@
+"""Bodies of the judge's REST routes."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rlaif.contracts.comparisons import ComparisonRecord
+from rlaif.contracts.scores import CRITERIA, JudgeCallRecord, ScoreRecord
+from rlaif.judge.judges import Judge
+from rlaif.judge.routes import Route
+from rlaif.judge.standing import JudgeStanding
+
+
+class RouteReport(BaseModel):
+    """What a route went through since the service started."""
+
+    calls: int
+    failures: int
+    retries: int
+    last_error: str | None
+    p50_seconds: float | None = Field(description="Median of the last 200 answers.")
+    deadline_seconds: float = Field(description="What a call gets now.")
+    resting_seconds: float = Field(description="How long calls are kept back; 0 for not.")
+
+
+class TruthReport(BaseModel):
+    """Votes on one criterion against the level that the RAM decides."""
+
+    votes: int
+    accuracy: float | None
+    kappa: float | None = Field(description="0 is chance; null without two different levels.")
+    pair_accuracy: float | None = Field(
+        description="Of pairs with different known levels, the share ordered rightly; ties half."
+    )
+
+
+class StandingReport(BaseModel):
+    """What a judge did since the service started. A rate is null before its first case."""
+
+    outcomes: dict[str, int] = Field(description="Calls by how they ended.")
+    cached_answers: int
+    parse_fail_rate: float | None = Field(description="Of the newest 2,000 calls.")
+    retry_rate: float | None = Field(description="Throttled, failed or timed out; same window.")
+    abstain_rate: float | None = Field(description="Of the criteria that it was asked for.")
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    believed: bool = Field(description="False: it failed its canaries and its votes do not count.")
+    canary_accuracy: float | None
+    canary_constant: list[str] = Field(description="Criteria always answered alike.")
+    truth: dict[str, TruthReport]
+
+
+class JudgeReport(BaseModel):
+    """One judge."""
+
+    name: str
+    model: str
+    route: str
+    criteria: list[str]
+    pictures: int
+    context_tokens: int
+    health: RouteReport
+    standing: StandingReport
+
+
+class JudgesReport(BaseModel):
+    """Body of `/api/v1/judges`."""
+
+    judge_config: str = Field(description="Scores lie under this id.")
+    prompt_version: str
+    votes: int
+    computed: list[str] = Field(description="What is read off the RAM in place of being asked.")
+    weights: dict[str, float]
+    labels: int = Field(description="Segments with a weighted score, since the start.")
+    tokens_per_label: float | None
+    seconds_per_label: float | None
+    judges: list[JudgeReport]
+
+
+class JudgePrompt(BaseModel):
+    """What one judge reads before each segment."""
+
+    name: str
+    model: str
+    system: str
+    answer_schema: dict[str, object]
+
+
+class ScoreSummary(ScoreRecord):
+    """A score in a list: without its calls."""
+
+    calls: tuple[JudgeCallRecord, ...] = Field(default=(), exclude=True)
+
+
+class ComparisonSummary(ComparisonRecord):
+    """A comparison in a list: without its calls."""
+
+    calls: tuple[JudgeCallRecord, ...] = Field(default=(), exclude=True)
+
+
+Level = Annotated[int, Field(ge=0, le=2)]
+
+
+class Override(BaseModel):
+    """A person's levels for some criteria."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    levels: dict[str, Level | None] = Field(
+        min_length=1,
+        description=f"Of {', '.join(CRITERIA)}: 0, 1, 2, or null for what cannot be told.",
+    )
+    author: str = Field(min_length=1, max_length=100)
+    note: str | None = Field(default=None, max_length=2000)
+
+
+def judge_report(judge: Judge, route: Route, standing: JudgeStanding) -> JudgeReport:
+    """One judge as `/api/v1/judges` shows it."""
+    health = route.health
+    return JudgeReport(
+        name=judge.name,
+        model=judge.model,
+        route=route.name,
+        criteria=[criterion.name for criterion in judge.criteria],
+        pictures=judge.pictures,
+        context_tokens=judge.context_tokens,
+        health=RouteReport(
+            calls=health.calls,
+            failures=health.failures,
+            retries=health.retries,
+            last_error=health.last_error,
+            p50_seconds=health.p50_seconds(),
+            deadline_seconds=route.deadline(),
+            resting_seconds=route.resting,
+        ),
+        standing=standing_report(standing),
+    )
+
+
+def standing_report(standing: JudgeStanding) -> StandingReport:
+    """What a judge did."""
+    canaries = standing.canaries
+    return StandingReport(
+        outcomes=dict(standing.outcomes),
+        cached_answers=standing.cached,
+        parse_fail_rate=standing.share("invalid"),
+        retry_rate=standing.share("throttled", "error", "timeout"),
+        abstain_rate=standing.abstain_rate,
+        prompt_tokens=standing.prompt_tokens,
+        completion_tokens=standing.completion_tokens,
+        seconds=standing.seconds,
+        believed=standing.believed,
+        canary_accuracy=canaries.accuracy if canaries else None,
+        canary_constant=list(canaries.constant) if canaries else [],
+        truth={
+            name: TruthReport(
+                votes=found.votes,
+                accuracy=found.accuracy,
+                kappa=found.kappa,
+                pair_accuracy=found.pair_accuracy,
+            )
+            for name, found in standing.truth.items()
+        },
+    )

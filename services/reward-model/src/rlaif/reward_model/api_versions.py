@@ -1,0 +1,217 @@
+"""The REST routes of what was published: versions, their figures, the champion, the watchdog."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field
+
+from rlaif.contracts.reward_models import GateMetrics, RewardModelManifest
+from rlaif.reward_model.adapters.registry import Live, ModelRegistry, UnknownVersionError
+from rlaif.reward_model.answering import ready, stored
+from rlaif.reward_model.evaluation import Accuracy
+from rlaif.reward_model.training import Training
+from rlaif.reward_model.watchdog import Watchdog
+from rlaif.reward_net.errors import RewardNetError
+from rlaif.service.paging import Page, PageRequest, Paging
+from rlaif.service.problems import Problem, not_found, store_unavailable
+from rlaif.storage.ports import StorageError
+
+T = TypeVar("T")
+
+Version = Annotated[int, Path(ge=1, description="Version of the reward model.")]
+
+_BY_HAND = "set by hand"
+
+
+class ChampionReport(BaseModel):
+    """The model that is live."""
+
+    version: int
+    activation: int = Field(description="Rises with every change of the champion.")
+    pinned: bool = Field(description="Whether no candidate may replace it.")
+    pin_reason: str | None
+    manifest: RewardModelManifest
+
+
+class Pin(BaseModel):
+    """Why the champion is to stay."""
+
+    reason: str = Field(default=_BY_HAND, min_length=1, max_length=500)
+
+
+class Activation(BaseModel):
+    """How a version is made live again."""
+
+    pin: bool = Field(default=True, description="Whether it stays until it is unpinned.")
+    reason: str = Field(default=_BY_HAND, min_length=1, max_length=500)
+
+
+class AccuracyReport(BaseModel):
+    """Accuracy on the held-out pairs of the labels of now."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    pairs: int
+
+
+class ComparisonReport(BaseModel):
+    """Two versions side by side."""
+
+    first: int
+    second: int
+    first_accuracy: AccuracyReport
+    second_accuracy: AccuracyReport
+    correlation: float | None = Field(description="Rank correlation of both potentials.")
+    disagree: float | None = Field(description="Share of pairs that they rank differently.")
+    first_metrics: GateMetrics = Field(description="What the gate measured then.")
+    second_metrics: GateMetrics
+
+
+class WatchdogReport(BaseModel):
+    """Body of `/api/v1/watchdog`."""
+
+    iterations: int = Field(description="Iterations seen of the version that is watched.")
+    window: int = Field(description="Iterations that it needs.")
+    alarms: int = Field(description="Alarms since the service started.")
+    last_alarm: str | None
+    last_alarm_version: int | None
+
+
+def build_versions_router(
+    training: Callable[[], Training | None],
+    registry: Callable[[], ModelRegistry | None],
+    watchdog: Callable[[], Watchdog | None],
+) -> APIRouter:
+    """The routes; the arguments give None while NATS or S3 was not reached yet."""
+    router = APIRouter(prefix="/api/v1")
+    _add_reading(router, registry)
+    _add_changing(router, training)
+
+    @router.get(
+        "/reward-models/{version}/compare/{other}",
+        tags=["reward-models"],
+        operation_id="compare_reward_models",
+    )
+    async def compare_reward_models(version: Version, other: Version) -> ComparisonReport:
+        """Two versions on the pairs that training never sees."""
+        found = await _changed(ready(training()).compare(version, other))
+        manifests = [await stored(ready(registry()).manifest, v) for v in (version, other)]
+        return ComparisonReport(
+            first=version,
+            second=other,
+            first_accuracy=_accuracy(found.first),
+            second_accuracy=_accuracy(found.second),
+            correlation=found.correlation,
+            disagree=found.disagree,
+            first_metrics=manifests[0].metrics,
+            second_metrics=manifests[1].metrics,
+        )
+
+    @router.get("/watchdog", tags=["watchdog"], operation_id="get_watchdog")
+    async def get_watchdog() -> WatchdogReport:
+        """Whether the model's return rises while the game stands still."""
+        dog = ready(watchdog())
+        return WatchdogReport(
+            iterations=dog.iterations,
+            window=dog.settings.iterations,
+            alarms=dog.alarms,
+            last_alarm=dog.alarm.reason if dog.alarm else None,
+            last_alarm_version=dog.alarm.version if dog.alarm else None,
+        )
+
+    return router
+
+
+def _add_reading(router: APIRouter, registry: Callable[[], ModelRegistry | None]) -> None:
+    @router.get("/reward-models", tags=["reward-models"], operation_id="list_reward_models")
+    async def list_reward_models(paging: Paging) -> Page[RewardModelManifest]:
+        """Published models, newest first, with what the gate measured and what they are made of."""
+        return await stored(_model_page, ready(registry()), paging)
+
+    @router.get("/reward-models/champion", tags=["reward-models"], operation_id="get_champion")
+    async def get_champion() -> ChampionReport:
+        """The model that is live."""
+        live = await stored(ready(registry()).live)
+        if live is None:
+            raise not_found("reward-model", "champion")
+        return _champion_report(live)
+
+    @router.get("/reward-models/{version}", tags=["reward-models"], operation_id="get_reward_model")
+    async def get_reward_model(version: Version) -> RewardModelManifest:
+        """One published model."""
+        return await stored(ready(registry()).manifest, version)
+
+    @router.get(
+        "/reward-models/{version}/metrics",
+        tags=["reward-models"],
+        operation_id="get_reward_model_metrics",
+    )
+    async def get_reward_model_metrics(version: Version) -> GateMetrics:
+        """What the gate measured of one model."""
+        return (await stored(ready(registry()).manifest, version)).metrics
+
+
+def _add_changing(router: APIRouter, training: Callable[[], Training | None]) -> None:
+    @router.post(
+        "/reward-models/{version}/activate",
+        tags=["reward-models"],
+        operation_id="activate_reward_model",
+    )
+    async def activate_reward_model(
+        version: Version, how: Activation | None = None
+    ) -> ChampionReport:
+        """Make a published version live again, such as the one before a bad one.
+
+        It is pinned, unless the body says otherwise: candidates do not replace it until
+        `DELETE /reward-models/champion/pin`.
+        """
+        how = how or Activation()
+        active = ready(training())
+        live = await _changed(active.activate(version, pin_reason=how.reason if how.pin else None))
+        return _champion_report(live)
+
+    @router.put("/reward-models/champion/pin", tags=["reward-models"], operation_id="pin_champion")
+    async def pin_champion(pin: Pin | None = None) -> ChampionReport:
+        """Let no candidate replace the champion."""
+        return _champion_report(await _changed(ready(training()).pin((pin or Pin()).reason)))
+
+    @router.delete(
+        "/reward-models/champion/pin", tags=["reward-models"], operation_id="unpin_champion"
+    )
+    async def unpin_champion() -> ChampionReport:
+        """Let candidates replace the champion again, and train one soon."""
+        return _champion_report(await _changed(ready(training()).pin(None)))
+
+
+async def _changed(change: Awaitable[T]) -> T:
+    """Await a change; its errors become problems."""
+    try:
+        return await change
+    except UnknownVersionError as error:
+        raise Problem(404, "reward-model-not-found", "No such reward model", f"{error}.") from None
+    except RewardNetError as error:
+        raise Problem(409, "broken-model", "The model cannot be used", str(error)) from error
+    except StorageError as error:
+        raise store_unavailable(str(error)) from error
+
+
+def _model_page(registry: ModelRegistry, paging: PageRequest) -> Page[RewardModelManifest]:
+    below = int(paging.after) if paging.after.isdigit() else None
+    versions = [v for v in reversed(registry.versions()) if below is None or v < below]
+    return paging.take((registry.manifest(v) for v in versions), lambda item: str(item.version))
+
+
+def _champion_report(live: Live) -> ChampionReport:
+    return ChampionReport(
+        version=live.manifest.version,
+        activation=live.champion.activation,
+        pinned=live.champion.pinned,
+        pin_reason=live.champion.pin_reason,
+        manifest=live.manifest,
+    )
+
+
+def _accuracy(found: Accuracy) -> AccuracyReport:
+    return AccuracyReport(value=found.value, low=found.low, high=found.high, pairs=found.pairs)

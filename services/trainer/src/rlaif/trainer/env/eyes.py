@@ -1,0 +1,91 @@
+"""What a policy that looks at pictures sees: the last four screens, grey and half as large.
+
+The emulators draw only when somebody looks. Before the first step of an episode there is nothing to
+see: an emulator cannot draw the state that it has just loaded.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+HEIGHT, WIDTH, FRAMES = 72, 80, 4
+
+UInt8 = npt.NDArray[np.uint8]
+
+_LUMA = np.array([77, 150, 29], dtype=np.uint16)
+"""ITU-R BT.601, in 256ths."""
+
+
+def grey(screen: UInt8) -> UInt8:
+    """Every second pixel of `[144, 160, 3] uint8` RGB as `[72, 80] uint8`; about 30 µs."""
+    small: UInt8 = ((screen[::2, ::2].astype(np.uint16) @ _LUMA) >> 8).astype(np.uint8)
+    return small
+
+
+class Eyes:
+    """The stacks of N environments.
+
+    Attributes:
+        stacks: `[N, 4, 72, 80] uint8`, the latest picture last; 0 before an episode's first one.
+    """
+
+    def __init__(self, count: int) -> None:
+        """Nothing was seen yet."""
+        self.stacks: UInt8 = np.zeros((count, FRAMES, HEIGHT, WIDTH), dtype=np.uint8)
+
+    def look(self, n: int, screen: UInt8) -> UInt8:
+        """Environment `n` drew `screen`, `[144, 160, 3]`; returns the picture, `[72, 80]`."""
+        picture = grey(screen)
+        self.stacks[n, :-1] = self.stacks[n, 1:].copy()
+        self.stacks[n, -1] = picture
+        return picture
+
+    def forget(self, n: int) -> None:
+        """Another episode starts."""
+        self.stacks[n] = 0
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """What the policy saw in a fragment of T steps of N environments; each picture once.
+
+    Attributes:
+        first: `[N, 4, 72, 80] uint8`, the stacks before the first step.
+        frames: `[T, N, 72, 80] uint8`, the picture after each step.
+    """
+
+    first: UInt8
+    frames: UInt8
+
+    def stacks(
+        self, ended: npt.NDArray[np.bool_], final_index: npt.NDArray[np.int64]
+    ) -> tuple[UInt8, UInt8]:
+        """The stacks at every step, and those at which episodes were cut.
+
+        Args:
+            ended: `[T, N]`, an episode ended with this step.
+            final_index: `[K, 2]`, (t, n) of those that were cut.
+
+        Returns:
+            `[T + 1, N, 4, 72, 80]` and `[K, 4, 72, 80]`, both uint8.
+        """
+        steps = len(self.frames)
+        stacks = np.empty((steps + 1, *self.first.shape), dtype=np.uint8)
+        finals = np.empty((len(final_index), *self.first.shape[1:]), dtype=np.uint8)
+        cut = {(int(t), int(n)): k for k, (t, n) in enumerate(final_index)}
+        stacks[0] = self.first
+        for t in range(steps):
+            stacks[t + 1, :, :-1] = stacks[t, :, 1:]
+            stacks[t + 1, :, -1] = self.frames[t]
+            for n in np.flatnonzero(ended[t]).tolist():
+                if (t, n) in cut:
+                    finals[cut[t, n]] = stacks[t + 1, n]
+                stacks[t + 1, n] = 0
+        return stacks, finals
+
+
+def plain(pictures: Pictures | None) -> dict[str, Any] | None:
+    """Pictures as plain arrays, for a checkpoint."""
+    return None if pictures is None else dict(vars(pictures))

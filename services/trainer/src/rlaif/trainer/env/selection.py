@@ -1,0 +1,224 @@
+"""Which segments the judges see: a uniform share, and those that may teach the reward model most.
+
+    uniform        drawn by a coin before the segment is played, whatever happens in it
+    disagreement   it begins where the reward model's networks disagree more than elsewhere
+    new room       seen at its end: a room was entered that few captures show being entered
+    milestone      seen at its end: a story step was reached that few captures show
+
+The uniform ones are a fair sample of what the policy plays, for metrics; the others are not.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+Reason = Literal["uniform", "disagreement", "new room", "milestone"]
+"""`Capture.selected_by`."""
+
+REASONS: tuple[Reason, ...] = ("uniform", "disagreement", "new room", "milestone")
+
+LEAST_UNIFORM_SHARE = 0.2
+
+SPREAD_WINDOW, SPREAD_MOST = 30, 3
+"""Of this many captures in a row, so many at most come from one episode: they span ten."""
+
+_UNIFORM_AN_EPISODE = 1.0
+"""Uniform captures of an episode of full length on average, at most. With more, the limit would
+bind before its end, and the uniform share would prefer the beginnings of episodes."""
+
+_EXAMPLES: dict[str, int] = {"new room": 3, "milestone": 10}
+"""Captures of a runner that show a room being entered, or a milestone being reached, until it is
+nothing new for the judges."""
+
+_UNRANKED_SHARE = 0.8
+"""Uniform share of the budget while no ensemble ranks segments; the rest is for what is new."""
+
+_HEAD_START = 3
+"""Captures that may be no uniform ones before the share is held to."""
+
+_SCORES_KEPT, _SCORES_LEAST = 200, 20
+"""Segments whose disagreement is remembered, and how many it takes to say what is much."""
+
+_MOST_OF_ALL = 0.5
+"""Share of the segments at most that count as much disagreement."""
+
+
+@dataclass(frozen=True)
+class SelectionRules:
+    """How segments are selected.
+
+    Attributes:
+        uniform_share: Of the budget, at least 0.2.
+        episode_segments: Segments of an episode of full length.
+    """
+
+    uniform_share: float = 0.3
+    episode_segments: int = 400
+
+    def __post_init__(self) -> None:
+        """Refuse a share with which no metric would be fair.
+
+        Raises:
+            ValueError: It is below 0.2 or above 1.
+        """
+        if not LEAST_UNIFORM_SHARE <= self.uniform_share <= 1:
+            raise ValueError(
+                f"uniform share is {self.uniform_share}: at least {LEAST_UNIFORM_SHARE} of the "
+                "captures must be drawn whatever they show, and at most all (1)"
+            )
+
+
+@dataclass(frozen=True)
+class News:
+    """What a segment shows for the first time in its episode.
+
+    Attributes:
+        rooms: Numbers of the rooms that were entered (`rewards.places`).
+        milestones: Names of the story steps that were reached.
+    """
+
+    rooms: tuple[int, ...] = ()
+    milestones: tuple[str, ...] = ()
+
+    def items(self, reason: str) -> list[str]:
+        """What it shows of a kind, as names to count by."""
+        found: Iterable[object] = self.rooms if reason == "new room" else self.milestones
+        return [f"{reason} {each}" for each in found]
+
+
+class SegmentSelector:
+    """Selects for all environments of one runner.
+
+    A capture costs a token of the fragment's quota when it is chosen; segments that were chosen in
+    the fragment before and have not ended yet are taken off it.
+
+    Attributes:
+        skipped: Whole segments of this fragment that were not selected.
+        taken: Reason → captures so far.
+    """
+
+    def __init__(self, rules: SelectionRules, rng: np.random.Generator) -> None:
+        """Draw with `rng`."""
+        self._rules = rules
+        self._rng = rng
+        self._left = self._interest_left = self._rate = 0.0
+        self._coin = 0.0
+        self._recent: deque[str] = deque(maxlen=SPREAD_WINDOW - 1)
+        self._scores: deque[float] = deque(maxlen=_SCORES_KEPT)
+        self._shown: Counter[str] = Counter()
+        self.taken: Counter[str] = Counter()
+        self.skipped = 0
+
+    def begin_fragment(
+        self, quota: int, *, starting: float, pending: int, ranked: bool = True
+    ) -> None:
+        """Another fragment begins.
+
+        Args:
+            quota: Segments that may be captured from now on.
+            starting: Segments that will start in the fragment, about.
+            pending: Chosen segments that have not ended yet.
+            ranked: A reward model's ensemble can be asked. Until there is one, most of what it
+                would choose is left to the coin, so that the first model has labels soon.
+        """
+        self.skipped = 0
+        self._left = max(0, quota - pending)
+        share = self._rules.uniform_share
+        uniform = (share if ranked else max(share, _UNRANKED_SHARE)) * self._left
+        most = _UNIFORM_AN_EPISODE / max(1, self._rules.episode_segments)
+        self._coin = min(uniform / max(1.0, starting), most)
+        others = self._left - uniform
+        self._interest_left = int(others) + (self._rng.random() < others % 1.0)
+        self._rate = min(_MOST_OF_ALL, self._interest_left / max(1.0, starting))
+
+    def forget_scores(self) -> None:
+        """Another reward model: its disagreement is on another scale."""
+        self._scores.clear()
+
+    def at_start(self, episode: str, disagreement: Callable[[], float] | None) -> Reason | None:
+        """Choose a segment before it is played.
+
+        Args:
+            episode: Its episode.
+            disagreement: Of the reward model's networks on what was seen last; None without an
+                ensemble. Asked only when it matters.
+        """
+        chance = self._rng.random()
+        if self._left >= 1 and chance < self._coin and self._from(episode) < SPREAD_MOST:
+            self._left -= 1
+            return "uniform"
+        if disagreement is None or not self._takes_interest(episode):
+            return None
+        score = disagreement()
+        known = self._scores
+        much = len(known) >= _SCORES_LEAST and score > np.quantile(known, 1.0 - self._rate)
+        known.append(score)
+        if not much:
+            return None
+        self._spend_on_interest()
+        return "disagreement"
+
+    def looks_back(self, episode: str) -> bool:
+        """Whether a segment that starts now may still be chosen at its end."""
+        return self._takes_interest(episode)
+
+    def at_end(
+        self, episode: str, chosen: Reason | None, news: News, *, provable: bool
+    ) -> Reason | None:
+        """Why a segment that has just ended is captured; None when it is not.
+
+        Args:
+            episode: Its episode.
+            chosen: What `at_start` said.
+            news: What it shows.
+            provable: Its start was noted, so that it can be captured at all.
+        """
+        reason = chosen
+        if reason is None and provable and self._takes_interest(episode):
+            reason = self._why_new(news)
+            if reason is not None:
+                self._spend_on_interest()
+        if reason is None:
+            self.skipped += 1
+            return None
+        self.taken[reason] += 1
+        self._recent.append(episode)
+        for kind in _EXAMPLES:
+            self._shown.update(news.items(kind))
+        return reason
+
+    def memory(self) -> dict[str, Any]:
+        """What it knows of the run, as plain values."""
+        return {"taken": dict(self.taken), "shown": dict(self._shown)}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on with what `memory` gave."""
+        self.taken, self._shown = Counter(memory["taken"]), Counter(memory["shown"])
+
+    def _why_new(self, news: News) -> Reason | None:
+        for reason in ("milestone", "new room"):
+            for item in news.items(reason):
+                if self._shown[item] < _EXAMPLES[reason]:
+                    return "milestone" if reason == "milestone" else "new room"
+        return None
+
+    def _takes_interest(self, episode: str) -> bool:
+        """Whether a capture may be chosen for what it shows."""
+        share = self._rules.uniform_share
+        uniform = self.taken["uniform"]
+        others = self.taken.total() - uniform
+        held = others + 1 <= uniform * (1.0 - share) / share + _HEAD_START
+        # The last one of an episode is left to the coin.
+        spread = self._from(episode) < SPREAD_MOST - 1
+        return self._interest_left >= 1 and self._left >= 1 and held and spread
+
+    def _from(self, episode: str) -> int:
+        """Captures from an episode among the last ones."""
+        return self._recent.count(episode)
+
+    def _spend_on_interest(self) -> None:
+        self._left -= 1
+        self._interest_left -= 1

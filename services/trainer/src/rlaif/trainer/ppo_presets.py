@@ -1,0 +1,49 @@
+"""PPO's numbers: the seeds' own, and ours. Reasons and measurements: ADR 0011."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+PpoPreset = Literal["default", "seed"]
+
+
+@dataclass(frozen=True)
+class PpoNumbers:
+    """The settings that a preset fills in; the fields of `TrainerSettings` explain them."""
+
+    learning_rate: float
+    gamma: float
+    gae_lambda: float
+    clip: float
+    value_clip: float
+    entropy: float
+    batch_size: int
+    minibatch_size: int
+    epochs: int
+
+
+PRESETS: dict[PpoPreset, PpoNumbers] = {
+    "seed": PpoNumbers(
+        learning_rate=5e-5, gamma=0.99, gae_lambda=0.95, clip=0.2, value_clip=10.0, entropy=0.01,
+        batch_size=4096, minibatch_size=512, epochs=10,
+    ),
+    "default": PpoNumbers(
+        learning_rate=3e-4, gamma=0.999, gae_lambda=0.95, clip=0.2, value_clip=10.0, entropy=0.01,
+        batch_size=4096, minibatch_size=1024, epochs=4,
+    ),
+}  # fmt: skip
+
+
+def filled(given: dict[str, Any], aliases: dict[str, str]) -> dict[str, Any]:
+    """`given` and, for what it leaves out, the numbers of the preset that it names.
+
+    Args:
+        given: Settings by field name or alias, before they are checked.
+        aliases: Field name → alias, where there is one.
+    """
+    numbers = PRESETS.get(given.get("ppo_preset", "default"), PRESETS["default"])
+    left_out = {
+        name: value
+        for name, value in asdict(numbers).items()
+        if name not in given and aliases.get(name, name) not in given
+    }
+    return {**given, **left_out}

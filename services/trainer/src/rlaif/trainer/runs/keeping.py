@@ -1,0 +1,179 @@
+"""Copies what runs leave on disk to the models store: checkpoints, evaluations, live progress.
+
+Nothing waits for it: while the store is away, all of it stays on disk and is copied later.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rlaif.storage import keys
+from rlaif.storage.open import S3Credentials, open_store
+from rlaif.storage.ports import ObjectStore, StorageError
+from rlaif.trainer.runs import checkpoint_store, checkpoints, evaluations
+from rlaif.trainer.runs.checkpoints import CheckpointError
+from rlaif.trainer.runs.evaluations import Evaluation
+from rlaif.trainer.runs.plan import Plan
+from rlaif.trainer.runs.record import RunRecord, list_runs
+from rlaif.trainer.runs.state import RunState
+from rlaif.trainer.settings import TrainerSettings
+
+log = logging.getLogger(__name__)
+
+_PAUSE_SECONDS = 5.0
+
+
+class RunKeeper:
+    """Copies for as long as `run` runs.
+
+    Attributes:
+        outage: Why the store does not take anything; None while it does.
+    """
+
+    def __init__(
+        self,
+        settings: TrainerSettings,
+        store: ObjectStore,
+        state: Callable[[], RunState | None],
+    ) -> None:
+        """Copy the runs under the data directory; `state()` is that of the current one."""
+        self._settings = settings
+        self._data_dir = settings.data_dir.resolve()
+        self._store = store
+        self._state = state
+        self._copied: set[Path] = set()
+        self._told: dict[str, Any] | None = None
+        self.outage: str | None = None
+
+    @classmethod
+    def of(cls, settings: TrainerSettings, state: Callable[[], RunState | None]) -> "RunKeeper":
+        """A keeper on the models store of the settings; nothing is asked of the store yet."""
+        store = open_store(settings.models_store, S3Credentials.of(settings))
+        return cls(settings, store, state)
+
+    async def run(self) -> None:
+        """Copy until cancelled; an outage is waited out."""
+        while True:
+            try:
+                await asyncio.to_thread(self.copy_new)
+                self.outage = None
+            except StorageError as error:
+                if self.outage is None:
+                    log.warning("checkpoints stay on this disk", extra={"reason": str(error)})
+                self.outage = str(error)
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    def copy_new(self) -> None:
+        """Copy what is not in the store yet; blocks.
+
+        Raises:
+            StorageError: The store did not take it.
+        """
+        for record in list_runs(self._data_dir):
+            directory = self._data_dir / "runs" / record.run_id
+            self._copy_evaluations(record, directory)
+            self._copy_checkpoints(record, directory)
+        self.tell_progress()
+
+    def tell_progress(self) -> None:
+        """Write `pipeline/progress.json`, here and in the store, when something changed."""
+        state = self._state()
+        if state is None:
+            return
+        directory = self._data_dir / "runs" / state.run_id
+        found = evaluations.read_all(directory)
+        said = progress(state, self._settings, found)
+        if said == self._told:
+            return
+        text = json.dumps({"updated_at": datetime.now(UTC).isoformat(), **said}, indent=1)
+        directory.mkdir(parents=True, exist_ok=True)
+        partial = directory / "progress.partial"
+        partial.write_text(text)
+        partial.replace(directory / "progress.json")
+        self._store.put(keys.PROGRESS, text.encode(), content_type="application/json")
+        self._told = said
+
+    def _copy_checkpoints(self, record: RunRecord, directory: Path) -> None:
+        new = [p for p in checkpoints.whole(directory / "checkpoints") if p not in self._copied]
+        if not new:
+            return
+        for path in new:
+            try:
+                checkpoint_store.upload(self._store, path)
+                self._show_epoch(path)
+            except CheckpointError as error:
+                log.warning("a checkpoint was not copied", extra={"reason": str(error)})
+            self._copied.add(path)
+        best = evaluations.best(evaluations.read_all(directory))
+        checkpoint_store.prune(
+            self._store,
+            record.run_id,
+            keep=self._settings.checkpoints_kept,
+            protected={best.iteration} if best else (),
+        )
+
+    def _show_epoch(self, path: Path) -> None:
+        """The seeds' name for the checkpoint at the end of an epoch."""
+        manifest = checkpoints.read_manifest(path)
+        settings = TrainerSettings.model_validate_json(manifest.record.settings)
+        ended = Plan.of(settings, 0).epochs_ended(manifest.counters.env_steps)
+        if ended:
+            self._store.put(
+                keys.checkpoint(ended - 1, checkpoints.MANIFEST),
+                manifest.model_dump_json(indent=1).encode(),
+                content_type="application/json",
+            )
+
+    def _copy_evaluations(self, record: RunRecord, directory: Path) -> None:
+        for evaluation in evaluations.read_all(directory):
+            path = directory / evaluations.FOLDER / f"{evaluation.evaluation_id}.json"
+            if path in self._copied:
+                continue
+            text = evaluation.model_dump_json(indent=1).encode()
+            key = keys.evaluation(record.run_id, evaluation.evaluation_id)
+            self._store.put_once(key, text, content_type="application/json")
+            self._copied.add(path)
+
+
+def progress(state: RunState, settings: TrainerSettings, found: list[Evaluation]) -> dict[str, Any]:
+    """What `pipeline/progress.json` says of a run; what is unknown is null."""
+    last = state.last
+    best = evaluations.best(found)
+    return {
+        "run_id": state.run_id,
+        "status": state.status,
+        "mode": settings.mode,
+        "attempt": state.attempt,
+        "epoch": state.env_steps // settings.epoch_steps,
+        "epoch_steps": settings.epoch_steps,
+        "iteration": state.iteration,
+        "env_steps": state.env_steps,
+        "steps_per_second": last.steps_per_second if last else None,
+        "trained_hours": last.trained_seconds / 3600 if last else None,
+        "run_hours": settings.run_hours,
+        "seconds_left": last.seconds_left if last else None,
+        "episodes": last.episodes if last else None,
+        "episode_return_mean": last.episode_return_mean if last else None,
+        "milestone_fraction": last.milestone_fraction if last else None,
+        "milestones": last.milestones if last else [],
+        "reward_model_version": state.reward_model_version,
+        "checkpoint_iteration": state.checkpoint,
+        "evaluations": len(found),
+        "last_evaluation": _short(found[-1]) if found else None,
+        "best_evaluation": _short(best) if best else None,
+        "failure": state.failure,
+    }
+
+
+def _short(evaluation: Evaluation) -> dict[str, Any]:
+    return evaluation.model_dump(
+        mode="json",
+        include={
+            "evaluation_id", "checkpoint", "epoch", "iteration", "env_steps", "fraction_mean",
+            "return_mean", "length_mean", "milestones",
+        },
+    )  # fmt: skip

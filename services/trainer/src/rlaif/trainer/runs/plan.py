@@ -1,0 +1,89 @@
+"""When a run saves, evaluates and ends: counters in, answers out.
+
+An epoch ends at each multiple of `epoch_steps`, so that a run that was killed ends it where it
+would have ended. Epoch numbers begin at 0. The time of a run is what its checkpoints count: the
+seconds in the training loop, over all attempts; neither stops nor what a kill lost.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rlaif.trainer.settings import Mode, TrainerSettings
+
+End = Literal["time", "epoch", "evaluated", "asked"]
+"""Why a run ends: RUN_HOURS are over, its epoch is, its evaluation is, or somebody asked."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The plan of one attempt.
+
+    Attributes:
+        mode: Of the run.
+        epoch_steps: Environment steps of an epoch.
+        eval_interval: Epochs between two evaluations; 0 for none.
+        run_seconds: Training time after which the run ends.
+        checkpoint_seconds: Longest training between two checkpoints.
+        first_step: Environment steps at which the attempt began.
+    """
+
+    mode: Mode
+    epoch_steps: int
+    eval_interval: int
+    run_seconds: float
+    checkpoint_seconds: float
+    first_step: int = 0
+
+    @classmethod
+    def of(cls, settings: TrainerSettings, first_step: int) -> "Plan":
+        """The plan that the settings make."""
+        return cls(
+            mode=settings.mode,
+            epoch_steps=settings.epoch_steps,
+            eval_interval=settings.eval_interval,
+            run_seconds=settings.run_hours * 3600,
+            checkpoint_seconds=settings.checkpoint_minutes * 60,
+            first_step=first_step,
+        )
+
+    def epochs_ended(self, env_steps: int) -> int:
+        """Epochs that are over."""
+        return env_steps // self.epoch_steps
+
+    def end(self, env_steps: int, trained_seconds: float) -> End | None:
+        """Why training ends now; None when it goes on."""
+        if self.mode == "epoch" and self.epochs_ended(env_steps) > self.epochs_ended(
+            self.first_step
+        ):
+            return "epoch"
+        return "time" if trained_seconds >= self.run_seconds else None
+
+    def saves(self, before: int, after: int, seconds_since_save: float) -> bool:
+        """Whether to save after an iteration that led from `before` to `after` steps."""
+        ended = self.epochs_ended(after) > self.epochs_ended(before)
+        return ended or seconds_since_save >= self.checkpoint_seconds
+
+    def evaluates(self, env_steps: int, evaluated: set[int]) -> int | None:
+        """The number of the epoch to evaluate now; None when there is nothing to evaluate.
+
+        Args:
+            env_steps: Of the run.
+            evaluated: Numbers of the epochs that were.
+        """
+        ended = self.epochs_ended(env_steps)
+        if self.mode != "pipeline" or not self.eval_interval or not ended:
+            return None
+        due = ended % self.eval_interval == 0 and ended - 1 not in evaluated
+        return ended - 1 if due else None
+
+    def seconds_left(
+        self, env_steps: int, trained_seconds: float, steps_per_second: float | None
+    ) -> float | None:
+        """Training time until the run ends; None while the rate is unknown."""
+        by_time = max(0.0, self.run_seconds - trained_seconds)
+        if self.mode != "epoch":
+            return by_time
+        if not steps_per_second:
+            return None
+        last = (self.epochs_ended(self.first_step) + 1) * self.epoch_steps
+        return min(by_time, max(0, last - env_steps) / steps_per_second)

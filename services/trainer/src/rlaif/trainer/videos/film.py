@@ -1,0 +1,104 @@
+"""An episode in, a film out: replayed with pictures, proved by the digest of the RAM at its end."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+import av
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.game.cartridges import Cartridge
+from rlaif.game.emulator import SCREEN_SHAPE, PyBoyEmulator
+from rlaif.game.replay import replay
+from rlaif.trainer.env.episode_log import RecordedEpisode
+
+Format = Literal["mp4", "webm"]
+
+FRAMES_A_SECOND = 60
+"""Of the game, nearly: a Game Boy draws 59.73."""
+
+_CODECS: dict[Format, tuple[str, dict[str, str]]] = {
+    "mp4": ("libx264", {"crf": "20", "preset": "veryfast"}),
+    "webm": ("libvpx-vp9", {"crf": "30", "b:v": "0", "deadline": "realtime", "cpu-used": "8"}),
+}
+
+Picture = npt.NDArray[np.uint8]
+
+
+def pictures(episode: RecordedEpisode, cartridge: Cartridge) -> Iterator[tuple[int, Picture]]:
+    """(Game frames since the start, `[144, 160, 3]` picture) after each decision step.
+
+    Raises:
+        ReplayError: Another game or emulator, or the replay led to other RAM. What came before the
+            error is then worth nothing.
+        KeyframeError: The start is damaged.
+    """
+    capture = episode.whole.capture
+    emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    try:
+        for step in replay(
+            emulator,
+            capture,
+            episode.whole.keyframe,
+            rom_sha256=cartridge.sha256,
+            render_steps=frozenset(range(len(capture.actions))),
+        ):
+            yield step.frame, emulator.screen()
+    finally:
+        emulator.close()
+
+
+def film(
+    episode: RecordedEpisode,
+    cartridge: Cartridge,
+    path: Path,
+    *,
+    form: Format = "mp4",
+    scale: int = 3,
+    speed: int = 1,
+) -> int:
+    """Write a film of an episode; the file appears whole or not at all.
+
+    Pictures are shown for as long as the game took, waits included.
+
+    Args:
+        episode: What is replayed.
+        cartridge: The game on which it was played.
+        path: Of the film.
+        form: Container: mp4 holds H.264, webm VP9.
+        scale: Width and height of a pixel of the game.
+        speed: So many times faster than the game.
+
+    Returns:
+        Pictures in it.
+
+    Raises:
+        ReplayError: Another game or emulator, or the replay led to other RAM.
+        KeyframeError: The start is damaged.
+    """
+    partial = path.with_name(f".{path.name}.partial")
+    codec, options = _CODECS[form]
+    count = 0
+    try:
+        with av.open(str(partial), "w", format=form) as container:
+            stream = container.add_stream(codec, rate=FRAMES_A_SECOND, options=options)
+            assert isinstance(stream, av.VideoStream), "both codecs are of pictures"
+            stream.height, stream.width = SCREEN_SHAPE[0] * scale, SCREEN_SHAPE[1] * scale
+            stream.pix_fmt = "yuv420p"
+            stream.codec_context.time_base = Fraction(1, FRAMES_A_SECOND * speed)
+            for frame, picture in pictures(episode, cartridge):
+                image = av.VideoFrame.from_ndarray(_enlarged(picture, scale), format="rgb24")
+                image.pts, image.time_base = frame, Fraction(1, FRAMES_A_SECOND * speed)
+                container.mux(stream.encode(image))
+                count += 1
+            container.mux(stream.encode(None))
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return count
+
+
+def _enlarged(picture: Picture, scale: int) -> Picture:
+    return np.ascontiguousarray(picture.repeat(scale, axis=0).repeat(scale, axis=1))

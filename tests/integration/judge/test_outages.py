@@ -1,0 +1,103 @@
+"""What the judge makes of a route that misbehaves for a while: it waits, and loses nothing."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from rlaif.bus.connection import Bus
+from rlaif.contracts.events import SegmentExported
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.segments import described_state, write_segment
+from rlaif.testing.waiting import all_answered, eventually
+
+SEGMENTS = 5
+OUTAGE_SECONDS = 3.0
+PAUSE_SECONDS = 0.5
+AT_ONCE = 8
+"""Calls on one route at once, the default."""
+QUICK = {
+    "breaker_failures": 3,
+    "breaker_pause_seconds": PAUSE_SECONDS,
+    "call_timeout_seconds": 1.0,
+    "least_call_timeout_seconds": 0.5,
+    "call_attempts": 3,
+    "cached_answers": 2000,
+}
+
+
+async def _export(bus: Bus, store: ObjectStore) -> None:
+    for at in range(SEGMENTS):
+        walk = [described_state(step + at) for step in range(75)]
+        event = await asyncio.to_thread(write_segment, store, f"seg-{at}", states=walk)
+        await bus.publisher("exporter").publish(event)
+
+
+def _scored(store: ObjectStore) -> int:
+    return sum(1 for _ in store.list(keys.scores()))
+
+
+async def _recover(bus: Bus, store: ObjectStore) -> float:
+    """Seconds until every segment has its score."""
+    began = time.monotonic()
+
+    async def all_scored() -> bool:
+        return await asyncio.to_thread(_scored, store) == SEGMENTS
+
+    await eventually(all_scored, "every segment is scored", seconds=30)
+    seconds = time.monotonic() - began
+    await eventually(
+        lambda: all_answered(bus, SegmentExported, "judge"), "no event is left", seconds=20
+    )
+    return seconds
+
+
+async def _lasts(seconds: float) -> None:
+    """Let an outage last."""
+    await asyncio.sleep(seconds)
+
+
+@pytest.mark.parametrize("fault", ["429", "500", "timeout", "drip"])
+async def test_a_route_that_fails_for_a_while_is_called_seldom_and_costs_nothing(
+    bus: Bus, episodes_store: ObjectStore, start_judge: Any, stand_in: Any, fault: str
+) -> None:
+    await stand_in.fail(f"puzzle/{fault}:1")
+    await start_judge(**QUICK)
+    await _export(bus, episodes_store)
+    await _lasts(OUTAGE_SECONDS)
+    assert await asyncio.to_thread(_scored, episodes_store) == 0
+    before = await stand_in.calls(route="puzzle")
+    await _lasts(OUTAGE_SECONDS)
+    calls = await stand_in.calls(route="puzzle") - before
+    # At most one call a rest; a 429 asks for rests of a second.
+    assert calls <= 1 + OUTAGE_SECONDS / PAUSE_SECONDS
+    await stand_in.fail("")
+    assert await _recover(bus, episodes_store) < 10
+    assert await bus.dead_letters() == []
+
+
+async def test_a_route_that_is_dead_at_the_start_is_used_when_it_comes(
+    bus: Bus, episodes_store: ObjectStore, start_judge: Any, stand_in: Any, unused_tcp_port: int
+) -> None:
+    client = await start_judge(**QUICK, llm_puzzle_url=f"http://127.0.0.1:{unused_tcp_port}/puzzle")
+    await _export(bus, episodes_store)
+    await _lasts(OUTAGE_SECONDS)
+    health = (await client.get("/api/v1/judges")).json()["judges"][1]["health"]
+    # The first calls go at once; then one a rest.
+    assert health["calls"] <= AT_ONCE + 1 + OUTAGE_SECONDS / PAUSE_SECONDS
+    assert "cannot be reached" in health["last_error"]
+    async with stand_in.also_at(unused_tcp_port):
+        assert await _recover(bus, episodes_store) < 10
+    assert await bus.dead_letters() == []
+
+
+async def test_mixed_faults_lose_no_segment_and_make_no_dead_letter(
+    bus: Bus, episodes_store: ObjectStore, start_judge: Any, stand_in: Any
+) -> None:
+    await stand_in.fail("429:0.1,500:0.1,garbage:0.1,truncated:0.05,huge:0.05,slow:0.05")
+    await start_judge(**QUICK)
+    await _export(bus, episodes_store)
+    await _recover(bus, episodes_store)
+    assert await bus.dead_letters() == []

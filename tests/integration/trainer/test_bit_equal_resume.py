@@ -1,0 +1,178 @@
+"""A checkpoint holds everything: what comes after it comes again, bit for bit."""
+
+import hashlib
+import shutil
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import ray
+
+from rlaif.trainer.env.config import EnvConfig
+from rlaif.trainer.env.game_env import GameEnv
+from rlaif.trainer.env.recorder import CaptureContext
+from rlaif.trainer.env.vector import EmulatorVector
+from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
+from rlaif.trainer.rl import snapshot
+from rlaif.trainer.rl.ppo import ShapedPPO, build_config
+from rlaif.trainer.rl.progress import RunFigures
+from rlaif.trainer.runs import tree_file
+from rlaif.trainer.settings import TrainerSettings
+
+EPISODE = 100
+
+
+def explore(directory: Path) -> ExploreConfig:
+    """Everything that draws: archived starts, swarming, states kept often."""
+    return ExploreConfig(directory=directory, restarts=0.5, swarm=0.5, save_every=50)
+
+
+class Play:
+    """Two games and who explores them, without RLlib."""
+
+    def __init__(self, directory: Path, attempt: int, *, begin: bool = True) -> None:
+        self.directory = directory
+        self.explorer: Explorer | None = None
+        config = EnvConfig(run_id="r", attempt=attempt, episode_length=EPISODE)
+        self.vector = EmulatorVector(
+            config, count=2, runner=0, seed=3, watch=self._watch, begin=begin
+        )
+
+    def _watch(self, game: GameEnv, n: int) -> WatchedEnvironment:
+        if self.explorer is None:
+            self.explorer = Explorer.of_game(
+                explore(self.directory),
+                runner=0,
+                cartridge=game.cartridge,
+                emulator=game.emulator,
+                frame_skip=4,
+            )
+        return self.explorer.environment(n)
+
+    def play(self, steps: int, seed: int) -> tuple[bytes, list[str], tuple[str, ...]]:
+        """Observations and rewards, RAM digests, and where episodes started."""
+        actions = np.random.default_rng(seed).integers(0, 8, size=(steps, 2))
+        self.vector.begin_fragment(steps, capture_quota=2, context=CaptureContext())
+        for t in range(steps):
+            self.vector.step(t, actions[t])
+        empty = np.zeros((steps, 2), dtype=np.float32)
+        done = self.vector.end_fragment(np.zeros((steps, 2, 8), dtype=np.float32), empty)
+        seen = done.transitions.observations.tobytes() + done.rewards.tobytes()
+        return seen, self.vector.ram_digests(), tuple(each.start for each in done.episodes)
+
+
+def test_games_go_on_in_the_middle_of_their_episodes(tmp_path: Path):
+    first = Play(tmp_path / "first", attempt=0)
+    assert first.explorer is not None
+    first.play(250, seed=1)
+    tree_file.write(
+        tmp_path / "saved.npz",
+        {"vector": first.vector.memory(), "explorer": first.explorer.memory()},
+    )
+    shutil.copytree(tmp_path / "first", tmp_path / "second")
+    expected = first.play(300, seed=2)
+    assert any(start.startswith("archive:") for start in expected[2]), "exploration drew starts"
+
+    saved = tree_file.read(tmp_path / "saved.npz")
+    second = Play(tmp_path / "second", attempt=1, begin=False)
+    assert second.explorer is not None
+    assert second.vector.recall(saved["vector"]) is None
+    second.explorer.recall(saved["explorer"], played_from=saved["explorer"]["played_from"])
+    assert second.play(300, seed=2) == expected
+    assert second.explorer.memory() == first.explorer.memory()
+    assert second.explorer.coverage == first.explorer.coverage
+    first.vector.close()
+    second.vector.close()
+
+
+def test_games_of_other_settings_are_not_gone_on_with():
+    one = EmulatorVector(EnvConfig(run_id="r"), count=1, runner=0, seed=3)
+    other = EmulatorVector(EnvConfig(run_id="r", frame_skip=2), count=1, runner=0, seed=3)
+    why = other.recall(one.memory())
+    assert why is not None
+    assert "'frame_skip': 4" in why
+    one.close()
+    other.close()
+
+
+@pytest.fixture
+def cluster() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ray.init(
+            address="local",
+            num_cpus=2,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level="ERROR",
+        )
+        yield
+        ray.shutdown()
+
+
+def algorithm(directory: Path, workers: int, *, attempt: int, resumes: bool) -> ShapedPPO:
+    settings = TrainerSettings(
+        ray_workers=workers,
+        envs_per_worker=1,
+        batch_size=128,
+        minibatch_size=32,
+        epochs=2,
+        learning_rate=1e-3,
+        curiosity_weight=0.1,
+        imitation_weight=0.1,
+    )
+    env = EnvConfig(run_id="r", attempt=attempt, episode_length=EPISODE)
+    return ShapedPPO(build_config(settings, env, explore(directory), resumes=resumes))
+
+
+def parameters(algorithm: ShapedPPO) -> str:
+    """Digest of every network parameter and every number of the optimizer."""
+    digest = hashlib.sha256()
+    learner = algorithm.learner_group.get_state()["learner"]
+    weights = learner["rl_module"]["default_policy"]
+    for name in sorted(weights):
+        digest.update(np.asarray(weights[name]).tobytes())
+    for each in learner["optimizer"].values():
+        for moments in each["state"]["state"].values():
+            for name in sorted(moments):
+                digest.update(np.asarray(moments[name]).tobytes())
+    return digest.hexdigest()
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("workers", [0, 1], ids=["in the process", "one runner, overlapped"])
+def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
+    tmp_path: Path, cluster: None, workers: int
+):
+    run, copy = tmp_path / "run", tmp_path / "copy"
+    run.mkdir()
+    checkpoint = run / "checkpoint"
+    checkpoint.mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = algorithm(run, workers, attempt=0, resumes=False)
+        for _ in range(2):
+            one.train()
+        before = parameters(one)
+        snapshot.save(one, RunFigures(), checkpoint, run)
+        shutil.copytree(run, copy)  # the run goes on in its own directory
+        expected = []
+        for _ in range(2):
+            one.train()
+            expected.append(parameters(one))
+        one.stop()
+
+        two = algorithm(copy, workers, attempt=1, resumes=True)
+        assert parameters(two) != before
+        assert snapshot.restore(two, RunFigures(), copy / "checkpoint") == []
+        assert parameters(two) == before
+        found = []
+        for _ in range(2):
+            two.train()
+            found.append(parameters(two))
+        two.stop()
+    assert found == expected
+    assert len({before, *expected}) == 3, "each update changed them"
+    assert not list(checkpoint.glob("*.pkl")), "nothing is pickled"

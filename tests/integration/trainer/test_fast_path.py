@@ -1,0 +1,127 @@
+"""Sampling that overlaps the update, with real runners; and RLlib's own parts on the same game."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import ray
+
+from rlaif.trainer.env.config import EnvConfig
+from rlaif.trainer.rl import snapshot
+from rlaif.trainer.rl.ppo import ShapedPPO, build_config
+from rlaif.trainer.rl.progress import RunFigures
+from rlaif.trainer.rl.stock import StockPPO, build_stock_config
+from rlaif.trainer.settings import TrainerSettings
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
+    pytest.mark.timeout(300),
+]
+
+BATCH = 64
+SECONDS = 120.0
+
+
+@pytest.fixture(scope="module")
+def ray_here() -> Iterator[None]:
+    ray.init(
+        address="local",
+        num_cpus=3,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+    )
+    yield
+    ray.shutdown()
+
+
+def settings_of(workers: int, *, overlap: bool = True) -> TrainerSettings:
+    return TrainerSettings(
+        RAY_WORKERS=workers,
+        ENVS_PER_WORKER=2,
+        BATCH_SIZE=BATCH,
+        minibatch_size=32,
+        epochs=1,
+        hidden=16,
+        overlap=overlap,
+    )
+
+
+def algorithm_of(workers: int, *, overlap: bool = True) -> ShapedPPO:
+    settings = settings_of(workers, overlap=overlap)
+    return ShapedPPO(build_config(settings, EnvConfig(run_id="t", noop_start=0, walk_start=0)))
+
+
+def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replaced(ray_here: None):
+    algorithm = algorithm_of(workers=2)
+    try:
+        lags, last = [], None
+        for _ in range(3):
+            algorithm.train()
+            lags.append(algorithm.policy_lag)
+            first, second = algorithm.fragments
+            assert (first.runner, second.runner) == (1, 2)
+            if last is not None:
+                assert first.continues, "nothing was played in between"
+                assert np.array_equal(first.transitions.observations[0], last)
+            last = first.transitions.observations[-1]
+        assert lags == [0, 1, 1], "one update behind from the second iteration on"
+        assert algorithm.env_steps == 3 * BATCH
+
+        ray.kill(algorithm.env_runner_group._worker_manager.actors()[2], no_restart=False)
+        deadline = time.monotonic() + SECONDS
+        seen = []
+        while not any(runner == 2 for runner, _ in seen):
+            assert time.monotonic() < deadline, f"the runner was not replaced: {seen}"
+            before = algorithm.env_steps
+            algorithm.train()
+            seen = [(each.runner, each.continues) for each in algorithm.fragments]
+            assert algorithm.env_steps > before or not seen, "training goes on with the other one"
+            assert algorithm.policy_lag <= 1
+        assert (2, False) in seen, "its games are new ones"
+    finally:
+        algorithm.stop()
+
+
+def test_without_overlap_each_batch_is_played_with_the_newest_policy(ray_here: None):
+    algorithm = algorithm_of(workers=1, overlap=False)
+    try:
+        for version in range(3):
+            algorithm.train()
+            (fragment,) = algorithm.fragments
+            assert (fragment.policy_version, algorithm.policy_lag) == (version, 0)
+    finally:
+        algorithm.stop()
+
+
+def test_without_runner_processes_nothing_overlaps(ray_here: None):
+    algorithm = algorithm_of(workers=0)
+    try:
+        assert not algorithm.overlaps
+        for _ in range(2):
+            algorithm.train()
+            assert algorithm.policy_lag == 0
+    finally:
+        algorithm.stop()
+
+
+def test_rllibs_own_parts_train_and_are_saved_on_the_same_game(ray_here: None, tmp_path: Path):
+    settings = settings_of(workers=0)
+    algorithm = StockPPO(build_stock_config(settings, EnvConfig(run_id="t", noop_start=0)))
+    try:
+        result = algorithm.train()
+        assert algorithm.env_steps == BATCH
+        assert np.isfinite(result["learners"]["default_policy"]["total_loss"])
+        assert algorithm.fragments == []
+        folder = tmp_path / "checkpoint"
+        folder.mkdir()
+        snapshot.save(algorithm, RunFigures(), folder, tmp_path)
+        algorithm.env_steps = 0
+        assert snapshot.restore(algorithm, RunFigures(), folder), "it tells that games begin anew"
+        assert algorithm.env_steps == BATCH
+        algorithm.train()
+        assert algorithm.env_steps > BATCH
+    finally:
+        algorithm.stop()

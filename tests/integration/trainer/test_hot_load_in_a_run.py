@@ -1,0 +1,95 @@
+"""Reward models come and go while a real training process runs; a bad one changes nothing."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+import torch
+
+from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.reward_net import artifact
+from rlaif.reward_net.network import RewardNet
+from rlaif.testing.waiting import eventually
+from rlaif.trainer.runs.protocol import GrantCaptures, LoadRewardModel
+from rlaif.trainer.runs.spool import Spool, SpooledCapture
+from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.settings import TrainerSettings
+
+SECONDS = 90.0
+SPEC = RewardNetSpec(layout_version=LAYOUT_VERSION, hidden=(8,), spread=0.1)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> TrainerSettings:
+    return TrainerSettings(
+        data_dir=tmp_path,
+        RAY_WORKERS=0,
+        BATCH_SIZE=128,
+        minibatch_size=64,
+        epochs=1,
+        EPISODE_LENGTH=100,
+        shaping_ramp_iterations=2,
+        shaping_swap_iterations=2,
+        curiosity_weight=0.1,
+    )
+
+
+def published(directory: Path, version: int, *, spoiled: bool = False) -> LoadRewardModel:
+    net = RewardNet(SPEC, generator=torch.Generator().manual_seed(version))
+    data = artifact.save(net, SPEC, version=version)
+    path = directory / f"{version}.safetensors"
+    path.write_bytes(data[:-8] if spoiled else data)
+    return LoadRewardModel(version=version, path=str(path), sha256=hashlib.sha256(data).hexdigest())
+
+
+@pytest.mark.timeout(240)
+async def test_models_are_swapped_between_iterations_and_a_refused_one_is_told(
+    settings: TrainerSettings, tmp_path: Path
+):
+    run = RunSupervisor(settings, "r-hot-load")
+
+    async def until(what: str, condition) -> None:
+        await eventually(condition, what, seconds=SECONDS)
+
+    run.start(published(tmp_path, 1))
+    await until("model 1 pays", lambda: paid_by(run) == (1, 1.0))
+    last = run.state.last
+    assert last is not None
+    assert set(last.reward_statistics) == {"game", "shaping", "curiosity"}
+    assert {"shaping", "curiosity", "room"} <= set(last.reward_parts)
+    assert last.reward_statistics["shaping"].std > 0
+    assert last.reward_statistics["curiosity"].mean > 0
+    assert last.potential_mean is not None
+
+    spool = Spool(run.directory / "spool")
+    await run.send(GrantCaptures(segments=2))
+    await until("a segment is captured", lambda: spool.count() > 0)
+    captured = SpooledCapture.unpack(next(spool.waiting()).read_bytes()).capture
+    assert captured.reward_model_version == 1
+
+    await run.send(published(tmp_path, 2, spoiled=True))
+    await until("model 2 is refused", lambda: run.state.reward_model_refused is not None)
+    refused = run.state.reward_model_refused
+    assert refused is not None
+    assert (refused.version, refused.reason.split(":")[0]) == (2, "hash_mismatch")
+    seen = run.state.iteration
+    await until("training goes on", lambda: run.state.iteration > seen)
+    assert paid_by(run) == (1, 1.0), "the old one stays"
+
+    await run.send(published(tmp_path, 3))
+    await until("model 3 pays in full", lambda: paid_by(run) == (3, 1.0))
+    assert run.state.reward_model_version == 3
+    assert run.state.reward_model_refused is None
+    await run.stop()
+
+    resumed = RunSupervisor(settings, "r-hot-load")
+    resumed.start()
+    await until("the resumed run has it from its checkpoint", lambda: paid_by(resumed) == (3, 1.0))
+    await resumed.stop()
+
+
+def paid_by(run: RunSupervisor) -> tuple[int | None, float] | None:
+    """Version and share of the reward model of the last iteration."""
+    last = run.state.last
+    return (last.reward_model_version, last.reward_model_share) if last else None

@@ -1,0 +1,151 @@
+"""POLICY=cnn: the same PPO on what the emulators draw; POLICY=mlp draws nothing."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import ray
+import torch
+from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.core.columns import Columns
+
+from rlaif.game.emulator import PyBoyEmulator
+from rlaif.trainer.env.config import EnvConfig
+from rlaif.trainer.rl import snapshot
+from rlaif.trainer.rl.evaluation import EvaluationTask, play_on_runners
+from rlaif.trainer.rl.picture_policy import PICTURES
+from rlaif.trainer.rl.ppo import ShapedPPO, build_config
+from rlaif.trainer.rl.progress import RunFigures
+from rlaif.trainer.settings import TrainerSettings
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
+    pytest.mark.timeout(300),
+]
+
+
+@pytest.fixture(scope="module")
+def ray_here() -> Iterator[None]:
+    ray.init(
+        address="local",
+        num_cpus=1,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+    )
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each step was drawn."""
+    seen: list[bool] = []
+    step = PyBoyEmulator.step
+
+    def noted(self: PyBoyEmulator, action: int, frame_skip: int, *, render: bool = False) -> None:
+        seen.append(render)
+        step(self, action, frame_skip, render=render)
+
+    monkeypatch.setattr(PyBoyEmulator, "step", noted)
+    return seen
+
+
+def algorithm_of(policy: str, *, attempt: int = 0, resumes: bool = False) -> ShapedPPO:
+    settings = TrainerSettings(
+        POLICY=policy,
+        RAY_WORKERS=0,
+        ENVS_PER_WORKER=2,
+        BATCH_SIZE=80,
+        minibatch_size=40,
+        epochs=2,
+        hidden=32,
+    )
+    env = EnvConfig(
+        run_id="t",
+        attempt=attempt,
+        noop_start=0,
+        walk_start=0,
+        episode_length=30,
+        pictures=policy == "cnn",
+    )
+    return ShapedPPO(build_config(settings, env, resumes=resumes))
+
+
+def weights(algorithm: ShapedPPO) -> dict[str, np.ndarray]:
+    state = algorithm.learner_group.get_weights()[DEFAULT_MODULE_ID]
+    return {name: np.array(value) for name, value in state.items()}
+
+
+def test_it_learns_from_what_was_drawn_and_its_runner_saw_the_same(
+    ray_here: None, drawn: list[bool]
+):
+    algorithm = algorithm_of("cnn")
+    try:
+        module = algorithm.env_runner_group.local_env_runner.module
+        before = {name: value.clone() for name, value in module.state_dict().items()}
+        drawn.clear()
+        algorithm.train()
+        assert drawn.count(True) == 80, "every step, and none of the warm-up"
+        (fragment,) = algorithm.fragments
+        assert fragment.pictures is not None
+        assert fragment.pictures.frames.std(axis=(2, 3)).min() > 0, "every one shows something"
+        trans = fragment.transitions
+        stacks, finals = fragment.pictures.stacks(trans.ended, trans.final_index)
+        assert len(finals) == 2, "an episode was cut in each game"
+        module.load_state_dict(before)
+        with torch.inference_mode():
+            out = module.forward_inference(
+                {
+                    Columns.OBS: torch.from_numpy(trans.observations[:-1].reshape(-1, 128)),
+                    PICTURES: torch.from_numpy(stacks[:-1].reshape(-1, *stacks.shape[2:])),
+                }
+            )
+        logits = out[Columns.ACTION_DIST_INPUTS].numpy().reshape(fragment.action_dist_inputs.shape)
+        assert np.allclose(logits, fragment.action_dist_inputs, atol=1e-5)
+        assert not np.allclose(logits[0], logits[20], atol=1e-6), "it tells pictures apart"
+        moved = {
+            name: float(abs(weights(algorithm)[name] - before[name].numpy()).max())
+            for name in before
+        }
+        assert min(moved.values()) > 0, moved
+    finally:
+        algorithm.stop()
+
+
+def test_without_it_nothing_is_drawn(ray_here: None, drawn: list[bool]):
+    algorithm = algorithm_of("mlp")
+    try:
+        algorithm.train()
+        assert len(drawn) >= 80
+        assert not any(drawn)
+        assert algorithm.fragments[0].pictures is None
+    finally:
+        algorithm.stop()
+
+
+def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(
+    ray_here: None, tmp_path: Path
+):
+    first = algorithm_of("cnn")
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "run").mkdir()
+    try:
+        first.train()
+        snapshot.save(first, RunFigures(), tmp_path / "saved", tmp_path / "run")
+        first.train()
+        expected = weights(first)
+    finally:
+        first.stop()
+    second = algorithm_of("cnn", attempt=1, resumes=True)
+    try:
+        assert snapshot.restore(second, RunFigures(), tmp_path / "saved") == []
+        second.train()
+        again = weights(second)
+        assert all(np.array_equal(again[name], expected[name]) for name in expected)
+        task = EvaluationTask.of(second.config.env_config["env"], length=20, seed=5, greedy=False)
+        one, two = (play_on_runners(second.env_runner_group, task, 3) for _ in range(2))
+        assert one == two
+    finally:
+        second.stop()

@@ -1,0 +1,88 @@
+"""Runs over REST: started with settings of their own, watched, stopped, listed."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from rlaif.trainer.app import create_app
+from rlaif.trainer.settings import TrainerSettings
+
+SMALL = {"EPOCH_STEPS": 128, "BATCH_SIZE": 128, "minibatch_size": 64, "TRAINER_EPOCHS": 1}
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """Of a trainer that starts nothing by itself; NATS is away, stores are files."""
+    settings = TrainerSettings(
+        data_dir=tmp_path / "data",
+        autostart=False,
+        ray_workers=0,
+        nats_url="nats://127.0.0.1:9",
+        episodes_store=f"file://{tmp_path}/episodes",
+        models_store=f"file://{tmp_path}/models",
+    )
+    app = create_app(settings)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8081", timeout=600
+        ) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({"settings": {"EPOCH_STEP": 5}}, "unknown setting EPOCH_STEP"),
+        ({"settings": {"BATCH_SIZE": 64}}, "is larger than BATCH_SIZE 64"),
+        ({"settings": {"ROM_PATH": "/none.gbc"}}, "no ROM at /none.gbc"),
+        ({"mode": "evaluation", "checkpoint": "r-none"}, "no checkpoint 'r-none'"),
+    ],
+)
+async def test_wrong_settings_start_nothing(client: httpx.AsyncClient, body, detail):
+    answer = await client.post("/api/v1/runs", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["type"] == "/problems/wrong-settings"
+    assert detail in answer.json()["detail"]
+    assert (await client.get("/api/v1/runs")).json()["items"] == []
+
+
+async def test_an_unknown_run_is_not_gone_on_with(client: httpx.AsyncClient):
+    answer = await client.post("/api/v1/runs", json={"run_id": "r-none"})
+    assert (answer.status_code, answer.json()["type"]) == (404, "/problems/run-not-found")
+    assert (await client.post("/api/v1/runs/current/stop")).status_code == 404
+    assert (await client.post("/api/v1/runs", json={"modus": "epoch"})).status_code == 422
+
+
+@pytest.mark.timeout(900)
+async def test_a_run_is_started_watched_to_its_end_and_evaluated(client: httpx.AsyncClient):
+    body = {"mode": "epoch", "settings": SMALL}
+    run_id = (await client.post("/api/v1/runs", json=body)).json()["run_id"]
+    again = await client.post("/api/v1/runs", json=body)
+    assert (again.status_code, again.json()["type"]) == (409, "/problems/run-in-progress")
+    watched = await client.get(f"/api/v1/runs/{run_id}/events")
+    assert watched.headers["content-type"].startswith("text/event-stream")
+    views = [json.loads(line[6:]) for line in watched.text.splitlines() if line[:6] == "data: "]
+    assert {view["status"] for view in views} >= {"starting", "finished"}
+    last = views[-1]
+    assert (last["finished"], last["env_steps"], last["mode"]) == ("epoch", 128, "epoch")
+    assert last["overrides"]["epoch_steps"] == 128
+
+    (checkpoint,) = (await client.get("/api/v1/checkpoints")).json()["items"]
+    assert (checkpoint["run_id"], checkpoint["env_steps"]) == (run_id, 128)
+    body = {
+        "mode": "evaluation",
+        "checkpoint": run_id,
+        "settings": {"eval_episodes": 2, "eval_episode_length": 30},
+    }
+    own = (await client.post("/api/v1/runs", json=body)).json()["run_id"]
+    await client.get(f"/api/v1/runs/{own}/events")
+    (evaluation,) = (await client.get("/api/v1/evaluations")).json()["items"]
+    assert (evaluation["run_id"], evaluation["checkpoint"]) == (run_id, checkpoint["id"])
+    assert [each["steps"] for each in evaluation["episodes"]] == [30, 30]
+    runs = (await client.get("/api/v1/runs")).json()["items"]
+    assert [run["run_id"] for run in runs] == [run_id, own]

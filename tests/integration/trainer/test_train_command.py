@@ -1,0 +1,157 @@
+"""`rlaif-train` as a person runs it: no NATS, stores in files."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlaif.storage.file import FileStore
+from rlaif.testing.waiting import eventually
+from rlaif.trainer.runs import checkpoint_store, checkpoints
+from rlaif.trainer.runs.record import RunRecord
+
+SMALL = {
+    "RAY_WORKERS": "0",
+    "BATCH_SIZE": "128",
+    "EPISODE_LENGTH": "60",
+    "EPOCH_STEPS": "256",
+    "TRAINER_MINIBATCH_SIZE": "64",
+    "TRAINER_EPOCHS": "1",
+    "TRAINER_EVAL_EPISODES": "2",
+    "TRAINER_EVAL_EPISODE_LENGTH": "40",
+    "NATS_URL": "nats://127.0.0.1:9",
+}
+
+
+class Home:
+    """A place to run the command in.
+
+    Attributes:
+        store: Of the models.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.data_dir = path / "trainer"
+        self.store = FileStore(path / "models")
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith(("TRAINER_", "RAY_"))},
+            **SMALL,
+            "TRAINER_DATA_DIR": str(self.data_dir),
+            "MODELS_STORE": f"file://{path}/models",
+            "EPISODES_STORE": f"file://{path}/episodes",
+        }
+
+    def start(self, *options: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, "-m", "rlaif.trainer.cli", *options],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *options: str) -> tuple[int, str, str]:
+        process = self.start(*options)
+        try:
+            out, err = process.communicate(timeout=400)
+        finally:
+            process.kill()
+            process.wait()
+        return process.returncode, out, err
+
+    def runs(self) -> list[RunRecord]:
+        found = (self.data_dir / "runs").glob("*/run.json")
+        return [RunRecord.read(path) for path in found]
+
+    def json(self, key: str) -> dict[str, Any]:
+        return dict(json.loads(self.store.get(key)))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+@pytest.mark.timeout(1200)
+def test_a_pipeline_evaluates_tells_its_progress_and_comes_back_from_the_store(home: Home):
+    code, out, err = home.run("--mode", "pipeline", "--run-id", "r-p", "--run-hours", "0.0015")
+    assert (code, err) == (0, "")
+    assert "RUN_HOURS are over" in out
+    assert "no segment was captured for the judges: no NATS" in out
+    told = home.json("pipeline/progress.json")
+    assert (told["run_id"], told["status"], told["mode"]) == ("r-p", "finished", "pipeline")
+    assert told["evaluations"] >= 1
+    first = home.json("evaluations/r-p/r-p-e0000.json")
+    assert (first["epoch"], first["env_steps"], len(first["episodes"])) == (0, 256, 2)
+    assert home.json("checkpoints/epoch_0/manifest.json")["run_id"] == "r-p"
+    (record,) = home.runs()
+    assert record.finished == "time"
+    kept = checkpoint_store.stored(home.store, "r-p")
+    assert len(kept) <= 3, "the last two and the best"
+
+    shutil.rmtree(home.data_dir)
+    code, out, err = home.run("--mode", "epoch", "--run-id", "r-p")
+    assert (code, err) == (0, "")
+    assert f"goes on from {kept[-1].partition('-')[0]} at step {told['env_steps']:,}" in out
+    assert "not resumed" not in out, "games, policy and reward state came back"
+    assert "its epoch is over" in out
+    assert home.json("pipeline/progress.json")["env_steps"] > told["env_steps"]
+
+
+@pytest.mark.timeout(1200)
+async def test_ctrl_c_saves_and_the_checkpoint_plays_the_same_evaluation_twice(home: Home):
+    process = home.start("--run-id", "r-c")
+    log = home.data_dir / "runs" / "r-c" / "progress.json"
+    try:
+        await eventually(
+            lambda: log.exists() and json.loads(log.read_text())["iteration"] >= 1,
+            "an iteration",
+            seconds=300,
+        )
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=200)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, err) == (0, "")
+    assert "rlaif-train --run-id r-c" in out, "how to go on"
+    *_, saved = checkpoints.whole(home.data_dir / "runs" / "r-c" / "checkpoints")
+    assert checkpoints.verify(saved).counters.env_steps >= 128
+
+    played = []
+    for name in ("r-e1", "r-e2"):
+        code, _, err = home.run("--mode", "evaluation", "--checkpoint", "r-c", "--run-id", name)
+        assert (code, err) == (0, "")
+        played.append(home.json(f"evaluations/{name}/{name}.json"))
+    one, two = played
+    assert one["checkpoint"] == f"r-c/{saved.name}"
+    assert one["episodes"] == two["episodes"]
+    assert {each["steps"] for each in one["episodes"]} == {40}
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--rom-path", "/none.gbc"), "no ROM at /none.gbc"),
+        (("--batch-size", "64"), "TRAINER_MINIBATCH_SIZE 65 is larger than BATCH_SIZE 64"),
+        (("--mode", "evaluation"), "an evaluation needs TRAINER_CHECKPOINT"),
+        (("--epoch-steps", "none"), "epoch_steps: Input should be a valid integer"),
+        (("--resume",), "no run to go on with"),
+    ],
+)
+def test_a_wrong_setting_is_one_line_and_exit_code_2(
+    home: Home, options: tuple[str, ...], text: str
+):
+    home.environment["TRAINER_MINIBATCH_SIZE"] = "65"
+    code, out, err = home.run(*options)
+    assert (code, out) == (2, "")
+    assert text in err
+    assert err.startswith("rlaif-train: error: ")
+    assert err.count("\n") == 1

@@ -1,0 +1,104 @@
+"""The best episodes are kept as actions and filmed by replay, after the play."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from rlaif.game.actions import Action
+from rlaif.game.cartridges import load_cartridge
+from rlaif.game.replay import ReplayMismatchError
+from rlaif.trainer.env.config import EnvConfig
+from rlaif.trainer.env.episode_log import RecordedEpisode
+from rlaif.trainer.env.recorder import CaptureContext
+from rlaif.trainer.env.vector import EmulatorVector
+from rlaif.trainer.runs.record import record_path
+from rlaif.trainer.videos.__main__ import main
+from rlaif.trainer.videos.film import film
+from rlaif.trainer.videos.shelf import EpisodeShelf
+
+STEPS = 60
+
+
+@pytest.fixture(scope="module")
+def played():
+    """The fragment in which two environments play three episodes each, and its return values."""
+    config = EnvConfig(run_id="r-film", episode_length=STEPS, best_episodes=2)
+    vector = EmulatorVector(config, count=2, runner=1, seed=3)
+    vector.begin_fragment(3 * STEPS, capture_quota=0, context=CaptureContext(env_step=9))
+    # The first stands still, the second walks about.
+    actions = np.random.default_rng(1).integers(0, 4, 3 * STEPS)
+    for t in range(3 * STEPS):
+        vector.step(t, np.array([Action.NOP, actions[t - t % 12]]))
+    shape = (3 * STEPS, 2)
+    fragment = vector.end_fragment(np.zeros((*shape, 8), np.float32), np.zeros(shape, np.float32))
+    vector.close()
+    return fragment
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, played) -> EpisodeShelf:
+    shelf = EpisodeShelf.of_run(tmp_path / "runs" / "r-film", 2)
+    shelf.add(played.best)
+    return shelf
+
+
+def test_the_best_episodes_stay(played, shelf: EpisodeShelf):
+    found = [episode for _, episode in shelf.best()]
+    returns = sorted((each.reward for each in played.episodes), reverse=True)
+    assert [each.reward for each in found] == returns[:2]
+    assert returns[0] > returns[-1]
+    assert len(found[0].whole.capture.actions) == STEPS
+    shelf.add(replace(each, reward=-1.0) for each in played.best)
+    assert [each.reward for _, each in shelf.best()] != returns[:2], "the file was written anew"
+    assert len(shelf.best()) == 2
+
+
+def test_an_episode_survives_its_file(played):
+    for episode in played.best:
+        assert RecordedEpisode.unpack(episode.pack()) == episode
+    with pytest.raises(ValueError, match="not a recorded episode"):
+        RecordedEpisode.unpack(b'{"reward": 1}\n')
+
+
+@pytest.mark.parametrize("form", ["mp4", "webm"])
+def test_a_film_shows_every_step_for_as_long_as_it_took(tmp_path: Path, played, form):
+    episode = max(played.best, key=lambda each: each.rank)
+    path = tmp_path / f"best.{form}"
+    assert film(episode, load_cartridge(), path, form=form, scale=1) == STEPS
+    frames = 4 * STEPS + sum(wait for _, wait in episode.whole.capture.waits)
+    with av.open(str(path)) as container:
+        decoded = list(container.decode(video=0))
+    assert len(decoded) == STEPS
+    assert decoded[0].width == 160
+    shown = float(decoded[-1].time - decoded[0].time)
+    assert shown == pytest.approx((frames - 4) / 60, abs=0.02)
+    first, last = (decoded[n].to_ndarray(format="rgb24").astype(float) for n in (0, -1))
+    assert first.std() > 10, "not one colour"
+    assert abs(first - last).mean() > 0.5, "something moved"
+
+
+def test_a_film_of_other_play_is_not_made(tmp_path: Path, played):
+    best = max(played.best, key=lambda each: each.rank)
+    capture = best.whole.capture
+    other = capture.model_copy(update={"actions": "7" * len(capture.actions)})
+    forged = replace(best, whole=replace(best.whole, capture=other))
+    with pytest.raises(ReplayMismatchError):
+        film(forged, load_cartridge(), tmp_path / "forged.mp4", scale=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_films_the_best_of_a_run(tmp_path: Path, shelf: EpisodeShelf, capsys):
+    record_path(tmp_path, "r-film").write_text(json.dumps({"run_id": "r-film"}))
+    out = tmp_path / "zelda_videos"
+    options = ["r-film", "--data-dir", str(tmp_path), "--out", str(out), "--scale", "1"]
+    assert main([*options, "--best", "1", "--speed", "4"]) == 0
+    (made,) = (out / "r-film").iterdir()
+    assert made.name.startswith("1-r-film-")
+    assert made.suffix == ".mp4"
+    assert f"{STEPS} steps" in capsys.readouterr().out
+    assert main(["r-other", "--data-dir", str(tmp_path)]) == 2
+    assert "no run r-other" in capsys.readouterr().err

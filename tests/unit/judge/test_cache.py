@@ -1,0 +1,105 @@
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from rlaif.judge.cache import AnswerCache, request_key
+from rlaif.judge.ports import Answer, CompletionRequest, UnavailableError
+
+REQUEST = CompletionRequest("m", (), "s", {}, seed=0, temperature=0.0, max_tokens=10)
+
+
+class Model:
+    def __init__(self) -> None:
+        self.calls = 0
+        self.gate = asyncio.Event()
+        self.cancelled = False
+        self.error: Exception | None = None
+
+    async def __call__(self) -> tuple[Answer, float]:
+        self.calls += 1
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        if self.error:
+            raise self.error
+        return Answer(f"answer {self.calls}"), 0.5
+
+
+async def test_equal_requests_at_once_share_one_call() -> None:
+    cache, model = AnswerCache(10), Model()
+    asked = [asyncio.create_task(cache.answer("k", model)) for _ in range(5)]
+    await asyncio.sleep(0)
+    model.gate.set()
+    found = await asyncio.gather(*asked)
+    assert model.calls == 1
+    assert {answer.text for answer, _, _ in found} == {"answer 1"}
+    assert sorted(use for _, _, use in found) == ["miss", *["shared"] * 4]
+    assert sum(seconds for _, seconds, _ in found) == 0.5
+
+
+async def test_only_a_kept_answer_is_used_again() -> None:
+    cache, model = AnswerCache(1), Model()
+    model.gate.set()
+    answer, _, _ = await cache.answer("k", model)
+    assert (await cache.answer("k", model))[2] == "miss"
+    cache.keep("k", answer)
+    assert await cache.answer("k", model) == (answer, 0.0, "hit")
+    cache.keep("other", answer)
+    assert (await cache.answer("k", model))[2] == "miss"
+    assert model.calls == 3
+
+
+async def test_a_caller_that_leaves_does_not_end_the_call_of_the_others() -> None:
+    cache, model = AnswerCache(10), Model()
+    first, second = (asyncio.create_task(cache.answer("k", model)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.sleep(0)
+    model.gate.set()
+    assert (await second)[0].text == "answer 1"
+    assert not model.cancelled
+
+
+async def test_a_call_that_nobody_waits_for_is_ended() -> None:
+    cache, model = AnswerCache(10), Model()
+    only = asyncio.create_task(cache.answer("k", model))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    only.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await only
+    await asyncio.sleep(0)
+    assert model.cancelled
+
+
+async def test_an_outage_reaches_all_who_wait_and_is_not_kept() -> None:
+    cache, model = AnswerCache(10), Model()
+    model.error = UnavailableError("down")
+    model.gate.set()
+    results = await asyncio.gather(
+        cache.answer("k", model), cache.answer("k", model), return_exceptions=True
+    )
+    assert all(isinstance(result, UnavailableError) for result in results)
+    model.error = None
+    assert (await cache.answer("k", model))[2] == "miss"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": "n"},
+        {"messages": ({"role": "user"},)},
+        {"schema": {"x": 1}},
+        {"seed": 1},
+        {"temperature": 0.1},
+        {"max_tokens": 11},
+    ],
+)
+def test_the_key_follows_everything_that_the_answer_depends_on(change: dict[str, object]) -> None:
+    key = request_key(REQUEST, route="/dialog")
+    assert key == request_key(REQUEST, route="/dialog")
+    assert key != request_key(replace(REQUEST, **change), route="/dialog")  # type: ignore[arg-type]  # one field each
+    assert key != request_key(REQUEST, route="/puzzle")

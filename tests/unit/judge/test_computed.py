@@ -1,0 +1,115 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rlaif.judge.asking import is_audited, to_ask
+from rlaif.judge.canaries import CANARIES
+from rlaif.judge.computed import COMPUTED, decide, truth
+from rlaif.judge.evidence import summarise
+from rlaif.judge.judges import JUDGES
+from rlaif.judge.votes import NoVote
+
+Make = Callable[..., Any]
+NOT_SEEN = NoVote.INSUFFICIENT
+
+
+def _facts(records: Make, state: Make, **end: Any) -> Any:
+    states = [*(state(step) for step in range(74)), state(74, **end)]
+    return summarise(records(states), frame_skip=4)
+
+
+def test_a_walk_without_dialog_or_puzzle_needs_a_judge_for_progress_only(
+    records: Make, state: Make
+) -> None:
+    decided = decide(_facts(records, state), COMPUTED)
+    assert decided == {"novelty": 0, "efficiency": 2, "dialog": NOT_SEEN, "puzzle": NOT_SEEN}
+    asked = to_ask(JUDGES, decided, audit=False)
+    assert [(judge.name, [c.name for c in judge.criteria]) for judge in asked] == [
+        ("state", ["progress", "dialog"])
+    ]
+
+
+@pytest.mark.parametrize(("rooms", "level"), [(4, 0), (5, 1), (6, 2), (9, 2)])
+def test_novelty_counts_rooms_never_entered_before(
+    records: Make, state: Make, rooms: int, level: int
+) -> None:
+    assert decide(_facts(records, state, rooms_visited=rooms), {"novelty"}) == {"novelty": level}
+
+
+@pytest.mark.parametrize(
+    ("end", "level"),
+    [
+        ({"items": ["sword", "feather"]}, 2),
+        ({"essences": 1}, 2),
+        ({"deaths": 1, "items": ["sword", "feather"]}, 0),
+        ({"rupees": 30}, None),
+    ],
+)
+def test_a_milestone_or_a_death_settles_progress_and_a_small_step_does_not(
+    records: Make, state: Make, end: dict[str, Any], level: int | None
+) -> None:
+    found = decide(_facts(records, state, **end), {"milestones"})
+    assert found.get("progress") == level
+
+
+def test_standing_still_is_no_efficiency_and_no_control_is_none_to_judge(
+    records: Make, state: Make
+) -> None:
+    still = summarise(records([state(0)] * 75), frame_skip=4)
+    assert decide(still, {"efficiency"}) == {"efficiency": 0}
+    helpless = summarise(records([state(0, flags={"control": False})] * 75), frame_skip=4)
+    assert decide(helpless, {"efficiency"}) == {"efficiency": NOT_SEEN}
+
+
+def test_what_the_memory_does_not_show_is_left_to_the_judges(records: Make) -> None:
+    unknown = summarise(records([{}, {}]), frame_skip=4)
+    assert decide(unknown, COMPUTED) == {}
+    assert truth(unknown) == {}
+    assert to_ask(JUDGES, {}, audit=False) == JUDGES
+
+
+def test_nothing_is_computed_when_the_settings_say_so(records: Make, state: Make) -> None:
+    assert decide(_facts(records, state), frozenset()) == {}
+
+
+def test_an_audit_asks_every_judge_everything(records: Make, state: Make) -> None:
+    decided = decide(_facts(records, state), COMPUTED)
+    assert to_ask(JUDGES, decided, audit=True) == JUDGES
+
+
+def test_a_judge_that_must_answer_one_whole_criterion_is_asked_for_all(
+    records: Make, state: Make
+) -> None:
+    decided = decide(_facts(records, state), COMPUTED)
+    del decided["efficiency"]
+    assert to_ask(JUDGES, decided, audit=False) == (JUDGES[0],)
+
+
+def test_the_audited_share_depends_on_the_segment_alone() -> None:
+    names = [f"seg-{at}" for at in range(2000)]
+    audited = [name for name in names if is_audited(name, 0.2)]
+    assert 300 < len(audited) < 500
+    assert audited == [name for name in names if is_audited(name, 0.2)]
+    assert not any(is_audited(name, 0.0) for name in names)
+    assert all(is_audited(name, 1.0) for name in names)
+
+
+@pytest.mark.parametrize("canary", CANARIES, ids=lambda canary: canary.name)
+def test_the_known_levels_of_the_canaries_follow_from_the_memory(canary: Any) -> None:
+    known = truth(canary.facts)
+    assert {name: known[name] for name in canary.levels if name in known} == {
+        name: level for name, level in canary.levels.items() if name in known
+    }
+    assert known
+
+
+def test_the_vocabulary_of_the_evidence_has_every_word_of_the_game() -> None:
+    from rlaif.contracts.observation import TREASURE_SLOTS
+    from rlaif.game.actions import ACTION_NAMES
+    from rlaif.game.describe import GROUP_NAMES
+    from rlaif.game.state import SEASONS
+    from rlaif.judge.reading import VOCABULARY
+
+    words = {*ACTION_NAMES, *GROUP_NAMES, *SEASONS, *TREASURE_SLOTS, "shield", "bombs", "sword"}
+    assert words <= VOCABULARY

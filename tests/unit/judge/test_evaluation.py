@@ -1,0 +1,147 @@
+import asyncio
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from rlaif.bus.outcome import Reject, Retry
+from rlaif.contracts.scores import CriterionScore, ScoreRecord
+from rlaif.judge.epoch import Epoch, find_epoch, judge_epoch, write_report
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.scores import judge_call, score_record
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+EPOCH_STEP = 123_456 // 100_000
+
+
+def _write(segments: Any, store: ObjectStore, *names: str) -> None:
+    for name in names:
+        segments.write_segment(store, name)
+
+
+def _score(store: ObjectStore, segment_id: str, config: str = "jtest", **changes: Any) -> None:
+    fields: dict[str, Any] = {
+        "segment_id": segment_id,
+        "judge_config": config,
+        "criteria": {
+            "progress": CriterionScore(
+                value=1, votes=(2, 2, 1), agreement=2 / 3, judge="state", soft=5 / 6
+            )
+        },
+        "abstentions": {"dialog": "insufficient_evidence"},
+        "weighted": 1.0,
+        "truth": {"progress": 2},
+        "calls": (judge_call(prompt_tokens=100, completion_tokens=10),),
+    }
+    record = score_record(**(fields | changes))
+    store.put(keys.score(config, segment_id), record.model_dump_json().encode())
+
+
+def _report(epoch: Epoch, store: ObjectStore) -> dict[str, Any]:
+    return write_report(epoch, store, store, judge_config="jtest", started_at=NOW, finished_at=NOW)
+
+
+def test_an_epoch_is_a_range_of_environment_steps_of_one_run(
+    store: ObjectStore, segments: Any
+) -> None:
+    _write(segments, store, "seg-1", "seg-2")
+    epoch = find_epoch(store, EPOCH_STEP, epoch_steps=100_000, run_id=None)
+    assert epoch.run_id == "run-1"
+    assert [segment.event.segment_id for segment in epoch.segments] == ["seg-1", "seg-2"]
+    assert find_epoch(store, 0, epoch_steps=100_000, run_id=None).segments == []
+    assert find_epoch(store, EPOCH_STEP, epoch_steps=100_000, run_id="other").segments == []
+
+
+async def test_an_outage_is_waited_for_and_a_corrupt_segment_is_named(
+    store: ObjectStore, segments: Any
+) -> None:
+    _write(segments, store, "seg-1", "seg-2", "seg-3")
+    epoch = find_epoch(store, EPOCH_STEP, epoch_steps=100_000, run_id=None)
+    tries: list[str] = []
+    slept: list[float] = []
+
+    async def handle(event: Any) -> None:
+        tries.append(event.data.segment_id)
+        if event.data.segment_id == "seg-2":
+            raise Reject("corrupt_segment", "a digest is wrong")
+        if tries.count(event.data.segment_id) < 3:
+            raise Retry("a judge is out of reach", timedelta(seconds=2))
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        await asyncio.sleep(0)
+
+    await judge_epoch(epoch, handle, concurrency=2, deadline_seconds=60, sleep=sleep)
+    assert tries.count("seg-1") == tries.count("seg-3") == 3
+    assert slept == [2.0] * 4
+    assert epoch.failed == {"seg-2": "corrupt_segment: a digest is wrong"}
+
+
+async def test_an_outage_that_outlasts_the_deadline_is_told(
+    store: ObjectStore, segments: Any
+) -> None:
+    _write(segments, store, "seg-1")
+    epoch = find_epoch(store, EPOCH_STEP, epoch_steps=100_000, run_id=None)
+
+    async def handle(event: Any) -> None:
+        raise Retry("a judge is out of reach")
+
+    await judge_epoch(epoch, handle, concurrency=1, deadline_seconds=0.0)
+    assert "outage" in epoch.failed["seg-1"]
+
+
+def test_the_report_has_a_line_a_segment_and_a_summary(store: ObjectStore, segments: Any) -> None:
+    _write(segments, store, "seg-1", "seg-2", "seg-3")
+    _score(store, "seg-1")
+    _score(store, "seg-2", weighted=None, criteria={}, truth={})
+    epoch = find_epoch(store, EPOCH_STEP, epoch_steps=100_000, run_id=None)
+    report = _report(epoch, store)
+    lines = store.get("scores/epoch_1/scores.jsonl").decode().splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert [row["segment_id"] for row in rows] == ["seg-1", "seg-2"]
+    assert rows[0]["progress"] == 1.0
+    assert rows[0]["progress_soft"] == pytest.approx(5 / 6)
+    assert rows[0]["novelty"] is None
+    assert rows[0]["abstentions"] == {"dialog": "insufficient_evidence"}
+    assert (report["segments"], report["judged"], report["labels"]) == (3, 2, 1)
+    assert report["criteria"]["progress"]["mean"] == 1.0
+    assert report["criteria"]["dialog"]["abstentions"] == {"insufficient_evidence": 2}
+    assert report["judges"]["state"]["truth"]["progress"]["accuracy"] == pytest.approx(2 / 3)
+    assert report["cost"]["tokens_per_label"] == 220
+    stored = json.loads(store.get("evaluations/epoch_1/summary.json"))
+    assert stored == report
+
+
+def test_the_parquet_view_holds_the_same_rows(store: ObjectStore, segments: Any) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    _write(segments, store, "seg-1")
+    _score(store, "seg-1")
+    _report(find_epoch(store, EPOCH_STEP, epoch_steps=100_000, run_id=None), store)
+    (row,) = parquet.read_table(io.BytesIO(store.get("scores/epoch_1/scores.parquet"))).to_pylist()
+    assert (row["segment_id"], row["progress"], row["novelty"]) == ("seg-1", 1.0, None)
+    assert json.loads(row["abstentions"]) == {"dialog": "insufficient_evidence"}
+
+
+def test_a_persons_newest_word_stands_in_the_report(store: ObjectStore, segments: Any) -> None:
+    _write(segments, store, "seg-1")
+    _score(store, "seg-1")
+    for revision, weighted in ((1, 0.25), (2, 0.5), (10, 0.75)):
+        _score(store, "seg-1", f"human-{revision}", weighted=weighted, provenance="human", calls=())
+    epoch = find_epoch(store, EPOCH_STEP, epoch_steps=100_000, run_id=None)
+    assert _report(epoch, store)["overridden"] == 1
+    row = json.loads(store.get("scores/epoch_1/scores.jsonl"))
+    assert (row["weighted"], row["provenance"]) == (0.75, "human")
+
+
+def test_an_epoch_without_segments_has_a_report_too(store: ObjectStore) -> None:
+    report = _report(Epoch(7, None), store)
+    assert (report["segments"], report["weighted_mean"]) == (0, None)
+    assert store.get("scores/epoch_7/scores.jsonl") == b""
+
+
+def test_the_seeds_view_is_not_taken_for_a_score() -> None:
+    assert keys.score_ids(keys.epoch_scores(3, "jsonl")) is None
+    assert isinstance(score_record(), ScoreRecord)

@@ -1,0 +1,116 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlaif.judge.judges import JUDGES
+from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.panel_file import PanelFileError, as_json, read_panel
+from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.wiring import build_bench, check_budgets, judge_urls, judges_of
+from rlaif.service.cli import StartupError
+from rlaif.service.metrics import ServiceMetrics
+
+
+def _metrics(judges: Any) -> JudgeMetrics:
+    return JudgeMetrics(ServiceMetrics("judge"), judges)
+
+
+@pytest.fixture
+def panel() -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(as_json(JUDGES))
+    return made
+
+
+def _write(folder: Path, panel: Any) -> Path:
+    path = folder / "panel.json"
+    path.write_text(panel if isinstance(panel, str) else json.dumps(panel))
+    return path
+
+
+def test_the_built_in_judges_survive_a_round_through_a_file(
+    tmp_path: Path, panel: dict[str, Any]
+) -> None:
+    assert read_panel(_write(tmp_path, panel)) == JUDGES
+
+
+def test_a_model_and_a_prompt_are_data(tmp_path: Path, panel: dict[str, Any]) -> None:
+    panel["judges"][0] |= {"model": "qwen3-8b", "guide": "You are strict."}
+    settings = JudgeSettings(panel_file=_write(tmp_path, panel))
+    judge = judges_of(settings)[0]
+    assert (judge.model, judge.guide) == ("qwen3-8b", "You are strict.")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda panel: "not json",
+        lambda panel: {"judges": []},
+        lambda panel: {"judges": panel["judges"][:2]},
+        lambda panel: {"judges": panel["judges"] * 2},
+        lambda panel: {"judges": [{**panel["judges"][0], "mood": "good"}, *panel["judges"][1:]]},
+        lambda panel: {"judges": [{**panel["judges"][0], "route": "x"}, *panel["judges"][1:]]},
+        lambda panel: "x" * 300_000,
+    ],
+)
+def test_a_file_that_is_no_panel_is_refused(
+    tmp_path: Path, panel: dict[str, Any], spoil: Any
+) -> None:
+    path = _write(tmp_path, spoil(panel))
+    with pytest.raises(PanelFileError):
+        read_panel(path)
+    with pytest.raises(StartupError, match="JUDGE_PANEL_FILE"):
+        judges_of(JudgeSettings(panel_file=path))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PanelFileError, match="nowhere"):
+        read_panel(tmp_path / "nowhere.json")
+
+
+def test_a_prompt_that_does_not_fit_its_model_is_refused_at_the_start() -> None:
+    check_budgets(JUDGES, 256)
+    with pytest.raises(StartupError, match="judge state needs about"):
+        check_budgets(JUDGES, 40_000)
+
+
+def test_gateway_direct_and_own_urls() -> None:
+    gateway = judge_urls(JudgeSettings(llm_base_url="http://gw/"), JUDGES)
+    assert gateway["vision"] == "http://gw/vision"
+    direct = judge_urls(JudgeSettings(llm_use_direct=True, llm_namespace="ns"), JUDGES)
+    assert direct["state"] == "https://qwen25-7b-kserve-workload-svc.ns.svc.cluster.local:8000"
+    own = judge_urls(JudgeSettings(llm_use_direct=True, llm_state_url="http://gpu:8000/v1"), JUDGES)
+    assert own["state"] == "http://gpu:8000/v1"
+    assert own["puzzle"].startswith("https://qwen25-32b-kserve-workload-svc.zelda-rl.")
+
+
+def test_what_cannot_be_computed_is_refused_and_empty_asks_everything() -> None:
+    assert JudgeSettings(computed="").computed_kinds() == frozenset()
+    assert JudgeSettings(computed="novelty, absence").computed_kinds() == {"novelty", "absence"}
+    with pytest.raises(ValueError, match="fun"):
+        JudgeSettings(computed="fun")
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"compare_judge": "nobody"}, "JUDGE_COMPARE_JUDGE"),
+        ({"llm_ca_file": Path("/nowhere/ca.pem")}, "LLM_CA_FILE"),
+    ],
+)
+async def test_a_wrong_setting_stops_the_start_with_its_name(
+    changes: dict[str, Any], names: str
+) -> None:
+    with pytest.raises(StartupError, match=names):
+        build_bench(JudgeSettings.model_validate(changes), _metrics)
+
+
+async def test_another_way_to_compute_or_to_vote_is_another_configuration() -> None:
+    configs = set()
+    for changes in ({}, {"computed": ""}, {"adaptive_votes": True}, {"audit_share": 0.5}):
+        bench = build_bench(JudgeSettings.model_validate(changes), _metrics)
+        configs.add(bench.rules.judge_config)
+        await bench.close()
+    # Audits do not enter a score.
+    assert len(configs) == 3

@@ -1,0 +1,68 @@
+"""Segments that show nearly the same are one label."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlaif.reward_model.duplicates import merge_duplicates, simhashes
+
+
+def copy_of(item, name, **changes):
+    return replace(item, segment_id=name, **changes)
+
+
+def test_different_segments_stay_as_they_are(labels):
+    made = labels(episodes=4, each=4, signal=True)
+    assert merge_duplicates(made) == made
+
+
+def test_copies_become_one_label_with_the_mean_of_what_was_said(labels):
+    first, other = labels(episodes=2, each=1, signal=True)
+    low = copy_of(first, "copy-a", values=dict.fromkeys(first.values, 0.0))
+    high = copy_of(first, "copy-b", values=dict.fromkeys(first.values, 1.0))
+    kept = merge_duplicates([low, other, high])
+    assert [item.segment_id for item in kept] == ["copy-a", other.segment_id]
+    assert kept[0].values == pytest.approx(dict.fromkeys(first.values, 0.5))
+    assert [item.copies for item in kept] == [2, 1]
+
+
+def test_a_copy_in_another_episode_cannot_tell_the_heldout_side(labels):
+    first = labels(episodes=1, each=1, signal=True)[0]
+    elsewhere = copy_of(first, "zz", episode_id="another-episode")
+    assert [item.episode_id for item in merge_duplicates([first, elsewhere])] == [first.episode_id]
+
+
+def test_what_a_person_said_is_not_averaged_with_judges(labels):
+    first = labels(episodes=1, each=1, signal=True)[0]
+    judged = copy_of(first, "a", values=dict.fromkeys(first.values, 0.0))
+    decided = copy_of(first, "b", values=dict.fromkeys(first.values, 1.0), revision=1)
+    (kept,) = merge_duplicates([judged, decided])
+    assert kept.values == dict.fromkeys(first.values, 1.0)
+    assert kept.revision == 1
+
+
+@given(st.integers(0, 1000), st.floats(0, 0.01))
+def test_a_little_noise_keeps_a_segment_a_duplicate(seed, size):
+    rng = np.random.default_rng(seed)
+    rows = rng.random((20, 128)).astype(np.float32)
+    noisy = np.clip(rows + rng.normal(0, size, rows.shape), 0, 1).astype(np.float32)
+    hashes = simhashes([Rows(rows), Rows(noisy), Rows(rng.random((20, 128), dtype=np.float32))])
+    near, far = (int(hashes[0] ^ hashes[place]).bit_count() for place in (1, 2))
+    assert near <= 4
+    assert far > 2
+
+
+class Rows:
+    """A segment of which only the observations are asked for."""
+
+    def __init__(self, observations):
+        self.observations = observations
+
+
+def test_labels_have_no_say_in_what_is_a_duplicate(labels):
+    made = labels(episodes=3, each=3, signal=True)
+    other = [replace(item, values=dict.fromkeys(item.values, 0.5)) for item in made]
+    assert (simhashes(made) == simhashes(other)).all()

@@ -1,0 +1,93 @@
+"""The watchdog barks when the model's return rises and the game stands still, and only then."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from rlaif.contracts.telemetry import TrainingProgress
+from rlaif.reward_model.watchdog import Watchdog, WatchdogSettings
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+SETTINGS = WatchdogSettings(iterations=20)
+
+
+def progress(iteration, model_return, milestones, **changes):
+    return TrainingProgress(
+        **{
+            "at": NOW,
+            "run_id": "run-1",
+            "status": "training",
+            "iteration": iteration,
+            "env_steps": 100 * iteration,
+            "episodes": iteration,
+            "potential_mean": model_return,
+            "milestones_mean": milestones,
+            "reward_model_version": 3,
+        }
+        | changes
+    )
+
+
+def alarms(returns, milestones, **changes):
+    dog = Watchdog(SETTINGS)
+    found = [
+        dog.take(progress(index, float(up), float(true), **changes))
+        for index, (up, true) in enumerate(zip(returns, milestones, strict=True))
+    ]
+    return [alarm for alarm in found if alarm]
+
+
+NOISE = np.random.default_rng(0).normal(0, 0.01, 30)
+RISING, FLAT = np.linspace(0, 0.6, 30) + NOISE, np.full(30, 2.0) + NOISE
+
+
+def test_a_return_that_rises_over_a_game_that_stands_still_is_an_alarm():
+    (first, *_) = alarms(RISING, FLAT)
+    assert (first.version, first.run_id, first.iteration) == (3, "run-1", 19)
+    assert first.model_return[1] > first.model_return[0]
+    assert "gamed" in first.reason
+
+
+@pytest.mark.parametrize(
+    ("returns", "milestones"),
+    [(RISING, np.linspace(2, 4, 30)), (FLAT, FLAT), (RISING[::-1], FLAT), (NOISE * 30, FLAT)],
+    ids=["the game gets on too", "nothing rises", "the return falls", "only noise"],
+)
+def test_otherwise_it_is_quiet(returns, milestones):
+    assert alarms(returns, milestones) == []
+
+
+def test_returns_of_two_versions_are_not_compared():
+    dog = Watchdog(SETTINGS)
+    for index in range(30):
+        version = 1 if index < 15 else 2
+        # Within a version nothing rises; between them the scale changes.
+        assert dog.take(progress(index, float(version), 2.0, reward_model_version=version)) is None
+
+
+def test_a_repeated_reading_counts_once():
+    dog = Watchdog(SETTINGS)
+    for _ in range(50):
+        dog.take(progress(1, 0.5, 2.0))
+    assert dog.iterations == 1
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        {"reward_model_version": None},
+        {"potential_mean": None},
+        {"milestones_mean": None},
+    ],
+)
+def test_readings_that_say_too_little_say_nothing(missing):
+    assert alarms(RISING, FLAT, **missing) == []
+
+
+def test_shaping_and_rooms_stand_in_for_a_trainer_that_tells_no_more():
+    dog = Watchdog(SETTINGS)
+    for index, up in enumerate(RISING):
+        told = progress(index, None, None, shaped_return_mean=float(up), rooms_mean=3.0)
+        dog.take(told)
+    assert dog.alarms == 1

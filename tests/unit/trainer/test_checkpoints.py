@@ -1,0 +1,155 @@
+"""Checkpoints on disk and in a store: whole or not there, pruned, brought back."""
+
+import io
+import tarfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from rlaif.storage.file import FileStore
+from rlaif.storage.ports import StoreUnavailableError
+from rlaif.trainer.runs import checkpoint_store, checkpoints
+from rlaif.trainer.runs.checkpoints import CheckpointError
+from rlaif.trainer.runs.record import RunRecord, begin_attempt, record_path
+from rlaif.trainer.settings import TrainerSettings
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+RUN = "r-1"
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    begin_attempt(tmp_path, RUN, TrainerSettings(data_dir=tmp_path), NOW)
+    return tmp_path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path / "store")
+
+
+def directory(data_dir: Path) -> Path:
+    return data_dir / "runs" / RUN / "checkpoints"
+
+
+def save(data_dir: Path, iteration: int, *, attempt: int = 0, content: bytes = b"w") -> Path:
+    """Make a checkpoint as the training process does."""
+    record = RunRecord.read(record_path(data_dir, RUN)).model_copy(update={"attempts": attempt})
+    partial = checkpoints.begin(directory(data_dir), iteration)
+    (partial / checkpoints.POLICY).write_bytes(content)
+    with tarfile.open(partial / checkpoints.EXPLORATION, "w") as tar:
+        entry = tarfile.TarInfo("game/coverage/runner-1.npz")
+        entry.size = 3
+        tar.addfile(entry, io.BytesIO(b"abc"))
+    counters = checkpoints.Counters(iteration=iteration, env_steps=10 * iteration)
+    manifest = checkpoints.stamp(
+        record, counters, NOW, hidden=256, rom_sha256="ab" * 32, reward_model=None
+    )
+    return checkpoints.commit(partial, manifest)
+
+
+def test_what_was_not_committed_is_no_checkpoint(data_dir: Path):
+    partial = checkpoints.begin(directory(data_dir), 1)
+    (partial / checkpoints.POLICY).write_bytes(b"half")
+    assert checkpoints.whole(directory(data_dir)) == []
+    save(data_dir, 2)
+    assert not partial.exists()
+    (info,) = checkpoints.describe(data_dir / "runs" / RUN)
+    assert (info.id, info.env_steps) == ("r-1/iteration_00000002", 20)
+
+
+def test_a_damaged_one_is_passed_over_and_told(data_dir: Path):
+    good, bad = save(data_dir, 1), save(data_dir, 2)
+    (bad / checkpoints.POLICY).write_bytes(b"x")
+    found = checkpoints.newest_usable(directory(data_dir))
+    assert found is not None
+    assert found[0] == good
+    assert "policy.safetensors is not what was saved" in found[1][0]
+    (good / checkpoints.POLICY).unlink()
+    with pytest.raises(CheckpointError, match=r"no checkpoint .* can be used"):
+        checkpoints.newest_usable(directory(data_dir))
+
+
+def test_the_newest_and_the_best_are_kept(data_dir: Path):
+    for iteration in range(1, 6):
+        save(data_dir, iteration)
+    checkpoints.prune(directory(data_dir), keep=2, protected={1})
+    kept = [checkpoints.read_counters(p).iteration for p in checkpoints.whole(directory(data_dir))]
+    assert kept == [1, 4, 5]
+
+
+def test_a_checkpoint_is_found_by_run_by_name_and_by_path(data_dir: Path):
+    save(data_dir, 1)
+    newest = save(data_dir, 2)
+    for name in ("r-1", "r-1/iteration_00000002", str(newest)):
+        assert checkpoints.find(data_dir, name) == newest
+    with pytest.raises(CheckpointError, match=r"on this machine: r-1/iteration_00000001"):
+        checkpoints.find(data_dir, "r-2")
+
+
+class FailingStore(FileStore):
+    """Fails once some objects are written, as a killed process or a dead server does."""
+
+    writes_left = 1
+
+    def put_once(self, key: str, data: bytes, *, content_type: str = "") -> bool:
+        if self.writes_left == 0:
+            raise StoreUnavailableError("gone")
+        self.writes_left -= 1
+        return super().put_once(key, data)
+
+
+def test_a_half_copied_checkpoint_does_not_count(data_dir: Path, tmp_path: Path):
+    path = save(data_dir, 1)
+    failing = FailingStore(tmp_path / "store")
+    with pytest.raises(StoreUnavailableError):
+        checkpoint_store.upload(failing, path)
+    assert checkpoint_store.stored(failing, RUN) == []
+    failing.writes_left = 100
+    assert checkpoint_store.upload(failing, path)
+    assert not checkpoint_store.upload(failing, path), "once"
+    assert checkpoint_store.stored(failing, RUN) == ["iteration_00000001-0"]
+
+
+def test_a_later_attempt_does_not_mix_with_what_a_killed_one_copied(
+    data_dir: Path, store: FileStore, tmp_path: Path
+):
+    checkpoint_store.upload(store, save(data_dir, 3, attempt=0, content=b"first"))
+    checkpoint_store.upload(store, save(data_dir, 3, attempt=1, content=b"second"))
+    restored = checkpoint_store.restore_run(store, tmp_path / "other", RUN)
+    assert restored is not None
+    assert (restored / checkpoints.POLICY).read_bytes() == b"second"
+
+
+def test_the_store_is_pruned_too(data_dir: Path, store: FileStore):
+    for iteration in range(1, 5):
+        checkpoint_store.upload(store, save(data_dir, iteration))
+    gone = checkpoint_store.prune(store, RUN, keep=1, protected={2})
+    assert gone == ["iteration_00000001-0", "iteration_00000003-0"]
+    assert checkpoint_store.stored(store, RUN) == ["iteration_00000002-0", "iteration_00000004-0"]
+    assert not [info for info in store.list("checkpoints/") if "00000003" in info.key]
+
+
+def test_a_run_comes_back_whole_and_gives_no_id_again(
+    data_dir: Path, store: FileStore, tmp_path: Path
+):
+    checkpoint_store.upload(store, save(data_dir, 7, attempt=4))
+    other = tmp_path / "other"
+    restored = checkpoint_store.restore_run(store, other, RUN)
+    assert restored == directory(other) / "iteration_00000007"
+    assert checkpoints.verify(restored).counters.env_steps == 70
+    coverage = other / "runs" / RUN / "exploration" / "game" / "coverage" / "runner-1.npz"
+    assert coverage.read_bytes() == b"abc"
+    begin_attempt(other, RUN, TrainerSettings(data_dir=other), NOW)
+    assert RunRecord.read(record_path(other, RUN)).attempts >= 1000
+    assert checkpoint_store.restore_run(store, other, "r-unknown") is None
+
+
+def test_a_tampered_object_is_not_restored(data_dir: Path, store: FileStore, tmp_path: Path):
+    checkpoint_store.upload(store, save(data_dir, 1))
+    checkpoint_store.upload(store, save(data_dir, 2))
+    store.put("checkpoints/r-1/iteration_00000002-0/policy.safetensors", b"other")
+    restored = checkpoint_store.restore_run(store, tmp_path / "other", RUN)
+    assert restored is not None
+    assert restored.name == "iteration_00000001"

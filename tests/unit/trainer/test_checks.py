@@ -1,0 +1,124 @@
+"""Settings that do not fit are told before anything starts, in one message."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.game.cartridges import load_cartridge
+from rlaif.game.emulator import PyBoyEmulator
+from rlaif.reward_net import artifact
+from rlaif.reward_net.network import RewardNet
+from rlaif.trainer.runs import checkpoints
+from rlaif.trainer.runs.checks import WrongSettingsError, by_field, check, fits, with_overrides
+from rlaif.trainer.settings import TrainerSettings
+
+
+def wrong(tmp_path: Path, **values: Any) -> str:
+    """The complaint about these settings."""
+    with pytest.raises(WrongSettingsError) as complaint:
+        check(TrainerSettings(data_dir=tmp_path, **values))
+    text = str(complaint.value)
+    assert "\n" not in text
+    return text
+
+
+def test_the_defaults_fit(tmp_path: Path):
+    check(TrainerSettings(data_dir=tmp_path))
+
+
+def test_a_batch_smaller_than_the_environments_is_impossible(tmp_path: Path):
+    text = wrong(tmp_path, batch_size=64, minibatch_size=32, ray_workers=5, envs_per_worker=16)
+    assert "BATCH_SIZE 64 is smaller than the 80 environments" in text
+
+
+def test_a_minibatch_larger_than_the_batch_is_impossible(tmp_path: Path):
+    text = wrong(tmp_path, batch_size=256, minibatch_size=512)
+    assert "TRAINER_MINIBATCH_SIZE 512 is larger than BATCH_SIZE 256" in text
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"POLICY": "cnn", "SAMPLER": "stock"}, "POLICY is cnn, but SAMPLER is stock"),
+        ({"POLICY": "cnn", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
+        ({"SAMPLER": "stock", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
+    ],
+)
+def test_a_policy_that_cannot_be_trained_so_is_told(
+    tmp_path: Path, values: dict[str, Any], text: str
+):
+    assert text in wrong(tmp_path, **values)
+
+
+def test_a_checkpoint_of_the_other_policy_is_told(tmp_path: Path):
+    manifest = checkpoints.Manifest.model_construct(policy="mlp")
+    settings = TrainerSettings(data_dir=tmp_path, POLICY="cnn")
+    with pytest.raises(WrongSettingsError, match="holds a policy of kind mlp, POLICY is cnn"):
+        fits(manifest, settings, "", "r-1/iteration_4")
+
+
+def test_an_unknown_game_is_told(tmp_path: Path):
+    assert "no ROM at" in wrong(tmp_path, rom_path=tmp_path / "none.gbc")
+    text_file = tmp_path / "notes.gbc"
+    text_file.write_bytes(b"not a game" * 100)
+    assert "is not a Game Boy ROM" in wrong(tmp_path, rom_path=text_file)
+
+
+def test_a_save_state_of_another_game_is_told(tmp_path: Path):
+    rom = bytearray(load_cartridge().data)
+    emulator = PyBoyEmulator(bytes(rom))
+    emulator.tick(120)
+    state = bytearray(emulator.save_state())
+    emulator.close()
+    path = tmp_path / "other.state"
+    state[0] ^= 0x7F
+    path.write_bytes(state)
+    assert "TRAINER_INITIAL_STATE_PATH" in wrong(tmp_path, initial_state_path=path)
+    assert "no save state at" in wrong(tmp_path, initial_state_path=tmp_path / "none.state")
+
+
+def test_a_missing_checkpoint_is_told(tmp_path: Path):
+    assert "needs TRAINER_CHECKPOINT" in wrong(tmp_path, mode="evaluation")
+    text = wrong(tmp_path, mode="evaluation", checkpoint="r-none/iteration_00000001")
+    assert "no checkpoint 'r-none/iteration_00000001'" in text
+    assert "on this machine: none" in text
+
+
+def test_a_reward_model_of_another_layout_is_told(tmp_path: Path):
+    other = RewardNetSpec(layout_version="of-another-game")
+    torch.manual_seed(0)
+    path = tmp_path / "rm.safetensors"
+    path.write_bytes(artifact.save(RewardNet(other), other, version=1))
+    assert "wrong_layout" in wrong(tmp_path, reward_model_path=path)
+    assert "no reward model at" in wrong(tmp_path, reward_model_path=tmp_path / "none")
+
+
+def test_a_ray_job_needs_the_dashboard(tmp_path: Path):
+    assert "RAY_ADDRESS is not set" in wrong(tmp_path, run_on="ray-job")
+    assert "RAY_ADDRESS is auto" in wrong(tmp_path, run_on="ray-job", ray_address="auto")
+
+
+def test_a_run_has_settings_of_its_own_under_either_name(tmp_path: Path):
+    service = TrainerSettings(data_dir=tmp_path, gamma=0.9)
+    own = with_overrides(service, {"EPOCH_STEPS": 5, "TRAINER_LEARNING_RATE": 0.1, "clip": 0.3})
+    assert (own.epoch_steps, own.learning_rate, own.clip, own.gamma) == (5, 0.1, 0.3, 0.9)
+    assert own.data_dir == tmp_path
+    assert by_field({"RUN_HOURS": 1}) == {"run_hours": 1}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "text"),
+    [
+        ({"epoch_step": 5}, "unknown setting epoch_step"),
+        ({"NATS_URL": "nats://elsewhere"}, "nats_url cannot differ from run to run"),
+        ({"data_dir": "/"}, "data_dir cannot differ"),
+        ({"EPOCH_STEPS": 0}, "epoch_steps: Input should be greater than or equal to 1"),
+        ({"mode": "forever"}, "mode: Input should be"),
+    ],
+)
+def test_wrong_settings_of_a_run_are_told(tmp_path: Path, overrides: dict[str, Any], text: str):
+    with pytest.raises(WrongSettingsError, match=text):
+        with_overrides(TrainerSettings(data_dir=tmp_path), overrides)

@@ -1,0 +1,139 @@
+"""Curiosity pays for what is new, less for what is known, and the same for equal seeds."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load, save
+
+from rlaif.trainer.rewards.curiosity import Curiosity, CuriosityRules
+from rlaif.trainer.rewards.moments import RunningMoments
+from rlaif.trainer.rewards.shaping import Transitions
+
+WIDTH = 12
+
+
+def part(rows: np.ndarray) -> Transitions:
+    steps, envs = rows.shape[0] - 1, rows.shape[1]
+    none = np.zeros((steps, envs), dtype=bool)
+    return Transitions(
+        rows, none, none, np.zeros((0, 2), np.int64), np.zeros((0, rows.shape[2]), np.float32)
+    )
+
+
+def played(rng: np.random.Generator, *, steps: int = 64, envs: int = 2) -> Transitions:
+    return part(rng.random((steps + 1, envs, WIDTH), dtype=np.float32))
+
+
+def curiosity(seed: int = 0, weight: float = 1.0) -> Curiosity:
+    return Curiosity(CuriosityRules(), inputs=WIDTH, weight=weight, seed=seed)
+
+
+def pay(of: Curiosity, transitions: Transitions, *, continues: bool = True) -> np.ndarray:
+    return of.pay([0], [transitions], [continues])[0]
+
+
+def test_equal_seeds_pay_the_same_and_others_do_not():
+    rng = np.random.default_rng(0)
+    parts = [played(rng) for _ in range(4)]
+    paid = {
+        name: [pay(each, transitions) for transitions in parts]
+        for name, each in {"a": curiosity(3), "b": curiosity(3), "c": curiosity(4)}.items()
+    }
+    assert all(np.array_equal(a, b) for a, b in zip(paid["a"], paid["b"], strict=True))
+    assert not np.array_equal(paid["a"][0], paid["c"][0])
+
+
+def test_the_global_generators_are_left_alone():
+    import torch
+
+    before = torch.random.get_rng_state()
+    pay(curiosity(), played(np.random.default_rng(0)))
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_a_place_grows_dull_and_a_new_one_stands_out():
+    rng = np.random.default_rng(1)
+    usual = curiosity()
+    home = rng.random((1, 1, WIDTH), dtype=np.float32)
+    for _ in range(60):
+        rows = home + 0.01 * rng.random((129, 2, WIDTH), dtype=np.float32)
+        paid = pay(usual, part(rows))
+    rows[40] += 1.0
+    surprised = pay(usual, part(rows))
+    assert surprised[39].min() > 10 * np.delete(surprised, 39, axis=0).max()
+    assert paid.mean() < 0.1
+
+
+def test_the_reward_is_for_the_observation_that_a_step_reached():
+    """A truncated step reached its final observation, not the start of the next episode."""
+    rng = np.random.default_rng(2)
+    one, other = played(rng), played(np.random.default_rng(2))
+    cut = np.zeros_like(one.truncated)
+    cut[10, 1] = True
+    strange = np.full((1, WIDTH), 9.0, dtype=np.float32)
+    ended = Transitions(other.observations, other.terminated, cut, np.array([[10, 1]]), strange)
+    calm, surprised = pay(curiosity(), one), pay(curiosity(), ended)
+    assert surprised[10, 1] > 5 * calm[10, 1]
+
+
+def test_the_stream_does_not_end_with_an_episode():
+    rng = np.random.default_rng(3)
+    rows = rng.random((65, 2, WIDTH), dtype=np.float32)
+    open_end = part(rows)
+    died = np.zeros_like(open_end.terminated)
+    died[20] = True
+    closed = Transitions(
+        rows, died, open_end.truncated, open_end.final_index, open_end.final_observations
+    )
+    assert np.array_equal(pay(curiosity(), open_end), pay(curiosity(), closed))
+
+
+def test_rewards_are_in_units_of_the_deviation_of_their_discounted_sum():
+    """Whatever the scale of the networks, the discounted sums vary by about the weight."""
+    rng = np.random.default_rng(4)
+    each = curiosity(weight=0.5)
+    paid = np.concatenate([pay(each, played(rng, steps=256)) for _ in range(8)])
+    sums, running = [], np.zeros(paid.shape[1])
+    for row in paid[len(paid) // 2 :]:
+        running = running * 0.99 + row
+        sums.append(running.copy())
+    assert 0.02 < np.std(sums[64:]) < 2.5
+    assert (paid >= 0).all()
+
+
+def test_it_goes_on_from_its_state_bit_for_bit():
+    rng = np.random.default_rng(5)
+    whole = curiosity(1)
+    for _ in range(3):
+        pay(whole, played(rng))
+    resumed = curiosity(2)
+    resumed.set_state(load(save(whole.get_state())))
+    for _ in range(3):
+        transitions = played(rng)
+        assert np.array_equal(pay(whole, transitions), pay(resumed, transitions))
+    again = resumed.get_state()
+    assert all(np.array_equal(value, again[key]) for key, value in whole.get_state().items())
+
+
+def test_fragments_of_one_iteration_are_learned_together():
+    rng = np.random.default_rng(6)
+    parts = [played(rng), played(rng, steps=32, envs=3)]
+    shapes = [grid.shape for grid in curiosity().pay([1, 2], parts, [True, True])]
+    assert shapes == [(64, 2), (32, 3)]
+
+
+@given(
+    splits=st.lists(st.integers(1, 60), min_size=1, max_size=8),
+    offset=st.floats(-100, 100),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=50, deadline=None)
+def test_moments_do_not_depend_on_how_the_rows_were_split(splits, offset, seed):
+    rows = np.random.default_rng(seed).normal(offset, 2.0, size=(sum(splits), 3))
+    moments = RunningMoments.of_width(3)
+    for piece in np.split(rows, np.cumsum(splits)[:-1]):
+        moments.add(piece)
+    assert moments.count == len(rows)
+    assert moments.mean == pytest.approx(rows.mean(axis=0), abs=1e-6)
+    assert moments.deviation == pytest.approx(rows.std(axis=0), abs=1e-6)

@@ -1,0 +1,124 @@
+"""A reward model is checked before it counts; a refused one is reported and changes nothing."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.reward_net import artifact
+from rlaif.reward_net.errors import RewardNetError
+from rlaif.reward_net.network import RewardNet
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.trainer.rl.hot_load import read_reward_model
+from rlaif.trainer.runs.manager import RunManager
+from rlaif.trainer.runs.protocol import (
+    MESSAGES,
+    IterationDone,
+    PartFigures,
+    RewardModelLoaded,
+    RewardModelRefused,
+)
+from rlaif.trainer.runs.state import RunState
+from rlaif.trainer.settings import TrainerSettings
+
+SPEC = RewardNetSpec(layout_version=LAYOUT_VERSION, hidden=(8,), scale=2.0, spread=0.5)
+
+
+def network(spec: RewardNetSpec = SPEC) -> RewardNet:
+    return RewardNet(spec, generator=torch.Generator().manual_seed(0))
+
+
+def published(path: Path, data: bytes) -> tuple[Path, str]:
+    path.write_bytes(data)
+    return path, hashlib.sha256(data).hexdigest()
+
+
+def refusal(tmp_path: Path, data: bytes, *, version: int = 3, sha256: str | None = None) -> str:
+    path, found = published(tmp_path / "rm.safetensors", data)
+    with pytest.raises(RewardNetError) as caught:
+        read_reward_model(path, version=version, sha256=sha256 or found)
+    return caught.value.reason
+
+
+def test_a_good_model_is_read_with_its_answers(tmp_path: Path):
+    net = network()
+    data = artifact.save(net, SPEC, version=3)
+    path, sha256 = published(tmp_path / "rm.safetensors", data)
+    model = read_reward_model(path, version=3, sha256=sha256)
+    assert (model.version, model.sha256, model.data) == (3, sha256, data)
+    x = np.random.default_rng(0).random((20, 128), dtype=np.float32)
+    assert np.abs(model.answers(x)).max() <= SPEC.scale
+
+
+@pytest.mark.parametrize(
+    ("reason", "data", "announced"),
+    [
+        ("hash_mismatch", artifact.save(network(), SPEC, version=3), {"sha256": "0" * 64}),
+        ("wrong_version", artifact.save(network(), SPEC, version=3), {"version": 4}),
+        ("not_safetensors", b"no model at all", {}),
+        ("too_large", b"\0" * (artifact.MAX_BYTES + 100), {}),
+        (
+            "wrong_layout",
+            artifact.save(network(), SPEC.model_copy(update={"layout_version": "v0"}), version=3),
+            {},
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_bad_model_is_refused_with_the_reason(tmp_path, reason, data, announced):
+    assert refusal(tmp_path, data, **announced) == reason
+
+
+def test_a_model_that_answers_differently_than_where_it_was_made_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As when two versions of the program read the constants in two ways."""
+    data = artifact.save(network(), SPEC, version=3)
+    original = RewardNet.potential
+    monkeypatch.setattr(RewardNet, "potential", lambda self, x: original(self, x) + 1e-4)
+    assert refusal(tmp_path, data) == "wrong_answers"
+
+
+def iteration(version: int | None) -> IterationDone:
+    return IterationDone(
+        iteration=1, env_steps=128, episodes=0, steps_per_second=1.0, episode_return_mean=None,
+        shaped_return_mean=None, episode_length_mean=None, rooms_mean=None, segments_captured=0,
+        segments_skipped=0, reward_parts={"room": 1.0}, learner={},
+        reward_statistics={
+            "shaping": PartFigures(sum=2.0, mean=0.5, std=0.1, share=0.25, advantage_share=None)
+        },
+        reward_model_version=version, reward_model_share=0.4, reward_model_waiting=9,
+    )  # fmt: skip
+
+
+def test_a_refusal_leaves_the_old_model_and_says_why():
+    state = RunState(run_id="r").after(RewardModelLoaded(version=1, env_step=10))
+    refused = state.after(RewardModelRefused(version=2, reason="not_finite: it diverged"))
+    assert refused.reward_model_version == 1
+    assert refused.reward_model_refused is not None
+    assert refused.reward_model_refused.reason == "not_finite: it diverged"
+    later = refused.after(RewardModelLoaded(version=3, env_step=20))
+    assert (later.reward_model_version, later.reward_model_refused) == (3, None)
+
+
+def test_messages_of_rewards_survive_the_pipe():
+    message = iteration(4)
+    assert MESSAGES.validate_json(message.line()) == message
+
+
+def test_refusals_and_parts_are_metrics(tmp_path: Path):
+    metrics = ServiceMetrics("trainer")
+    manager = RunManager(TrainerSettings(data_dir=tmp_path), metrics)
+    manager._note(RewardModelRefused(version=2, reason="constant"))
+    read = metrics.registry.get_sample_value
+    assert read("rlaif_trainer_reward_models_refused_total") == 1.0
+
+
+def test_a_ramp_longer_than_the_time_between_swaps_is_a_wrong_setting():
+    with pytest.raises(ValueError, match="a ramp must end"):
+        TrainerSettings(shaping_ramp_iterations=6, shaping_swap_iterations=5)
+    TrainerSettings(shaping_ramp_iterations=1, shaping_swap_iterations=0)

@@ -1,0 +1,49 @@
+"""When a run saves, evaluates and ends."""
+
+from rlaif.trainer.runs.plan import Plan
+from rlaif.trainer.settings import Mode
+
+
+def plan(mode: Mode = "continuous", *, first_step: int = 0, eval_interval: int = 1) -> Plan:
+    return Plan(
+        mode=mode,
+        epoch_steps=1000,
+        eval_interval=eval_interval,
+        run_seconds=3600.0,
+        checkpoint_seconds=600.0,
+        first_step=first_step,
+    )
+
+
+def test_a_run_ends_when_its_training_time_is_over():
+    assert plan().end(10**9, 3599.0) is None
+    assert plan().end(0, 3600.0) == "time"
+
+
+def test_an_epoch_ends_at_the_next_multiple_wherever_it_began():
+    assert plan("epoch").end(999, 0.0) is None
+    assert plan("epoch").end(1000, 0.0) == "epoch"
+    assert plan("epoch", first_step=400).end(1001, 0.0) == "epoch", "gone on with after a kill"
+    assert plan("epoch", first_step=1001).end(1100, 0.0) is None, "the next epoch"
+
+
+def test_it_saves_at_the_end_of_an_epoch_and_after_a_while():
+    assert plan().saves(900, 1020, 1.0)
+    assert not plan().saves(100, 200, 599.0)
+    assert plan().saves(100, 200, 600.0)
+
+
+def test_a_pipeline_evaluates_every_so_many_epochs_once():
+    each, second = plan("pipeline"), plan("pipeline", eval_interval=2)
+    assert each.evaluates(999, set()) is None
+    assert each.evaluates(1010, set()) == 0
+    assert each.evaluates(1010, {0}) is None
+    assert [second.evaluates(steps, set()) for steps in (1000, 2000, 3000)] == [None, 1, None]
+    assert plan("pipeline", eval_interval=0).evaluates(5000, set()) is None
+    assert plan("continuous").evaluates(5000, set()) is None
+
+
+def test_what_is_left_is_told_as_far_as_it_is_known():
+    assert plan().seconds_left(0, 600.0, None) == 3000.0
+    assert plan("epoch").seconds_left(500, 600.0, 100.0) == 5.0
+    assert plan("epoch").seconds_left(500, 600.0, None) is None

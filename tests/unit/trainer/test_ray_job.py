@@ -1,0 +1,85 @@
+"""A run as a Ray job: what is submitted, what comes back. The cluster is a stand-in."""
+
+import io
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ray.job_submission import JobStatus
+
+from rlaif.trainer.rl.ray_job import environment, relay, submit
+from rlaif.trainer.runs.protocol import Finished, Started
+from rlaif.trainer.runs.record import RunRecord
+from rlaif.trainer.settings import TrainerSettings
+
+RECORD = RunRecord(
+    run_id="r-1", created_at=datetime(2026, 3, 1, tzinfo=UTC), attempts=2, settings="{}"
+)
+
+
+@dataclass
+class Job:
+    submission_id: str
+    status: JobStatus
+
+
+@dataclass
+class Cluster:
+    jobs: list[Job] = field(default_factory=list)
+    submitted: list[dict[str, Any]] = field(default_factory=list)
+
+    def list_jobs(self) -> list[Job]:
+        return self.jobs
+
+    def submit_job(self, **job: Any) -> str:
+        self.submitted.append(job)
+        return str(job["submission_id"])
+
+
+def settings(tmp_path: Path) -> TrainerSettings:
+    return TrainerSettings(
+        data_dir=tmp_path,
+        run_on="ray-job",
+        ray_address="http://head:8265",
+        mode="pipeline",
+        epoch_steps=1000,
+        nats_url="nats://user:secret@nats:4222",
+        s3_access_key="secret",
+        s3_secret_key="secret",
+        s3_endpoint_url="http://s3:9000",
+    )
+
+
+def test_the_job_gets_the_settings_that_were_chosen_and_no_credential(tmp_path: Path):
+    variables = environment(settings(tmp_path))
+    assert variables == {
+        "S3_ENDPOINT_URL": "http://s3:9000",
+        "EPOCH_STEPS": "1000",
+        "TRAINER_MODE": "pipeline",
+    }
+
+
+def test_a_run_is_submitted_once(tmp_path: Path):
+    cluster = Cluster([Job("r-1-attempt-0", JobStatus.FAILED), Job("r-10-attempt-0", "RUNNING")])
+    assert submit(cluster, settings(tmp_path), RECORD) == "r-1-attempt-2"
+    (job,) = cluster.submitted
+    assert job["entrypoint"] == "rlaif-train --messages --run-id r-1"
+    cluster.jobs.append(Job("r-1-attempt-2", JobStatus.RUNNING))
+    assert submit(cluster, settings(tmp_path), RECORD) == "r-1-attempt-2"
+    assert len(cluster.submitted) == 1, "the next service finds the job that goes on"
+
+
+async def test_messages_in_the_log_come_back_and_other_lines_do_not():
+    started = Started(env_steps=0, iteration=0, restored_from=None).line()
+    finished = Finished(why="time").line()
+    text = (b"some warning\n" + started + b"{no message\n" + finished).decode()
+
+    async def chunks() -> AsyncIterator[str]:
+        for at in range(0, len(text), 7):
+            yield text[at : at + 7]
+
+    out = io.BytesIO()
+    await relay(chunks(), out)
+    assert out.getvalue() == started + finished

@@ -1,0 +1,146 @@
+"""A new reward model waits its turn, then takes over step by step."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rlaif.trainer.rewards.reward_models import ModelSchedule, RewardModel
+from rlaif.trainer.rewards.shaping import PotentialShaper, Transitions
+
+GAMMA = 0.999
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A network that always says the same."""
+
+    value: float
+
+    def __call__(self, observations: np.ndarray) -> np.ndarray:
+        return np.full(len(observations), self.value, dtype=np.float32)
+
+
+def model(version: int, answers: Any = None) -> RewardModel:
+    return RewardModel(version, f"{version:064x}", b"", answers or Constant(float(version)))
+
+
+def answer(schedule: ModelSchedule) -> float | None:
+    mixed = schedule.mixed(lambda network, rows: network(rows))
+    return None if mixed is None else float(mixed(np.zeros((1, 2), np.float32))[0])
+
+
+def iterations(schedule: ModelSchedule, count: int) -> list[float | None]:
+    """What the mix says in each of the next iterations."""
+    said = []
+    for _ in range(count):
+        schedule.swap_if_due()
+        said.append(answer(schedule))
+        schedule.end_iteration()
+    return said
+
+
+def test_the_first_model_does_not_wait_and_ramps_from_nothing():
+    schedule = ModelSchedule(ramp_iterations=4, swap_iterations=9)
+    assert iterations(schedule, 1) == [None]
+    assert schedule.offer(model(8))
+    assert schedule.swap_if_due() == model(8)
+    assert iterations(schedule, 5) == [2.0, 4.0, 6.0, 8.0, 8.0]
+
+
+def test_the_next_model_waits_and_takes_over_from_the_one_before():
+    schedule = ModelSchedule(ramp_iterations=2, swap_iterations=3)
+    schedule.offer(model(10))
+    assert iterations(schedule, 1) == [5.0]
+    schedule.offer(model(20))
+    assert schedule.swap_if_due() is None
+    assert iterations(schedule, 5) == [10.0, 10.0, 15.0, 20.0, 20.0]
+    assert schedule.previous is None, "what has faded out is not kept"
+
+
+@pytest.mark.parametrize("ramp", [0, 1])
+def test_a_ramp_of_none_or_one_swaps_at_once(ramp: int):
+    schedule = ModelSchedule(ramp_iterations=ramp, swap_iterations=1)
+    schedule.offer(model(3))
+    assert iterations(schedule, 1) == [3.0]
+    schedule.offer(model(5))
+    assert iterations(schedule, 1) == [5.0]
+
+
+def test_of_several_that_wait_the_newest_counts():
+    schedule = ModelSchedule(ramp_iterations=1, swap_iterations=2)
+    schedule.offer(model(1))
+    schedule.swap_if_due()
+    for version in (2, 3, 4):
+        schedule.offer(model(version))
+    assert iterations(schedule, 3) == [1.0, 1.0, 4.0]
+
+
+def test_going_back_to_the_live_model_sends_the_waiting_one_away():
+    schedule = ModelSchedule(ramp_iterations=1, swap_iterations=5)
+    schedule.offer(model(1))
+    schedule.swap_if_due()
+    schedule.offer(model(2))
+    assert not schedule.offer(model(1)), "it counts already: nothing ramps again"
+    assert schedule.waiting is None
+    assert iterations(schedule, 8) == [1.0] * 8
+    assert schedule.age == 8
+
+
+class Random:
+    """A potential like a network's."""
+
+    def __init__(self, seed: int) -> None:
+        self._weights = np.random.default_rng(seed).normal(size=3).astype(np.float32)
+
+    def __call__(self, observations: np.ndarray) -> np.ndarray:
+        return np.tanh(observations @ self._weights).astype(np.float32)
+
+
+@given(
+    offers=st.dictionaries(st.integers(0, 15), st.integers(1, 99), max_size=8),
+    ramp=st.integers(0, 6),
+    extra=st.integers(0, 6),
+    seed=st.integers(0, 2**16),
+)
+@settings(max_examples=80, deadline=None)
+def test_whatever_is_swapped_and_ramped_an_episode_is_paid_its_first_potential(
+    offers, ramp, extra, seed
+):
+    """16 iterations of 20 steps are one episode that the game ends."""
+    rng = np.random.default_rng(seed)
+    rows = rng.random((321, 1, 3), dtype=np.float32)
+    ended = np.zeros((320, 1), dtype=bool)
+    ended[-1] = True
+    never = np.zeros_like(ended)
+    schedule = ModelSchedule(ramp, ramp + extra)
+    shaper = PotentialShaper(gamma=GAMMA, weight=0.8)
+    paid, first = [], 0.0
+    for number in range(16):
+        if number in offers:
+            schedule.offer(model(number + 1, Random(offers[number])))
+        schedule.swap_if_due()
+        mixed = schedule.mixed(lambda network, rows: network(rows))
+        if number == 0 and mixed is not None:
+            first = 0.8 * float(mixed(rows[0])[0])
+        part = slice(number * 20, number * 20 + 20)
+        transitions = Transitions(
+            rows[number * 20 : number * 20 + 21], ended[part], never[part],
+            np.zeros((0, 2), np.int64), np.zeros((0, 3), np.float32),
+        )  # fmt: skip
+        paid.append(shaper.shape(0, transitions, mixed))
+        schedule.end_iteration()
+    series = np.concatenate(paid)[:, 0].astype(np.float64)
+    total = float((GAMMA ** np.arange(320) * series).sum())
+    assert total == pytest.approx(-first, abs=1e-5)
+
+
+def test_models_are_told_apart_by_their_file():
+    one = model(1)
+    schedule = ModelSchedule(ramp_iterations=1, swap_iterations=0)
+    schedule.offer(one)
+    schedule.swap_if_due()
+    assert schedule.offer(replace(one, sha256="f" * 64))

@@ -1,0 +1,46 @@
+"""Figures of a run whose runners come and go."""
+
+import numpy as np
+import pytest
+
+from rlaif.trainer.env.fragment import EpisodeSummary, Fragment
+from rlaif.trainer.rewards.shaping import Transitions
+from rlaif.trainer.rl.learner_rewards import GAME, SHAPING, LearnedRewards
+from rlaif.trainer.rl.progress import RunFigures
+
+STEPS = 4
+
+
+def fragment(*, ends: bool = False, continues: bool = True) -> Fragment:
+    """One game; with `ends` an episode ends at its last step."""
+    return Fragment(
+        runner=1,
+        continues=continues,
+        transitions=Transitions(
+            observations=np.zeros((STEPS + 1, 1, 3), dtype=np.float32),
+            terminated=np.zeros((STEPS, 1), dtype=np.bool_),
+            truncated=np.zeros((STEPS, 1), dtype=np.bool_),
+            final_index=np.zeros((0, 2), dtype=np.int64),
+            final_observations=np.zeros((0, 3), dtype=np.float32),
+        ),
+        actions=np.zeros((STEPS, 1), dtype=np.int64),
+        action_logp=np.zeros((STEPS, 1), dtype=np.float32),
+        action_dist_inputs=np.zeros((STEPS, 1, 8), dtype=np.float32),
+        rewards=np.zeros((STEPS, 1), dtype=np.float32),
+        episodes=(EpisodeSummary(length=8, reward=0.0, rooms=1, terminated=True),) if ends else (),
+        env_index_of_end=((STEPS - 1, 0),) if ends else (),
+    )
+
+
+def add(figures: RunFigures, played: Fragment) -> None:
+    """Each step is paid 1 by the reward model."""
+    paid = np.ones((STEPS, 1), dtype=np.float32)
+    figures.add([played], LearnedRewards(parts={GAME: [played.rewards], SHAPING: [paid]}))
+
+
+@pytest.mark.parametrize(("continues", "paid"), [(True, 8.0), (False, 4.0)])
+def test_an_episode_is_not_paid_what_the_game_of_a_lost_runner_was(continues: bool, paid: float):
+    figures = RunFigures()
+    add(figures, fragment())
+    add(figures, fragment(ends=True, continues=continues))
+    assert figures.shaped_mean == paid
