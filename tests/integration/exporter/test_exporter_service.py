@@ -52,7 +52,7 @@ async def test_a_captured_segment_is_exported_with_the_observations_of_the_play(
     manifest = SegmentManifest.model_validate_json(data)
     waited = sum(frames for _, frames in recorded[0].capture.waits)
     assert (manifest.frames, manifest.decision_steps) == (300 + waited, 75)
-    assert len(manifest.pictures) == 11
+    assert 11 <= len(manifest.pictures) <= manifest.frames // 30 + 2
     stored = np.load(io.BytesIO(episodes_store.get(manifest.observations.key)))
     assert stored.tobytes() == recorded[0].observations.tobytes()
     for file in (manifest.states, manifest.observations, *manifest.pictures):

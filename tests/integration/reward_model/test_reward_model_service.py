@@ -87,7 +87,7 @@ class Ring:
     async def told(self, *kinds: type[EventData], count: int) -> list[Any]:
         """The first `count` events of these classes."""
         feed = self.bus.feed().follow(*kinds, history=True)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             return [(await anext(feed)).data for _ in range(count)]
 
     async def stored(self) -> int:

@@ -39,8 +39,8 @@ def configure_logging(
 
 
 def extra_fields(record: logging.LogRecord) -> Mapping[str, object]:
-    """What the logging call gave as `extra`."""
-    return {k: v for k, v in vars(record).items() if k not in _STANDARD}
+    """What the logging call gave as `extra`; what libraries hide in records (`_…`) is left out."""
+    return {k: v for k, v in vars(record).items() if k not in _STANDARD and not k.startswith("_")}
 
 
 class JsonFormatter(logging.Formatter):
