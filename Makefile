@@ -46,7 +46,7 @@ test-e2e: $(VENV)/.ready-dev ## One ring, from power-on to a loaded reward model
 test-ui: $(VENV)/.ready-dev ## The page in a real browser (needs Chromium)
 	REQUIRE_BROWSER=1 $(PYTEST) tests/ui
 
-chaos: $(VENV)/.ready-dev ## Kill each service in the middle of a demo and check that nothing is lost
+chaos: $(VENV)/.ready-dev ## Kill services, runners and nodes at work and check that nothing is lost
 	$(PYTEST) tests/chaos -s
 
 check: $(VENV)/.ready-dev ## Format, lint, types, import rules
