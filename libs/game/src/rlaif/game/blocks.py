@@ -9,6 +9,9 @@ from rlaif.game.emulator import WRAM_SIZE, WRAM_START, Emulator
 from rlaif.game.memory_map import address
 
 _LAYOUT = address("w2DungeonLayout")
+_LAYOUT_OFFSET = 2 * 0x1000 + (_LAYOUT & 0x0FFF)
+"""In all banks one after the other."""
+
 DUNGEON_LAYOUT_SIZE = 256
 
 
@@ -65,6 +68,33 @@ def read_blocks(emulator: Emulator) -> RamBlocks:
     ram.__dict__["wram"] = emulator.wram()
     ram.__dict__["dungeon_layout"] = emulator.read_bank(2, _LAYOUT, _LAYOUT + DUNGEON_LAYOUT_SIZE)
     return ram
+
+
+class LiveRam:
+    """The RAM of an emulator where it lies, for who looks at it on every step.
+
+    Attributes:
+        wram: `[8192] uint8`, read-only: as in `RamBlocks`.
+        dungeon_layout: `[256] uint8`, read-only: the same.
+    """
+
+    def __init__(self, emulator: Emulator) -> None:
+        """Look at the RAM of `emulator`."""
+        self._emulator = emulator
+        shared = emulator.work_ram
+        self._is_shared = shared is not None and emulator.has_banks
+        if shared is None or not self._is_shared:
+            self.refresh()
+        else:
+            self.wram = shared[:WRAM_SIZE]
+            self.dungeon_layout = shared[_LAYOUT_OFFSET : _LAYOUT_OFFSET + DUNGEON_LAYOUT_SIZE]
+
+    def refresh(self) -> None:
+        """Bring both up to date; where the emulator shares its memory they already are."""
+        if not self._is_shared:
+            ram = read_blocks(self._emulator)
+            self.wram = ram.array()
+            self.dungeon_layout = np.frombuffer(ram.dungeon_layout, dtype=np.uint8)
 
 
 def bcd(byte: int) -> int:

@@ -85,6 +85,11 @@ class Emulator(Protocol):
         """Whether the game has switched the screen on."""
         ...
 
+    @property
+    def work_ram(self) -> npt.NDArray[np.uint8] | None:
+        """All banks of work RAM where they lie, read-only; None when they are not shared."""
+        ...
+
     def step(self, action: int, frame_skip: int, *, render: bool = False) -> None:
         """Play one decision step of `frame_skip` frames."""
         ...
@@ -195,6 +200,14 @@ class PyBoyEmulator:
         self._pyboy.tick(frame_skip - 1, False, False)
         self._release()
         self._pyboy.tick(1, render, False)
+
+    @property
+    def work_ram(self) -> npt.NDArray[np.uint8] | None:
+        """All banks of work RAM where they lie: `[32768]` or, without banks, `[8192]` uint8.
+
+        Read-only, and changing while the game plays. None when this PyBoy keeps it elsewhere.
+        """
+        return None if self._work_ram is None else np.frombuffer(self._work_ram, dtype=np.uint8)
 
     @property
     def screen_is_on(self) -> bool:

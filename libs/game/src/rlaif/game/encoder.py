@@ -41,9 +41,11 @@ POSE_ADDRESSES = tuple(
 
 _SCALES = tuple(slot.scale for slot in LAYOUT)
 _FACINGS = 4
-_NOT_CENTRE = np.delete(
+NOT_CENTRE = np.delete(
     np.arange((2 * WALLS_RADIUS + 1) ** 2), 2 * WALLS_RADIUS * (WALLS_RADIUS + 1)
 )
+"""Which of the 25 half tiles around the player are slots: all but his own."""
+
 _FREE_SCALE = np.float32(1.0 / LAYOUT[slot_index("free_north")].scale)
 _WALL_SCALE = np.float32(1.0 / SOLID)
 
@@ -60,7 +62,7 @@ def encode_into(ram: RamBlocks, out: Observation) -> None:
     x, y = player_position(ram)
     out[:2] = place(x, y)
     out[2 : PLAYER.stop] = pose(*(ram.u8(where) for where in POSE_ADDRESSES))
-    out[SCENE] = scene(scene_values(ram))
+    out[SCENE] = scaled(scene_values(ram), SCENE)
     out[WALLS] = walls(room_cells(ram.block(COLLISIONS, COLLISION_BYTES)), x, y)
     out[NEARBY] = nearby(ram.wram, x, y, roster(*ROSTER_KEY(ram.wram)))
 
@@ -83,27 +85,23 @@ def pose(
         hurt if hurt < 0x80 else 0,
         pushing != 0xFF,
     )
-    return _scaled(values, slice(2, PLAYER.stop))
-
-
-def scene(values: Iterable[float]) -> Observation:
-    """The slots of room, items, flags, puzzle and exploration, from `scene_values`."""
-    return _scaled(values, SCENE)
+    return scaled(values, slice(2, PLAYER.stop))
 
 
 def walls(cells: npt.NDArray[np.uint8], x: int, y: int) -> Observation:
     """The slots of the half tiles and rays around (x, y), from the room's `room_cells`."""
     grid, free = look_around_in(cells, x, y)
     out = np.empty(WALLS.stop - WALLS.start, dtype=np.float32)
-    around = len(_NOT_CENTRE)
-    out[:around] = grid[_NOT_CENTRE]
+    around = len(NOT_CENTRE)
+    out[:around] = grid[NOT_CENTRE]
     out[:around] *= _WALL_SCALE
     out[around:] = free
     out[around:] *= _FREE_SCALE
     return out
 
 
-def _scaled(values: Iterable[float], part: slice) -> Observation:
+def scaled(values: Iterable[float], part: slice) -> Observation:
+    """Slots `part` of an observation from their values."""
     scales = _SCALES[part]
     scaled = [min(value / scale, 1.0) for value, scale in zip(values, scales, strict=True)]
     return np.array(scaled, dtype=np.float32)

@@ -48,40 +48,50 @@ REACH = 10
 """Pixels from the player's position to the point that A tries (bank0.s of the disassembly,
 linkInteractWithAButtonSensitiveObjects)."""
 
-_OBJECT_SIZE = 0x40
-_KINDS = 4
+OBJECT_SIZE = 0x40
+KINDS = 4
 _INTERACTION, _ENEMY, _PART = 1, 2, 3
 """Kind of an object by its place in its page; 0 is the player and what he uses."""
 
-_FIRST = 0xD000 - WRAM_START
-_LIST = address("wAButtonSensitiveObjectList") - WRAM_START
-_LIST_SIZE = 32
-_PAGES = range(0xD0, 0xE0)
-_RADIUS_Y, _RADIUS_X = 0x26, 0x27
-_TILES = address("wRoomLayout") - WRAM_START
-_TILE_ROWS = 12
-_GRAB = address("wLinkGrabState") - WRAM_START
-_DIRECTION = address("w1Link.direction") - WRAM_START
-_AHEAD = ((0, -REACH), (REACH, 0), (0, REACH), (-REACH, 0))
-_UP = 0
+OBJECTS = 0xD000 - WRAM_START
+"""Where the 64 objects are in work RAM, `OBJECT_SIZE` each."""
 
-_SPAN = LAYOUT[slot_index("npc_dx")].scale
-_HEALTH = tuple(min(n / LAYOUT[slot_index("enemy_1_health")].scale, 1.0) for n in range(256))
+A_LIST = address("wAButtonSensitiveObjectList") - WRAM_START
+A_LIST_SIZE = 32
+"""Addresses of the objects that react to A, two bytes each."""
+
+_PAGES = range(0xD0, 0xE0)
+RADIUS_Y, RADIUS_X = 0x26, 0x27
+TILES = address("wRoomLayout") - WRAM_START
+TILE_ROWS = 12
+GRAB_STATE = address("wLinkGrabState") - WRAM_START
+LINK_DIRECTION = address("w1Link.direction") - WRAM_START
+_AHEAD = ((0, -REACH), (REACH, 0), (0, REACH), (-REACH, 0))
+FACING_UP = 0
+
+SPAN = LAYOUT[slot_index("npc_dx")].scale
+"""Pixels from the middle of a distance slot to its ends, twice."""
+
+HEALTH = tuple(min(n / LAYOUT[slot_index("enemy_1_health")].scale, 1.0) for n in range(256))
+"""The slot by the enemy's health byte."""
+
 _ANGLES = 32
-_DIR_X = tuple(
+DIR_X = tuple(
     0.5 + 0.5 * math.sin(2 * math.pi * a / _ANGLES) if a < _ANGLES else 0.5 for a in range(256)
 )
-_DIR_Y = tuple(
+DIR_Y = tuple(
     0.5 - 0.5 * math.cos(2 * math.pi * a / _ANGLES) if a < _ANGLES else 0.5 for a in range(256)
 )
+"""The direction slots by the enemy's angle byte."""
+
 _NO_ENEMIES = (0.0,) * 6 * ENEMY_SLOTS
 _NOTHING = (0.0,) * 3
 
 
 ROSTER_KEY: Callable[[bytes], tuple[bytes, bytes, bytes]] = itemgetter(
-    slice(_FIRST, None, _OBJECT_SIZE),
-    slice(_FIRST + OBJECT_ID, None, _OBJECT_SIZE),
-    slice(_LIST, _LIST + _LIST_SIZE),
+    slice(OBJECTS, None, OBJECT_SIZE),
+    slice(OBJECTS + OBJECT_ID, None, OBJECT_SIZE),
+    slice(A_LIST, A_LIST + A_LIST_SIZE),
 )
 """Called with work RAM: the 64 objects' enabled bytes, their ids, and what reacts to A."""
 
@@ -91,13 +101,13 @@ def roster(enabled: bytes, ids: bytes, pointers: bytes) -> Roster:
     kinds: tuple[list[int], ...] = ([], [], [], [])
     for number, on in enumerate(enabled):
         if on:
-            kinds[number % _KINDS].append(number)
+            kinds[number % KINDS].append(number)
     people, parts = kinds[_INTERACTION], kinds[_PART]
     enemies = [number for number in kinds[_ENEMY] if ids[number] not in HARMLESS_ENEMY_IDS]
     drops = [number for number in parts if ids[number] == PART_ITEM_DROP]
     drops += [number for number in people if ids[number] == INTERACTION_TREASURE]
     listed = [
-        (high & 0x0F) * _KINDS + low // _OBJECT_SIZE
+        (high & 0x0F) * KINDS + low // OBJECT_SIZE
         for low, high in zip(pointers[::2], pointers[1::2], strict=True)
         if high in _PAGES
     ]
@@ -108,7 +118,7 @@ def roster(enabled: bytes, ids: bytes, pointers: bytes) -> Roster:
 
 
 def _places(numbers: list[int]) -> Places:
-    return tuple(_FIRST + number * _OBJECT_SIZE for number in sorted(numbers))
+    return tuple(OBJECTS + number * OBJECT_SIZE for number in sorted(numbers))
 
 
 def nearby(wram: bytes, x: int, y: int, present: Roster) -> list[float]:
@@ -125,11 +135,11 @@ def nearby(wram: bytes, x: int, y: int, present: Roster) -> list[float]:
         angle = wram[at + OBJECT_ANGLE]
         slots += (
             1.0,
-            0.5 + (wram[at + OBJECT_X] - x) / _SPAN,
-            0.5 + (wram[at + OBJECT_Y] - y) / _SPAN,
-            _HEALTH[wram[at + OBJECT_HEALTH]],
-            _DIR_X[angle],
-            _DIR_Y[angle],
+            0.5 + (wram[at + OBJECT_X] - x) / SPAN,
+            0.5 + (wram[at + OBJECT_Y] - y) / SPAN,
+            HEALTH[wram[at + OBJECT_HEALTH]],
+            DIR_X[angle],
+            DIR_Y[angle],
         )
     slots += _NO_ENEMIES[len(slots) :]
     for kind in (present.people, present.things):
@@ -137,8 +147,8 @@ def nearby(wram: bytes, x: int, y: int, present: Roster) -> list[float]:
             at = kind[0] if len(kind) == 1 else _by_distance(wram, x, y, kind)[0][1]
             slots += (
                 1.0,
-                0.5 + (wram[at + OBJECT_X] - x) / _SPAN,
-                0.5 + (wram[at + OBJECT_Y] - y) / _SPAN,
+                0.5 + (wram[at + OBJECT_X] - x) / SPAN,
+                0.5 + (wram[at + OBJECT_Y] - y) / SPAN,
             )
         else:
             slots += _NOTHING
@@ -156,17 +166,17 @@ def _by_distance(wram: bytes, x: int, y: int, places: Places) -> list[tuple[int,
 
 def _answers(wram: bytes, x: int, y: int, listed: Places) -> float:
     """1 when pressing A would talk, read or open."""
-    if wram[_GRAB]:
+    if wram[GRAB_STATE]:
         return 0.0
-    facing = wram[_DIRECTION] & 3
+    facing = wram[LINK_DIRECTION] & 3
     ahead_x, ahead_y = _AHEAD[facing]
     x, y = x + ahead_x, y + ahead_y
     for at in listed:
         off_x, off_y = abs(wram[at + OBJECT_X] - x), abs(wram[at + OBJECT_Y] - y)
-        if off_x < wram[at + _RADIUS_X] and off_y < wram[at + _RADIUS_Y]:
+        if off_x < wram[at + RADIUS_X] and off_y < wram[at + RADIUS_Y]:
             return 1.0
     column, row = x >> 4, y >> 4
-    if not (0 <= column < TILE_STRIDE and 0 <= row < _TILE_ROWS):
+    if not (0 <= column < TILE_STRIDE and 0 <= row < TILE_ROWS):
         return 0.0
-    tile = wram[_TILES + row * TILE_STRIDE + column]
-    return 1.0 if tile == SIGN or (tile == CHEST and facing == _UP) else 0.0
+    tile = wram[TILES + row * TILE_STRIDE + column]
+    return 1.0 if tile == SIGN or (tile == CHEST and facing == FACING_UP) else 0.0

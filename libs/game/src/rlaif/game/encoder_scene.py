@@ -1,11 +1,12 @@
 """The part of an observation that seldom changes: room, items, flags, puzzle, exploration.
 
-`SCENE_KEY` picks everything of the work RAM that this part depends on. While it stays equal, the
-part does: that is what `encoder_memo` rests on, and a test holds it to every byte.
+It comes in groups that change at different times: the place, items, flags. `PLACE_SPANS`,
+`ITEM_SPANS` and `FLAG_SPANS` are everything of the work RAM that they depend on. While that stays
+equal, the values do: that is what `encoder_memo` rests on, and a test holds it to every byte.
 """
 
 from operator import itemgetter
-from typing import Any
+from typing import Any, cast
 
 from rlaif.contracts.observation import (
     LAYOUT,
@@ -30,8 +31,11 @@ from rlaif.game.walls import COLLISION_BYTES, FLIPPERS, open_sides
 Values = tuple[float, ...]
 """Slot values before the division by the slot's scale."""
 
-ROOM_SLOTS = 16
-"""How many of `place_values` stand before the items."""
+ROOM = slice(slot_index("group_bit_0"), slot_index("health"))
+ITEMS = slice(ROOM.stop, slot_index("text_active"))
+FLAGS = slice(ITEMS.stop, slot_index("triggers"))
+PUZZLE = slice(FLAGS.stop, slot_index("wall_n2w2"))
+"""Where the slots are in an observation. Room and puzzle, with exploration, are the place."""
 
 CHEST = 0xF1
 _KEYHOLES = b"\xec"
@@ -43,20 +47,11 @@ _SEASONS = 4
 
 def scene_values(ram: RamBlocks) -> Values:
     """All slots of this part in the order of the layout, before scaling."""
-    return in_order(place_values(ram), item_values(ram), flag_values(ram))
+    return room_values(ram) + item_values(ram) + flag_values(ram) + puzzle_values(ram)
 
 
-def in_order(place: Values, items: Values, flags: Values) -> Values:
-    """The three groups of values, which change at different times, in the order of the layout."""
-    return place[:ROOM_SLOTS] + items + flags + place[ROOM_SLOTS:]
-
-
-def place_values(ram: RamBlocks) -> Values:
-    """Slots of the room, of its puzzle and of exploration."""
-    return _room(ram) + _puzzle(ram) + _exploration(ram)
-
-
-def _room(ram: RamBlocks) -> Values:
+def room_values(ram: RamBlocks) -> Values:
+    """Slots of the room."""
     group, room, season = ram.u8(_GROUP), ram.u8(_ROOM), ram.u8(_SEASON)
     dungeon = rooms.dungeon_of(ram)
     return (
@@ -115,6 +110,11 @@ def flag_values(ram: RamBlocks) -> Values:
     )
 
 
+def puzzle_values(ram: RamBlocks) -> Values:
+    """Slots of the room's puzzle and of exploration."""
+    return _puzzle(ram) + _exploration(ram)
+
+
 def _puzzle(ram: RamBlocks) -> Values:
     flags = rooms.room_flags(ram, ram.u8(_ROOM))
     tiles = ram.block(_LAYOUT_TILES, _TILES)
@@ -163,27 +163,31 @@ _FLAGS_END = _ROOM_FLAGS + 4 * 0x100
 _ROOMS_SCALE = LAYOUT[slot_index("rooms_visited")].scale
 
 
-def _span(first: int, size: int = 1) -> slice | int:
-    """What to pick from the work RAM: one byte as a number, several as bytes."""
-    start = first - WRAM_START
-    return start if size == 1 else slice(start, start + size)
+def _span(first: int, size: int = 1) -> slice:
+    """What to look at in the work RAM."""
+    return slice(first - WRAM_START, first - WRAM_START + size)
 
 
-_PLACE_SPANS = (
+_HEALTH_SPAN, _FLIPPERS_SPAN = _span(_HEALTH), _span(_TREASURES + (FLIPPERS >> 3))
+_DUNGEON_SPAN = _span(address("wDungeonIndex"), 3)  # and cell, floor
+
+PLACE_SPANS = (
     _span(_COLLISIONS, COLLISION_BYTES),
     _span(_LAYOUT_TILES, _TILES),
     _span(_ROOM_FLAGS, _FLAGS_END - _ROOM_FLAGS),
     _span(_ENEMIES_LEFT, 3),  # and toggle blocks, switches
     _span(_GROUP, _ACTIVE_COLLISIONS + 1 - _GROUP),  # room, its size, season, tile table
-    _span(address("wDungeonIndex"), 3),  # and cell, floor
+    _DUNGEON_SPAN,
     _span(_TORCHES),
     _span(_TRIGGERS),
+    _FLIPPERS_SPAN,
 )
-_ITEM_SPANS = (
+ITEM_SPANS = (
     _span(_KEYS, _STORAGE - _KEYS),  # what is owned in dungeons, what is on B and A
     _span(_TREASURES, _ROOM_FLAGS - _TREASURES),  # what else is owned, health, the story
+    _DUNGEON_SPAN,
 )
-_FLAG_SPANS = (
+FLAG_SPANS = (
     _span(address("wGameState"), 2),  # and the cutscene
     _span(address("wPaletteThreadMode")),
     _span(address("wSavefileString"), len(SAVEFILE_STRING)),
@@ -196,30 +200,24 @@ _FLAG_SPANS = (
     _span(address("wScrollMode")),
     _span(address("w1Link.id")),
     _span(address("w1Link.state")),
+    _HEALTH_SPAN,
 )
+"""Where everything is in the work RAM that room and puzzle, items, and flags depend
+on. The place needs the layout of the dungeon as well, which is elsewhere.
 
-SCENE_KEY: "itemgetter[tuple[Any, ...]]" = itemgetter(*_PLACE_SPANS, *_ITEM_SPANS, *_FLAG_SPANS)
-"""Called with 8,192 bytes of work RAM: a tuple, in about 1 µs. Item 0 is the collision buffer.
-
-It holds more than the scene needs: all that is kept in a save file of items, story and rooms, but
-for the order of the inventory. So whoever reads facts of that kind can rest on it as well
-(`Encoder.scene_changed`).
+The spans hold more than the scene needs: all that is kept in a save file of items, story and rooms,
+but for the order of the inventory. So whoever reads facts of that kind can rest on them as well
+(`Encoder.scene`).
 """
 
-_DUNGEON_SPAN = 5
-_ITEMS_FROM, _FLAGS_FROM = len(_PLACE_SPANS), len(_PLACE_SPANS) + len(_ITEM_SPANS)
+Key = tuple[bytes, ...]
 
 
-def part_keys(key: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    """From a `SCENE_KEY`: what `place_values`, `item_values` and `flag_values` depend on.
+def _key(spans: tuple[slice, ...]) -> "itemgetter[Key]":
+    pick: Any = itemgetter
+    return cast("itemgetter[Key]", pick(*spans))
 
-    The place needs the flippers as well, the items the dungeon, the flags the health. The place
-    also needs the layout of the dungeon, which is not in work RAM.
-    """
-    owned = key[_FLAGS_FROM - 1]
-    place, items, flags = key[:_ITEMS_FROM], key[_ITEMS_FROM:_FLAGS_FROM], key[_FLAGS_FROM:]
-    return (
-        (*place, owned[FLIPPERS >> 3]),
-        (*items, key[_DUNGEON_SPAN]),
-        (*flags, owned[_HEALTH - _TREASURES]),
-    )
+
+PLACE_KEY, ITEM_KEY, FLAG_KEY = _key(PLACE_SPANS), _key(ITEM_SPANS), _key(FLAG_SPANS)
+"""Called with 8,192 bytes of work RAM: what these spans hold. Item 0 of the place is the collision
+buffer."""

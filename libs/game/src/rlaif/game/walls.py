@@ -32,7 +32,7 @@ _TOP_PROBE, _BOTTOM_PROBE = -3, 7
 _SIDE = 2 * WALLS_RADIUS + 1
 _GRID_CELLS = _SIDE * _SIDE
 _OUTSIDE = ROWS * COLUMNS
-_STOP = 4 * _OUTSIDE
+STOP = 4 * _OUTSIDE
 """Index of a cell that is always solid: the end of every ray."""
 
 
@@ -86,9 +86,9 @@ def room_cells(collisions: bytes) -> npt.NDArray[np.uint8]:
     All half tiles, those of one tile together, then what lies outside the buffer (free) and one
     cell that is always solid: `[3073]` uint8.
     """
-    cells = np.zeros(_STOP + 1, dtype=np.uint8)
+    cells = np.zeros(STOP + 1, dtype=np.uint8)
     cells[:_OUTSIDE] = _QUARTERS[np.frombuffer(collisions, dtype=np.uint8)].reshape(-1)
-    cells[_STOP] = SOLID
+    cells[STOP] = SOLID
     return cells
 
 
@@ -96,7 +96,7 @@ def look_around_in(
     cells: npt.NDArray[np.uint8], x: int, y: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
     """`look_around` in the `room_cells` of a room."""
-    seen = cells[np.minimum(_ROW_CODES[y] + _COLUMN_CODES[x], _STOP)]
+    seen = cells[np.minimum(CELL_CODES_BY_Y[y] + CELL_CODES_BY_X[x], STOP)]
     rays = seen[_GRID_CELLS:].reshape(4, RAY_LENGTH + 1, 2)
     free = (rays[:, :, 0] | rays[:, :, 1]).astype(np.bool_).argmax(axis=1)
     return seen[:_GRID_CELLS], free
@@ -145,7 +145,7 @@ def _codes_by_y(y: int) -> list[int]:
     north = [_row_code(top - step) for step in steps for _ in range(2)]
     south = [_row_code(bottom + step) for step in steps for _ in range(2)]
     beams = [_row_code(lane) for _ in steps for lane in (top, bottom)]
-    stop = [_STOP, _STOP]
+    stop = [STOP, STOP]
     return [*grid, *north, *stop, *beams, *stop, *south, *stop, *beams, *stop]
 
 
@@ -157,19 +157,11 @@ def _codes_by_x(x: int) -> list[int]:
     east = [_column_code(right + step) for step in steps for _ in range(2)]
     west = [_column_code(left - step) for step in steps for _ in range(2)]
     lanes = [_column_code(lane) for _ in steps for lane in (left, right)]
-    stop = [_STOP, _STOP]
+    stop = [STOP, STOP]
     return [*grid, *lanes, *stop, *east, *stop, *lanes, *stop, *west, *stop]
 
 
-_ROW_CODES = np.array([_codes_by_y(y) for y in range(256)], dtype=np.int16)
-_COLUMN_CODES = np.array([_codes_by_x(x) for x in range(256)], dtype=np.int16)
-
-
-def _classes(codes: npt.NDArray[np.int16]) -> tuple[int, ...]:
-    """For each row of codes the first row that equals it."""
-    first: dict[bytes, int] = {}
-    return tuple(first.setdefault(row.tobytes(), at) for at, row in enumerate(codes))
-
-
-Y_CLASSES, X_CLASSES = _classes(_ROW_CODES), _classes(_COLUMN_CODES)
-"""`[256]`: positions of one class see the same half tiles and rays; there are 3 a half tile."""
+CELL_CODES_BY_Y = np.array([_codes_by_y(y) for y in range(256)], dtype=np.int16)
+CELL_CODES_BY_X = np.array([_codes_by_x(x) for x in range(256)], dtype=np.int16)
+"""`[256, 97]`: a row of each, added and cut at `STOP`, are the indices in `room_cells` of what is
+seen from (x, y): 25 half tiles, then four rays of 9 steps and 2 lanes."""

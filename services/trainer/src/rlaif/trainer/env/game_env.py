@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from rlaif.contracts.observation import slot_index
 from rlaif.game.actions import Action
-from rlaif.game.blocks import RamBlocks, read_blocks
+from rlaif.game.blocks import LiveRam, RamBlocks, read_blocks
 from rlaif.game.capture import pack_keyframe, unpack_keyframe
 from rlaif.game.cartridges import load_cartridge
 from rlaif.game.emulator import PyBoyEmulator
@@ -24,6 +24,9 @@ from rlaif.trainer.rewards.terms import VisitCounts
 
 Row = npt.NDArray[np.float32]
 """One observation, `[128] float32`."""
+
+CHECK_STEPS = 16
+"""Every so many steps the watchdog looks, whatever happens; a suspicion makes it look at each."""
 
 _DIRECTIONS = (Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)
 _HAS_CONTROL, _DYING = slot_index("has_control"), slot_index("dying")
@@ -90,10 +93,13 @@ class GameEnv:
         )
         self._rewards = EpisodeRewards(preset(config.reward_preset))
         self._encoder = Encoder(memory)
+        self._ram = LiveRam(self.emulator)
         self._watchdog = Watchdog(self.emulator)
         self._alone = False
-        self._fixed_parts: Row | None = None
-        self._fixed_total = 0.0
+        self._asks_each_step = self._rewards.asks_each_step
+        nothing = self._rewards.nothing
+        self._uneventful = StepOutcome(total(nothing), nothing, terminated=False, truncated=False)
+        self._next_check = 0
         self.warm_up: tuple[tuple[int, int], ...] = ()
         self.steps = self.frames = 0
         self.start: Start
@@ -117,13 +123,14 @@ class GameEnv:
         self.start = self.starts.choose(self._rng)
         walk = self._drawn_walk()
         self._warm_up(walk)
-        ram = self._look(out)
+        self._look(out)
         if out[_DYING] and walk:
             self._warm_up([])
-            ram = self._look(out)
+            self._look(out)
         self.steps = self.frames = 0
         self._watchdog.begin()
-        self.facts = read_facts(ram)
+        self._next_check = 0
+        self.facts = read_facts(read_blocks(self.emulator))
         self._rewards.begin(self.facts)
 
     def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
@@ -137,34 +144,54 @@ class GameEnv:
         `EmulatorVector` plays all emulators first and judges them after that, which keeps the code
         of either in the processor's cache.
         """
-        encoder, wait = self._encoder, 0
-        ram = self._look(out)
-        changed = encoder.scene_changed
-        if self._alone:
-            wait = self._wait(ram, render=render)
-            if wait:
-                ram = self._look(out)
-                changed = True
-        frames = self._config.frame_skip + wait
+        encoder, facts = self._encoder, self.facts
+        scene = self._look(out)
         self.steps += 1
+        if (
+            scene is None
+            and encoder.x == facts.x
+            and encoder.y == facts.y
+            and self.steps < self._next_check
+            and not (self._alone or encoder.still or self._asks_each_step)
+        ):
+            self.frames += self._config.frame_skip
+            return self._uneventful
+        return self._judge(action, out, scene, render=render)
+
+    def _judge(
+        self, action: int, out: Row, scene: RamBlocks | None, *, render: bool
+    ) -> StepOutcome:
+        """`judge` for the steps in which something happens: two in five."""
+        encoder, wait, still = self._encoder, 0, self._encoder.still
+        while self._alone and wait < self._config.longest_wait_frames:
+            self.emulator.tick(1, render=render)
+            wait += 1
+            scene = self._look(out) or scene
+            still = still and encoder.still
+        frames = self._config.frame_skip + wait
         self.frames += frames
-        if changed:
-            self.facts = read_facts(ram, self.facts)
+        if scene is not None:
+            # Frames that were waited may have changed more than the last scene shows.
+            ram = read_blocks(self.emulator) if wait else scene
+            same_progress = not wait and not encoder.progressed
+            self.facts = read_facts(ram, self.facts, same_progress=same_progress)
         elif encoder.x != self.facts.x or encoder.y != self.facts.y:
             # The facts are of the scene but for the position; a test holds them to it.
             self.facts = self.facts.moved_to(encoder.x, encoder.y)
         parts = self._rewards.step(self.facts, action)
+        fault = self._watchdog.look(still, frames)
+        self._plan_check()
         terminated = self.facts.dead
-        fault = self._watchdog.look(ram.wram, frames)
         late = self.steps >= self._config.episode_length
-        return StepOutcome(
-            self._total(parts),
-            parts,
-            terminated,
-            not terminated and (late or fault is not None),
-            wait,
-            fault,
-        )
+        truncated = not terminated and (late or fault is not None)
+        if parts is self._rewards.nothing and not (wait or terminated or truncated):
+            return self._uneventful
+        return StepOutcome(total(parts), parts, terminated, truncated, wait, fault)
+
+    def _plan_check(self) -> None:
+        """Say at which step an uneventful one is looked at all the same."""
+        often = 1 if self._watchdog.suspects else CHECK_STEPS
+        self._next_check = min(self.steps + often, self._config.episode_length)
 
     def memory(self) -> dict[str, Any]:
         """Everything that decides how the episode goes on, as plain values; about 36 ms."""
@@ -181,6 +208,7 @@ class GameEnv:
             "facts": self.facts.plain(),
             "rewards": self._rewards.memory(),
             "watchdog": self._watchdog.memory(),
+            "next_check": self._next_check,
         }
 
     def recall(self, memory: dict[str, Any], out: Row) -> Keyframe:
@@ -204,6 +232,7 @@ class GameEnv:
         self.facts = GameFacts.of(memory["facts"])
         self._rewards.recall(memory["rewards"], self.facts.progress)
         self._watchdog.recall(memory["watchdog"])
+        self._next_check = memory["next_check"]
         self._look(out)
         return keyframe
 
@@ -216,29 +245,17 @@ class GameEnv:
         """Stop the emulator."""
         self.emulator.close()
 
-    def _total(self, parts: Row) -> float:
-        """The reward. Most steps pay nothing with the same read-only parts, summed once."""
-        if parts is not self._fixed_parts:
-            value = total(parts)
-            if parts.flags.writeable:
-                return value
-            self._fixed_parts, self._fixed_total = parts, value
-        return self._fixed_total
-
-    def _look(self, out: Row) -> RamBlocks:
-        """Write the observation of this moment into `out`; returns its RAM.
+    def _look(self, out: Row) -> RamBlocks | None:
+        """Write the observation of this moment into `out`; returns its RAM if the scene is new.
 
         Whether the game plays alone depends on the scene alone: a test holds it to that.
         """
-        ram = read_blocks(self.emulator)
-        self._encoder.encode_into(ram, out)
-        if self._encoder.scene_changed:
-            self._alone = not out[_HAS_CONTROL] and plays_alone(ram)
-        return ram
-
-    def _wait(self, ram: RamBlocks, *, render: bool = False) -> int:
-        limit = self._config.longest_wait_frames
-        return wait_for_player(self.emulator, ram, limit, render=render)
+        ram, encoder = self._ram, self._encoder
+        ram.refresh()
+        encoder.encode_into(ram.wram, ram.dungeon_layout, out)
+        if encoder.scene is not None:
+            self._alone = not out[_HAS_CONTROL] and plays_alone(encoder.scene)
+        return encoder.scene
 
     def _drawn_walk(self) -> list[int]:
         still = int(self._rng.integers(0, self._config.noop_start + 1))
@@ -252,5 +269,6 @@ class GameEnv:
         played = []
         for action in walk:
             self.emulator.step(action, self._config.frame_skip)
-            played.append((action, self._wait(read_blocks(self.emulator))))
+            ram, limit = read_blocks(self.emulator), self._config.longest_wait_frames
+            played.append((action, wait_for_player(self.emulator, ram, limit)))
         self.warm_up = tuple(played)

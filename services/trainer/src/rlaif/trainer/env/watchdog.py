@@ -14,39 +14,39 @@ FROZEN_FRAMES = 600
 
 
 class Watchdog:
-    """Looks at one emulator after each decision step."""
+    """Looks at one emulator: after each decision step while it suspects, else now and then."""
 
     def __init__(self, emulator: Emulator) -> None:
         """Watch `emulator`."""
         self._emulator = emulator
-        self._last = b""
         self._off = self._same = 0
 
     def begin(self) -> None:
         """Another episode starts."""
-        self._last = b""
         self._off = self._same = 0
+
+    @property
+    def suspects(self) -> bool:
+        """Whether the last look saw something that becomes a fault if it stays."""
+        return bool(self._off or self._same)
 
     def memory(self) -> dict[str, Any]:
         """What it remembers of the running episode, as plain values."""
-        return {"last": self._last, "off": self._off, "same": self._same}
+        return {"off": self._off, "same": self._same}
 
     def recall(self, memory: dict[str, Any]) -> None:
         """Go on with what `memory` gave."""
-        self._last, self._off, self._same = memory["last"], memory["off"], memory["same"]
+        self._off, self._same = memory["off"], memory["same"]
 
-    def look(self, wram: bytes, frames: int) -> Fault | None:
+    def look(self, still: bool, frames: int) -> Fault | None:
         """What is wrong, if anything.
 
         Args:
-            wram: Work RAM now.
-            frames: Game frames since the last look.
+            still: Not one byte of work RAM has changed in this step.
+            frames: Game frames of this step.
         """
         self._off = 0 if self._emulator.screen_is_on else self._off + frames
-        if wram == self._last:
-            self._same += frames
-        else:
-            self._last, self._same = wram, 0
+        self._same = self._same + frames if still else 0
         if self._off >= SCREEN_OFF_FRAMES:
             return "screen_off"
         return "frozen" if self._same >= FROZEN_FRAMES else None

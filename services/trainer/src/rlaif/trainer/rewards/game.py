@@ -75,11 +75,22 @@ class EpisodeRewards:
         self._paying = [
             (part, term) for part, term in enumerate(every) if term.weight or term is self._rooms
         ]
-        self._on_moments = [it for it in self._paying if it[1].looks_at != "progress"]
+        self._on_squares = [it for it in self._paying if it[1].looks_at != "progress"]
+        self._on_moves = [it for it in self._paying if it[1].looks_at in ("steps", "moves")]
         self._on_steps = [it for it in self._paying if it[1].looks_at == "steps"]
         self._before: GameFacts | None = None
         self._nothing = np.zeros(len(PARTS), dtype=np.float32)
         self._nothing.flags.writeable = False
+
+    @property
+    def nothing(self) -> Float32:
+        """The parts of every step that pays nothing: this object, read-only."""
+        return self._nothing
+
+    @property
+    def asks_each_step(self) -> bool:
+        """Whether a step in which nothing happens may pay: an action, standing still."""
+        return bool(self._on_steps)
 
     @property
     def rooms_visited(self) -> int:
@@ -119,7 +130,9 @@ class EpisodeRewards:
         """The terms that can pay for this step; those left out have seen all that is new."""
         if facts is before:
             return self._on_steps
-        return self._on_moments if facts.progress is before.progress else self._paying
+        if facts.progress is not before.progress:
+            return self._paying
+        return self._on_moves if facts.is_near(before) else self._on_squares
 
     def memory(self) -> dict[str, Any]:
         """What is remembered of the running episode, as plain values."""

@@ -45,13 +45,14 @@ class Term(ABC):
 
     Attributes:
         name: Of the part.
-        looks_at: When it has to be asked: on every step, when the moment is another one than
-            before, or only when the progress is.
+        looks_at: When it has to be asked: on every step; when the player moved, or more changed;
+            when he came to another square, or more than his position changed; or only when the
+            progress did.
         weight: Reward of one unit of what it pays for.
     """
 
     name: ClassVar[str]
-    looks_at: ClassVar[Literal["steps", "moments", "progress"]] = "moments"
+    looks_at: ClassVar[Literal["steps", "moves", "squares", "progress"]] = "squares"
 
     def __init__(self, weight: float) -> None:
         """Pay `weight` a unit."""
@@ -161,6 +162,7 @@ class Moves(_Stateless):
     """Steps that changed the position inside one room. It pays for walking to and fro."""
 
     name = "move"
+    looks_at = "moves"
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
         """The reward of one step."""
