@@ -62,6 +62,7 @@ class GameEnv:
         start: Where this one started.
         warm_up: (action, frames waited) of the steps played before its first one.
         facts: What the rewards saw after the last step.
+        uneventful: The outcome of every step in which nothing happened: this object.
         steps: Decision steps of this episode.
         frames: Game frames of this episode, warm-up not included.
     """
@@ -98,7 +99,7 @@ class GameEnv:
         self._alone = False
         self._asks_each_step = self._rewards.asks_each_step
         nothing = self._rewards.nothing
-        self._uneventful = StepOutcome(total(nothing), nothing, terminated=False, truncated=False)
+        self.uneventful = StepOutcome(total(nothing), nothing, terminated=False, truncated=False)
         self._next_check = 0
         self.warm_up: tuple[tuple[int, int], ...] = ()
         self.steps = self.frames = 0
@@ -155,7 +156,7 @@ class GameEnv:
             and not (self._alone or encoder.still or self._asks_each_step)
         ):
             self.frames += self._config.frame_skip
-            return self._uneventful
+            return self.uneventful
         return self._judge(action, out, scene, render=render)
 
     def _judge(
@@ -185,7 +186,7 @@ class GameEnv:
         late = self.steps >= self._config.episode_length
         truncated = not terminated and (late or fault is not None)
         if parts is self._rewards.nothing and not (wait or terminated or truncated):
-            return self._uneventful
+            return self.uneventful
         return StepOutcome(total(parts), parts, terminated, truncated, wait, fault)
 
     def _plan_check(self) -> None:

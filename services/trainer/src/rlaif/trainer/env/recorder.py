@@ -91,6 +91,7 @@ class EnvRecorder:
         self._keyframe: Keyframe | None = None
         self._episode_id = ""
         self._step = 0
+        self._facts: GameFacts | None = None
         self.context = CaptureContext()
         self.chosen: Reason | None = None
 
@@ -114,17 +115,21 @@ class EnvRecorder:
         self._recorder.keyframe(keyframe.sha256, step=-len(warm_up))
         for action, wait in warm_up:
             self._recorder.add(action, wait=wait)
+        self._facts = facts
         self._news.begin_episode(facts, read_blocks(self._emulator))
 
-    def before_step(self, disagreement: Callable[[], float] | None = None) -> None:
-        """At a segment's first step: choose it, or note where it starts in case it is chosen later.
+    @property
+    def at_border(self) -> bool:
+        """Whether the next step is the first of a segment."""
+        return self._step % self._segment_steps == 0
+
+    def before_segment(self, disagreement: Callable[[], float] | None = None) -> None:
+        """Before a segment's first step: choose it, or note where it starts, to choose it later.
 
         Args:
             disagreement: Of the reward model's networks on what was seen last; None without an
                 ensemble.
         """
-        if self._step % self._segment_steps:
-            return
         self.chosen = self._selector.at_start(self._episode_id, disagreement)
         if self.chosen is None and not self._selector.looks_back(self._episode_id):
             return
@@ -143,7 +148,9 @@ class EnvRecorder:
         """
         self._recorder.add(action, wait=wait)
         self._step += 1
-        self._news.look(facts)
+        if facts is not self._facts:
+            self._facts = facts
+            self._news.look(facts)
         if self._step % self._segment_steps:
             return None
         chosen, self.chosen = self.chosen, None

@@ -147,18 +147,21 @@ class EmulatorVector:
         chosen = actions.tolist()
         frame_skip, looks = self._config.frame_skip, self.eyes is not None
         for n, game in enumerate(self._games):
-            self._recorders[n].before_step(self._asked(t, n))
+            if self._recorders[n].at_border:
+                self._recorders[n].before_segment(self._asked(t, n))
             game.emulator.step(chosen[n], frame_skip, render=n == drawn or looks)
         rows = self._rows[t + 1]
         for n, game in enumerate(self._games):
             outcome = game.judge(chosen[n], rows[n], render=n == drawn or looks)
+            eventful = outcome is not game.uneventful
             if self.eyes is not None:
                 self._frames[t, n] = self.eyes.look(n, game.emulator.screen())
-            self._returns[n] += outcome.reward
             self._row_rewards[n] = outcome.reward
-            self._parts += outcome.parts
+            if eventful:
+                self._returns[n] += outcome.reward
+                self._parts += outcome.parts
             capture = self._recorders[n].after_step(
-                chosen[n], _ended(outcome), game.facts, outcome.wait
+                chosen[n], _ended(outcome) if eventful else "running", game.facts, outcome.wait
             )
             if self._logs:
                 self._logs[n].add(chosen[n], outcome.wait)
@@ -168,7 +171,7 @@ class EmulatorVector:
                 self._watchers[n].after_step(game.emulator, game.facts, chosen[n], outcome.wait)
             if n == drawn:
                 self._show(game)
-            if outcome.terminated or outcome.truncated:
+            if eventful and (outcome.terminated or outcome.truncated):
                 self._end_episode(t, n, game, outcome)
         self._rewards[t] = self._row_rewards
         self.observations = rows

@@ -185,6 +185,7 @@ class WatchedEnvironment:
         self._name = explorer.visited.name(n)
         self._square = -1
         self._progress: Progress | None = None
+        self._facts: GameFacts | None = None
 
     def starts(self, given: StartSource) -> StartSource:
         """See `Explorer.starts`."""
@@ -211,7 +212,9 @@ class WatchedEnvironment:
     def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
         """A decision step was played; about 1 µs, 36 ms when a state is kept."""
         in_any_case = self._keeper is not None and self._keeper.note(self._name, action, wait)
-        self._look(emulator, facts, in_any_case=in_any_case)
+        if in_any_case or facts is not self._facts:
+            self._facts = facts
+            self._look(emulator, facts, in_any_case=in_any_case)
 
     def memory(self, facts: GameFacts) -> dict[str, Any]:
         """What is remembered of the running episode, as plain values."""

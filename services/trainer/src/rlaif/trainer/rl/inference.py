@@ -2,10 +2,12 @@
 
 RLlib's module spends ten times as long on its own layers of Python as on the numbers: 370 µs for 16
 rows, where the same matrix products into buffers that are there already take 55 µs (one core of a
-2.5 GHz Xeon, 128 → 256 → 256 → 8).
+2.5 GHz Xeon, 128 → 256 → 256 → 8). numpy's calls touch less memory than torch's, which counts once
+the emulators have filled the caches: 58 µs against 99 µs for 8 rows.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,10 @@ from rlaif.trainer.rl.picture_policy import PICTURES
 
 Float32 = npt.NDArray[np.float32]
 
-_IN_PLACE = {torch.nn.Tanh: torch.Tensor.tanh_, torch.nn.ReLU: torch.Tensor.relu_}
+_IN_PLACE: dict[type[torch.nn.Module], Callable[..., Any]] = {
+    torch.nn.Tanh: np.tanh,
+    torch.nn.ReLU: partial(np.maximum, 0.0),
+}
 
 
 class _Layer:
@@ -25,18 +30,19 @@ class _Layer:
 
     def __init__(self, linear: torch.nn.Linear, rows: int) -> None:
         self._linear = linear
-        self.activation: Any = None
-        self.out = torch.empty((rows, linear.out_features))
+        self.activation: Callable[..., Any] | None = None
+        self.out = np.empty((rows, linear.out_features), dtype=np.float32)
         self.refresh()
 
     def refresh(self) -> None:
-        self._weights = self._linear.weight.detach().t().contiguous()
-        self._bias = self._linear.bias.detach()
+        self._weights: Float32 = self._linear.weight.detach().t().contiguous().numpy().copy()
+        self._bias: Float32 = self._linear.bias.detach().numpy().copy()
 
-    def apply(self, rows: torch.Tensor) -> torch.Tensor:
-        torch.addmm(self._bias, rows, self._weights, out=self.out)
+    def apply(self, rows: Float32) -> Float32:
+        np.matmul(rows, self._weights, out=self.out)
+        np.add(self.out, self._bias, out=self.out)
         if self.activation is not None:
-            self.activation(self.out)
+            self.activation(self.out, out=self.out)
         return self.out
 
 
@@ -70,16 +76,17 @@ class PolicyInference:
             observations: `[N, 128]`.
             pictures: `[N, 4, 72, 80]` for a policy that looks at them.
         """
-        with torch.inference_mode():
-            rows = torch.from_numpy(observations)
-            if not self.straight:
-                batch = {Columns.OBS: rows}
-                if pictures is not None:
-                    batch[PICTURES] = torch.from_numpy(pictures)
-                rows = self._module.forward_exploration(batch)[Columns.ACTION_DIST_INPUTS]
+        if self.straight:
+            rows = observations
             for layer in self._layers:
                 rows = layer.apply(rows)
-        result: Float32 = rows.numpy()
+            return rows
+        with torch.inference_mode():
+            batch = {Columns.OBS: torch.from_numpy(observations)}
+            if pictures is not None:
+                batch[PICTURES] = torch.from_numpy(pictures)
+            out = self._module.forward_exploration(batch)[Columns.ACTION_DIST_INPUTS]
+        result: Float32 = out.numpy()
         return result
 
 

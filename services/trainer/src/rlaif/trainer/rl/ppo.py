@@ -32,7 +32,7 @@ from rlaif.trainer.rl.imitation import ImitationRules, TopSegments
 from rlaif.trainer.rl.learner import ArrayLearner
 from rlaif.trainer.rl.learner_rewards import LearnedRewards, LearnerRewards, RewardRules
 from rlaif.trainer.rl.picture_policy import picture_spec
-from rlaif.trainer.rl.sampler import FragmentSampler
+from rlaif.trainer.rl.sampler import MOST_AHEAD, FragmentSampler
 from rlaif.trainer.settings import TrainerSettings
 
 
@@ -155,13 +155,12 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
     def training_step(self) -> None:
         """Sample, shape, estimate advantages, update, send the weights out."""
         began = time.perf_counter()
-        self._order()
+        while self.sampler.ahead < (MOST_AHEAD if self.overlaps else 1):
+            self._order()
         self.fragments, self.learned = self._collected(), LearnedRewards()
         if not self.fragments:
             return
         self.env_steps += sum(fragment.steps for fragment in self.fragments)
-        if self.overlaps:
-            self._order(captured=sum(len(fragment.captures) for fragment in self.fragments))
         sampled = time.perf_counter()
         self.learned = self.rewards.learn_from(self.fragments)
         batch = columns(
@@ -203,17 +202,20 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         filled: dict[str, Any] = super(Algorithm, self).get_auto_filled_metrics(*args, **kwargs)
         return {**filled, "config": {}}
 
-    def _order(self, captured: int = 0) -> None:
-        """Let the runners play; those that do already go on.
+    def _order(self) -> None:
+        """Let the runners play a batch more, with the weights that were sent before.
 
-        `captured` segments of the quota are spent, which nobody has taken off it yet.
+        The batch before it is on its way. It may spend its part of the quota, which nobody has
+        taken off yet.
         """
+        ahead, size = self.sampler.ahead, self.config.train_batch_size_per_learner
+        quota = self.capture_quota
         self.sampler.order(
-            self.config.train_batch_size_per_learner,
-            capture_quota=max(0, self.capture_quota - captured),
+            size,
+            capture_quota=quota // 2 if ahead else quota - quota // 2 if self.overlaps else quota,
             context=CaptureContext(
-                env_step=self.env_steps,
-                policy_iteration=self.training_iteration,
+                env_step=self.env_steps + ahead * size,
+                policy_iteration=self.training_iteration + ahead,
                 reward_model_version=self.rewards.version,
             ),
             model=self._sent_model(),
@@ -313,7 +315,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         Waits for the fragments that are being played, so that none is lost.
         """
         return {
-            "held": [plain(fragment) for fragment in self.sampler.hold()],
+            "held": [[plain(fragment) for fragment in batch] for batch in self.sampler.hold()],
             "iteration": self.training_iteration,
             "env_steps": self.env_steps,
             "module_steps": self._module_steps,
@@ -337,7 +339,8 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         self.env_steps = state["env_steps"]
         self._module_steps = state["module_steps"]
         self.top.recall(state.get("top_segments", []))
-        self.sampler.held = [fragment_of(each) for each in state["held"]] if games_go_on else []
+        held = state["held"] if games_go_on else []
+        self.sampler.held.extend([fragment_of(each) for each in batch] for batch in held)
         self._gap = not games_go_on
 
 

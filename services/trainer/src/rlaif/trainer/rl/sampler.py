@@ -3,6 +3,7 @@
 Between the two the learner may work on the fragments before them.
 """
 
+from collections import deque
 from collections.abc import Callable
 from operator import methodcaller
 from typing import Any
@@ -11,18 +12,23 @@ from rlaif.trainer.env.fragment import Fragment
 from rlaif.trainer.env.recorder import CaptureContext
 from rlaif.trainer.rl.disagreement import SentModel
 
-_TAG = "sample"
-"""RLlib sends a runner no second request of a kind while it works on the first."""
+_TAGS = ("sample-even", "sample-odd")
+"""RLlib sends a runner no second request of a kind while it works on the first: two kinds."""
+
+MOST_AHEAD = len(_TAGS)
 
 
 class FragmentSampler:
-    """One fragment at a time from every healthy runner of an RLlib group.
+    """One fragment after the other from every healthy runner of an RLlib group.
+
+    Two may be on order. A runner that has played its own then goes on at once, however long the
+    others need: with as many runners as cores and a learner besides, one is always last.
 
     A runner that is lost on the way gives nothing; RLlib replaces it before the next iteration.
     Without remote runners the local one plays, when its fragment is collected.
 
     Attributes:
-        held: Fragments that a checkpoint waited for, or held; they are collected first.
+        held: Batches that a checkpoint waited for, or held; they are collected first.
     """
 
     def __init__(self, group: Any, *, timeout: float) -> None:
@@ -30,12 +36,19 @@ class FragmentSampler:
         self._group = group
         self._timeout = timeout
         self._for_local: Callable[[Any], Fragment] | None = None
-        self.held: list[Fragment] = []
+        self._ordered = 0
+        self._turns: deque[str] = deque()
+        self.held: deque[list[Fragment]] = deque()
 
     @property
     def remote(self) -> bool:
         """Whether sampling happens in processes of its own."""
         return bool(self._group.num_remote_env_runners() > 0)
+
+    @property
+    def ahead(self) -> int:
+        """Batches that are ordered or held and not collected yet."""
+        return len(self._turns) + len(self.held) + (self._for_local is not None)
 
     def order(
         self,
@@ -45,7 +58,7 @@ class FragmentSampler:
         context: CaptureContext,
         model: SentModel | None = None,
     ) -> None:
-        """Ask every healthy runner that is not at it for its share of a batch.
+        """Ask every healthy runner for its share of a batch, after what it was asked for before.
 
         Args:
             batch_size: Environment steps of all runners together; rounded up to whole rows.
@@ -53,8 +66,6 @@ class FragmentSampler:
             context: Goes into the captures.
             model: The reward model whose disagreement decides on captures, if any.
         """
-        if self.held:
-            return
         runners = max(1, self._group.num_healthy_remote_env_runners())
         rows = runners * self._group.local_env_runner.config.num_envs_per_env_runner
         # A function and not a method's name: RLlib passes no arguments on to the local runner.
@@ -66,27 +77,33 @@ class FragmentSampler:
             runners=runners,
             model=model,
         )
-        if self.remote:
-            self._group.foreach_env_runner_async(call, tag=_TAG)
-        else:
+        if not self.remote:
             self._for_local = call
+            return
+        assert len(self._turns) < MOST_AHEAD, "collect first"
+        tag = _TAGS[self._ordered % MOST_AHEAD]
+        self._ordered += 1
+        self._group.foreach_env_runner_async(call, tag=tag)
+        self._turns.append(tag)
 
     def collect(self) -> list[Fragment]:
-        """What was ordered, in the order of the runners; empty when all of them were lost."""
+        """What was ordered first, in the order of the runners; empty when all of them were lost."""
         if self.held:
-            held, self.held = self.held, []
-            return held
+            return self.held.popleft()
         if not self.remote:
             assert self._for_local is not None, "order first"
-            return [self._for_local(self._group.local_env_runner)]
+            call, self._for_local = self._for_local, None
+            return [call(self._group.local_env_runner)]
         return self._answered()
 
-    def hold(self) -> list[Fragment]:
+    def hold(self) -> list[list[Fragment]]:
         """Wait for what is being played and keep it for `collect`; runners then stand still."""
-        if self.remote and not self.held:
-            self.held = self._answered()
-        return self.held
+        while self._turns:
+            self.held.append(self._answered())
+        return list(self.held)
 
     def _answered(self) -> list[Fragment]:
-        answers = self._group.fetch_ready_async_reqs(tags=_TAG, timeout_seconds=self._timeout)
+        answers = self._group.fetch_ready_async_reqs(
+            tags=self._turns.popleft(), timeout_seconds=self._timeout
+        )
         return sorted((fragment for _, fragment in answers), key=lambda each: each.runner)
