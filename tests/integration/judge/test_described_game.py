@@ -50,7 +50,7 @@ def test_a_real_segment_leaves_no_fact_unknown_that_applies(
         StateRecord(step=at, frame=at * 4 + 4, action="RIGHT", state=state)
         for at, state in enumerate(described)
     ]
-    facts = summarise(records, frame_skip=4)
+    facts = summarise(records)
     unknown = {
         f"{section}.{name}"
         for section, part in facts.items()

@@ -40,7 +40,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
 
 def _request(at: int = 0, **changes: Any) -> CompletionRequest:
     judge = JUDGES[at]
-    facts = summarise(state_records([described_state(n) for n in range(75)]), frame_skip=4)
+    facts = summarise(state_records([described_state(n) for n in range(75)]))
     fields: dict[str, Any] = {
         "model": judge.model,
         "messages": messages(judge, facts, screen_png(), variant=0),

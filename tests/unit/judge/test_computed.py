@@ -16,7 +16,7 @@ NOT_SEEN = NoVote.INSUFFICIENT
 
 def _facts(records: Make, state: Make, **end: Any) -> Any:
     states = [*(state(step) for step in range(74)), state(74, **end)]
-    return summarise(records(states), frame_skip=4)
+    return summarise(records(states))
 
 
 def test_a_walk_without_dialog_or_puzzle_needs_a_judge_for_progress_only(
@@ -56,14 +56,14 @@ def test_a_milestone_or_a_death_settles_progress_and_a_small_step_does_not(
 def test_standing_still_is_no_efficiency_and_no_control_is_none_to_judge(
     records: Make, state: Make
 ) -> None:
-    still = summarise(records([state(0)] * 75), frame_skip=4)
+    still = summarise(records([state(0)] * 75))
     assert decide(still, {"efficiency"}) == {"efficiency": 0}
-    helpless = summarise(records([state(0, flags={"control": False})] * 75), frame_skip=4)
+    helpless = summarise(records([state(0, flags={"control": False})] * 75))
     assert decide(helpless, {"efficiency"}) == {"efficiency": NOT_SEEN}
 
 
 def test_what_the_memory_does_not_show_is_left_to_the_judges(records: Make) -> None:
-    unknown = summarise(records([{}, {}]), frame_skip=4)
+    unknown = summarise(records([{}, {}]))
     assert decide(unknown, COMPUTED) == {}
     assert truth(unknown) == {}
     assert to_ask(JUDGES, {}, audit=False) == JUDGES

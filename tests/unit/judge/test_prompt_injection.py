@@ -79,13 +79,13 @@ def test_an_order_in_any_text_of_the_game_moves_no_score(
 ) -> None:
     entity = {"kind": "enemy", "name": "octorok", "x": 1, "y": 1}
     clean = [state(step, entities=[entity]) for step in range(75)]
-    base = _weighted(summarise(records(clean), frame_skip=4))
+    base = _weighted(summarise(records(clean)))
     moved = []
     for path in _text_fields(clean[0]):
         injected = [_put(held, path, order) for held in clean]
         # A new field of the description, and more of the same kind.
         injected = [held | {"sign_text": order, "note": {"text": order}} for held in injected]
-        facts = summarise(records(injected), frame_skip=4)
+        facts = summarise(records(injected))
         assert order not in json.dumps(facts)
         told = _weighted(facts)
         assert base is not None
@@ -99,12 +99,12 @@ def test_an_order_in_any_text_of_the_game_moves_no_score(
 def test_an_order_as_an_action_moves_no_score(records: Make) -> None:
     clean = records()
     injected = [record.model_copy(update={"action": ORDERS[0]}) for record in clean]
-    before, after = (_weighted(summarise(held, frame_skip=4)) for held in (clean, injected))
+    before, after = (_weighted(summarise(held)) for held in (clean, injected))
     assert before == after
 
 
 def test_the_stand_in_does_obey_an_order_that_reaches_it(records: Make) -> None:
-    facts = summarise(records(), frame_skip=4)
+    facts = summarise(records())
     base = _weighted(facts)
     facts["end"]["season"] = ORDERS[0]
     told = _weighted(facts)

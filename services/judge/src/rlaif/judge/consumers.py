@@ -151,7 +151,7 @@ class SegmentScorer:
             )
         if self._watch is not None:
             await self._watch.before_segment()
-        facts = summarise(segment.records, frame_skip=segment.manifest.frame_skip)
+        facts = summarise(segment.records)
         record = await self._judge(segment, facts, exported)
         key = keys.score(self._rules.judge_config, exported.segment_id)
         data = record.model_dump_json().encode()

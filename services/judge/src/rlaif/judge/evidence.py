@@ -29,16 +29,15 @@ Facts = dict[str, dict[str, Any]]
 """Section → fact → value; null where the states do not say."""
 
 
-def summarise(records: Sequence[StateRecord], *, frame_skip: int) -> Facts:
+def summarise(records: Sequence[StateRecord]) -> Facts:
     """Summarise the states of one segment.
 
     Args:
         records: One for each decision step, in order; at least one.
-        frame_skip: Game frames a decision step.
     """
     states = [record.state for record in records]
     return {
-        "segment": _segment(records, frame_skip),
+        "segment": _segment(records),
         "start": _snapshot(states[0]),
         "end": _snapshot(states[-1]),
         "rooms": _rooms(states),
@@ -66,8 +65,8 @@ def places(records: Sequence[StateRecord]) -> list[tuple[str, tuple[int, int]] |
     return found
 
 
-def _segment(records: Sequence[StateRecord], frame_skip: int) -> dict[str, Any]:
-    seconds = len(records) * frame_skip / GAME_FRAMES_PER_SECOND
+def _segment(records: Sequence[StateRecord]) -> dict[str, Any]:
+    seconds = records[-1].frame / GAME_FRAMES_PER_SECOND  # what was waited counts
     pressed = Counter(reading.label(record.action) or "unknown" for record in records)
     # Ties by name, so that the order does not depend on who came first.
     common = sorted(pressed.items(), key=lambda item: (-item[1], item[0]))[:4]

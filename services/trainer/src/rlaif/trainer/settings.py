@@ -226,7 +226,9 @@ class TrainerSettings(ServiceSettings):
     )
 
     segment_frames: int = Field(
-        default=300, ge=4, description="Game frames a segment; the seeds fix 300."
+        default=300,
+        ge=4,
+        description="Game frames a segment, without those that are waited; the seeds fix 300.",
     )
     keyframe_steps: int = Field(
         default=600,
