@@ -162,7 +162,12 @@ def random_episodes(options: argparse.Namespace) -> list[float]:
         return found
     settings = settings_of(options, 0)
     task = EvaluationTask.of(
-        EnvConfig(run_id="random", noop_start=settings.noop_start),
+        EnvConfig(
+            run_id="random",
+            noop_start=settings.noop_start,
+            frame_skip=settings.frame_skip,
+            reward_preset=settings.reward_preset,
+        ),
         length=settings.eval_episode_length,
         seed=settings.eval_seed,
         greedy=False,

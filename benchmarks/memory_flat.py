@@ -6,9 +6,11 @@
 A run as the service starts it, with the default settings: 2 runners of 4 environments, episodes of
 30,000 steps, exploration, captures of 60 segments a minute that are taken out of the spool, a
 reward model, the watched screen, a checkpoint every 10 minutes. Every 10 seconds the resident
-memory of its processes is read: PSS, so that a page which several of them share counts once.
+memory of its processes is read (`smaps_rollup`).
 
-    resident     of the training process and its runners; what must stay flat
+    resident     RSS of the training process and its runners; what must stay flat. A page that they
+                 share counts for each. Their proportional share (PSS) would fall and rise with
+                 whatever else on the machine maps the same libraries.
     anonymous    the part of it that no file stands behind: what a leak would be made of
     ray          of what Ray itself starts, told beside it
 
@@ -75,9 +77,9 @@ def sample(run: RunSupervisor, began: float) -> Sample:
     processes = processes_of(run)
     for process in processes:
         read = megabytes(process.pid)
-        size[process.kind] += read.get("Pss", 0.0)
+        size[process.kind] += read.get("Rss", 0.0)
         if process.kind != RAY:
-            anonymous += read.get("Pss_Anon", 0.0)
+            anonymous += read.get("Anonymous", 0.0)
             shared += read.get("Pss_Shmem", 0.0)
     ours = sum(process.kind != RAY for process in processes)
     seconds = time.monotonic() - began

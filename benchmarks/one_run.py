@@ -101,12 +101,16 @@ def cpu_seconds(pids: Iterable[int]) -> dict[int, float]:
 
 
 def megabytes(pid: int) -> dict[str, float]:
-    """Resident memory of a process by kind, shared pages in proportion; empty when it ended."""
+    """Resident memory of a process by kind; empty when it ended.
+
+    Names of `smaps_rollup`: all of it, what no file stands behind, and of shared memory the
+    proportional share.
+    """
     found = {}
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             name, _, rest = line.partition(":")
-            if name in ("Rss", "Pss", "Pss_Anon", "Pss_File", "Pss_Shmem"):
+            if name in ("Rss", "Anonymous", "Pss_Shmem"):
                 found[name] = int(rest.split()[0]) / 1024
     return found
 

@@ -51,14 +51,14 @@ def test_standing_still_pays_nothing_though_the_start_state_has_much(ledger: Epi
 
 
 def test_a_new_room_pays_once(ledger: EpisodeRewards):
-    assert paid(ledger, room=0x66)["room"] == 1.0
+    assert paid(ledger, room=0x66)["room"] == pytest.approx(0.1)
     assert "room" not in paid(ledger)
     assert "room" not in paid(ledger, room=0x66)
     assert ledger.rooms_visited == 2
 
 
 def test_the_same_room_number_in_another_area_is_another_room(ledger: EpisodeRewards):
-    assert paid(ledger, group=3)["room"] == 1.0
+    assert paid(ledger, group=3)["room"] == pytest.approx(0.1)
     assert "room" not in paid(ledger, group=2), "groups 1 to 3 share their rooms"
 
 
@@ -107,7 +107,7 @@ def test_an_episode_that_begins_in_a_scroll_has_its_start_where_it_ends():
     ledger = EpisodeRewards(preset("default"))
     ledger.begin(changed(settled=False, room=0x64))
     assert paid(ledger) == {}
-    assert paid(ledger, room=0x64)["room"] == 1.0
+    assert paid(ledger, room=0x64)["room"] == pytest.approx(0.1)
 
 
 def test_a_well_known_square_pays_less_and_a_second_entry_nothing():
@@ -117,8 +117,8 @@ def test_a_well_known_square_pays_less_and_a_second_entry_nothing():
 
     ledger = EpisodeRewards(preset("default"), Visits())
     ledger.begin(START)
-    assert paid(ledger, x=0)["novelty"] == pytest.approx(0.02)
-    assert paid(ledger, x=16)["novelty"] == pytest.approx(0.01), "1/√(3 + 1) of it"
+    assert paid(ledger, x=0)["novelty"] == pytest.approx(0.05)
+    assert paid(ledger, x=16)["novelty"] == pytest.approx(0.025), "1/√(3 + 1) of it"
     assert paid(ledger, x=0) == {}
 
 
