@@ -4,14 +4,17 @@
     python benchmarks/learning.py --steps 200000 --seeds 1 --set entropy=0.02
 
 Each seed is a run of the pipeline mode as `rlaif-train` starts it, with the default settings but
-for 2 runners of 8 environments and episodes of 1,000 decision steps: no reward model, exploration
-on. Every reward pays once an episode. With episodes of 30,000 steps an environment would be paid
-for its first rooms and then play half an hour of game for nothing, and 16 of them would end their
-first episode after 480,000 steps.
+for these: 2 runners of 8 environments, 16 game frames a decision step, episodes of 300 steps (80 s
+of game), a quarter of them from the archive. No reward model, exploration on.
 
-Ten times on the way the policy is frozen and plays 8 episodes of 3,000 decision steps from
-power-on, actions drawn, on seeds of their own. A policy that presses each of the 8 buttons alike
-plays 32 such episodes to compare with.
+Why: every reward pays once an episode. With episodes of 30,000 steps an environment would be paid
+for its first rooms and then play for nothing, and 16 of them would end their first episode after
+480,000 steps. And 16 frames are one tile of walking: who may turn round every 4 frames goes nowhere
+by chance, and finds the first item ten times later.
+
+Ten times on the way the policy is frozen and plays 16 episodes of the same length from power-on,
+actions drawn, on seeds of their own. A policy that presses each of the 8 buttons alike plays 64
+such episodes to compare with.
 
     evaluated   mean share of the main milestones in those episodes: what the policy can do
     reached     share of them that some episode of the run has shown at its end, restarts from the
@@ -59,7 +62,7 @@ from rlaif.trainer.settings import TrainerSettings
 
 RESULTS = Path(__file__).parent / "results" / "learning"
 POINTS = 10
-RANDOM_EPISODES = 32
+RANDOM_EPISODES = 64
 TRAINING_ROW = (
     "seed", "env_steps", "reached", "last_100_episodes", "episodes", "return_mean", "rooms_mean",
     "length_mean", "steps_per_second", "entropy", "vf_explained_var",
@@ -80,7 +83,10 @@ def settings_of(options: argparse.Namespace, seed: int) -> TrainerSettings:
             "RUN_HOURS": 1_000,
             "EPOCH_STEPS": max(1, options.steps // POINTS),
             "EPISODE_LENGTH": options.episode_length,
+            "FRAME_SKIP": options.frame_skip,
+            "explore_restarts": options.restarts,
             "eval_episodes": options.eval_episodes,
+            "eval_episode_length": options.episode_length,
             "watch_fps": 0,
             "captures_per_minute": 0,
             "seed": seed,
@@ -346,8 +352,10 @@ def parse_options() -> argparse.Namespace:
     add("--seed", type=int, default=0, help="of the first (0)")
     add("--workers", type=int, default=2, help="runner processes (2)")
     add("--envs", type=int, default=8, help="environments a runner (8)")
-    add("--episode-length", type=int, default=1_000, help="decision steps (1000)")
-    add("--eval-episodes", type=int, default=8, help="of each evaluation (8)")
+    add("--episode-length", type=int, default=300, help="decision steps (300)")
+    add("--frame-skip", type=int, default=16, help="game frames a decision step (16)")
+    add("--restarts", type=float, default=0.25, help="share of episodes from the archive (0.25)")
+    add("--eval-episodes", type=int, default=16, help="of each evaluation (16)")
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the trainer")
     add("--data-dir", type=Path, default=Path("var/learning"), help="runs (var/learning)")
     add("--results", type=Path, default=RESULTS, help="where the files go")
