@@ -32,6 +32,18 @@ async def test_the_first_connection_fails_soon_with_a_text_that_helps():
     assert "secret" not in str(caught.value)
 
 
+async def test_a_first_connection_that_is_given_up_leaves_nothing_behind():
+    before = asyncio.all_tasks()
+    connecting = asyncio.create_task(
+        connect("nats://127.0.0.1:1", name="test", timeout=timedelta(seconds=60))
+    )
+    await asyncio.wait([connecting], timeout=0.2)
+    connecting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await connecting
+    await eventually(lambda: asyncio.all_tasks() == before, "no task is left", seconds=3)
+
+
 async def test_a_token_in_the_url_opens_the_door_and_a_wrong_one_does_not(tmp_path):
     server = NatsServer(tmp_path, token="open-sesame")
     await asyncio.to_thread(server.start)

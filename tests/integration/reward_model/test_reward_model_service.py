@@ -150,10 +150,12 @@ async def test_noise_is_rejected_and_told(ring: Ring, start: Start):
 
 
 async def test_scores_without_any_event_are_found(ring: Ring, start: Start):
-    client = await start(relist_seconds=0.1, poll_seconds=0.1)
+    # It looks while the scores are written. It waits for all of them: the gate may refuse a part,
+    # and then too few new ones are left for another try.
+    client = await start(relist_seconds=0.1, poll_seconds=0.1, retrain_min_new=len(SIGNAL))
     await ring.score(SIGNAL)
     (event,) = await ring.told(RewardModelPublished, count=1)
-    assert event.version == 1
+    assert (event.version, event.labels) == (1, len(SIGNAL))
 
     async def learned() -> bool:
         return (await client.get("/api/v1/training")).json()["labels"] == len(SIGNAL)

@@ -97,7 +97,7 @@ def test_games_of_other_settings_are_not_gone_on_with():
     other.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -108,7 +108,9 @@ def cluster() -> Iterator[None]:
             log_to_driver=False,
             logging_level="ERROR",
         )
-        yield
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         ray.shutdown()
 
 

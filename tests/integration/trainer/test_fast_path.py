@@ -72,15 +72,17 @@ def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replace
 
         ray.kill(algorithm.env_runner_group._worker_manager.actors()[2], no_restart=False)
         deadline = time.monotonic() + SECONDS
-        seen = []
-        while not any(runner == 2 for runner, _ in seen):
+        seen, looks = [], 0
+        while (2, False) not in seen:  # its games are new ones
             assert time.monotonic() < deadline, f"the runner was not replaced: {seen}"
+            # What it had played by then may still come, once.
+            assert looks < 2 or (2, True) not in seen
             before = algorithm.env_steps
             algorithm.train()
+            looks += 1
             seen = [(each.runner, each.continues) for each in algorithm.fragments]
             assert algorithm.env_steps > before or not seen, "training goes on with the other one"
             assert algorithm.policy_lag <= 1
-        assert (2, False) in seen, "its games are new ones"
     finally:
         algorithm.stop()
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,21 @@ class Home:
         )
 
     def run(self, *options: str) -> tuple[int, str, str]:
-        process = self.start(*options)
+        (result,) = self.run_together(options)
+        return result
+
+    def run_together(self, *commands: Sequence[str]) -> list[tuple[int, str, str]]:
+        processes = [self.start(*options) for options in commands]
         try:
-            out, err = process.communicate(timeout=400)
+            told = [process.communicate(timeout=400) for process in processes]
         finally:
-            process.kill()
-            process.wait()
-        return process.returncode, out, err
+            for process in processes:
+                process.kill()
+                process.wait()
+        return [
+            (process.returncode, out, err)
+            for process, (out, err) in zip(processes, told, strict=True)
+        ]
 
     def runs(self) -> list[RunRecord]:
         found = (self.data_dir / "runs").glob("*/run.json")
@@ -90,7 +99,9 @@ def test_a_pipeline_evaluates_tells_its_progress_and_comes_back_from_the_store(h
     assert told["evaluations"] >= 1
     first = home.json("evaluations/r-p/r-p-e0000.json")
     assert (first["epoch"], first["env_steps"], len(first["episodes"])) == (0, 256, 2)
-    assert home.json("checkpoints/epoch_0/manifest.json")["run_id"] == "r-p"
+    for epoch in range(told["epoch"]):
+        ended = home.json(f"checkpoints/epoch_{epoch}/manifest.json")
+        assert (ended["run_id"], ended["counters"]["env_steps"]) == ("r-p", 256 * (epoch + 1))
     (record,) = home.runs()
     assert record.finished == "time"
     kept = checkpoint_store.stored(home.store, "r-p")
@@ -125,12 +136,11 @@ async def test_ctrl_c_saves_and_the_checkpoint_plays_the_same_evaluation_twice(h
     *_, saved = checkpoints.whole(home.data_dir / "runs" / "r-c" / "checkpoints")
     assert checkpoints.verify(saved).counters.env_steps >= 128
 
-    played = []
-    for name in ("r-e1", "r-e2"):
-        code, _, err = home.run("--mode", "evaluation", "--checkpoint", "r-c", "--run-id", name)
-        assert (code, err) == (0, "")
-        played.append(home.json(f"evaluations/{name}/{name}.json"))
-    one, two = played
+    names = ("r-e1", "r-e2")
+    evaluation = ("--mode", "evaluation", "--checkpoint", "r-c", "--run-id")
+    results = home.run_together(*((*evaluation, name) for name in names))
+    assert [(code, err) for code, _, err in results] == [(0, "")] * 2
+    one, two = (home.json(f"evaluations/{name}/{name}.json") for name in names)
     assert one["checkpoint"] == f"r-c/{saved.name}"
     assert one["episodes"] == two["episodes"]
     assert {each["steps"] for each in one["episodes"]} == {40}

@@ -178,7 +178,17 @@ async def test_a_job_that_fetches_nothing_is_told():
     ("error", "level", "message"),
     [
         (AwayError("lost for good"), logging.WARNING, "not at work: lost for good"),
+        (
+            ExceptionGroup("tasks", [ExceptionGroup("more", [AwayError("lost for good")])]),
+            logging.WARNING,
+            "not at work: lost for good",
+        ),
         (KeyError("a bug"), logging.ERROR, "the job broke; starting it again"),
+        (
+            ExceptionGroup("tasks", [AwayError("lost for good"), KeyError("a bug")]),
+            logging.ERROR,
+            "the job broke; starting it again",
+        ),
     ],
 )
 async def test_a_job_that_ends_in_an_error_is_started_again_on_a_new_connection(
@@ -228,15 +238,20 @@ async def test_a_stop_does_not_wait_for_the_next_try():
     assert world.jobs == []
 
 
-async def test_a_stop_while_it_connects_starts_no_job_and_closes_the_bus():
+async def test_a_stop_while_it_connects_does_not_wait_for_the_connection():
     world = World()
     world.bus_gate.clear()
-    context = world.running()
-    await context.__aenter__()
-    await eventually(world.says(store=None), "the store is open")
-    ending = asyncio.create_task(context.__aexit__(None, None, None))
-    await eventually(lambda: world.readiness.stopping, "it is asked to stop")
-    world.bus_gate.set()
-    await ending
+    async with world.running():
+        await eventually(world.says(store=None), "the store is open")
+    assert world.readiness.stopping
+    assert (world.buses, world.jobs) == ([], [])
+
+
+async def test_a_connection_that_opens_as_it_is_asked_to_stop_is_closed_and_gets_no_job():
+    world = World()
+    world.bus_gate.clear()
+    async with world.running():
+        await eventually(world.says(store=None), "the store is open")
+        world.bus_gate.set()  # in the same turn of the loop as the stop
     assert world.jobs == []
-    assert world.buses[0].closed
+    assert [bus.closed for bus in world.buses] == [True]

@@ -1,5 +1,6 @@
 """The trainer hears of a champion once, and only of one that is what was published."""
 
+import asyncio
 import hashlib
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from rlaif.contracts.reward_models import Champion
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
+from rlaif.testing.waiting import eventually
 from rlaif.trainer.champion import ChampionWatcher
 from rlaif.trainer.runs.protocol import LoadRewardModel, RewardModelRefused
 
@@ -98,3 +100,15 @@ async def test_a_champion_that_cannot_be_read_keeps_the_one_before(
     store.put(keys.CHAMPION, b"{")
     assert not await watcher.refresh()
     assert inbox.commands == []
+
+
+async def test_a_hint_in_the_moment_of_the_end_does_not_keep_it_going(
+    store: FileStore, watcher: ChampionWatcher, inbox: Inbox
+):
+    publish(store, 3)
+    watching = asyncio.create_task(watcher.run())
+    await eventually(lambda: inbox.commands != [], "it has looked, and waits")
+    watcher.hint()
+    watching.cancel()
+    await asyncio.wait([watching], timeout=1)
+    assert watching.cancelled()

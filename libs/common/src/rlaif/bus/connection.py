@@ -8,10 +8,10 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 import nats.errors
-from nats.aio.client import Client
 from nats.js import JetStreamContext
 
 from rlaif.bus import dead_letters, topology
+from rlaif.bus.cancellation import CancellableClient, heeding_cancellation
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.feed import StreamFeed
 from rlaif.bus.mailbox import Mailbox
@@ -83,7 +83,7 @@ class Bus:
         self._last_error: Exception | None = None
         self._mailboxes: set[Mailbox] = set()
         self._closing = False
-        self.client = Client()
+        self.client = CancellableClient()
         self.jetstream: JetStreamContext = self.client.jetstream(
             timeout=REQUEST_TIMEOUT.total_seconds()
         )
@@ -230,7 +230,8 @@ class Bus:
         for mailbox in list(self._mailboxes):
             mailbox.close()
         try:
-            await self.client.drain()
+            with heeding_cancellation():
+                await self.client.drain()
         except (nats.errors.Error, OSError):
             with contextlib.suppress(nats.errors.Error, OSError):  # NATS may be gone already
                 await self.client.close()
@@ -253,9 +254,11 @@ class Bus:
                     max_reconnect_attempts=-1,
                     drain_timeout=5,
                 )
+        except asyncio.CancelledError:
+            await self._abandon()
+            raise
         except (TimeoutError, nats.errors.Error, OSError) as error:
-            self._closing = True
-            await self.client.close()
+            await self._abandon()
             why = str(self._last_error or error) or type(error).__name__
             raise BusUnavailableError(
                 f"no NATS at {self.address} within {timeout.total_seconds():g} s: {why}; "
@@ -263,6 +266,12 @@ class Bus:
             ) from error
         self._last_error = None
         self._up.set()
+
+    async def _abandon(self) -> None:
+        """Let go of a connection that was never open."""
+        self._closing = True
+        with contextlib.suppress(nats.errors.Error, OSError):
+            await self.client.close()
 
     async def _on_error(self, error: Exception) -> None:
         # What the server said, such as a wrong token, explains more than the reset that follows it.

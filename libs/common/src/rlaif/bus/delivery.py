@@ -25,6 +25,7 @@ import nats.errors
 from nats.aio.msg import Msg
 
 from rlaif.bus.backoff import backoff
+from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.dead_letters import dead_letter
 from rlaif.bus.errors import BusError
 from rlaif.bus.outcome import Reject, Retry
@@ -282,7 +283,8 @@ class Delivery:
             yield
         finally:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
+            # Without the first, a cancellation of the handler itself would be suppressed here too.
+            with heeding_cancellation(), contextlib.suppress(asyncio.CancelledError):
                 await task
 
     async def _beat(self, message: Msg) -> None:

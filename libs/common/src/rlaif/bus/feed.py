@@ -16,6 +16,7 @@ import nats.errors
 from nats.aio.msg import Msg
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
+from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.topology import subject_filter
 from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
@@ -117,9 +118,11 @@ class StreamFeed:
             while not self._bus.closed:
                 # An empty fetch is a TimeoutError: normal. A consumer that is gone answers 503.
                 with contextlib.suppress(nats.errors.TimeoutError):
-                    for message in await subscription.fetch(
-                        cursor.batch, timeout=FETCH_TIMEOUT.total_seconds()
-                    ):
+                    with heeding_cancellation():
+                        messages = await subscription.fetch(
+                            cursor.batch, timeout=FETCH_TIMEOUT.total_seconds()
+                        )
+                    for message in messages:
                         await self._yield(message, cursor, queue)
         finally:
             with contextlib.suppress(nats.errors.Error, OSError):

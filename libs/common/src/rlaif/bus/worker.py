@@ -17,6 +17,7 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 from rlaif.bus import topology
+from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.delivery import Delivery, Result
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.ports import Handler
@@ -173,9 +174,10 @@ class DurableWorker:
             return
         try:
             subscription = await self._bind()
-            messages = await subscription.fetch(
-                1, timeout=self._settings.fetch_timeout.total_seconds()
-            )
+            with heeding_cancellation():
+                messages = await subscription.fetch(
+                    1, timeout=self._settings.fetch_timeout.total_seconds()
+                )
         except nats.errors.TimeoutError:
             self._tick()
         except (nats.errors.Error, OSError, BusUnavailableError) as error:

@@ -173,24 +173,37 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         while not self._stopping.is_set():
             try:
                 await self._work()
-            except self._away as error:
-                logger.warning("not at work: %s", error)
-                await self._pause()
-            except Exception:
-                # The service must not stay up without its job because of a bug.
-                logger.exception("the job broke; starting it again")
+            except Exception as error:
+                away = _only(self._away, error)
+                if away is not None:
+                    logger.warning("not at work: %s", away)
+                else:
+                    # The service must not stay up without its job because of a bug.
+                    logger.exception("the job broke; starting it again")
                 await self._pause()
             finally:
                 await self._close()
 
     async def _work(self) -> None:
         store = await self._store.open(lambda: asyncio.to_thread(self._open_store))
-        bus = await self._bus.open(self._open_bus)
-        if self._stopping.is_set():
+        bus = await self._connect()
+        if bus is None or self._stopping.is_set():
             return
         # No await between these two: whoever stops us finds a job that runs.
         self._job = self._start(store, bus)
         await self._job.run()
+
+    async def _connect(self) -> BusT | None:
+        """Open the bus; None when it was asked to stop before that was done."""
+        opening = asyncio.create_task(self._bus.open(self._open_bus))
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait((opening, stopping), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            opening.cancel()
+            stopping.cancel()
+        await asyncio.wait((opening, stopping))
+        return None if opening.cancelled() else opening.result()
 
     async def _pause(self) -> None:
         with contextlib.suppress(TimeoutError):
@@ -203,3 +216,11 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         if bus is not None:
             self._bus.why = "closed; opening it again"
             await bus.close()
+
+
+def _only(kinds: tuple[type[Exception], ...], error: Exception) -> Exception | None:
+    """The error, or the first one of a job's task group; None unless all are of `kinds`."""
+    if isinstance(error, ExceptionGroup):
+        found = [_only(kinds, each) for each in error.exceptions]
+        return None if None in found else found[0]
+    return error if isinstance(error, kinds) else None

@@ -60,7 +60,9 @@ class ChampionWatcher:
             except StorageError as error:
                 log.warning("cannot look for the champion", extra={"reason": str(error)})
             try:
-                await asyncio.wait_for(self._hint.wait(), POLL_SECONDS)
+                # Not `wait_for`: on Python 3.11 a hint can make it miss its cancellation.
+                async with asyncio.timeout(POLL_SECONDS):
+                    await self._hint.wait()
             except TimeoutError:
                 continue
             self._hint.clear()

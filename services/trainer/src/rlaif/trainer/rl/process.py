@@ -34,7 +34,7 @@ from rlaif.trainer.rl.ppo import ShapedPPO, build_config
 from rlaif.trainer.rl.progress import RunFigures
 from rlaif.trainer.rl.report import report
 from rlaif.trainer.rl.stock import StockPPO, build_stock_config
-from rlaif.trainer.runs import checkpoints, checks, evaluations
+from rlaif.trainer.runs import checkpoints, checks, epochs, evaluations
 from rlaif.trainer.runs.evaluations import Evaluation
 from rlaif.trainer.runs.plan import End, Plan
 from rlaif.trainer.runs.protocol import (
@@ -227,6 +227,9 @@ class Training:
         partial = checkpoints.begin(self._checkpoints, self._iteration)
         snapshot.save(algorithm, self._figures, partial, self.directory)
         path = checkpoints.commit(partial, manifest)
+        ended = Plan.of(self.settings, 0).epochs_ended(algorithm.env_steps)
+        if ended:
+            epochs.note(self.directory, ended - 1, checkpoints.read_manifest(path))
         best = evaluations.best(evaluations.read_all(self.directory))
         checkpoints.prune(
             self._checkpoints,

@@ -2,7 +2,7 @@
 
     checkpoints/{run_id}/iteration_N-A/{file}   A is the attempt that saved it
     checkpoints/{run_id}/iteration_N-A/manifest.json   written last: the checkpoint counts from then
-    checkpoints/epoch_N/manifest.json           of the newest run that ended epoch N, for people
+    checkpoints/epoch_N/manifest.json           of the run that ended epoch N last, for people
 
 An attempt has folders of its own, so that what a killed one left half-copied is never mixed with
 what the next one saves under the same iteration.

@@ -13,7 +13,6 @@ from rlaif.contracts.observation import LAYOUT_VERSION
 from rlaif.game.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.emulator import EmulatorError, PyBoyEmulator
 from rlaif.game.savestates import load_state_file
-from rlaif.reward_net.artifact import load
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.service.settings import describe
 from rlaif.trainer.runs import checkpoints
@@ -111,6 +110,8 @@ def read_reward_model(path: Path) -> tuple[bytes, int]:
     Raises:
         WrongSettingsError: It cannot.
     """
+    from rlaif.reward_net.artifact import load  # torch: a second and its memory, for this alone
+
     try:
         data = path.read_bytes()
         sha256 = hashlib.sha256(data).hexdigest()

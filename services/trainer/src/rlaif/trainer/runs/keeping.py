@@ -6,18 +6,20 @@ Nothing waits for it: while the store is away, all of it stays on disk and is co
 import asyncio
 import json
 import logging
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials, open_store
-from rlaif.storage.ports import ObjectStore, StorageError
-from rlaif.trainer.runs import checkpoint_store, checkpoints, evaluations
-from rlaif.trainer.runs.checkpoints import CheckpointError
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.trainer.runs import checkpoint_store, checkpoints, epochs, evaluations
+from rlaif.trainer.runs.checkpoints import CheckpointError, Manifest
 from rlaif.trainer.runs.evaluations import Evaluation
-from rlaif.trainer.runs.plan import Plan
 from rlaif.trainer.runs.record import RunRecord, list_runs
 from rlaif.trainer.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
@@ -47,6 +49,7 @@ class RunKeeper:
         self._state = state
         self._copied: set[Path] = set()
         self._told: dict[str, Any] | None = None
+        self._one_at_a_time = threading.Lock()
         self.outage: str | None = None
 
     @classmethod
@@ -68,18 +71,21 @@ class RunKeeper:
             await asyncio.sleep(_PAUSE_SECONDS)
 
     def copy_new(self) -> None:
-        """Copy what is not in the store yet; blocks.
+        """Copy what is not in the store yet; blocks, also until a copy under way has ended.
 
         Raises:
             StorageError: The store did not take it.
         """
-        for record in list_runs(self._data_dir):
-            directory = self._data_dir / "runs" / record.run_id
-            self._copy_evaluations(record, directory)
-            self._copy_checkpoints(record, directory)
-        self.tell_progress()
+        # A cancelled `run` leaves its thread at work: two at once would tell of the past last.
+        with self._one_at_a_time:
+            for record in list_runs(self._data_dir):
+                directory = self._data_dir / "runs" / record.run_id
+                self._copy_evaluations(record, directory)
+                self._copy_checkpoints(record, directory)
+                self._show_epochs(directory)
+            self._tell_progress()
 
-    def tell_progress(self) -> None:
+    def _tell_progress(self) -> None:
         """Write `pipeline/progress.json`, here and in the store, when something changed."""
         state = self._state()
         if state is None:
@@ -104,7 +110,6 @@ class RunKeeper:
         for path in new:
             try:
                 checkpoint_store.upload(self._store, path)
-                self._show_epoch(path)
             except CheckpointError as error:
                 log.warning("a checkpoint was not copied", extra={"reason": str(error)})
             self._copied.add(path)
@@ -116,17 +121,29 @@ class RunKeeper:
             protected={best.iteration} if best else (),
         )
 
-    def _show_epoch(self, path: Path) -> None:
-        """The seeds' name for the checkpoint at the end of an epoch."""
-        manifest = checkpoints.read_manifest(path)
-        settings = TrainerSettings.model_validate_json(manifest.record.settings)
-        ended = Plan.of(settings, 0).epochs_ended(manifest.counters.env_steps)
-        if ended:
-            self._store.put(
-                keys.checkpoint(ended - 1, checkpoints.MANIFEST),
-                manifest.model_dump_json(indent=1).encode(),
-                content_type="application/json",
-            )
+    def _show_epochs(self, directory: Path) -> None:
+        """The seeds' names for the checkpoints at the ends of epochs; none is left out.
+
+        The files of a checkpoint may be gone by now: epochs can be shorter than an outage, or than
+        the pause between two looks.
+        """
+        for epoch, path in epochs.noted(directory):
+            if path in self._copied:
+                continue
+            key = keys.checkpoint(epoch, checkpoints.MANIFEST)
+            manifest = Manifest.model_validate_json(path.read_bytes())
+            if self._ended_it_last(manifest, key):
+                text = manifest.model_dump_json(indent=1).encode()
+                self._store.put(key, text, content_type="application/json")
+            self._copied.add(path)
+
+    def _ended_it_last(self, manifest: Manifest, key: str) -> bool:
+        """Whether no other run ended the epoch later, and this one was not shown before."""
+        try:
+            shown = Manifest.model_validate_json(self._store.get(key))
+        except (ObjectNotFoundError, ValidationError):
+            return True
+        return shown.run_id != manifest.run_id and shown.created_at < manifest.created_at
 
     def _copy_evaluations(self, record: RunRecord, directory: Path) -> None:
         for evaluation in evaluations.read_all(directory):

@@ -1,0 +1,127 @@
+"""What a run leaves on disk comes into the store, also when it is gone from the disk by then."""
+
+import json
+import threading
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from rlaif.storage import keys
+from rlaif.storage.file import FileStore
+from rlaif.trainer.runs import checkpoint_store, checkpoints, epochs
+from rlaif.trainer.runs.keeping import RunKeeper
+from rlaif.trainer.runs.record import RunRecord, begin_attempt, record_path
+from rlaif.trainer.runs.state import RunState
+from rlaif.trainer.settings import TrainerSettings
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path / "store")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> TrainerSettings:
+    return TrainerSettings(data_dir=tmp_path)
+
+
+@pytest.fixture
+def keeper(settings: TrainerSettings, store: FileStore) -> RunKeeper:
+    return RunKeeper(settings, store, lambda: None)
+
+
+def end_epochs(data_dir: Path, run_id: str, numbers: Iterable[int], *, at: datetime = NOW) -> None:
+    """Save as the training process does at the ends of epochs; the newest two stay."""
+    begin_attempt(data_dir, run_id, TrainerSettings(data_dir=data_dir), at)
+    directory = data_dir / "runs" / run_id
+    for epoch in numbers:
+        partial = checkpoints.begin(directory / "checkpoints", epoch + 1)
+        (partial / checkpoints.POLICY).write_bytes(b"w")
+        manifest = checkpoints.stamp(
+            RunRecord.read(record_path(data_dir, run_id)),
+            checkpoints.Counters(iteration=epoch + 1),
+            at + timedelta(minutes=epoch),
+            hidden=256,
+            rom_sha256="ab" * 32,
+            reward_model=None,
+        )
+        path = checkpoints.commit(partial, manifest)
+        epochs.note(directory, epoch, checkpoints.read_manifest(path))
+        checkpoints.prune(directory / "checkpoints", keep=2)
+
+
+def shown(store: FileStore, epoch: int) -> tuple[str, int]:
+    manifest = json.loads(store.get(keys.checkpoint(epoch, checkpoints.MANIFEST)))
+    return manifest["run_id"], manifest["counters"]["iteration"]
+
+
+def test_every_epoch_is_shown_also_those_whose_checkpoints_were_pruned_before_a_look(
+    tmp_path: Path, store: FileStore, keeper: RunKeeper
+):
+    end_epochs(tmp_path, "r-1", range(5))
+    keeper.copy_new()
+    assert [shown(store, epoch) for epoch in range(5)] == [("r-1", n + 1) for n in range(5)]
+    assert checkpoint_store.stored(store, "r-1") == ["iteration_00000004-0", "iteration_00000005-0"]
+
+
+def test_a_later_checkpoint_does_not_stand_for_an_epoch_that_has_one(
+    tmp_path: Path, store: FileStore, keeper: RunKeeper
+):
+    end_epochs(tmp_path, "r-1", [0])
+    keeper.copy_new()
+    (saved,) = checkpoints.whole(tmp_path / "runs" / "r-1" / "checkpoints")
+    later = checkpoints.read_manifest(saved).model_copy(
+        update={"counters": checkpoints.Counters(iteration=9)}
+    )
+    epochs.note(tmp_path / "runs" / "r-1", 0, later)
+    keeper.copy_new()
+    assert shown(store, 0) == ("r-1", 1)
+
+
+def test_an_epoch_is_shown_of_the_run_that_ended_it_last_after_a_restart_too(
+    tmp_path: Path, store: FileStore, settings: TrainerSettings
+):
+    end_epochs(tmp_path, "r-old", range(2))
+    end_epochs(tmp_path, "r-new", [0], at=NOW + timedelta(days=1))
+    for _ in range(2):
+        RunKeeper(settings, store, lambda: None).copy_new()
+        assert (shown(store, 0), shown(store, 1)) == (("r-new", 1), ("r-old", 2))
+
+
+class SlowStore(FileStore):
+    """Its first write of the progress waits for `go_on`."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.entered, self.go_on = threading.Event(), threading.Event()
+
+    def put(self, key: str, data: bytes, *, content_type: str = "") -> None:
+        if key == keys.PROGRESS and not self.entered.is_set():
+            self.entered.set()
+            assert self.go_on.wait(10)
+        super().put(key, data)
+
+
+def test_the_last_copy_tells_the_end_although_another_is_under_way(
+    tmp_path: Path, settings: TrainerSettings
+):
+    store = SlowStore(tmp_path / "store")
+    state = RunState(run_id="r-1", status="running")
+    keeper = RunKeeper(settings, store, lambda: state)
+    begin_attempt(tmp_path, "r-1", settings, NOW)
+    under_way = threading.Thread(target=keeper.copy_new)
+    under_way.start()
+    assert store.entered.wait(10)
+    state = replace(state, status="finished")
+    last = threading.Thread(target=keeper.copy_new)
+    last.start()
+    last.join(0.2)  # without the lock it ends here, and the one under way tells of the past
+    store.go_on.set()
+    under_way.join(10)
+    last.join(10)
+    assert json.loads(store.get(keys.PROGRESS))["status"] == "finished"
