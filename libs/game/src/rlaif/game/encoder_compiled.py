@@ -125,7 +125,9 @@ def _look_of(
     link_object, riding = address("wLinkObjectIndex") - WRAM_START, COMPANION >> 8
     obj_id, obj_x, obj_y = OBJECT_ID, OBJECT_X, OBJECT_Y
     obj_angle, obj_health = OBJECT_ANGLE, OBJECT_HEALTH
-    radius_x, radius_y, objects, object_size = near.RADIUS_X, near.RADIUS_Y, near.OBJECTS, 0x40
+    radius_x, radius_y, objects, object_size = (
+        near.RADIUS_X, near.RADIUS_Y, near.OBJECTS, near.OBJECT_SIZE,
+    )  # fmt: skip
     list_at, list_end = near.A_LIST, near.A_LIST + near.A_LIST_SIZE
     drop, treasure = PART_ITEM_DROP, INTERACTION_TREASURE
     grab, direction, tiles, sign = near.GRAB_STATE, near.LINK_DIRECTION, near.TILES, near.SIGN
@@ -206,40 +208,10 @@ def _look_of(
         # parts are things.
         for i in range(nearby_at, size):
             out[i] = 0.0
-        listed, drops = False, False
-        for at in range(list_at, list_end, 2):
-            high = np.int64(wram[at + 1])
-            if 0xD0 <= high < 0xE0:
-                where = objects + (high & 0x0F) * 0x100 + (np.int64(wram[at]) & 0xC0)
-                listed |= wram[where] != 0
-        for where in range(objects, objects + 64 * object_size, object_size):
-            if wram[where]:
-                kind = where >> 6 & 3
-                drops |= kind == 3 and wram[where + obj_id] == drop
-                drops |= kind == 1 and wram[where + obj_id] == treasure
-
-        # The nearest of each kind.
         best = np.full(enemies + 2, np.int64(1) << 40)  # square of the distance << 16 | place
         person, thing = enemies, enemies + 1
-        for where in range(objects, objects + 64 * object_size, object_size):
-            if not wram[where]:
-                continue
-            kind, number = where >> 6 & 3, wram[where + obj_id]
-            off_x, off_y = np.int64(wram[where + obj_x]) - x, np.int64(wram[where + obj_y]) - y
-            key = (off_x * off_x + off_y * off_y) << 16 | where
-            if kind == 2 and not table[3, number]:
-                for rank in range(enemies):
-                    if key < best[rank]:
-                        key, best[rank] = best[rank], key
-            elif kind == 1:
-                if not listed:
-                    best[person] = min(best[person], key)
-                if drops and number == treasure:
-                    best[thing] = min(best[thing], key)
-            elif kind == 3 and (not drops or number == drop):
-                best[thing] = min(best[thing], key)
         # What answers to A.
-        answers = False
+        answers = listed = False
         ahead = wram[direction] & 3
         ahead_x, ahead_y = x, y
         if ahead == 0:
@@ -257,6 +229,7 @@ def _look_of(
             where = objects + (high & 0x0F) * 0x100 + (np.int64(wram[at]) & 0xC0)
             if not wram[where]:
                 continue
+            listed = True
             that_x, that_y = np.int64(wram[where + obj_x]), np.int64(wram[where + obj_y])
             off_x, off_y = that_x - x, that_y - y
             best[person] = min(best[person], (off_x * off_x + off_y * off_y) << 16 | where)
@@ -268,6 +241,31 @@ def _look_of(
         if 0 <= column < stride and 0 <= row < tile_rows:
             tile = wram[tiles + row * stride + column]
             answers |= tile == sign or (tile == chest and ahead == up)
+        drops = False
+        for where in range(objects, objects + 64 * object_size, object_size):
+            if wram[where]:
+                kind = where >> 6 & 3
+                drops |= kind == 3 and wram[where + obj_id] == drop
+                drops |= kind == 1 and wram[where + obj_id] == treasure
+
+        # The nearest of each kind.
+        for where in range(objects, objects + 64 * object_size, object_size):
+            if not wram[where]:
+                continue
+            kind, number = where >> 6 & 3, wram[where + obj_id]
+            off_x, off_y = np.int64(wram[where + obj_x]) - x, np.int64(wram[where + obj_y]) - y
+            key = (off_x * off_x + off_y * off_y) << 16 | where
+            if kind == 2 and not table[3, number]:
+                for rank in range(enemies):
+                    if key < best[rank]:
+                        key, best[rank] = best[rank], key
+            elif kind == 1:
+                if not listed:
+                    best[person] = min(best[person], key)
+                if drops and number == treasure:
+                    best[thing] = min(best[thing], key)
+            elif kind == 3 and (not drops or number == drop):
+                best[thing] = min(best[thing], key)
         # Write who is near.
         at = nearby_at
         for rank in range(enemies + 2):

@@ -49,7 +49,7 @@ REACH = 10
 linkInteractWithAButtonSensitiveObjects)."""
 
 OBJECT_SIZE = 0x40
-KINDS = 4
+_KINDS = 4
 _INTERACTION, _ENEMY, _PART = 1, 2, 3
 """Kind of an object by its place in its page; 0 is the player and what he uses."""
 
@@ -101,13 +101,13 @@ def roster(enabled: bytes, ids: bytes, pointers: bytes) -> Roster:
     kinds: tuple[list[int], ...] = ([], [], [], [])
     for number, on in enumerate(enabled):
         if on:
-            kinds[number % KINDS].append(number)
+            kinds[number % _KINDS].append(number)
     people, parts = kinds[_INTERACTION], kinds[_PART]
     enemies = [number for number in kinds[_ENEMY] if ids[number] not in HARMLESS_ENEMY_IDS]
     drops = [number for number in parts if ids[number] == PART_ITEM_DROP]
     drops += [number for number in people if ids[number] == INTERACTION_TREASURE]
     listed = [
-        (high & 0x0F) * KINDS + low // OBJECT_SIZE
+        (high & 0x0F) * _KINDS + low // OBJECT_SIZE
         for low, high in zip(pointers[::2], pointers[1::2], strict=True)
         if high in _PAGES
     ]

@@ -152,10 +152,15 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         """Whether the next fragments are played while this step's update runs."""
         return self.sampler.remote and bool(self.config.env_config.get("overlap", False))
 
+    @property
+    def _depth(self) -> int:
+        """Batches on order at a time."""
+        return MOST_AHEAD if self.overlaps else 1
+
     def training_step(self) -> None:
         """Sample, shape, estimate advantages, update, send the weights out."""
         began = time.perf_counter()
-        while self.sampler.ahead < (MOST_AHEAD if self.overlaps else 1):
+        while self.sampler.ahead < self._depth:
             self._order()
         self.fragments, self.learned = self._collected(), LearnedRewards()
         if not self.fragments:
