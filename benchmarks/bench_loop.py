@@ -32,6 +32,7 @@ def main() -> int:
     busy = os.getloadavg()
     result = {"benchmark": "loop"}
     result |= loop_latency.measure(options.minutes)
+    print(f"latency: {json.dumps(result)}", flush=True)
     result |= judge_throughput.measure(options)
     result["load_before"] = round(busy[0], 2)
     print(

@@ -18,10 +18,12 @@ machines of its own is left out: exporter, judge and reward-model trainer; a sta
 exporter acknowledges its events, so that the capture budget stays open. The stores are directories
 instead of S3. No checkpoint falls into a turn.
 
-A turn begins when the training process goes on. Its first two iterations are not timed: their
-batches were played before, or in part. A rate is environment steps over wall time.
+A turn begins when the training process goes on. Its first four iterations are not timed: two
+batches are on order at a time, so the first two were played before and the next two in part while
+the learner had the cores to itself. A rate is environment steps over wall time.
 
-    kept_ratio      median over the rounds of on's steps a second / off's
+    kept_ratio      median over the rounds of on's steps a second / off's; turns are short and many,
+                    as a shared machine changes its speed by half within a minute
     run_cpu_ratio   off's CPU seconds a step / on's, of the run's own processes: what captures,
                     shaping and drawing cost
     beside_cores    CPU seconds a second of rlaif-train, nats-server, HUD: what telling costs. It is
@@ -64,7 +66,7 @@ from rlaif.trainer.settings import TrainerSettings
 
 TARGET = 0.95
 WORKERS, ENVS, PAGES = 2, 8, 5
-UNTIMED = 2
+UNTIMED = 4
 START_SECONDS = 900.0
 ITERATION_SECONDS = 300.0
 TRAINING_PROCESS = b"rlaif.trainer.rl.process"
@@ -385,8 +387,8 @@ def parse_options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--rounds", type=int, default=10, help="turns of each (10)")
-    add("--iterations", type=int, default=8, help="timed iterations of 4,096 steps a turn (8)")
+    add("--rounds", type=int, default=24, help="turns of each (24)")
+    add("--iterations", type=int, default=5, help="timed iterations of 4,096 steps a turn (5)")
     return parser.parse_args()
 
 

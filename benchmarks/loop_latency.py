@@ -11,6 +11,7 @@ import re
 import tempfile
 import time
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,12 +42,14 @@ class Seen:
         captured: Segment → when it was captured.
         scored: (when, segment, score digest) of usable scores, in order.
         manifests: Version → its manifest.
+        attempts: Candidate → how its training ended.
     """
 
     live: dict[int, float] = field(default_factory=dict)
     captured: dict[str, float] = field(default_factory=dict)
     scored: list[tuple[float, str, str]] = field(default_factory=list)
     manifests: dict[int, dict[str, Any]] = field(default_factory=dict)
+    attempts: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def measure(minutes: float) -> dict[str, Any]:
@@ -57,6 +60,7 @@ def measure(minutes: float) -> dict[str, Any]:
         began = time.time()
         while time.time() - began < 60 * minutes:
             note_version(ring, seen)
+            note_attempt(ring, seen)
             time.sleep(POLL_SECONDS)
         seen.manifests = {
             item["version"]: item
@@ -95,6 +99,22 @@ def note_version(ring: Ring, seen: Seen) -> None:
     if version is not None and version not in seen.live:
         seen.live[version] = time.time()
         print(f"v{version} is live, {run['segments_captured']} segments captured", flush=True)
+
+
+def note_attempt(ring: Ring, seen: Seen) -> None:
+    try:
+        attempt = ring.get("reward-model", "training").json()["last_attempt"]
+    except httpx.HTTPError:
+        return
+    if attempt is None or attempt["candidate_id"] in seen.attempts:
+        return
+    seen.attempts[attempt["candidate_id"]] = attempt
+    said = "; ".join(attempt["reasons"]) or f"version {attempt['version']}"
+    print(
+        f"{attempt['labels']} labels, trained in {attempt['seconds']:.1f} s, "
+        f"{attempt['outcome']}: {said}",
+        flush=True,
+    )
 
 
 async def read_events(ring: Ring, seen: Seen) -> None:
@@ -145,6 +165,13 @@ def figures(seen: Seen, minutes: float, training: dict[str, Any]) -> dict[str, A
     scoring = [
         at - seen.captured[segment] for at, segment, _ in seen.scored if segment in seen.captured
     ]
+    swaps = [
+        seen.live[version]
+        - datetime.fromisoformat(seen.manifests[version]["created_at"]).timestamp()
+        for version in versions
+    ]
+    trainings = [attempt["seconds"] for attempt in seen.attempts.values()]
+    outcomes = Counter(attempt["outcome"] for attempt in seen.attempts.values())
     return {
         "minutes": minutes,
         "live_p50_s": percentile(warm, 50),
@@ -155,6 +182,9 @@ def figures(seen: Seen, minutes: float, training: dict[str, Any]) -> dict[str, A
         "still_waiting": waiting,
         "scored_p50_s": percentile(scoring, 50),
         "scored_p95_s": percentile(scoring, 95),
+        "training_p50_s": percentile(trainings, 50),
+        "trainings_ended": dict(sorted(outcomes.items())),
+        "published_to_live_p50_s": percentile(swaps, 50),
         "captured": len(seen.captured),
         "usable_scores": len(seen.scored),
         "versions_live": len(seen.live),

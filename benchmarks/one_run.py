@@ -27,6 +27,9 @@ from rlaif.trainer.settings import TrainerSettings
 
 GRANT_SECONDS = 1.0
 
+MEMBERS = 5
+"""Networks of a reward model by default (`REWARD_MODEL_MEMBERS`)."""
+
 DRIVER, RUNNERS, RAY = "driver", "runners", "ray"
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -45,8 +48,10 @@ class Process:
 
 
 def reward_model(directory: Path, version: int = 1) -> LoadRewardModel:
-    """Write a reward model of the usual size; its weights are as they were drawn."""
-    spec = RewardNetSpec(layout_version=LAYOUT_VERSION, spread=0.1)
+    """Write a reward model of the usual size, an ensemble; its weights are as they were drawn."""
+    spec = RewardNetSpec(
+        layout_version=LAYOUT_VERSION, spread=0.1, members=MEMBERS, activation="tanh"
+    )
     net = RewardNet(spec, generator=torch.Generator().manual_seed(version))
     data = artifact.save(net, spec, version=version)
     path = directory / f"{version}.safetensors"

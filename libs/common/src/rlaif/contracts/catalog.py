@@ -6,6 +6,7 @@ No other module spells a subject, a stream or a consumer name.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -153,6 +154,12 @@ def envelop(
     )
 
 
+@cache
+def _envelope_of(data: type[EventData]) -> type[CloudEvent[Any]]:
+    """The envelope's class for an event class; pydantic would build it anew for each event."""
+    return CloudEvent[data]  # type: ignore[valid-type]  # the class is chosen at run time
+
+
 def parse_event(payload: bytes) -> CloudEvent[Any]:
     """Read one event; its `data` has the class that the catalog gives for its type.
 
@@ -161,13 +168,13 @@ def parse_event(payload: bytes) -> CloudEvent[Any]:
             data that does not fit its class.
     """
     try:
-        head = CloudEvent[EventData].model_validate_json(payload)
+        head = _envelope_of(EventData).model_validate_json(payload)
         spec = _BY_TYPE.get(head.type)
         if spec is None:
             raise UnknownEventError(
                 f"event type {head.type!r} is not in the catalog; known: {', '.join(_BY_TYPE)}"
             )
-        event: CloudEvent[Any] = CloudEvent[spec.data].model_validate_json(payload)  # type: ignore[name-defined]  # the class is chosen at run time
+        event = _envelope_of(spec.data).model_validate_json(payload)
     except ValidationError as error:
         raise UnknownEventError(f"not a valid event: {error}") from error
     return event

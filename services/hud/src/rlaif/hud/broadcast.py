@@ -20,6 +20,7 @@ from rlaif.contracts.telemetry import (
     TrainingProgress,
 )
 from rlaif.hud.hub import Hub
+from rlaif.hud.outbox import SECTIONS_INTERVAL
 from rlaif.hud.projections import Changed, HudState
 from rlaif.hud.segment_table import UnreadScore
 
@@ -33,7 +34,8 @@ MOST_EVENTS_A_TICK = 200
 """More new log lines than this in one tick are a replay of history: a snapshot is cheaper."""
 
 SECTION_INTERVALS = {"series": 1.0, "segments": 0.5}
-"""Seconds between two values of the long sections; the others go with every tick."""
+"""Seconds between two values of the long sections; pages get the others no oftener than
+`SECTIONS_INTERVAL`, so they are not made oftener either."""
 
 logger = logging.getLogger(__name__)
 
@@ -120,7 +122,7 @@ class Broadcast:
         self._changed |= changed
 
     def _due(self, name: str, seconds: float) -> bool:
-        interval = SECTION_INTERVALS.get(name, 0.0)
+        interval = SECTION_INTERVALS.get(name, SECTIONS_INTERVAL)
         return seconds - self._sent_at.get(name, float("-inf")) >= interval
 
     def _send_events(self) -> None:

@@ -132,8 +132,10 @@ async def pump(
         while (item := outbox.take(loop.time())) is not None:
             async with asyncio.timeout(send_timeout):
                 await send(snapshot() if isinstance(item, Resync) else item)
+        due = outbox.due_in(loop.time())
+        alarm = loop.call_later(due, outbox.wake.set) if due is not None else None
         try:
-            async with asyncio.timeout(outbox.due_in(loop.time())):
-                await outbox.wake.wait()
-        except TimeoutError:
-            continue
+            await outbox.wake.wait()
+        finally:
+            if alarm is not None:
+                alarm.cancel()

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from rlaif.contracts.telemetry import ScreenFrame
 from rlaif.hud.views import ScreenView
 
+_RATE_WINDOW = timedelta(seconds=2)
+
 
 @dataclass(frozen=True)
 class ShownFrame:
@@ -73,7 +75,11 @@ class Screen:
 
     def _rate(self) -> float | None:
         """Frames a second over the 2 s before the newest frame."""
-        newest = self._received[-1]
-        recent = [at for at in self._received if newest - at <= timedelta(seconds=2)]
-        seconds = (newest - recent[0]).total_seconds()
-        return (len(recent) - 1) / seconds if seconds > 0 else None
+        newest = oldest = self._received[-1]
+        count = -1
+        for at in reversed(self._received):
+            if newest - at > _RATE_WINDOW:
+                break
+            oldest, count = at, count + 1
+        seconds = (newest - oldest).total_seconds()
+        return count / seconds if seconds > 0 else None
