@@ -25,7 +25,7 @@ import httpx
 
 from rlaif.bus.connection import connect
 from rlaif.contracts.events import SegmentCaptured, SegmentScored
-from rlaif.local.ring import Ring
+from rlaif.local.ring import Ring, RingError
 
 READY = re.compile("✓ trainer")
 READY_SECONDS = 300.0
@@ -43,6 +43,7 @@ class Seen:
         scored: (when, segment, score digest) of usable scores, in order.
         manifests: Version → its manifest.
         attempts: Candidate → how its training ended.
+        ended: When nobody looked any more.
     """
 
     live: dict[int, float] = field(default_factory=dict)
@@ -50,6 +51,7 @@ class Seen:
     scored: list[tuple[float, str, str]] = field(default_factory=list)
     manifests: dict[int, dict[str, Any]] = field(default_factory=dict)
     attempts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    ended: float = 0.0
 
 
 def measure(minutes: float) -> dict[str, Any]:
@@ -62,6 +64,7 @@ def measure(minutes: float) -> dict[str, Any]:
             note_version(ring, seen)
             note_attempt(ring, seen)
             time.sleep(POLL_SECONDS)
+        seen.ended = time.time()
         seen.manifests = {
             item["version"]: item
             for item in ring.get("reward-model", "reward-models?limit=500").json()["items"]
@@ -103,8 +106,8 @@ def note_version(ring: Ring, seen: Seen) -> None:
 
 def note_attempt(ring: Ring, seen: Seen) -> None:
     try:
-        attempt = ring.get("reward-model", "training").json()["last_attempt"]
-    except httpx.HTTPError:
+        attempt = ring.get("reward-model", "training").json().get("last_attempt")
+    except (httpx.HTTPError, RingError):  # not up yet, or busy
         return
     if attempt is None or attempt["candidate_id"] in seen.attempts:
         return
@@ -145,23 +148,26 @@ def figures(seen: Seen, minutes: float, training: dict[str, Any]) -> dict[str, A
 
     Before the first model there is nothing to refresh: those segments wait until there are enough
     labels to begin with, which says something of `REWARD_MODEL_MIN_LABELS` and nothing of the loop.
+
+    Segments that still waited at the end count too: to leave them out would hide what waits longest
+    (`waited`).
     """
     versions = sorted(set(seen.live) & set(seen.manifests))
     counts = [seen.manifests[version]["labels"] for version in versions]
     proved = sum(labels_agree(seen, seen.manifests[version]) for version in versions)
     first_live = min(seen.live.values(), default=float("inf"))
-    warm: list[float] = []
+    warm: list[tuple[float, bool]] = []
     cold: list[float] = []
-    waiting = 0
     for place, (_, segment, _) in enumerate(seen.scored):
         at = bisect_left(counts, place + 1)
         if segment not in seen.captured:
             continue
-        if at == len(versions):
-            waiting += 1
-            continue
-        seconds = seen.live[versions[at]] - seen.captured[segment]
-        (warm if seen.captured[segment] > first_live else cold).append(seconds)
+        lives = at < len(versions)
+        seconds = (seen.live[versions[at]] if lives else seen.ended) - seen.captured[segment]
+        if seen.captured[segment] > first_live:
+            warm.append((seconds, lives))
+        elif lives:
+            cold.append(seconds)
     scoring = [
         at - seen.captured[segment] for at, segment, _ in seen.scored if segment in seen.captured
     ]
@@ -174,12 +180,12 @@ def figures(seen: Seen, minutes: float, training: dict[str, Any]) -> dict[str, A
     outcomes = Counter(attempt["outcome"] for attempt in seen.attempts.values())
     return {
         "minutes": minutes,
-        "live_p50_s": percentile(warm, 50),
-        "live_p95_s": percentile(warm, 95),
-        "live_segments": len(warm),
+        "live_p50_s": waited(warm, 0.5),
+        "live_p95_s": waited(warm, 0.95),
+        "live_segments": sum(lives for _, lives in warm),
         "cold_p50_s": percentile(cold, 50),
         "cold_segments": len(cold),
-        "still_waiting": waiting,
+        "still_waiting": sum(not lives for _, lives in warm),
         "scored_p50_s": percentile(scoring, 50),
         "scored_p95_s": percentile(scoring, 95),
         "training_p50_s": percentile(trainings, 50),
@@ -199,6 +205,27 @@ def labels_agree(seen: Seen, manifest: dict[str, Any]) -> bool:
     """Whether the first scores, as many as it has labels, are the labels of a version."""
     mine = sorted(f"{name} {digest}" for _, name, digest in seen.scored[: manifest["labels"]])
     return sha256("\n".join(mine).encode()).hexdigest() == manifest["label_digest"]
+
+
+def waited(warm: list[tuple[float, bool]], share: float) -> float | None:
+    """Seconds until so large a share is live, by Kaplan and Meier's product.
+
+    Args:
+        warm: (seconds, live) of each segment; one that is not live waited so long without an end.
+        share: In (0, 1).
+
+    Returns:
+        The seconds; None when too many wait at the end to tell.
+    """
+    left = 1.0
+    at_risk = len(warm)
+    for seconds, lives in sorted(warm, key=lambda item: (item[0], not item[1])):
+        if lives:
+            left *= 1.0 - 1.0 / at_risk
+            if left <= 1.0 - share + 1e-9:
+                return round(seconds, 2)
+        at_risk -= 1
+    return None
 
 
 def percentile(values: list[float], percent: int) -> float | None:

@@ -171,7 +171,7 @@ async def test_a_restart_tells_of_the_champion_and_the_stream_keeps_one(ring: Ri
 
     async def looked() -> bool:
         body = (await again.get("/api/v1/training")).json()
-        return bool(body["waiting_for"] == ["0 new labels, needs 16"])
+        return bool(body["waiting_for"] == ["0 new labels, needs 12"])
 
     await eventually(looked, "the second process looked")
     assert await ring.stored() == 1

@@ -144,7 +144,7 @@ async def test_the_watchdog_tells_what_it_saw(client):
 async def test_the_training_says_where_it_stands(client):
     body = (await client.get("/training")).json()
     assert (body["state"], body["labels"], body["episodes"]) == ("idle", 40, 5)
-    assert body["waiting_for"] == ["0 new labels, needs 16"]
+    assert body["waiting_for"] == ["0 new labels, needs 12"]
     assert body["last_attempt"]["outcome"] == "published"
     assert body["last_attempt"]["metrics"]["heldout_accuracy"] > 0.6
 

@@ -131,7 +131,7 @@ def test_a_candidate_well_below_the_champion_is_refused(labels):
     def perfect(x: np.ndarray) -> np.ndarray:
         return x[:, made_dims[0]] * 0.6 + x[:, made_dims[1]] * 0.2
 
-    strict = replace(SETTINGS, gate=GateSettings(champion_margin=0.0))
+    strict = replace(SETTINGS, gate=GateSettings(champion_margin=0.0, confidence=0.6))
     found = train_candidate(made, settings=strict, champion=perfect)
     assert found.metrics.champion_heldout_accuracy > found.metrics.heldout_accuracy
     assert any("champion" in reason for reason in found.reasons)

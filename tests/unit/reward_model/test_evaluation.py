@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlaif.reward_model.evaluation import measure, segment_statistics
+from rlaif.reward_model.evaluation import highest_gain, measure, segment_statistics
 from rlaif.reward_model.preferences import Preference
 
 
@@ -55,6 +55,24 @@ def test_more_segments_make_a_narrower_interval():
         return float(found.high - found.low)
 
     assert width(60) < 0.7 * width(12)
+
+
+@pytest.mark.parametrize(("segments", "surely"), [(60, True), (4, False)])
+def test_a_worse_ranking_is_surely_worse_only_on_enough_segments(segments, surely):
+    pairs = [
+        preference(a, b, float(a - b)) for a in range(segments) for b in range(a + 1, segments)
+    ]
+    right = np.arange(segments, dtype=np.float64)
+    wrong = right + np.random.default_rng(3).normal(0, segments / 4, segments)
+    gain = highest_gain(wrong, right, pairs, confidence=0.99, rng=np.random.default_rng(0))
+    assert (gain < 0) is surely
+    assert highest_gain(right, right, pairs, confidence=0.99, rng=np.random.default_rng(0)) == 0
+
+
+def test_without_decided_pairs_nothing_is_gained():
+    pairs = [preference(0, 1, 0.0, decided=False)]
+    rng = np.random.default_rng(0)
+    assert highest_gain(np.zeros(2), np.ones(2), pairs, confidence=0.99, rng=rng) is None
 
 
 def test_the_statistic_is_the_weighted_sum_of_the_potential():

@@ -53,6 +53,12 @@ def test_a_champion_a_little_better_does_not_block_a_fresher_candidate():
     assert shortcomings(GOOD.model_copy(update={"champion_heldout_accuracy": 0.79}), SETTINGS) == []
 
 
+@pytest.mark.parametrize(("gain_high", "passes"), [(0.02, True), (-0.02, False)])
+def test_a_champion_much_better_blocks_only_when_that_is_no_luck(gain_high, passes):
+    change = {"champion_heldout_accuracy": 0.9, "champion_gain_high": gain_high}
+    assert (shortcomings(GOOD.model_copy(update=change), SETTINGS) == []) is passes
+
+
 def test_few_new_pairs_decide_nothing():
     few = GOOD.model_copy(update={"newest_heldout_accuracy": 0.3, "newest_heldout_pairs": 5})
     assert shortcomings(few, SETTINGS) == []

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -45,6 +45,7 @@ class World:
     def __init__(self, store: ObjectStore) -> None:
         self.store = store
         self.publisher = Publisher()
+        self.now = NOW
         self.registry = ModelRegistry(store, now=lambda: NOW)
 
     def write(self, segments: list[Any]) -> list[str]:
@@ -58,7 +59,7 @@ class World:
             QUICK,
             TrainingRules(**rules),
             RewardModelMetrics(ServiceMetrics("reward-model")),
-            now=lambda: NOW,
+            now=lambda: self.now,
         )
 
 
@@ -73,7 +74,7 @@ async def test_it_waits_for_enough_labels_and_says_what_is_missing(world):
     assert training.status().waiting_for == (
         "0 labels, needs 24",
         "0 episodes, needs 4",
-        "0 new labels, needs 16",
+        "0 new labels, needs 12",
     )
     world.write(SIGNAL[:20])
     training.hint("")
@@ -115,7 +116,7 @@ async def test_it_trains_again_when_enough_labels_are_new(world):
     first = training.status().last_attempt
     world.write(SIGNAL[40:48])
     await training.step()
-    assert training.status().waiting_for == ("8 new labels, needs 16",)
+    assert training.status().waiting_for == ("8 new labels, needs 12",)
     assert training.status().last_attempt is first
     world.write(SIGNAL[48:])
     await training.step()
@@ -139,7 +140,7 @@ async def test_a_restart_does_not_train_again_on_the_labels_of_the_champion(worl
     after = world.process()
     await after.step()
     assert after.status().last_attempt is None
-    assert after.status().waiting_for == ("0 new labels, needs 16",)
+    assert after.status().waiting_for == ("0 new labels, needs 12",)
     after.request()
     await after.step()
     assert after.status().last_attempt.outcome == "unchanged"
@@ -302,22 +303,35 @@ async def test_a_pin_outlives_the_process(world):
 
 async def test_an_alarm_goes_back_to_the_version_before_and_pins_it(world):
     training = await two_versions(world)
-    alarm = Alarm(2, "run-1", 60, (0.1, 0.6), (2.0, 2.0))
+    alarm = Alarm(2, "run-1", 60, (0.1, 0.6), {"milestones": (2.0, 2.0)})
     await training.roll_back(alarm)
     live = world.registry.live().champion
     assert (live.version, live.pinned, live.pin_reason) == (1, True, alarm.reason)
     assert world.publisher.versions() == [1, 2, 1]
 
 
+async def test_a_roll_back_by_an_alarm_gives_way_after_a_while(world):
+    training = await two_versions(world)
+    await training.roll_back(Alarm(2, "run-1", 60, (0.1, 0.6), {}))
+    for passed, outcome, live in [(29, "held", 1), (31, "published", 3)]:
+        world.now = NOW + timedelta(minutes=passed)
+        world.write(
+            play(episodes=4, each=8, signal=True, wrong=0.0, seed=passed, run=f"in-{passed}")
+        )
+        await training.step()
+        assert training.status().last_attempt.outcome == outcome
+        assert world.registry.live().champion.version == live
+
+
 async def test_an_alarm_about_a_version_that_is_not_live_changes_nothing(world):
     training = await two_versions(world)
-    assert await training.roll_back(Alarm(1, "run-1", 60, (0.1, 0.6), (2.0, 2.0))) is None
+    assert await training.roll_back(Alarm(1, "run-1", 60, (0.1, 0.6), {})) is None
     assert world.registry.live().champion.version == 2
 
 
 async def test_the_watchdog_hears_the_trainer_and_acts(world):
     training = await two_versions(world)
-    dog = Watchdog(WatchdogSettings(iterations=8))
+    dog = Watchdog(WatchdogSettings(iterations=8, episodes=2))
     metrics = RewardModelMetrics(ServiceMetrics("reward-model"))
 
     async def telemetry(subject):
@@ -326,7 +340,7 @@ async def test_the_watchdog_hears_the_trainer_and_acts(world):
         for iteration in range(8):
             told = TrainingProgress(
                 at=NOW, run_id="run-1", status="training", iteration=iteration, env_steps=0,
-                episodes=0, potential_mean=iteration / 8, milestones_mean=2.0,
+                episodes=iteration, potential_mean=iteration / 8, milestones_mean=2.0,
                 reward_model_version=2,
             )  # fmt: skip
             yield subject, told.model_dump_json().encode()

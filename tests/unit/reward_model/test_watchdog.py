@@ -9,7 +9,7 @@ from rlaif.contracts.telemetry import TrainingProgress
 from rlaif.reward_model.watchdog import Watchdog, WatchdogSettings
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-SETTINGS = WatchdogSettings(iterations=20)
+SETTINGS = WatchdogSettings(iterations=20, episodes=5)
 
 
 def progress(iteration, model_return, milestones, **changes):
@@ -83,6 +83,24 @@ def test_a_repeated_reading_counts_once():
 )
 def test_readings_that_say_too_little_say_nothing(missing):
     assert alarms(RISING, FLAT, **missing) == []
+
+
+@pytest.mark.parametrize("shown", ["rooms_mean", "episode_return_mean"])
+def test_a_game_that_gets_on_in_any_way_is_not_gamed(shown):
+    dog = Watchdog(SETTINGS)
+    for index, up in enumerate(RISING):
+        dog.take(progress(index, float(up), 0.0, **{shown: 1.0 + 0.1 * index}))
+    assert dog.alarms == 0
+
+
+def test_it_waits_until_episodes_have_ended_that_can_show_something():
+    """Means of the last 100 episodes stand still while episodes of 30,000 steps are played."""
+    dog = Watchdog(SETTINGS)
+    for index in range(60):
+        ended = progress(index, index * 0.05, 0.0, episodes=index // 10)
+        assert dog.take(ended) is None
+    late = [dog.take(progress(index, index * 0.05, 0.0)) for index in range(60, 64)]
+    assert any(late)
 
 
 def test_shaping_and_rooms_stand_in_for_a_trainer_that_tells_no_more():

@@ -1,5 +1,6 @@
 """What a published reward model is: a network's shape, its weights' digest and its record."""
 
+from datetime import datetime
 from typing import Literal
 
 from pydantic import AwareDatetime, Field
@@ -61,6 +62,13 @@ class GateMetrics(Contract):
     )
     newest_heldout_pairs: int = Field(default=0, ge=0)
     champion_heldout_accuracy: float | None = Field(default=None, ge=0, le=1)
+    champion_gain_high: float | None = Field(
+        default=None,
+        ge=-1,
+        le=1,
+        description="Upper end of the one-sided interval of the candidate's accuracy less the "
+        "champion's, pair by pair.",
+    )
     forward_accuracy: float | None = Field(
         default=None, ge=0, le=1, description="Newest episodes, by a network fitted to older ones."
     )
@@ -145,7 +153,12 @@ class Champion(Contract):
         description="Newest version when this was written: a manifest above it was published by a "
         "service that died before it wrote the champion.",
     )
-    pinned: bool = Field(
-        default=False, description="No candidate replaces it until a person unpins it."
-    )
+    pinned: bool = Field(default=False, description="No candidate replaces it until the pin ends.")
     pin_reason: str | None = Field(default=None, description="Why it is pinned.")
+    pinned_until: AwareDatetime | None = Field(
+        default=None, description="When the pin ends by itself; None: when a person unpins it."
+    )
+
+    def held(self, now: datetime) -> bool:
+        """Whether no candidate may replace it now."""
+        return self.pinned and (self.pinned_until is None or now < self.pinned_until)

@@ -1,6 +1,7 @@
 """The REST routes of what was published: versions, their figures, the champion, the watchdog."""
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Path
@@ -31,6 +32,9 @@ class ChampionReport(BaseModel):
     activation: int = Field(description="Rises with every change of the champion.")
     pinned: bool = Field(description="Whether no candidate may replace it.")
     pin_reason: str | None
+    pinned_until: datetime | None = Field(
+        description="When the pin ends by itself; null: when somebody unpins it."
+    )
     manifest: RewardModelManifest
 
 
@@ -209,6 +213,7 @@ def _champion_report(live: Live) -> ChampionReport:
         activation=live.champion.activation,
         pinned=live.champion.pinned,
         pin_reason=live.champion.pin_reason,
+        pinned_until=live.champion.pinned_until,
         manifest=live.manifest,
     )
 

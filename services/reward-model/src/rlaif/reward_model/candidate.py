@@ -24,6 +24,7 @@ from rlaif.reward_model.evaluation import (
     Potential,
     differences,
     expected_calibration_error,
+    highest_gain,
     measure,
     negative_log_likelihood,
     rank_correlation,
@@ -335,6 +336,17 @@ def _measure(
             "heldout_ece": expected_calibration_error(likely, wanted),
             "champion_heldout_accuracy": (
                 None if theirs is None else _accuracy(theirs, heldout, settings).value
+            ),
+            "champion_gain_high": (
+                None
+                if theirs is None
+                else highest_gain(
+                    statistics,
+                    theirs,
+                    heldout.preferences,
+                    confidence=settings.gate.confidence,
+                    rng=np.random.default_rng([settings.seed, BOOTSTRAP_STREAM]),
+                )
             ),
             "probe_correlation": _probe_correlation(potential, champion, heldout),
             "disagreement": _disagreement(net, heldout),

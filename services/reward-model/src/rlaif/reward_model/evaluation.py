@@ -79,6 +79,35 @@ def measure(
     return Accuracy(float(correct.mean()), float(low), float(high), len(decided))
 
 
+def highest_gain(
+    statistics: NDArray[np.float64],
+    others: NDArray[np.float64],
+    preferences: Sequence[Preference],
+    *,
+    confidence: float,
+    rng: np.random.Generator,
+) -> float | None:
+    """How much more accurate the first may be than the second, on the same pairs.
+
+    Args:
+        statistics: `[N]` float64, the compared number of each segment by the first.
+        others: `[N]` float64, by the second.
+        preferences: Pairs; indices point into both.
+        confidence: One-sided.
+        rng: Draws the resamples.
+
+    Returns:
+        Upper end of the bootstrap interval of the difference, in [-1, 1]: below 0 the first is
+        surely worse. None without decided pairs.
+    """
+    decided = [item for item in preferences if item.decided]
+    if not decided:
+        return None
+    gains = _correct(statistics, decided) - _correct(others, decided)
+    resampled = _resampled_means(gains, _ends(decided), rng)
+    return float(np.quantile(resampled, confidence))
+
+
 def differences(
     statistics: NDArray[np.float64], preferences: Sequence[Preference]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

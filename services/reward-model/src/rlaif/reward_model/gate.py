@@ -23,7 +23,9 @@ class GateSettings:
         confidence: One-sided confidence of all intervals. Cross-fitted accuracy must exceed 0.5
             with it, and no pair set may speak against the candidate with it.
         min_accuracy: Held-out accuracy below which it is of no use, whatever its interval.
-        champion_margin: By how much it may fall short of the champion on the same pairs.
+        champion_margin: By how much it may fall short of the champion on the same pairs. Beyond
+            it, it is refused when it is surely worse: on few segments the champion's accuracy is
+            luck too, and all the more so because luck made it the champion.
         least_deviation: Standard deviation of Φ over the training data, in units of its scale,
             below which it counts as constant.
         max_ece: Largest calibration error on the held-out pairs.
@@ -122,10 +124,11 @@ def _against_the_champion(metrics: GateMetrics, settings: GateSettings) -> list[
     if accuracy is None or champion is None:
         return []
     reasons = []
-    if accuracy < champion - settings.champion_margin:
+    gain = metrics.champion_gain_high
+    if accuracy < champion - settings.champion_margin and (gain is None or gain < 0):
         reasons.append(
             f"held-out accuracy {accuracy:.3f} is more than {settings.champion_margin} below the "
-            f"champion's {champion:.3f} on the same pairs"
+            f"champion's {champion:.3f} on the same pairs, and not by chance"
         )
     correlation = metrics.probe_correlation
     if (

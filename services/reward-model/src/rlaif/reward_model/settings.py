@@ -46,7 +46,7 @@ class RewardModelSettings(ServiceSettings):
         description="Decided held-out pairs that the gate needs. More: later and surer.",
     )
     retrain_min_new: int = Field(
-        default=16,
+        default=12,
         ge=1,
         description="New labels that start a training. More: fewer swaps of the reward, staler "
         "model. Fewer: fresher, and more chances for luck to pass the gate.",
@@ -195,12 +195,25 @@ class RewardModelSettings(ServiceSettings):
         description="Whether an alarm of the watchdog goes back to the version before and pins it. "
         "False only counts and logs alarms.",
     )
+    watchdog_pin_minutes: float = Field(
+        default=30.0,
+        ge=0,
+        description="How long a roll-back stays; then candidates, which have learned by now what "
+        "the judges say of it, may go live. 0: until a person unpins it.",
+    )
     watchdog_iterations: int = Field(
         default=40,
         ge=4,
         le=10_000,
-        description="Training iterations of one version whose halves the watchdog compares. More: "
-        "surer and later.",
+        description="Training iterations of one version whose halves the watchdog compares, at "
+        "least. More: surer and later.",
+    )
+    watchdog_episodes: int = Field(
+        default=100,
+        ge=1,
+        description="Episodes that end in each half, at least: what the trainer tells of the game "
+        "is the mean of its last 100. Fewer: earlier, and alarms for policies whose episodes have "
+        "not ended yet.",
     )
     watchdog_rise: float = Field(
         default=0.05,
@@ -211,8 +224,8 @@ class RewardModelSettings(ServiceSettings):
     watchdog_flat: float = Field(
         default=0.02,
         ge=0,
-        description="Share by which milestones may rise and still count as flat. Higher: more "
-        "alarms.",
+        description="Share by which milestones, rooms and the game's own return may rise and still "
+        "count as flat. Higher: more alarms.",
     )
     startup_retry_seconds: float = Field(
         default=2.0, gt=0, description="Pause between tries to reach NATS and S3 at the start."

@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 import torch
@@ -42,10 +42,11 @@ Outcome = Literal["published", "rejected", "unchanged", "held"]
 class TrainingRules:
     """When it looks and when it trains; `RewardModelSettings` explains each."""
 
-    retrain_min_new: int = 16
+    retrain_min_new: int = 12
     poll_seconds: float = 10.0
     relist_seconds: float = 120.0
     threads: int = 1
+    rollback_pin: timedelta | None = timedelta(minutes=30)
 
 
 @dataclass(frozen=True)
@@ -194,12 +195,19 @@ class Training:
             await self._attempt()
             await self._tell()
 
-    async def activate(self, version: int, *, pin_reason: str | None = None) -> Live:
+    async def activate(
+        self,
+        version: int,
+        *,
+        pin_reason: str | None = None,
+        pinned_until: datetime | None = None,
+    ) -> Live:
         """Make a published version the champion.
 
         Args:
             version: Which.
-            pin_reason: Why no candidate may replace it until it is unpinned; None does not pin.
+            pin_reason: Why no candidate may replace it; None does not pin.
+            pinned_until: When the pin ends by itself; None: when a person unpins it.
 
         Raises:
             UnknownVersionError: There is no such version.
@@ -207,7 +215,12 @@ class Training:
             StorageError: The store failed.
         """
         async with self._registry_lock:
-            live = await asyncio.to_thread(self._registry.activate, version, pin_reason=pin_reason)
+            live = await asyncio.to_thread(
+                self._registry.activate,
+                version,
+                pin_reason=pin_reason,
+                pinned_until=pinned_until,
+            )
         self._metrics.champion(version, pinned=live.champion.pinned)
         self._untold.append(live.event())
         await self._tell()
@@ -234,7 +247,10 @@ class Training:
         return live
 
     async def roll_back(self, alarm: Alarm) -> Live | None:
-        """Go back to the version before the one that raised the alarm, and pin it.
+        """Go back to the version before the one that raised the alarm, and pin it for a while.
+
+        Meanwhile the judges see what the policy did to please the version that is gone; candidates
+        that have learned from it may replace the older one when the pin ends.
 
         Returns:
             The champion now; None when another version is live already, or there is none before.
@@ -247,7 +263,12 @@ class Training:
             logger.error("%s; there is no version before it to go back to", alarm.reason)
             return None
         logger.error("%s; going back to version %d", alarm.reason, parent)
-        return await self.activate(parent, pin_reason=alarm.reason)
+        pin = self._rules.rollback_pin
+        return await self.activate(
+            parent,
+            pin_reason=alarm.reason,
+            pinned_until=self._now() + pin if pin is not None else None,
+        )
 
     async def compare(self, first: int, second: int) -> Comparison:
         """Two published versions on the held-out side of the labels of now.
@@ -384,7 +405,7 @@ class Training:
         async with self._registry_lock:
             # Asked again here: a person may have pinned it while the candidate was trained.
             champion = await asyncio.to_thread(self._registry.live)
-            if champion is not None and champion.champion.pinned:
+            if champion is not None and champion.champion.held(self._now()):
                 logger.info("%s passed, but the champion is pinned", candidate.candidate_id)
                 return None
             live = await asyncio.to_thread(

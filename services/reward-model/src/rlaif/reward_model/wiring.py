@@ -1,5 +1,7 @@
 """From the service's settings to those of its parts."""
 
+from datetime import timedelta
+
 from rlaif.reward_model.bradley_terry import FitSettings
 from rlaif.reward_model.gate import GateSettings
 from rlaif.reward_model.preferences import PairSettings
@@ -49,6 +51,11 @@ def training_rules(settings: RewardModelSettings) -> TrainingRules:
         poll_seconds=settings.poll_seconds,
         relist_seconds=settings.relist_seconds,
         threads=settings.threads,
+        rollback_pin=(
+            timedelta(minutes=settings.watchdog_pin_minutes)
+            if settings.watchdog_pin_minutes > 0
+            else None
+        ),
     )
 
 
@@ -56,6 +63,7 @@ def watchdog_settings(settings: RewardModelSettings) -> WatchdogSettings:
     """When the watchdog barks."""
     return WatchdogSettings(
         iterations=settings.watchdog_iterations,
+        episodes=settings.watchdog_episodes,
         least_rise=settings.watchdog_rise,
         flat_share=settings.watchdog_flat,
     )

@@ -163,12 +163,19 @@ class ModelRegistry:
             f"{keys.REWARD_MODELS}* that have none"
         )
 
-    def activate(self, version: int, *, pin_reason: str | None = None) -> Live:
+    def activate(
+        self,
+        version: int,
+        *,
+        pin_reason: str | None = None,
+        pinned_until: datetime | None = None,
+    ) -> Live:
         """Make a published version the champion; nothing changes when it is already.
 
         Args:
             version: Which.
-            pin_reason: Why no candidate may replace it until `unpin`; None does not pin.
+            pin_reason: Why no candidate may replace it; None does not pin.
+            pinned_until: When the pin ends by itself; None: with `unpin`.
 
         Raises:
             UnknownVersionError: There is no such version.
@@ -178,8 +185,10 @@ class ModelRegistry:
         self.network(version, layout_version=manifest.spec.layout_version)
         live = self.live()
         if live is None or live.manifest.version != version:
-            return self._promote(manifest, live, pin_reason=pin_reason)
-        return live if pin_reason is None else self._write(live, pin_reason=pin_reason)
+            return self._promote(manifest, live, pin_reason=pin_reason, pinned_until=pinned_until)
+        if pin_reason is None:
+            return live
+        return self._write(live, pin_reason=pin_reason, pinned_until=pinned_until)
 
     def pin(self, reason: str) -> Live:
         """Let no candidate replace the champion until `unpin`.
@@ -230,6 +239,7 @@ class ModelRegistry:
         live: Live | None,
         *,
         pin_reason: str | None = None,
+        pinned_until: datetime | None = None,
     ) -> Live:
         champion = Champion(
             version=manifest.version,
@@ -239,12 +249,20 @@ class ModelRegistry:
             activation=live.champion.activation + 1 if live else 1,
             newest_version=max([manifest.version, *self.versions()]),
         )
-        return self._write(Live(champion, manifest), pin_reason=pin_reason)
+        return self._write(
+            Live(champion, manifest), pin_reason=pin_reason, pinned_until=pinned_until
+        )
 
-    def _write(self, live: Live, *, pin_reason: str | None) -> Live:
+    def _write(
+        self, live: Live, *, pin_reason: str | None, pinned_until: datetime | None = None
+    ) -> Live:
         """Store the champion: one object, so a reader sees the one before or this one."""
         champion = live.champion.model_copy(
-            update={"pinned": pin_reason is not None, "pin_reason": pin_reason}
+            update={
+                "pinned": pin_reason is not None,
+                "pin_reason": pin_reason,
+                "pinned_until": pinned_until if pin_reason is not None else None,
+            }
         )
         self._store.put(keys.CHAMPION, champion.model_dump_json().encode(), content_type=_JSON)
         return Live(champion, live.manifest)
