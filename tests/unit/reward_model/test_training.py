@@ -303,7 +303,7 @@ async def test_a_pin_outlives_the_process(world):
 
 async def test_an_alarm_goes_back_to_the_version_before_and_pins_it(world):
     training = await two_versions(world)
-    alarm = Alarm(2, "run-1", 60, (0.1, 0.6), {"milestones": (2.0, 2.0)})
+    alarm = Alarm(2, "run-1", 60, 0.5, {"milestones": (2.0, 2.0)})
     await training.roll_back(alarm)
     live = world.registry.live().champion
     assert (live.version, live.pinned, live.pin_reason) == (1, True, alarm.reason)
@@ -312,7 +312,7 @@ async def test_an_alarm_goes_back_to_the_version_before_and_pins_it(world):
 
 async def test_a_roll_back_by_an_alarm_gives_way_after_a_while(world):
     training = await two_versions(world)
-    await training.roll_back(Alarm(2, "run-1", 60, (0.1, 0.6), {}))
+    await training.roll_back(Alarm(2, "run-1", 60, 0.5, {}))
     for passed, outcome, live in [(29, "held", 1), (31, "published", 3)]:
         world.now = NOW + timedelta(minutes=passed)
         world.write(
@@ -325,7 +325,7 @@ async def test_a_roll_back_by_an_alarm_gives_way_after_a_while(world):
 
 async def test_an_alarm_about_a_version_that_is_not_live_changes_nothing(world):
     training = await two_versions(world)
-    assert await training.roll_back(Alarm(1, "run-1", 60, (0.1, 0.6), {})) is None
+    assert await training.roll_back(Alarm(1, "run-1", 60, 0.5, {})) is None
     assert world.registry.live().champion.version == 2
 
 

@@ -45,7 +45,7 @@ RISING, FLAT = np.linspace(0, 0.6, 30) + NOISE, np.full(30, 2.0) + NOISE
 def test_a_return_that_rises_over_a_game_that_stands_still_is_an_alarm():
     (first, *_) = alarms(RISING, FLAT)
     assert (first.version, first.run_id, first.iteration) == (3, "run-1", 19)
-    assert first.model_return[1] > first.model_return[0]
+    assert 0.3 < first.rise < 0.5
     assert "gamed" in first.reason
 
 
@@ -64,6 +64,33 @@ def test_returns_of_two_versions_are_not_compared():
         version = 1 if index < 15 else 2
         # Within a version nothing rises; between them the scale changes.
         assert dog.take(progress(index, float(version), 2.0, reward_model_version=version)) is None
+
+
+def test_a_rise_under_every_version_adds_up_however_they_are_scaled():
+    dog = Watchdog(SETTINGS)
+    barked = [
+        dog.take(
+            progress(i, float(NOISE[i]) + 0.03 * (i % 6), 2.0, reward_model_version=1 + i // 6)
+        )
+        for i in range(30)
+    ]
+    assert any(barked)
+
+
+def test_a_return_that_wanders_does_not_rise():
+    """Iterations share running episodes: neighbours are alike, and noise looks like a trend."""
+    alarms = 0
+    for seed in range(50):
+        noise = np.random.default_rng(seed).normal(size=120)
+        wandering = np.zeros(120)
+        for i in range(1, 120):
+            wandering[i] = 0.9 * wandering[i - 1] + 0.1 * noise[i]
+        dog = Watchdog(WatchdogSettings(iterations=100, episodes=20))
+        alarms += any(
+            dog.take(progress(i, float(wandering[i]), 2.0, reward_model_version=1 + i // 40))
+            for i in range(120)
+        )
+    assert alarms <= 2
 
 
 def test_a_repeated_reading_counts_once():

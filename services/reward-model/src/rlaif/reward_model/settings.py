@@ -205,21 +205,21 @@ class RewardModelSettings(ServiceSettings):
         default=40,
         ge=4,
         le=10_000,
-        description="Training iterations of one version whose halves the watchdog compares, at "
-        "least. More: surer and later.",
+        description="Training iterations that the watchdog looks back on, at least. More: surer, "
+        "and later.",
     )
     watchdog_episodes: int = Field(
         default=100,
         ge=1,
-        description="Episodes that end in each half, at least: what the trainer tells of the game "
-        "is the mean of its last 100. Fewer: earlier, and alarms for policies whose episodes have "
-        "not ended yet.",
+        description="Episodes that end in each half of them, at least: what the trainer tells of "
+        "the game is the mean of its last 100. Fewer: earlier, and alarms for policies whose "
+        "episodes have not ended yet.",
     )
     watchdog_rise: float = Field(
         default=0.05,
         gt=0,
-        description="Rise of the mean potential between the halves that counts. Higher: fewer "
-        "alarms.",
+        description="Rise of the mean potential over them, while versions are live, that counts. "
+        "Higher: fewer alarms.",
     )
     watchdog_flat: float = Field(
         default=0.02,

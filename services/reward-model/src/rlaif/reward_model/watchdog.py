@@ -2,16 +2,22 @@
 
 What the trainer tells about once a second (`telemetry.progress`) is enough: the mean potential of
 the champion over an iteration, and what RAM says of the episodes, which the judges never see: story
-steps, rooms and the game's own return. Under one version, the return of the newer half of a window
-of iterations is compared with that of the older half; then the reward went up, and if nothing of
-the game did: alarm.
+steps, rooms and the game's own return. When the first rose over a window and none of the others
+did: alarm.
+
+Versions come and go within a window, each with a scale of its own. So what counts is how the return
+rises while one version is live, by a line through its iterations, summed over the versions; what
+happens from one version to the next says nothing.
 
 What RAM says is the mean of the last 100 episodes, so a window holds as many iterations as it takes
 for two such means of different episodes. Over fewer the game would always seem to stand still.
 """
 
+import math
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +27,20 @@ from rlaif.contracts.telemetry import TrainingProgress
 _MOST_READINGS = 20_000
 """A bound for a run whose episodes never end."""
 
+_LEAST_OF_A_VERSION = 4
+"""Iterations of a version below which it says nothing."""
+
+_MOST_CORRELATION = 0.95
+
 
 @dataclass(frozen=True)
 class WatchdogSettings:
     """When it barks.
 
     Attributes:
-        iterations: Iterations of one version that are looked at, at least; the halves are compared.
-        episodes: Episodes that end in each half, at least.
-        least_rise: Rise of the model's return between the halves, in its own units, that counts.
+        iterations: Iterations of a window, at least.
+        episodes: Episodes that end in each half of it, at least.
+        least_rise: Rise of the model's return over the window, in its own units, that counts.
         flat_share: Rise of what the game shows, relative to before, up to which it counts as flat.
         sigmas: Standard errors by which the rise of the return must stand out from its noise.
     """
@@ -46,17 +57,17 @@ class Alarm:
     """The model's return rose and the game stood still.
 
     Attributes:
-        version: Under which this happened.
+        version: Live when it was noticed.
         run_id: Of the run.
         iteration: At which it was noticed.
-        model_return: (older, newer) mean of the model's return.
+        rise: Of the model's return over the window, without what came of new versions.
         game: What the game shows → (before, now), means over episodes.
     """
 
     version: int
     run_id: str
     iteration: int
-    model_return: tuple[float, float]
+    rise: float
     game: dict[str, tuple[float, float]]
 
     @property
@@ -66,9 +77,8 @@ class Alarm:
             f"{name} from {before:.2f} to {now:.2f}" for name, (before, now) in self.game.items()
         )
         return (
-            f"under reward model {self.version} its return rose from {self.model_return[0]:.3f} to "
-            f"{self.model_return[1]:.3f} while episodes went on as before ({shown}): it is being "
-            "gamed"
+            f"the return of the reward model, now version {self.version}, rose by {self.rise:.3f} "
+            f"while episodes went on as before ({shown}): it is being gamed"
         )
 
 
@@ -76,6 +86,7 @@ class Alarm:
 class _Reading:
     """One iteration: the model's return, episodes ended so far, and what the last ones show."""
 
+    version: int
     model_return: float
     episodes: int
     game: dict[str, float]
@@ -94,20 +105,20 @@ class Watchdog:
     settings: WatchdogSettings = field(default_factory=WatchdogSettings)
     alarm: Alarm | None = None
     alarms: int = 0
-    _watched: tuple[str, int] | None = None
+    _watched: str | None = None
     _iteration: int = -1
     _readings: deque[_Reading] = field(default_factory=lambda: deque(maxlen=_MOST_READINGS))
 
     @property
     def iterations(self) -> int:
-        """Iterations of the version that is watched now, up to the window."""
+        """Iterations that are remembered, up to the window."""
         return len(self._readings)
 
     def take(self, progress: TrainingProgress) -> Alarm | None:
         """Fold one reading in; gives the alarm when this one raises it.
 
-        Each version starts anew: returns of two versions cannot be compared. A repeated iteration
-        counts once. Readings without a version, a return or anything of the game say nothing.
+        Each run starts anew. A repeated iteration counts once. Readings without a version, a return
+        or anything of the game say nothing.
         """
         version = progress.reward_model_version
         model_return = progress.potential_mean
@@ -116,14 +127,14 @@ class Watchdog:
         game = _shown(progress)
         if version is None or model_return is None or not game:
             return None
-        if self._watched != (progress.run_id, version):
-            self._watched = (progress.run_id, version)
+        if self._watched != progress.run_id:
+            self._watched = progress.run_id
             self._readings.clear()
             self._iteration = -1
         if progress.iteration <= self._iteration:
             return None
         self._iteration = progress.iteration
-        self._readings.append(_Reading(model_return, progress.episodes, game))
+        self._readings.append(_Reading(version, model_return, progress.episodes, game))
         while len(self._readings) > 1 and self._is_window(1):
             self._readings.popleft()
         return self._look(progress.run_id, version) if self._is_window(0) else None
@@ -135,20 +146,27 @@ class Watchdog:
         return enough and episodes >= 2 * self.settings.episodes
 
     def _look(self, run_id: str, version: int) -> Alarm | None:
-        returns = np.array([item.model_return for item in self._readings], np.float64)
-        older, newer = np.array_split(returns, 2)
-        rise = float(newer.mean() - older.mean())
-        if rise < self.settings.least_rise or rise <= self.settings.sigmas * _error(older, newer):
+        rise, error = self._rise()
+        if rise < self.settings.least_rise or rise <= self.settings.sigmas * error:
             return None
         game = self._game()
         if not game or any(self._rose(*both) for both in game.values()):
             return None
-        means = float(older.mean()), float(newer.mean())
-        self.alarm = Alarm(version, run_id, self._iteration, means, game)
+        self.alarm = Alarm(version, run_id, self._iteration, rise, game)
         self.alarms += 1
         # The next alarm needs a whole window again.
         self._readings.clear()
         return self.alarm
+
+    def _rise(self) -> tuple[float, float]:
+        """(rise of the return within versions, its standard error)."""
+        stretches = groupby(self._readings, key=lambda item: item.version)
+        lines = [_line([item.model_return for item in own]) for _, own in stretches]
+        told = [line for line in lines if line is not None]
+        if not told:
+            return 0.0, 0.0
+        error = math.hypot(*(line.error for line in told)) * _dependence(told)
+        return math.fsum(line.rise for line in told), error
 
     def _game(self) -> dict[str, tuple[float, float]]:
         """What the game showed half a window of episodes ago, and now."""
@@ -178,6 +196,46 @@ def _shown(progress: TrainingProgress) -> dict[str, float]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def _error(older: NDArray[np.float64], newer: NDArray[np.float64]) -> float:
-    """Standard error of the difference of both means."""
-    return float(np.sqrt(older.var() / len(older) + newer.var() / len(newer)))
+@dataclass(frozen=True)
+class _Line:
+    """A least-squares line through the returns of one version.
+
+    Attributes:
+        rise: From its first to its last iteration.
+        error: Standard error of the rise, as if iterations were independent.
+        rest: `[N]` float64, what the line leaves.
+    """
+
+    rise: float
+    error: float
+    rest: NDArray[np.float64]
+
+
+def _line(returns: Sequence[float]) -> _Line | None:
+    """The line of one version; None with too few returns to say anything."""
+    count = len(returns)
+    if count < _LEAST_OF_A_VERSION:
+        return None
+    values, at = np.array(returns, np.float64), np.arange(count) - (count - 1) / 2
+    spread = float(at @ at)
+    slope = float(at @ values) / spread
+    rest = values - values.mean() - slope * at
+    error = math.sqrt(float(rest @ rest) / (count - 2) / spread)
+    return _Line(slope * (count - 1), error * (count - 1), rest)
+
+
+def _dependence(lines: Sequence[_Line]) -> float:
+    """By how much dependence between iterations widens the error: they share running episodes.
+
+    sqrt((1 + r) / (1 - r)) for the correlation r of neighbours, which short lines make too small by
+    about (2 + 4 r) / N. Without this, 15 of 100 windows of noise with r = 0.9 stand out by 4
+    errors; with it fewer than one.
+    """
+    squares = math.fsum(float(line.rest @ line.rest) for line in lines)
+    if squares == 0.0:
+        return 1.0
+    neighbours = math.fsum(float(line.rest[:-1] @ line.rest[1:]) for line in lines)
+    r = neighbours / squares
+    r += (2 + 4 * max(r, 0.0)) * len(lines) / sum(len(line.rest) for line in lines)
+    r = min(max(r, 0.0), _MOST_CORRELATION)
+    return math.sqrt((1 + r) / (1 - r))
