@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rlaif.contracts.comparisons import ComparisonRecord
 from rlaif.reward_model.adapters.label_log import LabelLog
 from rlaif.reward_model.export import json_lines, parquet
 from rlaif.reward_model.labels import label_digest
@@ -332,3 +333,55 @@ def test_parquet_holds_the_same_rows(store):
     assert [row["segment_id"] for row in table] == names(SEGMENTS[:3])
     assert table[0]["value_progress"] == SEGMENTS[0].values["progress"]
     assert set(json.loads(table[0]["criteria"])) == set(SEGMENTS[0].values)
+
+
+def comparison(first: ScoredSegment, second: ScoredSegment, log: LabelLog) -> ComparisonRecord:
+    """What judges said who were shown both, of their scores as the log has them."""
+    one, other = sorted((first.segment_id, second.segment_id))
+    digests = {item.segment_id: item.score_sha256 for item in log.labels}
+    return ComparisonRecord(
+        judge_config="config-1", judge="puzzle", first=one, second=other,
+        first_score_sha256=digests[one], second_score_sha256=digests[other],
+        first_shown_first="first", second_shown_first="first", soft=1.0, calls=(),
+        created_at=datetime(2026, 1, 2, tzinfo=UTC),
+    )  # fmt: skip
+
+
+def preferred(log: LabelLog) -> dict[str, dict[str, float]]:
+    return {item.segment_id: item.preferred for item in log.labels if item.preferred}
+
+
+def test_a_comparison_counts_in_both_labels_until_a_person_overrules_a_score(store):
+    for segment in SEGMENTS:
+        write_scored(store, segment)
+    log = log_of(store)
+    log.look(full=True)
+    record = comparison(SEGMENTS[0], SEGMENTS[1], log)
+    key = keys.comparison("config-1", record.first, record.second)
+    store.put_once(key, record.model_dump_json().encode())
+    log.look(full=False)
+    assert preferred(log) == {}
+    log.look(full=True)
+    log.look(full=True)
+    assert preferred(log) == {
+        record.first: {record.second: 1.0}, record.second: {record.first: 0.0}
+    }  # fmt: skip
+    assert store.read.count(key) == 1
+    override(store, SEGMENTS[0], 1, 1.0)
+    log.look(full=True)
+    assert preferred(log) == {}
+
+
+def test_a_comparison_of_a_segment_that_is_forgotten_is_forgotten_too(store):
+    for segment in SEGMENTS:
+        write_scored(store, segment)
+    log = log_of(store)
+    log.look(full=True)
+    newest = sorted(SEGMENTS, key=lambda item: item.env_step)[-2:]
+    for pair in ([each for each in SEGMENTS if each not in newest][:2], newest):
+        record = comparison(*pair, log)
+        key = keys.comparison("config-1", record.first, record.second)
+        store.put_once(key, record.model_dump_json().encode())
+    short = log_of(store, most_labels=2)
+    short.look(full=True)
+    assert set(preferred(short)) == {item.segment_id for item in newest}

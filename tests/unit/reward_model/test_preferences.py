@@ -154,3 +154,42 @@ class Valued:
 
     def __init__(self, values):
         self.values, self.doubts, self.weights = values, {}, {"progress": 1.0}
+        self.segment_id, self.preferred = "", {}
+
+
+def side_by_side(a, b, share):
+    """The two labels after judges were shown both."""
+    return (
+        replace(a, preferred={b.segment_id: share}),
+        replace(b, preferred={a.segment_id: 1.0 - share}),
+    )
+
+
+@pytest.mark.parametrize(("share", "target"), [(1.0, 0.8), (0.0, 0.2), (0.5, 0.5)])
+def test_a_near_tie_is_decided_by_judges_who_saw_both(two, share, target):
+    a, b = scored(two, {"progress": 0.5, "dialog": 0.5}, {"progress": 0.5, "dialog": 0.5})
+    (found,) = sample(side_by_side(a, b, share))
+    assert found.target == pytest.approx(target)
+    assert found.decided is (share != 0.5)
+    assert np.sign(found.margin) == np.sign(share - 0.5)
+
+
+def test_a_clear_difference_of_scores_needs_no_second_opinion(two):
+    a, b = scored(two, {"progress": 1.0, "dialog": 1.0}, {"progress": 0.0, "dialog": 0.0})
+    assert sample(side_by_side(a, b, 0.0)) == sample([a, b])
+
+
+def test_a_comparison_with_a_segment_of_the_other_side_of_the_split_says_nothing(two):
+    a, b = two
+    alone = [replace(a, preferred={"elsewhere": 1.0}), b]
+    assert sample(alone) == sample([a, b])
+
+
+def test_pairs_that_were_shown_side_by_side_are_always_listed(labels):
+    many = [replace(item, values=dict.fromkeys(item.values, 0.5)) for item in
+            labels(episodes=20, each=10, signal=True)]  # fmt: skip
+    many[3], many[170] = side_by_side(many[3], many[170], 1.0)
+    (found,) = [item for item in sample(many, most_pairs=4) if item.decided]
+    assert {many[found.a].segment_id, many[found.b].segment_id} == {
+        many[3].segment_id, many[170].segment_id
+    }  # fmt: skip

@@ -110,6 +110,9 @@ class Lineage(Contract):
     )
     duplicates: int = Field(default=0, ge=0, description="Near-duplicate labels that were merged.")
     overrides: int = Field(default=0, ge=0, description="Labels that a person decided.")
+    comparisons: int = Field(
+        default=0, ge=0, description="Pairs that judges were shown side by side."
+    )
     rubrics: tuple[Sha256, ...] = Field(default=(), description="Frozen prompts of the judges.")
     models: tuple[str, ...] = Field(default=(), description="Language models that voted.")
     newest_env_step: int = Field(default=0, ge=0)

@@ -167,7 +167,7 @@ def train_candidate(
         reasons.append("no decided pair to learn from: the judges put every segment alike")
     digest = label_digest(labels)
     made = Candidate(
-        candidate_id=_candidate_id(digest, settings, incumbent),
+        candidate_id=_candidate_id(digest, unique, settings, incumbent),
         net=None,
         reasons=tuple(reasons),
         metrics=metrics,
@@ -432,6 +432,7 @@ def _lineage(
         warm_from=warm_from,
         duplicates=duplicates,
         overrides=sum(item.revision > 0 for item in labels),
+        comparisons=sum(len(item.preferred) for item in labels) // 2,
         rubrics=tuple(sorted({digest for item in labels for digest in item.rubrics})),
         models=tuple(sorted({model for item in labels for model in item.models})),
         newest_env_step=max(item.env_step for item in labels),
@@ -439,7 +440,13 @@ def _lineage(
     )
 
 
-def _candidate_id(digest: str, settings: CandidateSettings, incumbent: Incumbent | None) -> str:
+def _candidate_id(
+    digest: str,
+    ordered: Sequence[LabelledSegment],
+    settings: CandidateSettings,
+    incumbent: Incumbent | None,
+) -> str:
     began = incumbent.name if incumbent and incumbent.start is not None else None
-    whole = hashlib.sha256(f"{digest} {settings!r} {began}".encode()).hexdigest()
+    compared = [(i.segment_id, sorted(i.preferred.items())) for i in ordered if i.preferred]
+    whole = hashlib.sha256(f"{digest} {compared} {settings!r} {began}".encode()).hexdigest()
     return f"candidate-{whole[:24]}"

@@ -154,7 +154,7 @@ def _control(train: Side, heldout: Side, settings: CandidateSettings) -> Accurac
     order = rng.permutation(len(everything)).tolist()
     shuffled = [
         replace(item, values=everything[other].values, doubts=everything[other].doubts,
-                weights=everything[other].weights)
+                weights=everything[other].weights, preferred={})
         for item, other in zip(everything, order, strict=True)
     ]  # fmt: skip
     learned = _newest(shuffled[: len(train.segments)])

@@ -7,13 +7,14 @@ function here takes both and returns features, so a score cannot leak into an in
 import hashlib
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from statistics import variance
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rlaif.contracts.comparisons import ComparisonRecord
 from rlaif.contracts.scores import CriterionScore, ScoreRecord, rubric_mean
 from rlaif.contracts.segments import SegmentManifest
 
@@ -53,6 +54,8 @@ class LabelledSegment:
         copies: Near-duplicates that this label stands for, itself included.
         rubrics: Digests of the frozen prompts.
         models: Language models that voted.
+        preferred: Other segment → P(this one is better) by judges who were shown both, in both
+            orders: 1, 0.5 or 0.
     """
 
     segment_id: str
@@ -71,6 +74,7 @@ class LabelledSegment:
     copies: int = 1
     rubrics: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    preferred: dict[str, float] = field(default_factory=dict)
 
     @property
     def weighted(self) -> float | None:
@@ -184,6 +188,33 @@ def label_digest(labels: Iterable[LabelledSegment]) -> str:
     """SHA-256 of the sorted (segment id, score digest): equal sets of labels, equal digests."""
     lines = sorted(f"{item.segment_id} {item.score_sha256}" for item in labels)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def with_comparisons(
+    labels: Sequence[LabelledSegment], comparisons: Iterable[ComparisonRecord]
+) -> list[LabelledSegment]:
+    """The labels with what judges said who were shown two of them side by side.
+
+    A comparison counts for the two scores that it was made of: what a person said of a segment
+    since then takes it away.
+    """
+    known = {item.segment_id: item for item in labels}
+    preferred: dict[str, dict[str, float]] = {}
+    for record in comparisons:
+        first, second = known.get(record.first), known.get(record.second)
+        if first is None or second is None or record.soft is None:
+            continue
+        scores = (record.first_score_sha256, record.second_score_sha256)
+        if scores != (first.score_sha256, second.score_sha256):
+            continue
+        preferred.setdefault(record.first, {})[record.second] = record.soft
+        preferred.setdefault(record.second, {})[record.first] = 1.0 - record.soft
+    return [
+        replace(item, preferred=preferred[item.segment_id])
+        if item.segment_id in preferred
+        else item
+        for item in labels
+    ]
 
 
 def in_order(labels: Iterable[LabelledSegment]) -> list[LabelledSegment]:

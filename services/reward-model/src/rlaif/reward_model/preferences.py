@@ -1,7 +1,8 @@
 """Scores in, preferences out: which of two segments the judges put higher, and how surely.
 
 A label is soft: the margin between two segments comes from the mean votes, not from the majority,
-and votes that disagree draw the target towards one half.
+and votes that disagree draw the target towards one half. A near-tie that judges decided when they
+were shown both segments, in both orders, is a preference of its own.
 """
 
 import math
@@ -26,12 +27,14 @@ class PairSettings:
         tie_band: Rubric difference below which two segments count as equal.
         margin_scale: Rubric difference at which the target is sigmoid(1) = 0.73. Higher makes
             targets softer, lower makes every decided pair certain.
+        compared_target: P(A better than B) taught for a near-tie in which both orders preferred A.
         tie_weight: Loss weight of a tie, whose target is 0.5; 0 leaves ties out.
         most_pairs: Largest number of listed pairs in which one segment takes part.
     """
 
     tie_band: float = 0.05
     margin_scale: float = 0.1
+    compared_target: float = 0.8
     tie_weight: float = 0.25
     most_pairs: int = 16
 
@@ -91,6 +94,10 @@ class PairTable:
         self._weights = _columns([item.weights for item in segments], names, 0.0)
         self._values = _columns([item.values for item in segments], names, np.nan)
         self._doubts = _columns([item.doubts for item in segments], names, 0.0)
+        self.compared = _comparisons(segments)
+        """`[C, 2]` int64, rows in order: pairs that were shown side by side and decided, the better
+        one first."""
+        self._codes = self._code(self.compared[:, 0], self.compared[:, 1])
 
     def __len__(self) -> int:
         return len(self._rubric)
@@ -100,7 +107,7 @@ class PairTable:
 
         Only criteria that were judged in both count, with their weights renormalised. Segments of
         different rubrics, and those whose common criteria carry less than half of the weight,
-        cannot be compared.
+        cannot be compared. A tie that was decided side by side has the least margin that counts.
         """
         settings = self._settings
         difference = self._values[a] - self._values[b]
@@ -116,8 +123,23 @@ class PairTable:
         decided = usable & (np.abs(margin) >= settings.tie_band - _ROUNDING)
         softness = np.sqrt(settings.margin_scale**2 + variance)
         target = np.where(decided, 1.0 / (1.0 + np.exp(-margin / softness)), 0.5)
+        side = np.where(usable & ~decided, self._side_by_side(a, b), 0.0)
+        decided |= side != 0
+        margin = np.where(side != 0, side * settings.tie_band, margin)
+        target += side * (settings.compared_target - 0.5)
         weight = np.where(decided, 1.0, settings.tie_weight) * usable
         return Compared(np.where(usable, margin, np.nan), decided, target, weight)
+
+    def _side_by_side(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+        """`[P]`: 1 where A was preferred side by side, -1 where B was, else 0."""
+        if not len(self._codes):
+            return np.zeros(len(a))
+        better = np.isin(self._code(a, b), self._codes)
+        return better.astype(np.float64) - np.isin(self._code(b, a), self._codes)
+
+    def _code(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+        """One number a pair, `[P]`."""
+        return a * len(self) + b
 
 
 def by_degree(
@@ -165,8 +187,10 @@ def sample_preferences(
     """
     if len(segments) < 2:
         return []
-    candidates = np.array(list(_candidates(len(segments), settings.most_pairs, rng)), np.int64)
-    compared = PairTable(segments, settings).compare(candidates[:, 0], candidates[:, 1])
+    table = PairTable(segments, settings)
+    drawn = np.array(list(_candidates(len(segments), settings.most_pairs, rng)), np.int64)
+    candidates = _first(np.sort(table.compared, axis=1), drawn)
+    compared = table.compare(candidates[:, 0], candidates[:, 1])
     places = [settings.most_pairs] * len(segments)
     tie_places = [max(1, settings.most_pairs // 4)] * len(segments)
     chosen: list[int] = []
@@ -211,6 +235,25 @@ def _columns(
     """`[N, C]` float64."""
     table = [[row.get(name, missing) for name in names] for row in rows]
     return np.array(table, np.float64).reshape(len(rows), len(names))
+
+
+def _comparisons(segments: Sequence[LabelledSegment]) -> NDArray[np.int64]:
+    """`[C, 2]` (better, worse) of the pairs that were decided side by side."""
+    place = {item.segment_id: index for index, item in enumerate(segments)}
+    pairs = [
+        (index, place[other])
+        for index, item in enumerate(segments)
+        for other, share in sorted(item.preferred.items())
+        if share > 0.5 and other in place
+    ]
+    return np.array(pairs, np.int64).reshape(len(pairs), 2)
+
+
+def _first(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`[P, 2]`: some pairs, then the others without them."""
+    known = {(a, b) for a, b in some.tolist()}
+    rest = [pair for pair in others.tolist() if (min(pair), max(pair)) not in known]
+    return np.concatenate([some, np.array(rest, np.int64).reshape(len(rest), 2)])
 
 
 def _candidates(count: int, most_pairs: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:

@@ -8,6 +8,8 @@ them, so a lost event costs time and nothing else. Each object is read once.
 
 What a person said of a segment (`scores/human-{n}/`, n counts the revisions) takes the place of
 what the judges said, whatever their configuration; the highest revision counts.
+
+Comparisons of near-ties are no events; a full listing finds them.
 """
 
 import hashlib
@@ -22,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from rlaif.contracts.comparisons import ComparisonRecord
 from rlaif.contracts.model import Contract
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.segments import SegmentManifest
@@ -32,6 +35,7 @@ from rlaif.reward_model.labels import (
     decode_observations,
     in_order,
     label,
+    with_comparisons,
 )
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, ObjectStore
@@ -80,6 +84,8 @@ class LabelLog:
         self._labels: dict[str, LabelledSegment] = {}
         self._skipped: Counter[str] = Counter()
         self._reasons: dict[str, str] = {}
+        self._compared: set[str] = set()
+        self._comparisons: list[ComparisonRecord] = []
 
     @property
     def labels(self) -> tuple[LabelledSegment, ...]:
@@ -89,7 +95,7 @@ class LabelLog:
             known = chosen.get(item.segment_id)
             if known is None or item.revision > known.revision:
                 chosen[item.segment_id] = item
-        return tuple(in_order(chosen.values()))
+        return tuple(with_comparisons(in_order(chosen.values()), self._comparisons))
 
     @property
     def skipped(self) -> dict[str, int]:
@@ -119,6 +125,8 @@ class LabelLog:
         for score, made in self._read_each(self._keep_newest(scores), self._read_label):
             self._labels[score.key] = made
             self._seen.add(score.key)
+        if full and self.judge_config is not None:
+            self._read_comparisons(self.judge_config)
         # Not from hints: keys below a hinted one may not have been listed yet.
         self._last_key = max([self._last_key, *(key for key in listed if key in self._seen)])
 
@@ -167,6 +175,22 @@ class LabelLog:
         if chosen != self.judge_config:
             self._forget(chosen)
         return by_config.get(chosen or "", [])
+
+    def _read_comparisons(self, judge_config: str) -> None:
+        """Read the comparisons that are new, and forget those of segments that are forgotten."""
+        listed = [info.key for info in self._store.list(keys.comparisons(judge_config))]
+        unread = [key for key in listed if key not in self._compared]
+        found = [record for _, record in self._read_each(unread, self._read_comparison)]
+        self._compared.update(unread)
+        known = {item.segment_id for item in self._labels.values()}
+        self._comparisons = [
+            record
+            for record in (*self._comparisons, *found)
+            if record.first in known and record.second in known
+        ]
+
+    def _read_comparison(self, key: str) -> ComparisonRecord:
+        return _parse(ComparisonRecord, self._get(key), key)
 
     def _keep_newest(self, scores: list[_Score]) -> list[_Score]:
         """Drop judges' labels and scores beyond the newest ones; gives the scores that stay."""
