@@ -1,5 +1,6 @@
 """What a run leaves on disk comes into the store, also when it is gone from the disk by then."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ import pytest
 
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
+from rlaif.trainer.app import create_app
 from rlaif.trainer.runs import checkpoint_store, checkpoints, epochs
 from rlaif.trainer.runs.keeping import RunKeeper
 from rlaif.trainer.runs.record import RunRecord, begin_attempt, record_path
@@ -125,3 +127,18 @@ def test_the_last_copy_tells_the_end_although_another_is_under_way(
     under_way.join(10)
     last.join(10)
     assert json.loads(store.get(keys.PROGRESS))["status"] == "finished"
+
+
+async def test_the_service_copies_what_its_own_end_leaves(tmp_path: Path, store: FileStore):
+    app = create_app(
+        TrainerSettings(
+            data_dir=tmp_path,
+            autostart=False,
+            nats_url="nats://127.0.0.1:9",
+            models_store=f"file://{tmp_path}/store",
+        )
+    )
+    async with app.router.lifespan_context(app):
+        await asyncio.sleep(0.1)  # its first look is over, the next one seconds away
+        end_epochs(tmp_path, "r-1", [0])
+    assert checkpoint_store.stored(store, "r-1") == ["iteration_00000001-0"]

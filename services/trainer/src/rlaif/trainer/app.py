@@ -36,6 +36,8 @@ def create_app(settings: TrainerSettings) -> FastAPI:
                 for task in tasks:
                     task.cancel()
                 await runs.stop()
+                # The disk may be gone at the next start: a pod's is.
+                await keeper.copy_last()
 
     readiness.add("run", lambda: runs.trouble)
     readiness.add("spool", lambda: runs.captures_lost)

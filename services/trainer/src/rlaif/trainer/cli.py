@@ -118,17 +118,9 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
         job = ring.job
         if job is not None:
             await _drain(runs, lambda: job.uploader.outage)
-        await asyncio.to_thread(_copy_last, keeper)
+        await keeper.copy_last()
         writer.end(supervisor.state, _left(runs, ring.check_bus(), keeper.outage))
     return FAILED if supervisor.state.status == "failed" else FINISHED
-
-
-def _copy_last(keeper: RunKeeper) -> None:
-    """Copy the last checkpoint, unless the store is away."""
-    try:
-        keeper.copy_new()
-    except StorageError as error:
-        keeper.outage = str(error)
 
 
 def _left(runs: RunManager, bus: str | None, store: str | None) -> list[str]:

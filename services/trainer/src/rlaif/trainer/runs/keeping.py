@@ -70,6 +70,13 @@ class RunKeeper:
                 self.outage = str(error)
             await asyncio.sleep(_PAUSE_SECONDS)
 
+    async def copy_last(self) -> None:
+        """Copy what the end of a run left; an outage of the store is noted, not waited out."""
+        try:
+            await asyncio.to_thread(self.copy_new)
+        except StorageError as error:
+            self.outage = str(error)
+
     def copy_new(self) -> None:
         """Copy what is not in the store yet; blocks, also until a copy under way has ended.
 
