@@ -70,17 +70,23 @@ async def publish_one_loop(bus: Bus, episodes: FileStore) -> None:
     await bus.publisher("exporter").publish(segment_exported())
     await bus.publisher("judge").publish(scored)
     await bus.publisher("reward-model").publish(reward_model_published())
-    progress = TrainingProgress(
-        at=datetime.now(UTC),
-        run_id="run-1",
-        status="training",
-        iteration=1,
-        env_steps=1_243_008,
-        episodes=2,
-        reward_model_version=1,
-        reward_model_loaded_at_step=4096,
+    await bus.telemetry().send(progress())
+
+
+def progress(**changes: Any) -> TrainingProgress:
+    return TrainingProgress(
+        **{
+            "at": datetime.now(UTC),
+            "run_id": "run-1",
+            "status": "training",
+            "iteration": 1,
+            "env_steps": 1_243_008,
+            "episodes": 2,
+            "reward_model_version": 1,
+            "reward_model_loaded_at_step": 4096,
+        }
+        | changes
     )
-    await bus.telemetry().send(progress)
 
 
 def text_of(selector: str) -> str:
@@ -107,6 +113,14 @@ async def test_the_page_shows_the_game_moving_and_the_loop_going_round(
     assert "1.24M" in await chromium.evaluate(text_of("#run"))
     assert "—" in await chromium.evaluate(text_of("#run"))  # the mean return is not known
     assert "champion" in await chromium.evaluate(text_of("#models"))
+
+    assert await chromium.evaluate(text_of("#banners")) == ""
+    refused = {"reward_model_refused": 2, "reward_model_refusal": "hash_mismatch: not that file"}
+    await bus.telemetry().send(progress(**refused))
+    await chromium.wait_for(f"{text_of('#banners')}.includes('hash_mismatch')")
+    assert "refused reward model v2" in await chromium.evaluate(text_of("#banners"))
+    await bus.telemetry().send(progress())
+    await chromium.wait_for(f"{text_of('#banners')} === ''")
 
     await chromium.press(" ", " ")
     await chromium.wait_for(f"{text_of('#status')}.includes('PAUSED')")

@@ -1,6 +1,7 @@
 """A reward model is checked before it counts; a refused one is reported and changes nothing."""
 
 import hashlib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,9 @@ def test_a_refusal_leaves_the_old_model_and_says_why():
     assert refused.reward_model_version == 1
     assert refused.reward_model_refused is not None
     assert refused.reward_model_refused.reason == "not_finite: it diverged"
+    told = refused.progress(datetime(2026, 1, 2, tzinfo=UTC))
+    assert (told.reward_model_refused, told.reward_model_version) == (2, 1)
+    assert told.reward_model_refusal == "not_finite: it diverged"
     later = refused.after(RewardModelLoaded(version=3, env_step=20))
     assert (later.reward_model_version, later.reward_model_refused) == (3, None)
 

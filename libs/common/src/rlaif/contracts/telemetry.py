@@ -100,6 +100,11 @@ class TrainingProgress(Telemetry):
     segments_skipped: int = Field(default=0, ge=0, description="Not captured: over the budget.")
     reward_model_version: int | None = None
     reward_model_loaded_at_step: int | None = None
+    reward_model_refused: int | None = Field(
+        default=None,
+        description="Version whose file failed a check since the last one was loaded.",
+    )
+    reward_model_refusal: str | None = Field(default=None, description="Why it did.")
 
 
 class RewardBreakdown(Telemetry):

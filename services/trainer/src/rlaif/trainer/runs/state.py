@@ -95,7 +95,7 @@ class RunState:
 
     def progress(self, now: datetime) -> TrainingProgress:
         """The state as telemetry; what is not known yet is null."""
-        last = self.last
+        last, refused = self.last, self.reward_model_refused
         return TrainingProgress(
             at=now,
             run_id=self.run_id,
@@ -114,6 +114,8 @@ class RunState:
             segments_skipped=last.segments_skipped if last else 0,
             reward_model_version=self.reward_model_version,
             reward_model_loaded_at_step=self.reward_model_loaded_at_step,
+            reward_model_refused=refused.version if refused else None,
+            reward_model_refusal=refused.reason if refused else None,
         )
 
     def reward(self, now: datetime) -> RewardBreakdown | None:

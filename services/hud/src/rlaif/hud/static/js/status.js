@@ -64,6 +64,10 @@ function showBanners(status, { state, connection, retry }) {
   for (const [name, check] of Object.entries((connection.open && state.health?.checks) || {})) {
     if (!check.ok) wanted.push({ key: name, tone: "warn", title: `The HUD is up, the ${name === "bus" ? "message bus" : name} is not`, text: `${check.detail}` });
   }
+  if (connection.open && state.run && state.run.reward_model_refused !== null) {
+    const { reward_model_refused: version, reward_model_refusal: reason } = state.run;
+    wanted.push({ key: "refused", tone: "warn", title: `The trainer refused reward model v${version}`, text: `It keeps the one before. ${reason}` });
+  }
   const banners = byId("banners");
   for (const old of [...banners.children]) if (!wanted.some(({ key }) => key === old.dataset.key)) old.remove();
   for (const banner of wanted) {

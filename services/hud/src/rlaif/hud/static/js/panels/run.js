@@ -20,6 +20,7 @@ export function drawRun({ run, reward: parts, loop }) {
       ["Mean return", reward(run.episode_return_mean), "Environment reward, last 100 episodes"],
       ["Mean shaping", reward(run.shaped_return_mean), "Shaping reward, last 100 episodes"],
       ["Rooms an episode", tenth(run.rooms_mean), "Distinct rooms"],
+      ["Milestones an episode", tenth(run.milestones_mean), "Story steps, read off the RAM"],
       ["Episode length", h("span", {}, count(run.episode_length_mean), h("small", {}, " steps"))],
       ["Segments captured", h("span", {}, count(run.segments_captured), h("small", {}, ` ${count(run.segments_skipped)} skipped`)), "Skipped: over the judges' budget"],
       ["Trainer", h("span", {}, run.status, " ", h("small", {}, ago(run.received_at)))],
