@@ -78,6 +78,17 @@ def test_a_save_state_of_another_game_is_told(tmp_path: Path):
     path.write_bytes(state)
     assert "TRAINER_INITIAL_STATE_PATH" in wrong(tmp_path, initial_state_path=path)
     assert "no save state at" in wrong(tmp_path, initial_state_path=tmp_path / "none.state")
+    assert "no save state at" in wrong(tmp_path, initial_state_paths=f"{tmp_path}/none.state=2")
+
+
+def test_initial_states_are_drawn_by_their_weights():
+    settings = TrainerSettings(initial_state_path=Path("a"), initial_state_paths="b=2.5, c,d=e,")
+    drawn = [(str(path), weight) for path, weight in settings.initial_states]
+    assert drawn == [("a", 1.0), ("b", 2.5), ("c", 1.0), ("d=e", 1.0)]
+    assert TrainerSettings().initial_states == ()
+    for wrong_weight in ("0", "-1", "nan", "inf"):
+        with pytest.raises(ValueError, match="weights must be above 0"):
+            TrainerSettings(initial_state_paths=f"a={wrong_weight}")
 
 
 def test_a_missing_checkpoint_is_told(tmp_path: Path):

@@ -1,5 +1,6 @@
 """Settings of the trainer. The names without a prefix are the seeds' own."""
 
+import math
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -37,6 +38,11 @@ class TrainerSettings(ServiceSettings):
     initial_state_path: Path | None = Field(
         default=None,
         description="Save state at which episodes start; unset starts at power-on.",
+    )
+    initial_state_paths: str = Field(
+        default="",
+        description="More of them, separated by commas; each episode draws one of all. PATH=WEIGHT "
+        "is drawn so many times as often as a PATH alone.",
     )
     seed: int = Field(default=7, ge=0, description="Seed of environments, policy and selection.")
     run_hours: float = Field(
@@ -206,6 +212,19 @@ class TrainerSettings(ServiceSettings):
     noop_start: int = Field(
         default=30, ge=0, le=255, description="An episode starts with 0 to this many NOP steps."
     )
+    walk_start: int = Field(
+        default=16,
+        ge=0,
+        le=255,
+        description="After them come 0 to this many steps in directions drawn at random. More: "
+        "episodes differ more, and say less of what the policy does from the start on.",
+    )
+    longest_wait_frames: int = Field(
+        default=240,
+        ge=0,
+        description="While the player has no control, such as in a scene, a step goes on for this "
+        "many game frames at most. 0: the policy acts through all of it, as in the original.",
+    )
 
     explore_restarts: float = Field(
         default=0.2,
@@ -357,6 +376,15 @@ class TrainerSettings(ServiceSettings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _initial_states_are_readable(self) -> Self:
+        if any(not 0 < weight < math.inf for _, weight in self.initial_states):
+            raise ValueError(
+                f"initial_state_paths is {self.initial_state_paths!r}: weights must be above 0 and finite; "
+                "leave out what is never to be drawn"
+            )
+        return self
+
     @model_validator(mode="before")
     @classmethod
     def _fill_in_the_preset(cls, given: Any) -> Any:
@@ -368,6 +396,22 @@ class TrainerSettings(ServiceSettings):
         )
 
     @property
+    def initial_states(self) -> tuple[tuple[Path, float], ...]:
+        """(save state, weight) of each; empty for power-on."""
+        first = () if self.initial_state_path is None else ((self.initial_state_path, 1.0),)
+        given = [item.strip() for item in self.initial_state_paths.split(",")]
+        return first + tuple(_weighted(item) for item in given if item)
+
+    @property
     def segment_steps(self) -> int:
         """Decision steps a segment."""
         return max(1, self.segment_frames // self.frame_skip)
+
+
+def _weighted(item: str) -> tuple[Path, float]:
+    """`PATH=WEIGHT`, or a path alone, which may hold a `=` too."""
+    path, _, weight = item.rpartition("=")
+    try:
+        return (Path(path), float(weight)) if path else (Path(item), 1.0)
+    except ValueError:
+        return Path(item), 1.0

@@ -159,7 +159,7 @@ def _check_game(settings: TrainerSettings) -> Cartridge:
         cartridge = load_cartridge(settings.rom_path)
     except CartridgeError as error:
         raise WrongSettingsError(f"ROM_PATH: {error}") from error
-    paths = [settings.initial_state_path] if settings.initial_state_path else []
+    paths = [path for path, _ in settings.initial_states]
     if not paths:
         return cartridge
     emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
@@ -167,7 +167,7 @@ def _check_game(settings: TrainerSettings) -> Cartridge:
         for path in paths:
             load_state_file(emulator, cartridge, path)
     except EmulatorError as error:
-        raise WrongSettingsError(f"TRAINER_INITIAL_STATE_PATH: {error}") from error
+        raise WrongSettingsError(f"TRAINER_INITIAL_STATE_PATH or _PATHS: {error}") from error
     finally:
         emulator.close()
     return cartridge
