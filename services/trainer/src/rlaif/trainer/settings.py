@@ -380,8 +380,8 @@ class TrainerSettings(ServiceSettings):
     def _initial_states_are_readable(self) -> Self:
         if any(not 0 < weight < math.inf for _, weight in self.initial_states):
             raise ValueError(
-                f"initial_state_paths is {self.initial_state_paths!r}: weights must be above 0 and finite; "
-                "leave out what is never to be drawn"
+                f"initial_state_paths is {self.initial_state_paths!r}: weights must be above 0 and "
+                "finite; leave out what is never to be drawn"
             )
         return self
 
