@@ -12,6 +12,7 @@ from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.rl import snapshot
 from rlaif.trainer.rl.ppo import ShapedPPO, build_config
 from rlaif.trainer.rl.progress import RunFigures
+from rlaif.trainer.rl.report import report
 from rlaif.trainer.rl.stock import StockPPO, build_stock_config
 from rlaif.trainer.settings import TrainerSettings
 
@@ -111,7 +112,8 @@ def test_without_runner_processes_nothing_overlaps(ray_here: None):
 
 def test_rllibs_own_parts_train_and_are_saved_on_the_same_game(ray_here: None, tmp_path: Path):
     settings = settings_of(workers=0)
-    algorithm = StockPPO(build_stock_config(settings, EnvConfig(run_id="t", noop_start=0)))
+    game = EnvConfig(run_id="t", noop_start=0, episode_length=20)
+    algorithm = StockPPO(build_stock_config(settings, game))
     try:
         result = algorithm.train()
         assert algorithm.env_steps == BATCH
@@ -123,7 +125,14 @@ def test_rllibs_own_parts_train_and_are_saved_on_the_same_game(ray_here: None, t
         algorithm.env_steps = 0
         assert snapshot.restore(algorithm, RunFigures(), folder), "it tells that games begin anew"
         assert algorithm.env_steps == BATCH
-        algorithm.train()
+        result = algorithm.train()
         assert algorithm.env_steps > BATCH
+        told = report(
+            2, algorithm, RunFigures(), result,
+            steps_per_second=1.0, trained_seconds=1.0, seconds_left=None,
+        )  # fmt: skip
+        assert told.episodes >= 1
+        assert told.episode_length_mean is not None
+        assert told.episode_return_mean is not None
     finally:
         algorithm.stop()

@@ -1,7 +1,15 @@
 """An iteration as the service hears of it."""
 
 import math
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from ray.rllib.utils.metrics import (
+    ENV_RUNNER_RESULTS,
+    EPISODE_LEN_MEAN,
+    EPISODE_RETURN_MEAN,
+    NUM_EPISODES_LIFETIME,
+)
 
 from rlaif.trainer.rl.ppo import ShapedPPO
 from rlaif.trainer.rl.progress import RunFigures
@@ -18,6 +26,15 @@ _LEARNER_FIGURES = (
 )
 
 
+@dataclass(frozen=True)
+class _OfRllib:
+    """Episodes as RLlib's own runners count them; None where none has ended."""
+
+    episodes: int
+    return_mean: float | None
+    length_mean: float | None
+
+
 def report(
     iteration: int,
     algorithm: ShapedPPO,
@@ -31,15 +48,16 @@ def report(
     """The message that an iteration is over; `result` is what RLlib returned of it."""
     learners = result.get("learners")
     module = learners.get("default_policy", {}) if isinstance(learners, dict) else {}
+    own = None if algorithm.keeps_games else _of_rllib(result)
     learned, waiting = algorithm.learned, algorithm.rewards.models.waiting
     return IterationDone(
         iteration=iteration,
         env_steps=algorithm.env_steps,
-        episodes=figures.episodes,
+        episodes=own.episodes if own else figures.episodes,
         steps_per_second=steps_per_second,
-        episode_return_mean=figures.return_mean,
+        episode_return_mean=own.return_mean if own else figures.return_mean,
         shaped_return_mean=figures.shaped_mean,
-        episode_length_mean=figures.length_mean,
+        episode_length_mean=own.length_mean if own else figures.length_mean,
         rooms_mean=figures.rooms_mean,
         segments_captured=figures.segments_captured,
         segments_skipped=figures.segments_skipped,
@@ -65,3 +83,17 @@ def report(
             if name in module and math.isfinite(module[name])
         },
     )
+
+
+def _of_rllib(result: Mapping[str, object]) -> _OfRllib:
+    told = result.get(ENV_RUNNER_RESULTS)
+    figures = told if isinstance(told, Mapping) else {}
+    return _OfRllib(
+        episodes=int(figures.get(NUM_EPISODES_LIFETIME, 0)),
+        return_mean=_finite(figures.get(EPISODE_RETURN_MEAN)),
+        length_mean=_finite(figures.get(EPISODE_LEN_MEAN)),
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
