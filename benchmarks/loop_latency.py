@@ -127,7 +127,10 @@ async def read_events(ring: Ring, seen: Seen) -> None:
         feed = bus.feed().follow(SegmentCaptured, SegmentScored, history=True)
         while True:
             event = await asyncio.wait_for(anext(feed), QUIET_SECONDS)
-            note_event(seen, event.data, event.time)
+            if event.time.timestamp() <= seen.ended:
+                note_event(seen, event.data, event.time)
+            elif event.time.timestamp() > seen.ended + QUIET_SECONDS:
+                break  # the ring goes on; events of two streams come mixed
     except (TimeoutError, StopAsyncIteration):
         pass
     finally:
