@@ -7,7 +7,8 @@ DISTS := libs/common libs/game services/trainer services/exporter services/judge
          services/reward-model services/hud deploy/mock-llm deploy/local
 EXTRAS := libs/common[bus,storage,service,reward-net,testing]
 PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) pyproject.toml constraints.txt
-PYTEST := $(BIN)/python -m pytest
+# Threads of numpy that wait for each other stall where cores are few and shared.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),--hud-port $(HUD_PORT)) \
         $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(if $(ROM),--rom "$(ROM)") $(DEMO_ARGS)
 

@@ -177,7 +177,7 @@ async def test_events_that_wait_are_told_in_their_order(world):
 async def run_until(training: Training, condition: Callable[[], bool], what: str) -> None:
     running = asyncio.create_task(training.run())
     try:
-        await eventually(condition, what)
+        await eventually(condition, what, seconds=60)
     finally:
         training.stop()
         await running
