@@ -32,6 +32,7 @@ from rlaif.contracts.telemetry import (
     MapPosition,
     RewardBreakdown,
     ScreenFrame,
+    ServiceHealth,
     Telemetry,
     TrainingProgress,
 )
@@ -56,6 +57,7 @@ NOTE = "<!-- Written by docs/generate.py from the code. Do not edit; see CONTRIB
 
 READINGS: tuple[type[Telemetry], ...] = (
     TrainingProgress,
+    ServiceHealth,
     RewardBreakdown,
     JudgeCall,
     MapPosition,

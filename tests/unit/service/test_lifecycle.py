@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rlaif.contracts.telemetry import ServiceHealth, Telemetry
 from rlaif.service.health import Readiness
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.testing.waiting import eventually
@@ -23,6 +24,15 @@ class FakeBus:
     def __init__(self) -> None:
         self.connected = True
         self.closed = False
+        self.told: list[ServiceHealth] = []
+
+    def telemetry(self) -> "FakeBus":
+        return self
+
+    async def send(self, reading: Telemetry) -> None:
+        assert isinstance(reading, ServiceHealth)
+        assert not self.closed
+        self.told.append(reading)
 
     async def close(self) -> None:
         self.closed = True
@@ -61,6 +71,7 @@ class World:
         self.bus_gate.set()
         self.readiness = Readiness()
         self.lifecycle = Lifecycle(
+            name="tester",
             open_store=self._open_store,
             open_bus=self._open_bus,
             start=self._start,
@@ -128,14 +139,42 @@ async def test_a_store_that_is_away_is_named_and_tried_again():
     world = World()
     world.store_error = AwayError("connection refused")
     async with world.running():
-        await eventually(world.says(store="connection refused"), "the reason")
+        await eventually(world.says(store="connection refused", nats=None), "the reason")
         assert await world.details() == {
-            "nats": "not tried yet",
+            "nats": None,
             "store": "connection refused",
             "worker": "waits for NATS and the store",
         }
         world.store_error = None
         await eventually(world.ready, "ready")
+
+
+async def test_the_checks_are_told_on_the_bus_at_once_when_they_change():
+    world = World()
+    world.store_error = AwayError("connection refused")
+    async with world.running():
+        await eventually(lambda: world.buses and world.buses[0].told, "a first word")
+        first = world.buses[0].told[0]
+        assert (first.service, first.status) == ("tester", "not ready")
+        await eventually(
+            lambda: world.buses[0].told[-1].checks["store"] == "connection refused", "the reason"
+        )
+        world.store_error = None
+        await eventually(lambda: world.buses[0].told[-1].status == "ready", "the good news")
+    told = world.buses[0].told
+    assert told[-1].status == "stopping"
+    assert len({health.instance for health in told}) == 1
+    assert len(world.buses) == 1  # a store that is away costs no connection
+
+
+async def test_what_does_not_change_is_told_again_so_that_silence_means_gone():
+    world = World()
+    async with world.running():
+        await eventually(
+            lambda: sum(h.status == "ready" for b in world.buses for h in b.told) >= 2,
+            "said twice",
+        )
+    assert len(world.buses[0].told) <= 5
 
 
 async def test_a_bus_that_is_away_is_named_and_tried_again():
@@ -212,11 +251,9 @@ async def test_a_server_that_went_away_for_good_is_named_after_the_restart():
         await eventually(world.ready, "ready")
         world.store_error = AwayError("access denied")
         world.jobs[0].broken.set_exception(AwayError("lost for good"))
-        await eventually(
-            world.says(store="access denied", nats="closed; opening it again"), "the reasons"
-        )
+        await eventually(world.says(store="access denied", nats=None), "the reasons")
         assert world.lifecycle.store == "the store"  # what reads from it may still try
-        assert (world.lifecycle.bus, world.lifecycle.job) == (None, None)
+        assert (world.lifecycle.bus, world.lifecycle.job) == (world.buses[1], None)
 
 
 async def test_it_stops_the_job_before_it_closes_the_bus():

@@ -5,7 +5,7 @@ Nothing in the ring depends on them. A reading that is unknown is null.
 
 import struct
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -105,6 +105,19 @@ class TrainingProgress(Telemetry):
         description="Version whose file failed a check since the last one was loaded.",
     )
     reward_model_refusal: str | None = Field(default=None, description="Why it did.")
+
+
+class ServiceHealth(Telemetry):
+    """What `/readyz` of one process says: every two seconds, and at once when it changes."""
+
+    SUBJECT: ClassVar[str] = "telemetry.health"
+
+    service: str = Field(description="Such as reward-model.")
+    instance: Id = Field(description="One process of that service; new at each start.")
+    status: Literal["ready", "not ready", "stopping"]
+    checks: dict[str, str | None] = Field(
+        description="Check → what is wrong and what to do, in one sentence; null when it passes."
+    )
 
 
 class RewardBreakdown(Telemetry):

@@ -2,7 +2,7 @@
 
 No server needs to be there first. Until bus and store are, the service lives, answers REST, and
 tells in `/readyz` what it waits for. When either is lost for good, or the job breaks, it starts
-over.
+over. While there is a bus, the same checks are told on it, also when the store is away.
 
 This module knows neither bus nor storage: a service hands in how each is opened, and the errors
 that mean "away, try again".
@@ -14,6 +14,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
 
+from rlaif.service.announcer import HealthAnnouncer, ReadingSender
 from rlaif.service.health import Readiness
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,10 @@ class Connection(Protocol):
     @property
     def connected(self) -> bool:
         """Whether the server is there now; a lost one is reconnected from inside."""
+        ...
+
+    def telemetry(self) -> ReadingSender:
+        """What sends live readings."""
         ...
 
     async def close(self) -> None:
@@ -88,6 +93,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
     """The connections and the job of one process.
 
     Args:
+        name: The service, such as `reward-model`.
         open_store: Opens the store, or several; blocks, and is called in a thread.
         open_bus: Opens the bus.
         start: Makes the job on both; it runs at once and is stopped before the bus is closed.
@@ -99,12 +105,14 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
     def __init__(
         self,
         *,
+        name: str,
         open_store: Callable[[], StoreT],
         open_bus: Callable[[], Awaitable[BusT]],
         start: Callable[[StoreT, BusT], JobT],
         away: tuple[type[Exception], ...],
         retry_seconds: float,
     ) -> None:
+        self._name = name
         self._open_store = open_store
         self._open_bus = open_bus
         self._start = start
@@ -159,7 +167,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
 
         At its end `readiness` says "stopping", the job is stopped, and the bus is closed.
         """
-        working = asyncio.create_task(self._keep_working())
+        working = asyncio.create_task(self._keep_working(HealthAnnouncer(self._name, readiness)))
         try:
             yield
         finally:
@@ -169,10 +177,10 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
                 await self._job.stop()
             await working
 
-    async def _keep_working(self) -> None:
+    async def _keep_working(self, announcer: HealthAnnouncer) -> None:
         while not self._stopping.is_set():
             try:
-                await self._work()
+                await self._work(announcer)
             except Exception as error:
                 away = _only(self._away, error)
                 if away is not None:
@@ -184,14 +192,36 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
             finally:
                 await self._close()
 
-    async def _work(self) -> None:
-        store = await self._store.open(lambda: asyncio.to_thread(self._open_store))
-        bus = await self._connect()
-        if bus is None or self._stopping.is_set():
+    async def _work(self, announcer: HealthAnnouncer) -> None:
+        opening = asyncio.create_task(self._try_store())
+        try:
+            bus = await self._connect()
+        finally:
+            # A thread cannot be called back; what it opened, or its error, is kept.
+            await asyncio.wait((opening,))
+            opening.exception()  # looked at, so that nobody warns of it when the bus fails first
+        if bus is None:
             return
-        # No await between these two: whoever stops us finds a job that runs.
-        self._job = self._start(store, bus)
-        await self._job.run()
+        async with announcer.announcing(bus.telemetry()):
+            while (store := await opening) is None and not self._stopping.is_set():
+                await self._pause()
+                opening = asyncio.create_task(self._try_store())
+            if store is None or self._stopping.is_set():
+                return
+            # No await between these two: whoever stops us finds a job that runs.
+            self._job = self._start(store, bus)
+            await self._job.run()
+
+    async def _try_store(self) -> StoreT | None:
+        """Open the store; None when it is away."""
+        try:
+            return await self._store.open(lambda: asyncio.to_thread(self._open_store))
+        except Exception as error:
+            away = _only(self._away, error)
+            if away is None:
+                raise
+            logger.warning("not at work: %s", away)
+            return None
 
     async def _connect(self) -> BusT | None:
         """Open the bus; None when it was asked to stop before that was done."""

@@ -47,6 +47,7 @@ class Runtime:
         self._metrics = metrics
         self._observer = observer
         self.lifecycle = Lifecycle(
+            name="exporter",
             open_store=lambda: probed(
                 store or open_store(settings.episodes_store, S3Credentials.of(settings))
             ),

@@ -42,6 +42,7 @@ class Runtime:
         self._bench = bench
         self._observer = observer
         self.lifecycle = Lifecycle(
+            name="judge",
             open_store=lambda: probed(
                 store or open_store(settings.episodes_store, S3Credentials.of(settings))
             ),

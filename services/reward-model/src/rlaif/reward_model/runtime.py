@@ -100,6 +100,7 @@ class Runtime:
         self._given_stores = stores
         self._registry: ModelRegistry | None = None
         self.lifecycle = Lifecycle(
+            name="reward-model",
             open_store=self._open_stores,
             open_bus=lambda: connect_ready(settings.nats_url, name="reward-model"),
             start=self._start,

@@ -116,6 +116,7 @@ def ring_lifecycle(
         return job
 
     lifecycle = Lifecycle(
+        name="trainer",
         open_store=open_stores,
         open_bus=lambda: connect_ready(settings.nats_url, name="trainer"),
         start=start,

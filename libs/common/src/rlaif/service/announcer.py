@@ -1,0 +1,87 @@
+"""Tells on plain NATS what `/readyz` says, so that people see it without asking every service."""
+
+import asyncio
+import contextlib
+import os
+import socket
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Protocol
+
+from rlaif.contracts.telemetry import ServiceHealth, Telemetry
+from rlaif.service.health import Readiness
+
+REPEAT_SECONDS = 2.0
+"""A report that did not change is sent this often: silence means that the service is gone."""
+
+LOOK_SECONDS = 0.5
+"""The checks are run this often; a change is sent at once."""
+
+
+class ReadingSender(Protocol):
+    """What is asked of the bus: sends without waiting, and drops what cannot be sent."""
+
+    async def send(self, reading: Telemetry) -> None:
+        """Send one JSON reading."""
+        ...
+
+
+class HealthAnnouncer:
+    """Sends the readiness of one process.
+
+    Args:
+        service: Its name, such as `reward-model`.
+        readiness: Its checks.
+        instance: This process among those of its service; unknown, one is made up.
+    """
+
+    def __init__(self, service: str, readiness: Readiness, *, instance: str | None = None) -> None:
+        self._service = service
+        self._readiness = readiness
+        self._instance = instance or _instance_id()
+
+    @contextlib.asynccontextmanager
+    async def announcing(self, sender: ReadingSender) -> AsyncIterator[None]:
+        """Send while the context is open, and once more at its end."""
+        leaving = asyncio.Event()
+        task = asyncio.create_task(self._announce(sender, leaving))
+        try:
+            yield
+        finally:
+            leaving.set()
+            await task
+
+    async def _announce(self, sender: ReadingSender, leaving: asyncio.Event) -> None:
+        seconds = asyncio.get_running_loop().time
+        told: ServiceHealth | None = None
+        told_at = 0.0
+        while True:
+            last = leaving.is_set()
+            health = await self._health()
+            changed = told is None or health.model_copy(update={"at": told.at}) != told
+            if last or changed or seconds() - told_at >= REPEAT_SECONDS:
+                await sender.send(health)
+                told, told_at = health, seconds()
+            if last:
+                return
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await leaving.wait()
+
+    async def _health(self) -> ServiceHealth:
+        report = await self._readiness.report()
+        return ServiceHealth(
+            at=datetime.now(UTC),
+            service=self._service,
+            instance=self._instance,
+            status=report.status,
+            checks={name: check.detail for name, check in report.checks.items()},
+        )
+
+
+def _instance_id() -> str:
+    """Host and process for people, and eight digits that make it unique."""
+    host = "".join(c if c.isascii() and c.isalnum() else "-" for c in socket.gethostname().lower())
+    tail = f"-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    return (host.strip("-")[: 64 - len(tail)] or "host") + tail
