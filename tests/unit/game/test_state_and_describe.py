@@ -2,10 +2,15 @@ import json
 
 import pytest
 
+from rlaif.contracts.items import UNNAMED_TREASURES
 from rlaif.game.blocks import RamBlocks
 from rlaif.game.describe import MOST_ENTITIES, describe
 from rlaif.game.memory_map import address
+from rlaif.game.names import TREASURE_NAMES
+from rlaif.game.oracle_milestones import ORACLE_MILESTONES
+from rlaif.game.seedling_milestones import SEEDLING_MILESTONES
 from rlaif.game.state import decode
+from rlaif.judge.reading import VOCABULARY
 
 
 def ram_of(*writes):
@@ -101,6 +106,37 @@ def test_the_description_says_what_a_judge_needs():
     assert described["flags"]["dialog"] is True
     assert described["flags"]["control"] is False
     assert described["entities"] == [{"kind": "enemy", "id": 0x34, "x": 90, "y": 50, "health": 2}]
+
+
+def told_items(*bits):
+    flags = sum(1 << bit for bit in bits).to_bytes(16, "little")
+    return describe(decode(ram_of(("wObtainedTreasureFlags", flags))))["items"]
+
+
+@pytest.mark.parametrize("story", [ORACLE_MILESTONES, SEEDLING_MILESTONES], ids=["oracle", "ours"])
+def test_every_treasure_that_a_milestone_knows_is_told_by_its_name(story):
+    flags = address("wObtainedTreasureFlags")
+    known = [
+        (step.name, 8 * (step.test.address - flags) + step.test.mask.bit_length() - 1)
+        for step in story
+        if flags <= step.test.address < flags + 16
+    ]
+    assert len(known) > 10
+    assert [name for name, bit in known if len(told_items(bit)) != 1] == []
+
+
+def test_every_treasure_that_the_memory_map_names_is_told_or_left_out_for_a_reason():
+    for bit, name in TREASURE_NAMES.items():
+        assert (len(told_items(bit)) == 1) is not (bit in UNNAMED_TREASURES), name
+
+
+@pytest.mark.parametrize(
+    ("bit", "name"),
+    [(0x42, "gnarled_key"), (0x15, "shovel"), (0x06, "boomerang"), (0x46, "ribbon")],
+)
+def test_items_of_the_story_are_told_by_the_words_that_judges_may_read(bit, name):
+    assert told_items(bit) == [name]
+    assert name in VOCABULARY
 
 
 def test_a_title_screen_is_not_described():

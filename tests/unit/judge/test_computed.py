@@ -105,11 +105,11 @@ def test_the_known_levels_of_the_canaries_follow_from_the_memory(canary: Any) ->
 
 
 def test_the_vocabulary_of_the_evidence_has_every_word_of_the_game() -> None:
-    from rlaif.contracts.observation import TREASURE_SLOTS
+    from rlaif.contracts.items import NAMED_ITEMS
     from rlaif.game.actions import ACTION_NAMES
     from rlaif.game.describe import GROUP_NAMES
     from rlaif.game.state import SEASONS
     from rlaif.judge.reading import VOCABULARY
 
-    words = {*ACTION_NAMES, *GROUP_NAMES, *SEASONS, *TREASURE_SLOTS, "shield", "bombs", "sword"}
+    words = {*ACTION_NAMES, *GROUP_NAMES, *SEASONS, *NAMED_ITEMS}
     assert words <= VOCABULARY

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rlaif.contracts.observation import TREASURE_SLOTS
+from rlaif.contracts.items import NAMED_ITEMS
 from rlaif.game.entities import HARMLESS_ENEMY_IDS, INTERACTION_TREASURE, PART_ITEM_DROP, Entity
 from rlaif.game.entities import nearest as nearest_first
 from rlaif.game.memory_map import ROOM_EVENTS, ROOM_ITEM
@@ -23,7 +23,6 @@ MOST_ENTITIES = 6
 """So many nearby objects are told, the nearest first; more would crowd a judge's prompt."""
 
 _QUARTERS = 4
-_NAMED_TREASURES = {"shield": 0x01, "bombs": 0x03, "sword": 0x05, **TREASURE_SLOTS}
 _COMPASS = ("N", "E", "S", "W")
 
 
@@ -52,7 +51,7 @@ def describe(state: GameState, *, oracle_names: bool = False) -> dict[str, Any]:
         "rupees": state.rupees,
         "bombs": state.bombs,
         "keys": state.keys,
-        "items": [name for name, bit in _NAMED_TREASURES.items() if state.owns(bit)],
+        "items": [name for name, bit in NAMED_ITEMS.items() if state.owns(bit)],
         "essences": state.essences.bit_count(),
         "season": state.season,
         "seasons_owned": [s for bit, s in enumerate(SEASONS) if state.seasons >> bit & 1],

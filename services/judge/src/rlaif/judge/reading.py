@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from rlaif.contracts.observation import OTHER_TOOLS, STORY_KEYS, TREASURE_SLOTS
+from rlaif.contracts.items import NAMED_ITEMS
 
 OTHER = "other"
 """Stands for every word that is not in the vocabulary."""
@@ -14,10 +14,7 @@ VOCABULARY = frozenset(
         *("UP", "DOWN", "LEFT", "RIGHT", "A", "B", "START", "NOP"),
         *("overworld", "Subrosia", "Maku tree", "indoors", "underground", "side view"),
         *("spring", "summer", "autumn", "winter"),
-        *("shield", "bombs", "sword"),
-        *TREASURE_SLOTS,
-        *STORY_KEYS,
-        *OTHER_TOOLS,
+        *NAMED_ITEMS,
     }
 )
 """Words of a description that a judge may read: inputs, areas, seasons and items."""

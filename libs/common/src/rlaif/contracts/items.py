@@ -1,0 +1,70 @@
+"""The items that a description of a state names: what judges may read that a player owns.
+
+A description says `gnarled_key`, not `treasure 0x42`. What is named stays with the player or opens
+the way: a judge who reads that it was gained reads of progress. Left out are treasures that a
+description counts elsewhere (money, hearts, keys, essences), parts of other treasures, what every
+file has, and what only Oracle of Ages knows.
+"""
+
+from rlaif.contracts.observation import OTHER_TOOLS, STORY_KEYS, TREASURE_SLOTS
+
+NAMED_ITEMS: dict[str, int] = {
+    "shield": 0x01,
+    "bombs": 0x03,
+    "sword": 0x05,
+    **TREASURE_SLOTS,
+    **STORY_KEYS,
+    **OTHER_TOOLS,
+    "biggoron_sword": 0x0C,
+    "bombchus": 0x0D,
+    "flute": 0x0E,
+    "fools_ore": 0x1E,
+    "ember_seeds": 0x20,
+    "scent_seeds": 0x21,
+    "pegasus_seeds": 0x22,
+    "gale_seeds": 0x23,
+    "mystery_seeds": 0x24,
+    "heart_piece": 0x2B,
+    "ring_box": 0x2C,
+    "ring": 0x2D,
+    "potion": 0x2F,
+    "gasha_seed": 0x34,
+    "maku_seed": 0x36,
+    "trade_item": 0x41,
+    "star_ore": 0x45,
+    "ribbon": 0x46,
+    "spring_banana": 0x47,
+    "rickys_gloves": 0x48,
+    "bomb_flower": 0x49,
+    "treasure_map": 0x4B,
+    "red_ore": 0x50,
+    "blue_ore": 0x51,
+    "hard_ore": 0x52,
+    "members_card": 0x53,
+    "masters_plaque": 0x54,
+}
+"""Name in a description → bit in wObtainedTreasureFlags."""
+
+UNNAMED_TREASURES: dict[int, str] = {
+    0x02: "every file has it",
+    0x04: "only in Oracle of Ages",
+    0x09: "part of another treasure",
+    0x0A: "only in Oracle of Ages",
+    0x0B: "part of another treasure",
+    0x0F: "only in Oracle of Ages",
+    0x11: "only in Oracle of Ages",
+    0x1D: "part of another treasure",
+    0x25: "only in Oracle of Ages",
+    0x26: "only in Oracle of Ages",
+    0x27: "only in Oracle of Ages",
+    0x28: "told as rupees",
+    0x29: "told as hearts",
+    0x2A: "told as max_hearts",
+    0x30: "told as keys",
+    0x31: "belongs to a dungeon",
+    0x32: "belongs to a dungeon",
+    0x33: "belongs to a dungeon",
+    0x37: "money of Subrosia",
+    0x40: "told as essences",
+}
+"""Treasure that a description does not name → why."""
