@@ -9,8 +9,13 @@ EXTRAS := libs/common[bus,storage,service,reward-net,testing]
 PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) pyproject.toml constraints.txt
 # Threads of numpy that wait for each other stall where cores are few and shared.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+# A path may hold quotes, $ and blanks: it goes through the environment, untouched by make and shell.
+export RLAIF_ROM := $(value ROM)
+unexport ROM
+ROM_OPTION := $${RLAIF_ROM:+"--rom=$$RLAIF_ROM"}
+ROM_OPERAND := $${RLAIF_ROM:+-- "$$RLAIF_ROM"}
 DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),--hud-port $(HUD_PORT)) \
-        $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(if $(ROM),--rom "$(ROM)") $(DEMO_ARGS)
+        $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(ROM_OPTION) $(DEMO_ARGS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui chaos \
@@ -64,13 +69,13 @@ rom: $(VENV)/.ready ## Build the cartridge again (needs sdcc)
 	$(BIN)/python libs/game/cartridge/build.py
 
 play: $(VENV)/.ready ## Play yourself (ROM=… plays yours; PLAY_ARGS="--record FILE" records)
-	@$(BIN)/python -m rlaif.game play $(if $(ROM),"$(ROM)") $(PLAY_ARGS)
+	@$(BIN)/python -m rlaif.game play $(PLAY_ARGS) $(ROM_OPERAND)
 
 replay-check: $(VENV)/.ready ## Prove on any ROM that a replay is the same play (ROM=… SEGMENTS=200)
-	@$(BIN)/python -m rlaif.game replay-check $(if $(ROM),"$(ROM)") --segments $(or $(SEGMENTS),200)
+	@$(BIN)/python -m rlaif.game replay-check --segments $(or $(SEGMENTS),200) $(ROM_OPERAND)
 
 ladder: $(VENV)/.ready ## Measure speed: raw PyBoy, one environment, a vector, PPO (ROM=… measures yours)
-	@$(BIN)/python benchmarks/ladder.py $(if $(ROM),--rom "$(ROM)") $(LADDER_ARGS)
+	@$(BIN)/python benchmarks/ladder.py $(ROM_OPTION) $(LADDER_ARGS)
 
 bench-rllib: $(VENV)/.ready ## Measure our sampling loop and learner against RLlib's own, side by side
 	@$(BIN)/python benchmarks/bench_rllib.py $(BENCH_ARGS)

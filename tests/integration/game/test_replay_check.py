@@ -1,14 +1,23 @@
 """The check of any ROM, on a zoo of ROMs that do what real games do and this project's does not."""
 
+import dataclasses
+import hashlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from rlaif.game import capture
+from rlaif.game.__main__ import main
+from rlaif.game.cartridges import Cartridge
 from rlaif.game.emulator import PyBoyEmulator
 from rlaif.game.replay_check.plan import CheckPlan
 from rlaif.game.replay_check.run import check_rom_replays
+from rlaif.game.replay_check.segment_checks import Tampering
+from rlaif.game.replay_check.segments import Play, captured_segments
+from rlaif.game.rom_checks import header_checksum
 
 PLAN = CheckPlan(
     segments=4,
@@ -85,10 +94,16 @@ ZOO = {
 }  # fmt: skip
 
 
-def check(data, plan=PLAN):
+def cartridge_of(data, *, sound=False):
+    sha256 = hashlib.sha256(data).hexdigest()
+    return Cartridge(Path("tiny.gb"), data, sha256, "TINY", is_oracle_of_seasons=sound)
+
+
+def check(data, plan=PLAN, *, sound=False):
     said: list[str] = []
     waited: list[float] = []
-    report = check_rom_replays(data, plan, said.append, waited.append)
+    cartridge = cartridge_of(data, sound=sound)
+    report = check_rom_replays(cartridge, plan, said.append, waited.append)
     return report, {finding.check: finding for finding in report.findings}, said
 
 
@@ -147,6 +162,137 @@ def test_an_emulator_that_forgets_something_is_found_out(monkeypatch, what):
     assert findings[wrong].result == "failed"
 
 
+STILL = (
+    rom("")
+    .replace(bytes.fromhex("e080" + STORE), bytes.fromhex("000000"))
+    .replace(bytes.fromhex(VBLANK), bytes.fromhex("d9 00000000000000"))
+)
+"""It reads the buttons and keeps nothing of them, and counts no frames."""
+
+
+def test_a_game_whose_ram_never_changes_is_not_proved():
+    report, findings, _ = check(STILL)
+    assert not report.passed
+    still = findings["segments: liveliness"]
+    assert still.result == "failed"
+    assert "nothing is proved: in none of 4 segments did the game's RAM change" in still.detail
+    assert "replays are proved" not in report.table()
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_game_is_played_with_the_sound_setting_that_training_uses(monkeypatch, wanted):
+    used = []
+    init = PyBoyEmulator.__init__
+
+    def noted(self, rom, *, sound_emulated=False):
+        used.append(sound_emulated)
+        init(self, rom, sound_emulated=sound_emulated)
+
+    monkeypatch.setattr(PyBoyEmulator, "__init__", noted)
+    report, findings, _ = check(ZOO["a game that reads the sound chip"], sound=wanted)
+    assert report.passed, report.table()
+    assert used[0] is wanted
+    assert f"segments {'without' if wanted else 'with'} sound" in findings
+
+
+def without(*names):
+    """A digest of all memories but those whose name begins so."""
+
+    def digest(self):
+        found = hashlib.sha256()
+        for name, (bank, first, last) in self.memories.items():
+            if not name.startswith(names):
+                data = (
+                    self.read(first, last + 1)
+                    if bank is None
+                    else self.read_bank(bank, first, last + 1)
+                )
+                found.update(data)
+        return found.hexdigest()
+
+    return digest
+
+
+@pytest.mark.parametrize(
+    ("digest", "place"),
+    [
+        (lambda self: "0" * 64, "0xC000 of work RAM bank 0"),
+        (without("high RAM"), "0xFF80 of high RAM"),
+        (without("work RAM bank 6"), "0xD000 of work RAM bank 6"),
+        (without("cartridge RAM bank 3"), "0xA000 of cartridge RAM bank 3"),
+    ],
+    ids=["constant", "no high RAM", "no bank 6", "no cartridge RAM bank 3"],
+)
+def test_a_digest_that_misses_memory_is_found_out(monkeypatch, digest, place):
+    monkeypatch.setattr(PyBoyEmulator, "ram_digest", digest)
+    report, findings, _ = check(ZOO["colour, all work RAM banks, MBC5 with four RAM banks"])
+    assert not report.passed
+    covered = findings["the digest covers all memory"]
+    assert covered.result == "failed"
+    assert covered.detail.endswith(f"not {place}")
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_any_byte_of_a_keyframe_s_state_that_is_forged_is_refused(monkeypatch, name):
+    """Also where the byte in the middle of the packed state is one that zstd does not look at."""
+    monkeypatch.setattr(capture, "_LEVEL", 19)
+    data = ZOO[name]
+    emulator, second = PyBoyEmulator(data), PyBoyEmulator(data)
+    PLAN.boot(emulator)
+    tampering = Tampering(second, cartridge_of(data).sha256)
+    for recorded in captured_segments(emulator, cartridge_of(data).identity, Play(2, steps=5)):
+        tampering.try_on(with_a_byte_that_does_not_matter(recorded))
+    emulator.close()
+    second.close()
+    (refused,) = [f for f in tampering.findings() if f.check == "forged captures are refused"]
+    assert refused.result == "ok", refused.detail
+
+
+def with_a_byte_that_does_not_matter(recorded):
+    """The same keyframe, packed so that the byte in its middle is one that unpacking skips."""
+    packed = recorded.keyframe.data
+    skipped = b"\x50\x2a\x4d\x18" + (4 * len(packed)).to_bytes(4, "little") + bytes(4 * len(packed))
+    return dataclasses.replace(recorded, keyframe=recorded.keyframe._replace(data=packed + skipped))
+
+
+@pytest.mark.parametrize(
+    "option", ["--segments=0", "--segments=-3", "--steps=0", "--tampered=0", "--save-points=0"]
+)
+def test_a_plan_that_proves_nothing_is_refused(capsys, option):
+    assert main(["replay-check", option]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"{option.replace('=', ' ')} leaves nothing to prove")
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""
+
+
+def test_what_the_trainer_refuses_is_refused(tmp_path, capsys):
+    ages = bytearray(rom("").ljust(0x8000 << 5, b"\xff"))
+    ages[0x134:0x143] = b"ZELDA NAYRUAZ8E"
+    ages[0x148] = 5
+    ages[0x14D] = header_checksum(ages)
+    path = tmp_path / "ages.gbc"
+    path.write_bytes(ages)
+    assert main(["replay-check", str(path)]) == 2
+    assert "Oracle of Ages (game code AZ8E)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["inspect", "--json"], ["inspect"]])
+def test_nothing_of_the_emulator_s_own_log_is_on_standard_output(tmp_path, command):
+    path = tmp_path / "clock.gb"
+    path.write_bytes(ZOO["a clock"])
+    done = subprocess.run(
+        [sys.executable, "-m", "rlaif.game", command[0], str(path), *command[1:]],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert "pyboy" not in done.stdout
+    if "--json" in command:
+        assert json.loads(done.stdout)["rom"]["title"] == "TINY"
+
+
 def test_the_command_prints_a_table_and_one_line_of_json(tmp_path):
     path = tmp_path / "tiny.gb"
     path.write_bytes(ZOO["a clock"])
@@ -176,5 +322,6 @@ def test_the_command_says_why_a_file_is_no_rom(tmp_path):
         timeout=120,
         check=False,
     )
-    assert done.returncode == 1
+    assert done.returncode == 2
+    assert done.stdout == ""
     assert "too few for a Game Boy ROM" in done.stderr

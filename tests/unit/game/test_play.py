@@ -3,16 +3,20 @@
 import dataclasses
 import hashlib
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from rlaif.game.cartridges import Cartridge
+from rlaif.game.emulator import SaveStateError
 from rlaif.game.play.loop import Pace, play
 from rlaif.game.play.recording import Inputs, Recording, RecordingError
 from rlaif.game.play.screens import Command
 from rlaif.game.play.session import PlayedEmulator, Session
 from rlaif.game.play.terminal_keys import TAP_FRAMES, TerminalKeys, split_keys
 from rlaif.game.play.terminal_picture import TerminalPicture, fitted
+from rlaif.game.state_origin import origin_path, read_origin
 
 A_FRAMES, UP_FRAMES, PAD = 0xFF83, 0xFF84, 0xFF82
 MOVE = re.compile(r"\x1b\[(\d+);(\d+)H")
@@ -43,7 +47,7 @@ def session(tiny_rom):
     emulator = PlayedEmulator(tiny_rom)
     emulator.tick(200)
     sha256 = hashlib.sha256(tiny_rom).hexdigest()
-    yield Session(emulator, title="TINY", rom_sha256=sha256)
+    yield Session(emulator, Cartridge(Path("tiny.gb"), tiny_rom, sha256, "TINY", False))
     emulator.close()
 
 
@@ -97,7 +101,10 @@ def test_a_recording_of_another_game_or_with_a_damaged_start_is_refused(session)
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", '{"version": 9}', '{"version": 1, "start": null, "title": "", "rom_sha256": "",'
+    ["", "[]", "{}", "7", "[" * 100_000, '{"version": 9}',
+     '{"version": 1, "start": null, "title": "", "rom_sha256": "", "emulator": {},'
+     ' "end_ram_sha256": "", "inputs": [[["a"]]]}',
+     '{"version": 1, "start": null, "title": "", "rom_sha256": "",'
      ' "emulator": {}, "end_ram_sha256": "", "inputs": [[["jump"], 3]]}'],
 )  # fmt: skip
 def test_what_is_no_recording_is_refused(text):
@@ -200,8 +207,30 @@ def test_a_broken_state_file_is_said_and_play_goes_on(session, tmp_path):
     path.write_bytes(b"\x01 not a state")
     screen = ScriptedScreen([((), [Command.LOAD]), ((), [])])
     play(session, screen, Pace(0), path)
-    assert "save state has version 1" in screen.said[0]
+    assert "has 13 bytes, a PyBoy state has at least" in screen.said[0]
     assert screen.pictures == 2
+
+
+def test_a_state_of_another_rom_is_refused_and_play_stands_where_it_stood(session, tmp_path):
+    path = tmp_path / "game.state"
+    session.save(path)
+    origin = read_origin(path, path.read_bytes())
+    other = origin.model_copy(update={"title": "ELSE", "rom_sha256": "0" * 64})
+    origin_path(path).write_text(other.model_dump_json())
+    for _ in range(3):
+        session.play(frozenset({"a"}))
+    with pytest.raises(SaveStateError, match=r"state of another game: it was made with ELSE"):
+        session.load(path)
+    assert peek(session, A_FRAMES) == 3
+
+
+def test_the_note_of_a_state_that_was_replaced_says_nothing(session, tmp_path):
+    path = tmp_path / "game.state"
+    session.save(path)
+    session.play(frozenset({"a"}))
+    path.write_bytes(session.emulator.save_state())
+    assert read_origin(path, path.read_bytes()) is None
+    session.load(path)
 
 
 def test_the_pace_is_that_of_the_console_and_lost_time_is_not_made_up():

@@ -1,11 +1,12 @@
 """`python -m rlaif.local`: the whole ring on this machine, until Ctrl-C.
 
-Exit codes: 0 stopped as asked or closed often enough, 1 something broke, 2 wrong option,
+Exit codes: 0 stopped as asked or closed often enough, 1 something broke, 2 wrong option or ROM,
 3 the data directory is in use, 4 the loop did not close in time.
 """
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 import time
@@ -13,8 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
 from rlaif.bus.errors import BusUnavailableError
+from rlaif.game.cartridges import CartridgeError, load_cartridge
 from rlaif.local.child import ChildFailedError
 from rlaif.local.display import Display
 from rlaif.local.places import DataDirectory, DataDirectoryBusyError
@@ -29,13 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the stack; returns the exit code."""
     arguments = _parser().parse_args(argv)
     display = Display(Console(stderr=False))
-    rom = arguments.rom.resolve() if arguments.rom else None
-    if rom is not None and not rom.is_file():
-        display.fail(
-            f"ROM not found: {rom}\n"
-            "  why   real training needs your own legal copy; none is shipped\n"
-            "  fix   give its path, or leave --rom out to play the built-in cartridge"
-        )
+    rom = _rom(arguments.rom)
+    try:
+        load_cartridge(rom)
+    except CartridgeError as error:
+        sys.stderr.write(f"{error}\n")
         return 2
     home = DataDirectory(arguments.data_dir.resolve())
     try:
@@ -62,11 +63,19 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 4
 
 
+def _rom(given: Path | None) -> Path | None:
+    """The ROM that the services will play: the option, else the setting that they read."""
+    if given is None and os.environ.get("ROM_PATH"):
+        given = Path(os.environ["ROM_PATH"])
+    return given.resolve() if given is not None else None
+
+
 async def _run(
     stack: Stack, display: Display, home: DataDirectory, arguments: argparse.Namespace
 ) -> int:
     began = time.monotonic()
-    game = arguments.rom or "built-in cartridge"
+    rom = _rom(arguments.rom)
+    game = escape(str(rom)) if rom else "built-in cartridge"
     judges = arguments.llm_base_url or "mock judges"
     display.title(f"{game}, {judges} · Ctrl-C stops")
     supervisor = Supervisor(stack, display)

@@ -1,6 +1,10 @@
 """The cartridge: which game is played, checked before it is played.
 
-CartridgeError    missing, unreadable, cut off, damaged, or a game that is not supported
+This is the one place that reads and checks a ROM: for the trainer, the exporter, `make demo` and
+every command.
+
+    CartridgeError              missing, unreadable, cut off, damaged, or not supported
+    └── UnsupportedGameError    whole, but a game on which nothing can be trained
 """
 
 import hashlib
@@ -10,7 +14,15 @@ from pathlib import Path
 from typing import Literal
 
 from rlaif.contracts.captures import GameIdentity
-from rlaif.game.rom_checks import CartridgeError, check_rom, oracle_header, rom_title
+from rlaif.game.files import UnusableFileError, read_bounded
+from rlaif.game.rom_checks import (
+    LARGEST_ROM_BYTES,
+    CartridgeError,
+    UnsupportedGameError,
+    check_rom,
+    oracle_header,
+    rom_title,
+)
 
 ORACLE_OF_SEASONS_SHA1 = "ba1268290fb2b1b70505d2d7b5825fc8a4816a4b"
 """Oracle of Seasons (USA, Australia), No-Intro, 1,048,576 bytes."""
@@ -27,7 +39,7 @@ _SEASONS_TITLE, _SEASONS_US_CODE = "ZELDA DIN", "AZ7E"
 Game = Literal["seedling-vale", "oracle-of-seasons", "other"]
 """Which memory map and which milestones hold; for "other" none is known to."""
 
-__all__ = ["Cartridge", "CartridgeError", "Game", "load_cartridge"]
+__all__ = ["Cartridge", "CartridgeError", "Game", "UnsupportedGameError", "load_cartridge"]
 
 
 @dataclass(frozen=True)
@@ -61,8 +73,8 @@ class Cartridge:
 
     @property
     def needs_sound(self) -> bool:
-        """Whether the sound chip must be emulated: Oracle of Seasons waits for it in some warps."""
-        return self.is_oracle_of_seasons
+        """Whether the sound chip must be emulated: the Oracle games wait for it in some warps."""
+        return self.is_oracle_of_seasons or oracle_header(self.data) is not None
 
     @property
     def identity(self) -> GameIdentity:
@@ -70,22 +82,32 @@ class Cartridge:
         return GameIdentity(title=self.title, rom_sha256=self.sha256)
 
 
-def load_cartridge(path: Path | None = None, *, allow_modified: bool = False) -> Cartridge:
-    """Read and check a ROM.
+def load_cartridge(
+    path: Path | None = None, *, allow_modified: bool = False, allow_unsupported: bool = False
+) -> Cartridge:
+    """Read and check a ROM; a few milliseconds.
 
     Args:
         path: The ROM file; None for the embedded game.
         allow_modified: Take a randomizer or a hack of Oracle of Seasons (US) too. Its RAM is read
             with the map of the original, which a hack may have moved.
+        allow_unsupported: Take games that can be played and not trained on too, as `other`.
 
     Raises:
-        CartridgeError: It is missing, unreadable, cut off, damaged or not supported.
+        UnsupportedGameError: It is a game on which nothing can be trained.
+        CartridgeError: It is missing, unreadable, cut off, damaged or cannot be run.
     """
     where, data = _embedded() if path is None else (path, _read(path))
     check_rom(data, str(where))
     sha1 = hashlib.sha1(data, usedforsecurity=False).hexdigest()
     is_original = sha1 == ORACLE_OF_SEASONS_SHA1
-    is_modified = False if is_original else _check_other(data, sha1, str(where), allow_modified)
+    is_modified = False
+    if not is_original:
+        try:
+            is_modified = _check_other(data, sha1, str(where), allow_modified)
+        except UnsupportedGameError:
+            if not allow_unsupported:
+                raise
     return Cartridge(
         path=where,
         data=data,
@@ -109,7 +131,7 @@ def _check_other(data: bytes, sha1: str, name: str, allow_modified: bool) -> boo
     if header.game_code != _SEASONS_US_CODE:
         raise _another_game(name, f"Oracle of Seasons of another region ({header.game_code})")
     if not allow_modified:
-        raise CartridgeError(
+        raise UnsupportedGameError(
             f"{name} calls itself Oracle of Seasons (USA) but has SHA-1 {sha1}, not "
             f"{ORACLE_OF_SEASONS_SHA1}: a randomizer, a hack or a bad copy. Use the original, or "
             "allow modified ROMs if you know that its memory is laid out the same"
@@ -117,8 +139,8 @@ def _check_other(data: bytes, sha1: str, name: str, allow_modified: bool) -> boo
     return True
 
 
-def _another_game(name: str, wrong: str) -> CartridgeError:
-    return CartridgeError(
+def _another_game(name: str, wrong: str) -> UnsupportedGameError:
+    return UnsupportedGameError(
         f"{name} is {wrong}; its memory differs. Use Oracle of Seasons (USA), "
         f"SHA-1 {ORACLE_OF_SEASONS_SHA1}, or no ROM for the embedded game."
     )
@@ -126,17 +148,13 @@ def _another_game(name: str, wrong: str) -> CartridgeError:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bounded(path, LARGEST_ROM_BYTES, "a Game Boy ROM")
     except FileNotFoundError:
         raise CartridgeError(
             f"no ROM at {path}: correct the path, or give none to play the embedded game"
         ) from None
-    except IsADirectoryError:
-        raise CartridgeError(
-            f"cannot read the ROM {path}: it is a folder; give the .gbc file in it"
-        ) from None
-    except OSError as error:
-        raise CartridgeError(f"cannot read the ROM {path}: {error.strerror}") from error
+    except UnusableFileError as error:
+        raise CartridgeError(f"cannot read the ROM {path}: {error}") from error
 
 
 def _embedded() -> tuple[Path, bytes]:

@@ -50,7 +50,12 @@ _ALL_BUTTONS = ("up", "down", "left", "right", "a", "b", "start", "select")
 _CGB_FLAG = 0x143
 _LCDC = 0xFF40
 _CART_TYPE, _CART_RAM_SIZE = 0x147, 0x149
+_NO_LOG = 5
+"""Above INFO (4), which PyBoy counts as the most urgent of its levels. It prints its log on
+standard output, where it would stand between lines of JSON; what matters of it is raised, too."""
+
 _MBC2_TYPES = frozenset({0x05, 0x06})
+_MBC2_RAM = 512
 _CART_RAM_BANKS = {0x00: 0, 0x03: 4, 0x04: 16, 0x05: 8}
 """Banks of cartridge RAM by the header's size code, 1 for any other."""
 
@@ -164,15 +169,16 @@ class PyBoyEmulator:
                     window="null",
                     no_input=True,  # no window events; the button calls still work
                     sound_emulated=sound_emulated,
-                    log_level="ERROR",
+                    log_level=_NO_LOG,
                     cgb=bool(data[_CGB_FLAG] & 0x80),
                 )
-        except (PyBoyException, IndexError) as error:
+        except (PyBoyException, IndexError, KeyError) as error:
             raise BadRomError(f"PyBoy cannot run this ROM: {error}") from error
         self._pyboy.set_emulation_speed(0)
         self._memory = self._pyboy.memory
         self.has_banks = bool(data[_CGB_FLAG] & 0x80)
         self._cart_ram_banks = _cart_ram_banks(data)
+        self._cart_ram_bytes = _MBC2_RAM if data[_CART_TYPE] in _MBC2_TYPES else _CART_BANK_SIZE
         self._clock = RealTimeClock(self._pyboy, data) if has_clock(data) else None
         self._held: str | None = None
         self._work_ram = self._shared_work_ram(arrays)
@@ -240,6 +246,31 @@ class PyBoyEmulator:
             return self._work_ram[offset : offset + stop - start].tobytes()
         head = bytes(self._memory[bank, start : stop - 1]) if stop - start > 1 else b""
         return head + bytes((self._memory[bank, stop - 1],))
+
+    def poke(self, bank: int | None, where: int, value: int) -> None:
+        """Write one byte, for checks of the emulator itself; no player does this.
+
+        Args:
+            bank: Of switchable memory; None writes as the CPU would.
+            where: Address.
+            value: 0 to 255.
+        """
+        self._memory[where if bank is None else (bank, where)] = value
+
+    @property
+    def memories(self) -> dict[str, tuple[int | None, int, int]]:
+        """What `ram_digest` covers: name → (bank, first address, last address)."""
+        told: dict[str, tuple[int | None, int, int]] = {
+            "work RAM bank 0": (None, WRAM_START, WRAM_START + _BANK_SIZE - 1),
+        }
+        switched = WRAM_START + _BANK_SIZE
+        for bank in range(1, 8 if self.has_banks else 2):
+            banked = bank if self.has_banks else None
+            told[f"work RAM bank {bank}"] = (banked, switched, switched + _BANK_SIZE - 1)
+        told["high RAM"] = (None, 0xFF80, 0xFFFE)
+        for bank in range(self._cart_ram_banks):
+            told[f"cartridge RAM bank {bank}"] = (bank, 0xA000, 0xA000 + self._cart_ram_bytes - 1)
+        return told
 
     def save_state(self) -> bytes:
         """Everything that decides what comes next: 170 to 300 kB, about 33 ms.

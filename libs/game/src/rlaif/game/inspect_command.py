@@ -11,9 +11,11 @@ from typing import Any
 
 from rlaif.game.cartridges import CartridgeError, load_cartridge
 from rlaif.game.emulator import EmulatorError, PyBoyEmulator
+from rlaif.game.files import UnusableFileError, read_bounded
 from rlaif.game.inspection import moment_facts, power_on, rom_facts
 from rlaif.game.inspection_text import as_text
-from rlaif.game.savestates import is_state, load_checked
+from rlaif.game.rom_checks import LARGEST_ROM_BYTES
+from rlaif.game.savestates import is_state, load_state_file
 
 _HELP = "say what a ROM or a save state is, and what the memory map reads in it"
 _EPILOG = """\
@@ -83,14 +85,14 @@ def inspect_file(
         CartridgeError: The ROM cannot be used.
         EmulatorError: The save state is none of this game, or the ROM cannot be run.
     """
-    state = None if file is None else _state_in(file)
-    cartridge = load_cartridge(rom if state else file, allow_modified=allow_modified)
-    facts: dict[str, Any] = {"kind": "state" if state else "rom", "rom": rom_facts(cartridge)}
+    state_file = file if file is not None and _holds_state(file) else None
+    cartridge = load_cartridge(rom if state_file else file, allow_modified=allow_modified)
+    facts: dict[str, Any] = {"kind": "state" if state_file else "rom", "rom": rom_facts(cartridge)}
     emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     try:
-        if state:
-            load_checked(emulator, cartridge, state, str(file))
-            facts["state"] = {"path": str(file), "size_bytes": len(state)}
+        if state_file:
+            state = load_state_file(emulator, cartridge, state_file)
+            facts["state"] = {"path": str(state_file), "size_bytes": len(state)}
         elif not power_on(emulator):
             return {**facts, "note": _NOT_IN_PLAY}
         moment = moment_facts(emulator, cartridge)
@@ -103,13 +105,9 @@ def inspect_file(
     return {**facts, **moment}
 
 
-def _state_in(file: Path) -> bytes | None:
-    """The bytes when they are a save state; None leaves it to the ROM checks to say what is wrong.
-
-    A file that cannot be read, or that is no state, is treated as a ROM.
-    """
+def _holds_state(file: Path) -> bool:
+    """Whether a file is a save state; what is neither is left to the ROM checks to say."""
     try:
-        data = file.read_bytes()
-    except OSError:
-        return None
-    return data if is_state(data) else None
+        return is_state(read_bounded(file, LARGEST_ROM_BYTES, "a ROM or a save state"))
+    except (FileNotFoundError, UnusableFileError):
+        return False

@@ -1,12 +1,13 @@
 """What a file is when it should be a ROM: bytes in, one sentence out when they are no whole ROM.
 
-CartridgeError    missing, unreadable, cut off, damaged, or a game that is not supported
+CartridgeError              missing, unreadable, cut off, damaged, or not supported
+└── UnsupportedGameError    whole, but a game on which nothing can be trained
 """
 
 from typing import NamedTuple
 
 HEADER_END = 0x150
-SIZE_CODE, CHECKSUM = 0x148, 0x14D
+CARTRIDGE_TYPE, SIZE_CODE, RAM_SIZE_CODE, CHECKSUM = 0x147, 0x148, 0x149, 0x14D
 
 _LOGO = slice(0x104, 0x10C)
 _LOGO_START = bytes.fromhex("ceed6666cc0d000b")
@@ -25,9 +26,30 @@ _ARCHIVES = {
 }
 _ORACLE_TITLE_LENGTH = 11
 
+LARGEST_ROM_BYTES = _SMALLEST << _LARGEST_SIZE_CODE
+"""8 MiB, size code 8."""
+
+CARTRIDGE_TYPES = frozenset(
+    {
+        *(0x00, 0x08, 0x09),  # no mapper
+        *(0x01, 0x02, 0x03),  # MBC1
+        *(0x05, 0x06),  # MBC2
+        *(0x0F, 0x10, 0x11, 0x12, 0x13),  # MBC3
+        *(0x19, 0x1A, 0x1B, 0x1C, 0x1D, 0x1E),  # MBC5
+    }
+)
+"""Byte 0x147 of the cartridges that PyBoy can run."""
+
+RAM_SIZE_CODES = frozenset(range(6))
+"""Byte 0x149 of the cartridges that PyBoy can run."""
+
 
 class CartridgeError(ValueError):
     """The ROM cannot be used; the message says why and what to do."""
+
+
+class UnsupportedGameError(CartridgeError):
+    """A whole ROM that can be played, but not trained on: its memory is laid out otherwise."""
 
 
 class OracleHeader(NamedTuple):
@@ -43,7 +65,7 @@ class OracleHeader(NamedTuple):
 
 
 def check_rom(data: bytes, name: str) -> None:
-    """See that the bytes are a whole Game Boy ROM.
+    """See that the bytes are a whole Game Boy ROM that the emulator can run; about 10 µs.
 
     Raises:
         CartridgeError: They are not.
@@ -59,16 +81,30 @@ def check_rom(data: bytes, name: str) -> None:
             "give the .gbc file"
         )
     if len(data) < HEADER_END:
-        raise CartridgeError(f"{name} has {len(data)} bytes, too few for a Game Boy ROM")
+        raise CartridgeError(
+            f"{name} has {len(data)} bytes, too few for a Game Boy ROM: give the .gbc or .gb file"
+        )
     _check_header(data, name)
     code = data[SIZE_CODE]
     if code > _LARGEST_SIZE_CODE:
-        raise CartridgeError(f"{name} has the unknown ROM size code 0x{code:02X} at 0x148")
+        raise CartridgeError(
+            f"{name} has the unknown ROM size code 0x{code:02X} at 0x148: get a clean copy"
+        )
     if len(data) != _SMALLEST << code:
         what = "cut off or trimmed" if len(data) < _SMALLEST << code else "padded"
         raise CartridgeError(
             f"{name} has {len(data)} bytes, its header says {_SMALLEST << code}: "
             f"the file is {what}; copy it again"
+        )
+    if data[CARTRIDGE_TYPE] not in CARTRIDGE_TYPES:
+        raise CartridgeError(
+            f"{name} is a cartridge of type 0x{data[CARTRIDGE_TYPE]:02X}, which PyBoy cannot run "
+            "(it knows MBC1, 2, 3, 5 and none): give another ROM"
+        )
+    if data[RAM_SIZE_CODE] not in RAM_SIZE_CODES:
+        raise CartridgeError(
+            f"{name} has the unknown RAM size code 0x{data[RAM_SIZE_CODE]:02X} at 0x149: "
+            "get a clean copy"
         )
 
 

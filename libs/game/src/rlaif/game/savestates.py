@@ -1,8 +1,9 @@
 """Save-state files of the user: a file in, a state that fits the game and the emulator out.
 
 PyBoy marks its states with a format version in the first byte and with the colour mode, and with
-nothing of the game. So another game is told from what its memory holds:
+nothing of the game. So another game is told from what lies beside the state and what it holds:
 
+    the note beside it     `play` notes the ROM of each state that it saves (`state_origin`)
     the save-file string   Oracle of Seasons and Oracle of Ages write different ones
     the pictures           nearly every tile in video memory of the embedded game is in its ROM
     the size               cartridge RAM is part of a state
@@ -13,10 +14,13 @@ A state that shows none of these is taken. WrongStateError says why one is not.
 from pathlib import Path
 
 from rlaif.game.blocks import read_blocks
+from rlaif.game.capture import LARGEST_STATE_BYTES
 from rlaif.game.cartridges import Cartridge, load_cartridge
 from rlaif.game.emulator import STATE_VERSION, Emulator, SaveStateError
-from rlaif.game.memory_map import AGES_SAVEFILE_STRING, address
+from rlaif.game.files import UnusableFileError, read_bounded
+from rlaif.game.memory_map import AGES_SAVEFILE_STRING, SAVEFILE_STRING, address
 from rlaif.game.rom_checks import CHECKSUM, HEADER_END, header_checksum
+from rlaif.game.state_origin import read_origin
 
 SMALLEST_STATE_BYTES = 100_000
 """Every PyBoy state holds its picture, 5 bytes for each of 160x144 pixels."""
@@ -64,6 +68,7 @@ def load_state_file(emulator: Emulator, cartridge: Cartridge, path: Path) -> byt
         SaveStateError: The file cannot be read, or is no whole state.
     """
     state = _read(path)
+    _check_origin(state, cartridge, path)
     load_checked(emulator, cartridge, state, str(path))
     return state
 
@@ -146,16 +151,20 @@ def check_game(emulator: Emulator, cartridge: Cartridge, name: str) -> None:
         raise WrongStateError(f"{name} is a state of Oracle of Ages, not of {cartridge.title}")
     embedded = cartridge if cartridge.is_embedded else load_cartridge()
     share = tiles_in_rom(emulator, embedded.data)
-    if share is None:
-        return
-    if cartridge.is_embedded and share < _FEW_TILES:
+    if cartridge.is_embedded and share is not None and share < _FEW_TILES:
         raise WrongStateError(
             f"{name} is a state of another game than the embedded one: give the ROM that it was "
             "made with"
         )
-    if not cartridge.is_embedded and share > _MOST_TILES:
+    if not cartridge.is_embedded and share is not None and share > _MOST_TILES:
         raise WrongStateError(
             f"{name} is a state of the embedded game, not of {cartridge.title}: give no ROM"
+        )
+    # A game that writes the string holds it.
+    if found == SAVEFILE_STRING and SAVEFILE_STRING not in cartridge.data:
+        raise WrongStateError(
+            f"{name} is a state of Oracle of Seasons, not of {cartridge.title}: "
+            "give the ROM that it was made with"
         )
 
 
@@ -183,10 +192,18 @@ def _video_ram(emulator: Emulator, bank: int) -> bytes:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bounded(path, LARGEST_STATE_BYTES, "a PyBoy state")
     except FileNotFoundError:
         raise SaveStateError(f"no save state at {path}: correct the path") from None
-    except IsADirectoryError:
-        raise SaveStateError(f"cannot read the save state {path}: it is a folder") from None
-    except OSError as error:
-        raise SaveStateError(f"cannot read the save state {path}: {error.strerror}") from error
+    except UnusableFileError as error:
+        raise SaveStateError(f"cannot read the save state {path}: {error}") from error
+
+
+def _check_origin(state: bytes, cartridge: Cartridge, path: Path) -> None:
+    origin = read_origin(path, state)
+    if origin is not None and origin.rom_sha256 != cartridge.sha256:
+        raise WrongStateError(
+            f"{path} is a state of another game: it was made with {origin.title} "
+            f"({origin.rom_sha256[:12]}), this is {cartridge.title} ({cartridge.sha256[:12]}); "
+            "give the ROM that it was made with"
+        )

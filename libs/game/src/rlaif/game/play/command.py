@@ -1,19 +1,17 @@
 """`python -m rlaif.game play [ROM]`: a person plays, in a window or in the terminal."""
 
 import argparse
-import hashlib
 import os
 import sys
 from pathlib import Path
 
-from rlaif.game.cartridges import CartridgeError, load_cartridge
+from rlaif.game.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.emulator import EmulatorError
 from rlaif.game.play.loop import Pace, play, show_again
 from rlaif.game.play.recording import Recording, RecordingError
 from rlaif.game.play.screens import HELP, Screen, ScreenError
 from rlaif.game.play.session import PlayedEmulator, Session
 from rlaif.game.play.window import WindowScreen
-from rlaif.game.rom_checks import rom_title
 
 _HELP = "play a game yourself"
 
@@ -40,10 +38,16 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Play; exit code 0, or 1 with the reason on standard error."""
+    """Play; the exit code, with the reason of any other than 0 in one line on standard error.
+
+    0 played, 1 it could not be shown or a replay led elsewhere, 2 a file cannot be used.
+    """
     try:
         said = _play(options)
-    except (CartridgeError, EmulatorError, RecordingError, ScreenError, OSError) as error:
+    except (CartridgeError, EmulatorError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    except (RecordingError, ScreenError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     sys.stdout.write(said)
@@ -51,19 +55,20 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _play(options: argparse.Namespace) -> str:
-    rom, sound = _rom(options.rom)
-    title, sha256 = rom_title(rom), hashlib.sha256(rom).hexdigest()
-    recording = None
+    # What cannot be trained on may be played.
+    cartridge = load_cartridge(options.rom, allow_modified=True, allow_unsupported=True)
+    if options.record is not None and not options.record.parent.is_dir():
+        raise RecordingError(f"no folder {options.record.parent} to record in: make it first")
+    recording, sound = None, cartridge.needs_sound
     if options.replay is not None:
-        recording = Recording.from_json(options.replay.read_text())
+        recording = Recording.read(options.replay)
         sound = bool(recording.emulator.get("sound_emulated", sound))
-    emulator = PlayedEmulator(rom, sound_emulated=sound)
+    emulator = PlayedEmulator(cartridge.data, sound_emulated=sound)
     try:
         if recording is not None:
-            return _replay(options, recording, emulator, title, sha256)
-        state = options.state.read_bytes() if options.state else None
-        session = Session(emulator, title=title, rom_sha256=sha256, state=state)
-        return _by_hand(options, session, title)
+            return _replay(options, recording, emulator, cartridge)
+        session = Session(emulator, cartridge, options.state)
+        return _by_hand(options, session, cartridge.title)
     finally:
         emulator.close()
 
@@ -92,16 +97,15 @@ def _replay(
     options: argparse.Namespace,
     recording: Recording,
     emulator: PlayedEmulator,
-    title: str,
-    sha256: str,
+    cartridge: Cartridge,
 ) -> str:
-    recording.prepare(emulator, sha256)
+    recording.prepare(emulator, cartridge.sha256)
     if options.screen == "none":
         for held in recording.held():
             emulator.frame(held)
     else:
-        session = Session(emulator, title=title, rom_sha256=sha256)
-        screen = _screen(options, title)
+        session = Session(emulator, cartridge)
+        screen = _screen(options, cartridge.title)
         try:
             if not show_again(session, screen, Pace(options.speed), recording.held()):
                 return f"stopped after {session.frames} of {recording.frames} frames\n"
@@ -109,17 +113,6 @@ def _replay(
             screen.close()
     recording.check_end(emulator)
     return f"{recording.frames} frames replayed, the RAM is the same as recorded\n"
-
-
-def _rom(path: Path | None) -> tuple[bytes, bool]:
-    """The ROM and whether it needs sound; a game that the project cannot train on may be played."""
-    try:
-        cartridge = load_cartridge(path)
-    except CartridgeError:
-        if path is None or not path.is_file():
-            raise
-        return path.read_bytes(), False
-    return cartridge.data, cartridge.needs_sound
 
 
 def _screen(options: argparse.Namespace, title: str) -> Screen:

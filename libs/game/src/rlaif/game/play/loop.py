@@ -77,9 +77,9 @@ def _carried_out(command: Command, session: Session, state_file: Path) -> str:
         if command is Command.SAVE:
             session.save(state_file)
             return f"saved {state_file}"
+        if not state_file.exists():
+            return "nothing saved yet: F5 saves"
         session.load(state_file)
         return f"loaded {state_file}"
-    except FileNotFoundError:
-        return "nothing saved yet: F5 saves"
     except (OSError, SaveStateError) as error:
         return str(error)

@@ -4,17 +4,21 @@ RecordingError    not a recording, of another game, or the replay led to other R
 """
 
 import base64
-import binascii
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import zstandard
 
 from rlaif.game.capture import LARGEST_STATE_BYTES
+from rlaif.game.files import UnusableFileError, read_bounded
 
 VERSION = 1
+LARGEST_BYTES = 64 * 1024 * 1024
+"""Of a file: hours of play have a few hundred kB."""
+
 BUTTON_NAMES = ("up", "down", "left", "right", "a", "b", "start", "select")
 
 Run = tuple[tuple[str, ...], int]
@@ -127,6 +131,20 @@ class Recording:
         )
 
     @classmethod
+    def read(cls, path: Path) -> "Recording":
+        """The recording in a file.
+
+        Raises:
+            RecordingError: The file cannot be read, or holds something else.
+        """
+        try:
+            return cls.from_json(read_bounded(path, LARGEST_BYTES, "a recording").decode())
+        except FileNotFoundError:
+            raise RecordingError(f"no recording at {path}: correct the path") from None
+        except (UnusableFileError, UnicodeDecodeError) as error:
+            raise RecordingError(f"cannot read the recording {path}: {error}") from error
+
+    @classmethod
     def from_json(cls, text: str) -> "Recording":
         """What `to_json` wrote.
 
@@ -146,7 +164,9 @@ class Recording:
                 inputs=tuple(_run(run) for run in stored["inputs"]),
                 end_ram_sha256=str(stored["end_ram_sha256"]),
             )
-        except (KeyError, TypeError, binascii.Error, json.JSONDecodeError) as error:
+        except RecordingError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise RecordingError(f"not a recording: {error!r}") from error
 
 

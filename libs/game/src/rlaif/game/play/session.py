@@ -6,8 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.game.capture import pack_keyframe
-from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.cartridges import Cartridge
+from rlaif.game.emulator import PyBoyEmulator, SaveStateError
 from rlaif.game.play.recording import Inputs, Recording
+from rlaif.game.savestates import load_state_file
+from rlaif.game.state_origin import write_origin
 
 Held = frozenset[str]
 """Names of the buttons that are down: up, down, left, right, a, b, start, select."""
@@ -40,16 +43,19 @@ class Session:
     """A play that can be saved, loaded and recorded."""
 
     def __init__(
-        self, emulator: PlayedEmulator, *, title: str, rom_sha256: str, state: bytes | None = None
+        self, emulator: PlayedEmulator, cartridge: Cartridge, state_file: Path | None = None
     ) -> None:
-        """Start from power-on, or from `state`.
+        """Start from power-on, or from a save state.
 
         Raises:
-            SaveStateError: The state is not one of this game.
+            SaveStateError: The file cannot be read, or holds no state of this game.
         """
         self.emulator = emulator
-        self._title, self._rom_sha256 = title, rom_sha256
+        self._cartridge = cartridge
         self.frames = 0
+        state = None
+        if state_file is not None:
+            state = load_state_file(emulator, cartridge, state_file)
         self._begin(state)
 
     def _begin(self, state: bytes | None) -> None:
@@ -66,26 +72,35 @@ class Session:
         return self.emulator.screen()
 
     def save(self, path: Path) -> None:
-        """Write a save state; `python -m rlaif.game inspect` reads it, too."""
+        """Write a save state, and beside it of which game it is; `inspect` reads it, too."""
         path.parent.mkdir(parents=True, exist_ok=True)
+        state = self.emulator.save_state()
         partial = path.with_name(path.name + ".part")
-        partial.write_bytes(self.emulator.save_state())
+        partial.write_bytes(state)
         partial.replace(path)
+        game = self._cartridge
+        write_origin(path, state, title=game.title, rom_sha256=game.sha256)
 
     def load(self, path: Path) -> None:
         """Go on from a save state; the recording starts anew there.
 
         Raises:
-            OSError: The file cannot be read.
-            SaveStateError: It is not a save state of this game.
+            SaveStateError: The file cannot be read, or holds no state of this game; play stands
+                where it stood.
         """
-        self._begin(path.read_bytes())
+        here = self.emulator.save_state()
+        try:
+            state = load_state_file(self.emulator, self._cartridge, path)
+        except SaveStateError:
+            self.emulator.load_state(here)
+            raise
+        self._begin(state)
 
     def recording(self) -> Recording:
         """What was played since power-on or since the last load."""
         return Recording(
-            title=self._title,
-            rom_sha256=self._rom_sha256,
+            title=self._cartridge.title,
+            rom_sha256=self._cartridge.sha256,
             emulator=self.emulator.identity.model_dump(),
             start=None if self._start is None else pack_keyframe(self._start).data,
             inputs=self._inputs.runs,

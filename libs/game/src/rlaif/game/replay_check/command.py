@@ -5,12 +5,10 @@ import json
 import sys
 from pathlib import Path
 
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import BadRomError, EmulatorError
-from rlaif.game.replay_check.findings import Report
-from rlaif.game.replay_check.plan import CheckPlan
+from rlaif.game.cartridges import CartridgeError, load_cartridge
+from rlaif.game.emulator import EmulatorError
+from rlaif.game.replay_check.plan import CheckPlan, WrongPlanError
 from rlaif.game.replay_check.run import check_rom_replays
-from rlaif.game.rom_checks import CartridgeError, check_rom
 
 _DEFAULT = CheckPlan()
 _HELP = "prove on any Game Boy ROM that a replay is the same play"
@@ -26,6 +24,11 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `run` reads."""
     parser.add_argument("rom", type=Path, nargs="?", help="ROM; the embedded game when left out")
+    parser.add_argument(
+        "--allow-modified",
+        action="store_true",
+        help="take a randomizer or a hack of Oracle of Seasons too",
+    )
     for name, meaning in (
         ("segments", "segments to capture and replay"),
         ("steps", "decision steps a segment"),
@@ -44,26 +47,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check, print progress, a table and one line of JSON; 0 when every replay is proved."""
+    """Check, print progress, a table and one line of JSON; 0 when every replay is proved.
+
+    1 when something failed or nothing was proved, 2 when the ROM or the plan cannot be used; the
+    reason is then one line on standard error.
+    """
     plan = CheckPlan(**{name: getattr(options, name) for name in vars(_DEFAULT)})
     try:
-        rom = load_cartridge().data if options.rom is None else options.rom.read_bytes()
-        report = _checked(rom, plan, str(options.rom))
-    except (CartridgeError, EmulatorError, OSError) as error:
+        plan.check()
+        cartridge = load_cartridge(options.rom, allow_modified=options.allow_modified)
+        report = check_rom_replays(cartridge, plan, _say)
+    except (CartridgeError, EmulatorError, WrongPlanError) as error:
         sys.stderr.write(f"{error}\n")
-        return 1
+        return 2
     _say("")
     _say(report.table())
     _say(json.dumps({"check": "replay", **report.as_dict(), "plan": vars(plan)}))
     return 0 if report.passed else 1
-
-
-def _checked(rom: bytes, plan: CheckPlan, name: str) -> Report:
-    try:
-        return check_rom_replays(rom, plan, _say)
-    except BadRomError:
-        check_rom(rom, name)  # knows better what the file is
-        raise
 
 
 def _say(line: str) -> None:

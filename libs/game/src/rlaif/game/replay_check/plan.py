@@ -1,4 +1,7 @@
-"""How a ROM is played for the check: numbers in, the same random actions for every emulator out."""
+"""How a ROM is played for the check: numbers in, the same random actions for every emulator out.
+
+WrongPlanError    so little is to be played that nothing could be proved
+"""
 
 import random
 from dataclasses import dataclass, replace
@@ -8,6 +11,11 @@ from rlaif.game.emulator import Emulator
 
 _LONGEST_HOLD = 12
 _BOOT_PRESS_FRAMES = 8
+_MAY_BE_ZERO = frozenset({"boot_frames", "boot_presses", "seed"})
+
+
+class WrongPlanError(ValueError):
+    """The plan proves nothing; the message says which number is wrong."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,7 @@ class CheckPlan:
         boot_presses: Random presses after that, eight frames each, to get past title screens.
         trace_steps: Steps after boot that are compared between processes and settings.
         save_points: States to save and load in the middle of play.
-        tampered: Segments to tamper with.
+        tampered: Segments to tamper with; 0 only for a second look with the other sound setting.
         seed: Of all random actions.
     """
 
@@ -35,6 +43,20 @@ class CheckPlan:
     save_points: int = 40
     tampered: int = 20
     seed: int = 0
+
+    def check(self) -> None:
+        """See that every check has something to look at.
+
+        Raises:
+            WrongPlanError: A number is too small.
+        """
+        for name, number in vars(self).items():
+            least = 0 if name in _MAY_BE_ZERO else 1
+            if number < least:
+                raise WrongPlanError(
+                    f"--{name.replace('_', '-')} {number} leaves nothing to prove: "
+                    f"give {least} or more"
+                )
 
     def actions(self, number: int, purpose: str) -> list[Action]:
         """`number` random actions; each is held for 1 to 12 steps, as a player would.

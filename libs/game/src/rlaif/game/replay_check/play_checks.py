@@ -29,7 +29,7 @@ def trace(rom: bytes, plan: CheckPlan, sound: bool) -> list[str]:
     return digests
 
 
-def same_in_two_processes(rom: bytes, plan: CheckPlan, *, sound: bool = False) -> Finding:
+def same_in_two_processes(rom: bytes, plan: CheckPlan, *, sound: bool) -> Finding:
     """The same seed gives the same RAM in a process of its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         other = pool.submit(trace, rom, plan, sound)
@@ -41,6 +41,42 @@ def same_in_two_processes(rom: bytes, plan: CheckPlan, *, sound: bool = False) -
         "ok" if same == len(here) else "failed",
         f"{same} of {len(here)} digests are the same",
     )
+
+
+def digest_covers(start: bytes, make: Make) -> Finding:
+    """A changed byte in any memory of the game changes the digest; changed back, it is as before.
+
+    Tried at the first, a middle and the last byte of each bank.
+    """
+    emulator = make()
+    emulator.load_state(start)
+    blind: list[str] = []
+    places = 0
+    for name, (bank, first, last) in emulator.memories.items():
+        for where in (first, (first + last) // 2, last):
+            places += 1
+            if not _is_seen(emulator, bank, where):
+                blind.append(f"0x{where:04X} of {name}")
+    emulator.close()
+    return Finding(
+        "the digest covers all memory",
+        "failed" if blind else "ok",
+        f"{places - len(blind)} of {places} changed bytes change it"
+        + (f"; not {blind[0]}" if blind else ""),
+    )
+
+
+def _is_seen(emulator: PyBoyEmulator, bank: int | None, where: int) -> bool:
+    kept = (
+        emulator.read(where, where + 1)
+        if bank is None
+        else emulator.read_bank(bank, where, where + 1)
+    )
+    before = emulator.ram_digest()
+    emulator.poke(bank, where, kept[0] ^ 0xFF)
+    changed = emulator.ram_digest()
+    emulator.poke(bank, where, kept[0])
+    return changed != before == emulator.ram_digest()
 
 
 def save_and_load(start: bytes, plan: CheckPlan, make: Make) -> Finding:

@@ -1,22 +1,21 @@
 """All checks on one ROM, one after the other, with a line of progress for each."""
 
-import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 
 from rlaif.contracts.captures import GameIdentity
+from rlaif.game.cartridges import Cartridge
 from rlaif.game.emulator import PyBoyEmulator
 from rlaif.game.real_time_clock import has_clock
 from rlaif.game.replay_check import play_checks
 from rlaif.game.replay_check.findings import Finding, Report
 from rlaif.game.replay_check.plan import CheckPlan
 from rlaif.game.replay_check.segment_checks import SegmentChecks
-from rlaif.game.rom_checks import rom_title
 
 LATER_SECONDS = 2.1
 """On a cartridge with a clock the last check waits until this much time has passed."""
 
-_WITH_SOUND_SHARE = 10
+_OTHER_SETTING_SHARE = 10
 _CGB_FLAG, _MAPPER, _RAM_SIZE = 0x143, 0x147, 0x149
 _MAPPERS = {0x00: "no mapper", 0x08: "no mapper"} | {
     code: name
@@ -31,7 +30,7 @@ _MAPPERS = {0x00: "no mapper", 0x08: "no mapper"} | {
 
 
 def check_rom_replays(
-    rom: bytes,
+    cartridge: Cartridge,
     plan: CheckPlan,
     say: Callable[[str], None],
     sleep: Callable[[float], None] = time.sleep,
@@ -39,7 +38,7 @@ def check_rom_replays(
     """Find out whether captures of this game can be trusted; it knows nothing of the game.
 
     Args:
-        rom: The ROM.
+        cartridge: The game; it is played with the sound setting that training uses.
         plan: How much to play.
         say: Called with each line of progress.
         sleep: Waits so many seconds; only used for a cartridge with a clock.
@@ -48,52 +47,55 @@ def check_rom_replays(
         BadRomError: PyBoy refuses the ROM.
     """
     started = time.monotonic()
-    game = GameIdentity(title=rom_title(rom), rom_sha256=hashlib.sha256(rom).hexdigest())
+    game = cartridge.identity
     findings = []
-    for finding in _all_checks(rom, game, plan, say, sleep):
+    for finding in _all_checks(cartridge, plan, say, sleep):
         seconds = time.monotonic() - started
         say(f"{seconds:4.0f} s  {finding.check}: {finding.result}, {finding.detail}")
         findings.append(finding)
     return Report(
         title=game.title,
         rom_sha256=game.rom_sha256,
-        hardware=hardware(rom),
+        hardware=hardware(cartridge.data),
         findings=tuple(findings),
         seconds=round(time.monotonic() - started, 1),
     )
 
 
 def _all_checks(
-    rom: bytes,
-    game: GameIdentity,
+    cartridge: Cartridge,
     plan: CheckPlan,
     say: Callable[[str], None],
     sleep: Callable[[float], None],
 ) -> Iterator[Finding]:
-    def silent() -> PyBoyEmulator:
-        return PyBoyEmulator(rom)
+    rom, game, sound = cartridge.data, cartridge.identity, cartridge.needs_sound
 
-    def sounding() -> PyBoyEmulator:
-        return PyBoyEmulator(rom, sound_emulated=True)
+    def as_trained() -> PyBoyEmulator:
+        return PyBoyEmulator(rom, sound_emulated=sound)
 
-    live = silent()
+    def otherwise() -> PyBoyEmulator:
+        return PyBoyEmulator(rom, sound_emulated=not sound)
+
+    live = as_trained()
     plan.boot(live)
     start, saved_at = live.save_state(), time.monotonic()
-    first = play_checks.play_digest(start, plan, silent)
-    yield play_checks.same_in_two_processes(rom, plan)
-    yield play_checks.save_and_load(start, plan, silent)
-    yield play_checks.frames_at_once(start, silent)
-    yield play_checks.drawn_or_not(start, plan, silent)
-    yield from _segments(live, silent(), game, plan, plan.segments, "segments", say)
-    loud = sounding()
-    plan.boot(loud)
-    few = max(1, plan.segments // _WITH_SOUND_SHARE)
-    yield from _segments(loud, sounding(), game, plan, few, "segments with sound", say)
+    first = play_checks.play_digest(start, plan, as_trained)
+    yield play_checks.digest_covers(start, as_trained)
+    yield play_checks.same_in_two_processes(rom, plan, sound=sound)
+    yield play_checks.save_and_load(start, plan, as_trained)
+    yield play_checks.frames_at_once(start, as_trained)
+    yield play_checks.drawn_or_not(start, plan, as_trained)
+    yield from _segments(live, as_trained(), game, plan, plan.segments, "segments", say)
+    other = otherwise()
+    plan.boot(other)
+    few = max(1, plan.segments // _OTHER_SETTING_SHARE)
+    name = f"segments {'without' if sound else 'with'} sound"
+    yield from _segments(other, otherwise(), game, plan, few, name, say)
     yield _sound_matters(rom, plan)
     if has_clock(rom):
         sleep(max(0.0, saved_at + LATER_SECONDS - time.monotonic()))
     yield _played_later(
-        play_checks.play_digest(start, plan, silent) == first, time.monotonic() - saved_at
+        play_checks.play_digest(start, plan, as_trained) == first, time.monotonic() - saved_at
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from rlaif.contracts.captures import GameIdentity
-from rlaif.game.capture import KeyframeError
+from rlaif.game.capture import KeyframeError, pack_keyframe, unpack_keyframe
 from rlaif.game.emulator import PyBoyEmulator
 from rlaif.game.replay import ReplayError, replay
 from rlaif.game.replay_check.findings import Finding
@@ -39,6 +39,7 @@ class SegmentChecks:
         """Play on in `live`, where it stands."""
         self._live, self._second, self._game = live, second, game
         self._ends: set[str] = set()
+        self._moved = 0
         self._first_trouble = ""
         self._same = self._captured = 0
         self._tampering = Tampering(second, game.rom_sha256)
@@ -53,6 +54,8 @@ class SegmentChecks:
             self._same += not trouble
             self._first_trouble = self._first_trouble or trouble
             self._ends.add(recorded.capture.end_ram_sha256)
+            capture = recorded.capture
+            self._moved += capture.start_ram_sha256 != capture.end_ram_sha256
             if plan.tampered and not trouble and self._captured % every == 0:
                 self._tampering.try_on(recorded)
             if self._captured % max(1, segments // _REPORTS) == 0:
@@ -67,7 +70,15 @@ class SegmentChecks:
             + (f"; {self._first_trouble}" if self._first_trouble else ""),
         )
         yield from self._tampering.findings()
-        if len(self._ends) < self._captured:
+        if not self._moved:
+            yield Finding(
+                f"{name}: liveliness",
+                "failed",
+                f"nothing is proved: in none of {self._captured} segments did the game's RAM "
+                "change; play it past its title (--boot-frames, --boot-presses), or give "
+                "another ROM",
+            )
+        elif len(self._ends) < self._captured:
             yield Finding(
                 f"{name}: liveliness",
                 "note",
@@ -90,8 +101,10 @@ class Tampering:
         self._segments += 1
         self._changed += self._an_action_matters(recorded)
         capture, keyframe = recorded.capture, recorded.keyframe
-        damaged = bytearray(keyframe.data)
-        damaged[len(damaged) // 2] ^= 0xFF
+        # Of the packed bytes one may not matter; of the state every one is in its digest.
+        state = bytearray(unpack_keyframe(keyframe.data, keyframe.sha256))
+        state[len(state) // 2] ^= 0xFF
+        damaged = pack_keyframe(bytes(state)).data
         sound = not capture.emulator.sound_emulated
         forgeries: dict[str, dict[str, Any]] = {
             "the digest at the start": {"start_ram_sha256": _FORGED},
@@ -106,7 +119,7 @@ class Tampering:
             self._forge(what, replace(recorded, capture=capture.model_copy(update=update)))
         self._forge(
             "a byte of the keyframe",
-            replace(recorded, keyframe=keyframe._replace(data=bytes(damaged))),
+            replace(recorded, keyframe=keyframe._replace(data=damaged)),
         )
 
     def findings(self) -> Iterable[Finding]:
