@@ -350,7 +350,7 @@ def states_of(cartridge: Cartridge, options: argparse.Namespace) -> dict[str, by
     if options.rom is None:
         return scenes(cartridge)
     emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
-    state = initial_state(emulator, None)
+    state = initial_state(emulator, cartridge, None)
     emulator.close()
     return {"power-on": state}
 

@@ -12,8 +12,9 @@ from typing import Any
 from rlaif.game.cartridges import CartridgeError, load_cartridge
 from rlaif.game.emulator import EmulatorError, PyBoyEmulator
 from rlaif.game.files import UnusableFileError, read_bounded
-from rlaif.game.inspection import moment_facts, power_on, rom_facts
+from rlaif.game.inspection import moment_facts, rom_facts
 from rlaif.game.inspection_text import as_text
+from rlaif.game.power_on import NoStartError, bring_to_control
 from rlaif.game.rom_checks import LARGEST_ROM_BYTES
 from rlaif.game.savestates import is_state, load_state_file
 
@@ -23,11 +24,11 @@ To check the memory map against your own game: save a state with PyBoy, then
   rlaif-game inspect game.gbc.state --rom game.gbc
 and compare hearts, rupees, position, room and map with the screen.
 
-A ROM alone is played from power-on with START until the player has control. Oracle of Seasons asks
-for a file name first, so give a save state. Nothing is written, no battery save is read.
+A ROM alone is played from power-on until the player has control: with START, Oracle of Seasons
+through its file screens. Nothing is written, no battery save is read.
 """
 _NOT_IN_PLAY = (
-    "The game is not in play after START was pressed for 32 seconds: make a save state in play and "
+    "The game did not come into play by itself: {why}. Make a save state in play (`play`, F5) and "
     "inspect that."
 )
 _UNKNOWN_GAME = "Nothing is known of this game's memory: what follows may mean nothing."
@@ -93,9 +94,11 @@ def inspect_file(
         if state_file:
             state = load_state_file(emulator, cartridge, state_file)
             facts["state"] = {"path": str(state_file), "size_bytes": len(state)}
-        elif not power_on(emulator):
-            return {**facts, "note": _NOT_IN_PLAY}
+        else:
+            bring_to_control(emulator, cartridge)
         moment = moment_facts(emulator, cartridge)
+    except NoStartError as error:
+        return {**facts, "note": _NOT_IN_PLAY.format(why=error)}
     finally:
         emulator.close()
     if cartridge.game == "other":

@@ -4,7 +4,6 @@ import hashlib
 from typing import Any
 
 from rlaif.game import predicates
-from rlaif.game.actions import Action
 from rlaif.game.blocks import RamBlocks, read_blocks
 from rlaif.game.cartridges import Cartridge
 from rlaif.game.describe import describe
@@ -23,8 +22,6 @@ from rlaif.game.state import decode as decode_state
 from rlaif.game.stories import story_of
 from rlaif.game.symbols import GROUPS, Symbol
 
-_PRESSES = 120
-_PRESS_FRAMES = 8
 _ROOM_NAMES = {"seedling-vale": SEEDLING_ROOMS}
 
 
@@ -38,21 +35,6 @@ def rom_facts(cartridge: Cartridge) -> dict[str, Any]:
         "sha1": hashlib.sha1(cartridge.data, usedforsecurity=False).hexdigest(),
         "sha256": cartridge.sha256,
     }
-
-
-def power_on(emulator: Emulator) -> bool:
-    """Press START now and then until the player has control.
-
-    Returns:
-        Whether he has it after 1,920 frames at most.
-    """
-    for _ in range(_PRESSES):
-        emulator.step(Action.START, _PRESS_FRAMES)
-        emulator.step(Action.NOP, _PRESS_FRAMES)
-        if predicates.has_control(read_blocks(emulator)):
-            emulator.tick(_PRESS_FRAMES)
-            return True
-    return False
 
 
 def moment_facts(emulator: Emulator, cartridge: Cartridge) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class GameEnv:
             self.cartridge.data, sound_emulated=self.cartridge.needs_sound
         )
         self.starts = starts or start_set(
-            self.emulator, config.start_paths, config.initial_state_weights
+            self.emulator, self.cartridge, config.start_paths, config.initial_state_weights
         )
         self._rewards = EpisodeRewards(preset(config.reward_preset))
         self._encoder = Encoder(memory)

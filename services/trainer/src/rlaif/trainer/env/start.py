@@ -1,7 +1,4 @@
-"""Where episodes start: save states, one of which is chosen for each episode.
-
-NoStartError    the game did not come from power-on to a point where the player can act
-"""
+"""Where episodes start: save states, one of which is chosen for each episode."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,22 +7,20 @@ from typing import Protocol
 
 import numpy as np
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import read_blocks
-from rlaif.game.emulator import Emulator
-from rlaif.game.predicates import has_control
+from rlaif.game.blocks import RamBlocks, read_blocks
+from rlaif.game.cartridges import Cartridge
+from rlaif.game.emulator import Emulator, PyBoyEmulator
+from rlaif.game.power_on import NoStartError, bring_to_control
+from rlaif.game.predicates import is_dying, is_running
+from rlaif.game.savestates import load_state_file
 from rlaif.trainer.env.recorder import Keyframe
+from rlaif.trainer.env.waiting import plays_alone
 
 POWER_ON = "power-on"
 """Provenance of the state that the game itself leads to."""
 
-_PRESS_FRAMES = 8
-_BOOT_FRAMES_MAX = 6_000
-"""100 seconds of game: longer than any boot screen, shorter than an intro."""
-
-
-class NoStartError(Exception):
-    """The game did not come to a point where the player can act."""
+_LONGEST_SCENE_FRAMES = 6_000
+_LOOK_EVERY = 8
 
 
 @dataclass(frozen=True)
@@ -87,43 +82,74 @@ class StartSet:
         return self._starts[int(rng.choice(len(self._starts), p=self._shares))]
 
 
-def start_set(emulator: Emulator, paths: Sequence[Path], weights: Sequence[float] = ()) -> StartSet:
+def start_set(
+    emulator: Emulator, cartridge: Cartridge, paths: Sequence[Path], weights: Sequence[float] = ()
+) -> StartSet:
     """The starts in these files; without files the state that power-on leads to.
 
     Raises:
-        NoStartError: No control within 100 seconds of game: pass a save state.
-        SaveStateError: A file is not a save state of this game and emulator version.
+        NoStartError: The game did not come into play by itself: pass a save state.
+        SaveStateError: A file cannot be read, or is no save state of this game and emulator.
         ValueError: The weights do not fit.
-        OSError: A file cannot be read.
     """
     if not paths:
-        return StartSet([Start.of(initial_state(emulator, None), POWER_ON)])
-    starts = [Start.of(initial_state(emulator, path), path.name) for path in paths]
+        return StartSet([Start.of(initial_state(emulator, cartridge, None), POWER_ON)])
+    starts = [Start.of(initial_state(emulator, cartridge, path), path.name) for path in paths]
     return StartSet(starts, weights)
 
 
-def initial_state(emulator: Emulator, path: Path | None) -> bytes:
+def initial_state(emulator: Emulator, cartridge: Cartridge, path: Path | None) -> bytes:
     """The save state at which episodes start; the emulator is left in it.
 
-    Without a path the game is started from power-on, START pressed now and then, until the player
-    has control. The same ROM gives the same state.
+    Without a path the game is played from power-on until the player has control. The same ROM
+    gives the same state.
 
     Raises:
-        NoStartError: No control within 100 seconds of game: pass a save state.
-        SaveStateError: The file is not a save state of this emulator version.
-        OSError: The file cannot be read.
+        NoStartError: The game did not come into play by itself: pass a save state.
+        SaveStateError: The file cannot be read, or is no save state of this game and emulator.
     """
     if path is not None:
-        state = path.read_bytes()
-        emulator.load_state(state)
-        return state
-    for _ in range(_BOOT_FRAMES_MAX // (2 * _PRESS_FRAMES)):
-        emulator.step(Action.START, _PRESS_FRAMES)
-        emulator.step(Action.NOP, _PRESS_FRAMES)
-        if has_control(read_blocks(emulator)):
-            emulator.tick(_PRESS_FRAMES)
-            return emulator.save_state()
+        return load_state_file(emulator, cartridge, path)
+    bring_to_control(emulator, cartridge)
+    return emulator.save_state()
+
+
+def check_starts(cartridge: Cartridge, paths: Sequence[Path]) -> None:
+    """See that episodes can begin: at each of these states, or at power-on without any.
+
+    Takes as long as the game needs to come into play, and a few milliseconds a state. A game of
+    whose memory nothing is known is believed to be in play at a state.
+
+    Raises:
+        NoStartError: No button matters there, or the game did not come into play by itself.
+        SaveStateError: A file cannot be read, or is no save state of this game and emulator.
+    """
+    emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    try:
+        if not paths:
+            bring_to_control(emulator, cartridge)
+        for path in paths:
+            load_state_file(emulator, cartridge, path)
+            if cartridge.game != "other":
+                _wait_for_a_button_that_matters(emulator, path)
+    finally:
+        emulator.close()
+
+
+def _wait_for_a_button_that_matters(emulator: Emulator, path: Path) -> None:
+    if not is_running(read_blocks(emulator)):
+        raise NoStartError(
+            f"{path} is no moment of play: the game shows its title or its files there"
+        )
+    for _ in range(_LONGEST_SCENE_FRAMES // _LOOK_EVERY):
+        if _can_act(read_blocks(emulator)):
+            return
+        emulator.tick(_LOOK_EVERY)
     raise NoStartError(
-        f"the player had no control within {_BOOT_FRAMES_MAX} frames of power-on: make a save "
-        "state in play and set TRAINER_INITIAL_STATE_PATH to it"
+        f"no button did anything in the {_LONGEST_SCENE_FRAMES} frames after {path}: the player "
+        "dies there, or a scene has no end"
     )
+
+
+def _can_act(ram: RamBlocks) -> bool:
+    return is_running(ram) and not is_dying(ram) and not plays_alone(ram)

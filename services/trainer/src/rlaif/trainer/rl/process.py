@@ -421,6 +421,7 @@ def main(arguments: list[str]) -> int:
         settings = TrainerSettings.model_validate_json(record.settings)
         training = Training(settings, record, run_file.parent, commands, messages)
         try:
+            checks.check_start(settings)
             _join_ray(settings)
             training.run()
         except (checks.WrongSettingsError, checkpoints.CheckpointError) as error:

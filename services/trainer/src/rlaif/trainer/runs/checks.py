@@ -12,9 +12,11 @@ from pydantic import ValidationError
 from rlaif.contracts.observation import LAYOUT_VERSION
 from rlaif.game.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.emulator import EmulatorError, PyBoyEmulator
+from rlaif.game.power_on import NoStartError
 from rlaif.game.savestates import load_state_file
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.service.settings import describe
+from rlaif.trainer.env.start import check_starts
 from rlaif.trainer.runs import checkpoints
 from rlaif.trainer.settings import TrainerSettings
 
@@ -102,6 +104,30 @@ def check(settings: TrainerSettings, resumed: Path | None = None) -> None:
             f"{settings.ray_address or 'not set'}: give the cluster's dashboard, such as "
             "http://ray-head:8265"
         )
+
+
+def check_start(settings: TrainerSettings) -> None:
+    """See that an episode can begin; about a second, for Oracle of Seasons from power-on twenty.
+
+    The training process asks this first: were it found out by the environments, it would be a
+    runner's death, and the run would be tried again and again.
+
+    Raises:
+        WrongSettingsError: It cannot, and never will with this ROM and these save states.
+    """
+    try:
+        cartridge = load_cartridge(settings.rom_path)
+        check_starts(cartridge, [path for path, _ in settings.initial_states])
+    except CartridgeError as error:
+        raise WrongSettingsError(f"ROM_PATH: {error}") from error
+    except EmulatorError as error:
+        raise WrongSettingsError(f"TRAINER_INITIAL_STATE_PATH or _PATHS: {error}") from error
+    except NoStartError as error:
+        raise WrongSettingsError(
+            f"{cartridge.title or 'the game'} cannot be started: {error}. Play it to where "
+            "episodes shall begin (make play ROM=…), save with F5, and set "
+            "TRAINER_INITIAL_STATE_PATH to the file that it names"
+        ) from error
 
 
 def read_reward_model(path: Path) -> tuple[bytes, int]:
