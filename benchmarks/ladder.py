@@ -52,8 +52,9 @@ from gymnasium.utils import seeding
 from scenes import scenes
 from trainers import environment
 
-from rlaif.game.cartridges import Cartridge, load_cartridge
+from rlaif.game.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.power_on import NoStartError
 from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.env.game_env import GameEnv
 from rlaif.trainer.env.recorder import CaptureContext
@@ -277,8 +278,12 @@ def main() -> int:
         sys.exit(f"--steps {options.steps}: give more than the {FIRST_STEPS} that are not timed")
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     core = pin_to_one_core()
-    cartridge = load_cartridge(options.rom)
-    states = states_of(cartridge, options)
+    try:
+        cartridge = load_cartridge(options.rom)
+        states = states_of(cartridge, options)
+    except (CartridgeError, NoStartError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
     starts = [Start.of(state, name) for name, state in states.items()]
     ladder = Ladder(cartridge, starts, options)
     ladder.prove()

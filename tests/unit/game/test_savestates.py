@@ -110,6 +110,18 @@ def test_a_state_of_oracle_of_ages_is_refused_on_oracle_of_seasons(start, other_
         load_checked(start(cartridge.data), cartridge, state, "my.state")
 
 
+def test_a_state_of_oracle_of_seasons_is_refused_on_a_game_that_cannot_have_written_it(
+    start, other_game
+):
+    cartridge = other_game()
+    foreign = start(cartridge.data)
+    for at, byte in enumerate(b"Z11216-0", start=0xC5B2):
+        foreign._pyboy.memory[at] = byte
+    state = foreign.save_state()
+    with pytest.raises(WrongStateError, match="state of Oracle of Seasons, not of TINY"):
+        load_checked(start(cartridge.data), cartridge, state, "my.state")
+
+
 def test_a_state_without_a_sign_of_another_game_is_taken(start, other_game):
     cartridge = as_oracle(other_game())
     emulator = start(cartridge.data)

@@ -105,6 +105,22 @@ def test_a_file_that_is_no_rom_ends_the_demo_before_anything_starts(
     assert not (tmp_path / "var").exists()
 
 
+def test_a_game_that_training_cannot_begin_on_ends_the_demo_before_anything_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    rom = bytearray(0x8000)
+    rom[0x100:0x102] = bytes.fromhex("18fe")  # jr to itself
+    for byte in rom[0x134:0x14D]:
+        rom[0x14D] = rom[0x14D] - byte - 1 & 0xFF
+    path = tmp_path / "still.gb"
+    path.write_bytes(rom)
+    assert main(["--rom", str(path), "--data-dir", str(tmp_path / "var")]) == 2
+    told = capsys.readouterr().err
+    assert "cannot be started: after 6000 frames" in told
+    assert "save with F5, and set TRAINER_INITIAL_STATE_PATH" in told
+    assert not (tmp_path / "var").exists()
+
+
 def test_the_rom_of_the_settings_is_checked_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):

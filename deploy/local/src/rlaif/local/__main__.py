@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 
@@ -34,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     display = Display(Console(stderr=False))
     rom = _rom(arguments.rom)
     try:
-        load_cartridge(rom)
+        _check_game(rom, display)
     except CartridgeError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -68,6 +69,28 @@ def _rom(given: Path | None) -> Path | None:
     if given is None and os.environ.get("ROM_PATH"):
         given = Path(os.environ["ROM_PATH"])
     return given.resolve() if given is not None else None
+
+
+def _check_game(rom: Path | None, display: Display) -> None:
+    """See that the game is a ROM, and that training can begin on one of the user's.
+
+    Raises:
+        CartridgeError: The file is no ROM that can be used, or the game does not come into play.
+    """
+    load_cartridge(rom)
+    if rom is None:
+        return
+    display.note("starting the game once, to see whether training can begin")
+    # Only here: who gave a wrong file need not wait for what the trainer imports.
+    from rlaif.trainer.runs.checks import WrongSettingsError, check_start
+    from rlaif.trainer.settings import TrainerSettings
+
+    try:
+        check_start(TrainerSettings(rom_path=rom))
+    except ValidationError:
+        return  # the trainer says what is wrong with its other settings
+    except WrongSettingsError as error:
+        raise CartridgeError(str(error)) from error
 
 
 async def _run(

@@ -161,7 +161,8 @@ def check_game(emulator: Emulator, cartridge: Cartridge, name: str) -> None:
             f"{name} is a state of the embedded game, not of {cartridge.title}: give no ROM"
         )
     # A game that writes the string holds it.
-    if found == SAVEFILE_STRING and SAVEFILE_STRING not in cartridge.data:
+    foreign = cartridge.game == "other" and SAVEFILE_STRING not in cartridge.data
+    if foreign and found == SAVEFILE_STRING:
         raise WrongStateError(
             f"{name} is a state of Oracle of Seasons, not of {cartridge.title}: "
             "give the ROM that it was made with"
