@@ -122,6 +122,25 @@ def test_a_state_of_oracle_of_seasons_is_refused_on_a_game_that_cannot_have_writ
         load_checked(start(cartridge.data), cartridge, state, "my.state")
 
 
+@pytest.mark.parametrize("colour", [True, False])
+def test_a_state_of_a_rom_with_other_code_is_refused(start, other_game, tmp_path, colour):
+    cartridge = other_game(colour=colour)
+    moved = bytearray(cartridge.data)
+    moved[0x250:0x350], moved[0x101:0x104] = moved[0x150:0x250], bytes.fromhex("c35002")
+    moved[0x150:0x250] = bytes(0x100)
+    path = tmp_path / "moved.gbc"
+    path.write_bytes(moved)
+    other = load_cartridge(path)
+    states = {game.sha256: start(game.data, 240).save_state() for game in (cartridge, other)}
+    for game in (cartridge, other):
+        for made_with, state in states.items():
+            if made_with == game.sha256:
+                load_checked(start(game.data), game, state, "my.state")
+                continue
+            with pytest.raises(WrongStateError, match=r"it waits at 0x0\d\w\w, where TINY has no"):
+                load_checked(start(game.data), game, state, "my.state")
+
+
 def test_a_state_without_a_sign_of_another_game_is_taken(start, other_game):
     cartridge = as_oracle(other_game())
     emulator = start(cartridge.data)

@@ -7,10 +7,12 @@ nothing of the game. So another game is told from what lies beside the state and
     the save-file string   Oracle of Seasons and Oracle of Ages write different ones
     the pictures           nearly every tile in video memory of the embedded game is in its ROM
     the size               cartridge RAM is part of a state
+    the CPU                while it waits for the next frame it stands on a HALT of its ROM
 
 A state that shows none of these is taken. WrongStateError says why one is not.
 """
 
+import struct
 from pathlib import Path
 
 from rlaif.game.blocks import read_blocks
@@ -32,6 +34,10 @@ _OTHER_EMULATORS = {
     b"PK\x03\x04": "a ZIP archive",
 }
 _RAM_BANK = 8 * 1024
+_CPU_POINTERS = {True: 22, False: 12}
+"""Where HL, SP and PC are in a state of format 29, by colour mode; the halt flag is 8 bytes on."""
+
+_HALT = 0x76
 _SAVEFILE = address("wSavefileString")
 _TILES = (0x8000, 0x9800)
 _TILE_BYTES = 16
@@ -98,6 +104,7 @@ def load_checked(emulator: Emulator, cartridge: Cartridge, state: bytes, name: s
     except SaveStateError as error:
         raise SaveStateError(f"{name}: {error}") from error
     check_game(emulator, cartridge, name)
+    _check_place(emulator, cartridge, state, name)
 
 
 def check_state_file(state: bytes, name: str, *, version: str, colour: bool) -> None:
@@ -166,6 +173,18 @@ def check_game(emulator: Emulator, cartridge: Cartridge, name: str) -> None:
         raise WrongStateError(
             f"{name} is a state of Oracle of Seasons, not of {cartridge.title}: "
             "give the ROM that it was made with"
+        )
+
+
+def _check_place(emulator: Emulator, cartridge: Cartridge, state: bytes, name: str) -> None:
+    """See that a CPU that waits stands on the HALT that made it wait; most states wait."""
+    at = _CPU_POINTERS[emulator.has_banks]
+    _, _, place = struct.unpack_from("<HHH", state, at)
+    waits = state[at + 8]
+    if waits and emulator.read(place, place + 1)[0] != _HALT:
+        raise WrongStateError(
+            f"{name} is a state of another game: it waits at 0x{place:04X}, where "
+            f"{cartridge.title or 'this ROM'} has no HALT; give the ROM that it was made with"
         )
 
 
