@@ -35,10 +35,10 @@ FOREIGN = {
 LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
 CODE = re.compile(r"`([^`\n]+)`")
 NAMED_BEFORE_LINK = re.compile(
-    r"`(?P<name>[A-Za-z_][\w.]*)`\s*\(\[[^\]]*\]\((?P<target>[^)\s]+\.py)\)"
+    r"`(?P<name>(?:[A-Z]\w*\.)?\w+)`\s*\(\[[^\]]*\]\((?P<target>[^)\s]+\.py)\)"
 )
 NAMED_AFTER_LINK = re.compile(
-    r"\[[^\]]*\]\((?P<target>[^)\s]+\.py)\)\s+`(?P<name>[A-Za-z_][\w.]*)`"
+    r"\[[^\]]*\]\((?P<target>[^)\s]+\.py)\)\s+`(?P<name>(?:[A-Z]\w*\.)?\w+)`"
 )
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 

@@ -145,6 +145,8 @@ async def test_the_training_says_where_it_stands(client):
     body = (await client.get("/training")).json()
     assert (body["state"], body["labels"], body["episodes"]) == ("idle", 40, 5)
     assert body["waiting_for"] == ["0 new labels, needs 12"]
+    assert {"what": "new labels", "found": 0, "least": 12} in body["needs"]
+    assert body["pairs"]["found"] >= body["pairs"]["least"] == 20
     assert body["last_attempt"]["outcome"] == "published"
     assert body["last_attempt"]["metrics"]["heldout_accuracy"] > 0.6
 

@@ -19,7 +19,7 @@ from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.sides import CandidateSettings
-from rlaif.reward_model.training import Training, TrainingRules
+from rlaif.reward_model.training import Need, Training, TrainingRules
 from rlaif.reward_model.watchdog import Alarm, Watchdog, WatchdogSettings
 from rlaif.reward_model.wiring import candidate_settings, training_rules, watchdog_settings
 from rlaif.service.metrics import ServiceMetrics
@@ -80,6 +80,9 @@ async def test_it_waits_for_enough_labels_and_says_what_is_missing(world):
     training.hint("")
     await training.step()
     assert training.status().waiting_for == ("20 labels, needs 24", "3 episodes, needs 4")
+    assert Need("labels", 20, 24) in training.status().needs
+    assert Need("new labels", 20, 12) in training.status().needs
+    assert training.status().pairs is None
     assert world.publisher.published == []
 
 

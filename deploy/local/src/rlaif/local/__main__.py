@@ -105,7 +105,7 @@ async def _run(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, supervisor.ask_to_stop)
-    display.note(f"page  {stack.urls['hud']}    logs  {home.root / 'logs'}")
+    display.note(f"logs  {home.root / 'logs'}")
     loops = arguments.loops or (_ONCE_LOOPS if arguments.once else None)
     closed = await supervisor.run(loops=loops, seconds=arguments.timeout)
     display.note(

@@ -79,16 +79,20 @@ class Child:
         self._task = asyncio.create_task(self._keep_alive(), name=f"keep-{self.spec.name}")
         return time.monotonic() - began
 
-    async def stop(self, *, seconds: float) -> None:
-        """Ask it to end; after `seconds` its whole process group is killed."""
+    async def stop(self, *, seconds: float, hurry: asyncio.Event) -> None:
+        """Ask it to end; after `seconds`, or at once in a `hurry`, its process group is killed."""
         self._stopping = True
         process = self._process
         if process is not None and process.returncode is None:
             _signal_group(process.pid, signal.SIGTERM)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), seconds)
+            ends = asyncio.create_task(process.wait())
+            hurries = asyncio.create_task(hurry.wait())
+            await asyncio.wait(
+                (ends, hurries), timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+            hurries.cancel()
             _signal_group(process.pid, signal.SIGKILL)
-            await process.wait()
+            await ends
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):

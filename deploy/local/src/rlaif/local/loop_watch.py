@@ -1,9 +1,14 @@
 """Watches the ring from outside, over its REST APIs, and says when it has closed."""
 
+import asyncio
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
+
+from rlaif.local.lines import Part, fit
+from rlaif.local.troubles import Report
 
 
 @dataclass(frozen=True)
@@ -29,27 +34,60 @@ class LoopClosed:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The ring as one line of figures; None where a service did not say."""
+    """The ring in figures; None where a service did not say.
+
+    Attributes:
+        next_model: What the next reward model waits for.
+        refusal: The last candidate that was refused, as a sentence with its id.
+    """
 
     status: str | None = None
     env_steps: int | None = None
     steps_per_second: float | None = None
     episodes: int | None = None
     captured: int | None = None
-    labels: int | None = None
+    next_model: str | None = None
     reward_model_version: int | None = None
     return_mean: float | None = None
+    refusal: tuple[str, str] | None = None
+
+    @classmethod
+    def of(cls, run: Mapping[str, Any], training: Mapping[str, Any]) -> "Snapshot":
+        """From what trainer and reward-model service say; empty where one said nothing."""
+        version = run.get("reward_model_version")
+        return cls(
+            status=run.get("status"),
+            env_steps=run.get("env_steps"),
+            steps_per_second=run.get("steps_per_second"),
+            episodes=run.get("episodes"),
+            captured=run.get("segments_captured"),
+            next_model=_next_model(training, version),
+            reward_model_version=version,
+            return_mean=run.get("episode_return_mean"),
+            refusal=_refusal(training.get("last_rejection")),
+        )
+
+    def parts(self, starting: float | None = None) -> list[Part]:
+        """For the moving line; what is not known is left out.
+
+        Args:
+            starting: Seconds since the training began to start; None when it has started.
+        """
+        known = [
+            Part(_status(self.status, starting)),
+            _part("{:,} steps", self.env_steps or None, 1),
+            _part("next model: {}", self.next_model, 2),
+            _part("reward model v{}", self.reward_model_version, 3),
+            _part("{:,} captured", self.captured, 4),
+            _part("return {:.2f}", self.return_mean, 5),
+            _part("{:,.0f} steps/s", self.steps_per_second, 6),
+            _part("{:,} episodes", self.episodes, 7),
+        ]
+        return [part for part in known if part is not None]
 
     def sentence(self) -> str:
-        """For the progress line."""
-        version = self.reward_model_version
-        return (
-            f"{self.status or 'starting'} · {_number(self.env_steps)} steps"
-            f" · {_number(self.steps_per_second)} steps/s · {_number(self.episodes)} episodes"
-            f" · return {_number(self.return_mean, 2)}"
-            f" · {_number(self.captured)} segments captured · {_number(self.labels)} labels"
-            f" · reward model {'—' if version is None else f'v{version}'}"
-        )
+        """All of it in one line."""
+        return fit(self.parts())
 
 
 class LoopWatch:
@@ -66,18 +104,11 @@ class LoopWatch:
 
         Versions that existed before this start are not told: their loop closed then.
         """
-        run = await self._get("trainer", "runs/current") or {}
-        training = await self._get("reward-model", "training") or {}
-        snapshot = Snapshot(
-            status=run.get("status"),
-            env_steps=run.get("env_steps"),
-            steps_per_second=run.get("steps_per_second"),
-            episodes=run.get("episodes"),
-            captured=run.get("segments_captured"),
-            labels=training.get("labels"),
-            reward_model_version=run.get("reward_model_version"),
-            return_mean=run.get("episode_return_mean"),
+        run, training = await asyncio.gather(
+            self._get("trainer", "runs/current"), self._get("reward-model", "training")
         )
+        run, training = run or {}, training or {}
+        snapshot = Snapshot.of(run, training)
         return snapshot, await self._closing(run)
 
     async def remember_known(self) -> set[int]:
@@ -85,6 +116,12 @@ class LoopWatch:
         page = await self._get("reward-model", "reward-models?limit=500") or {}
         self._told |= {item["version"] for item in page.get("items", [])}
         return set(self._told)
+
+    async def reports(self, services: Iterable[str]) -> dict[str, Report | None]:
+        """Service → what fails in its `/readyz`; None where it does not answer."""
+        names = list(services)
+        answers = await asyncio.gather(*(self._readiness(name) for name in names))
+        return dict(zip(names, answers, strict=True))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -108,6 +145,14 @@ class LoopWatch:
             env_step=step,
         )
 
+    async def _readiness(self, service: str) -> Report | None:
+        try:
+            answer = await self._client.get(f"{self._urls[service]}/readyz")
+            checks = answer.json()["checks"]
+        except (httpx.HTTPError, ValueError, KeyError):
+            return None
+        return {name: check["detail"] or "" for name, check in checks.items() if not check["ok"]}
+
     async def _get(self, service: str, path: str) -> dict[str, Any] | None:
         try:
             answer = await self._client.get(f"{self._urls[service]}/api/v1/{path}")
@@ -119,5 +164,38 @@ class LoopWatch:
         return body
 
 
-def _number(value: float | None, digits: int = 0) -> str:
-    return "—" if value is None else f"{value:,.{digits}f}"
+def _status(status: str | None, starting: float | None) -> str:
+    if starting is None or status not in (None, "starting"):
+        return status or "no run"
+    return f"training starts its emulators, {starting:.0f} s"
+
+
+def _part(text: str, value: float | str | None, rank: int) -> Part | None:
+    return None if value is None else Part(text.format(value), rank)
+
+
+def _next_model(training: Mapping[str, Any], loaded: int | None) -> str | None:
+    """What stands between now and the next model: the need that is furthest from being met."""
+    attempt = training.get("last_attempt") or {}
+    if training.get("state") == "training":
+        return "training"
+    if attempt.get("outcome") == "published" and (attempt["version"] or 0) > (loaded or 0):
+        return f"v{attempt['version']} made, being loaded"
+    needs = [need for need in training.get("needs", []) if need["found"] < need["least"]]
+    furthest = sorted(needs, key=lambda need: float(need["found"] / need["least"]))[:1]
+    pairs = training.get("pairs")
+    if pairs is not None and pairs["found"] < pairs["least"]:
+        # What the gate missed in the last one; new labels bring it.
+        furthest.insert(0, pairs)
+    if not furthest:
+        return "training" if training.get("needs") else None
+    return ", ".join(f"{need['found']} of {need['least']} {need['what']}" for need in furthest)
+
+
+def _refusal(attempt: Mapping[str, Any] | None) -> tuple[str, str] | None:
+    if attempt is None:
+        return None
+    why = "; ".join(attempt["reasons"])
+    return attempt["candidate_id"], (
+        f"no new reward model from {attempt['labels']} labels yet: {why}"
+    )

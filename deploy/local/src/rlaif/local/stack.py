@@ -18,6 +18,9 @@ from rlaif.storage.seaweedfs import SeaweedFS, SeaweedPorts, find_weed
 SERVICES = ("hud", "exporter", "judge", "reward-model", "trainer")
 """In the order of their start: first what people look at, last what uses the most CPU."""
 
+PAGE = "hud"
+"""The service that people look at."""
+
 _PORTS = {
     "nats": 4222,
     "nats monitor": 8222,
@@ -205,7 +208,8 @@ def _service_spec(
         command=(sys.executable, "-m", module, "--host", HOST, "--port", str(port)),
         # What the user set wins over the demo's own choice.
         environment=_DEMO_SETTINGS.get(name, {}) | environment,
-        ready=_answers(f"{url}/readyz"),
+        # Up once it lives: what it waits for is in /readyz, and must not keep the others down.
+        ready=_answers(f"{url}/livez"),
         log=home.log(name),
         directory=home.root,
         where=url,

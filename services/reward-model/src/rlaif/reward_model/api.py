@@ -61,6 +61,14 @@ class AttemptReport(BaseModel):
     ended_at: str
 
 
+class NeedReport(BaseModel):
+    """Something that a training takes before it starts by itself, met or not."""
+
+    what: str = Field(description="`labels`, `episodes`, `new labels` or `pairs`.")
+    found: int
+    least: int
+
+
 class TrainingReport(BaseModel):
     """Body of `/api/v1/training`."""
 
@@ -70,6 +78,10 @@ class TrainingReport(BaseModel):
     new_labels: int
     episodes: int
     waiting_for: list[str] = Field(description="What is missing until it trains by itself.")
+    needs: list[NeedReport] = Field(description="The same as numbers, with what is met.")
+    pairs: NeedReport | None = Field(
+        description="Decided held-out pairs of the last training, and how many the gate wants."
+    )
     skipped: dict[str, int] = Field(description="Reason → score objects that are no label.")
     last_attempt: AttemptReport | None
     last_rejection: AttemptReport | None
@@ -174,6 +186,8 @@ def _training_report(status: TrainingStatus) -> TrainingReport:
         new_labels=status.new_labels,
         episodes=status.episodes,
         waiting_for=list(status.waiting_for),
+        needs=[NeedReport(**vars(need)) for need in status.needs],
+        pairs=NeedReport(**vars(status.pairs)) if status.pairs else None,
         skipped=status.skipped,
         last_attempt=_attempt_report(status.last_attempt),
         last_rejection=_attempt_report(status.last_rejection),

@@ -73,6 +73,15 @@ class Attempt:
 
 
 @dataclass(frozen=True)
+class Need:
+    """Something that the next training takes, met or not: so many `found`, so many at `least`."""
+
+    what: str
+    found: int
+    least: int
+
+
+@dataclass(frozen=True)
 class TrainingStatus:
     """Where the training stands.
 
@@ -82,7 +91,9 @@ class TrainingStatus:
         labels: Labels of the newest observation layout.
         new_labels: Those that no attempt has used.
         episodes: Episodes of the labels.
-        waiting_for: What is missing until the next training starts by itself.
+        needs: What the next training takes until it starts by itself.
+        pairs: Decided held-out pairs of the last attempt, of which the gate wants so many; more
+            labels bring more. None before the first attempt.
         skipped: Reason → score objects that are no label.
         last_attempt: The newest attempt of this process; None before the first.
         last_rejection: The newest that was rejected; None when none was.
@@ -93,10 +104,20 @@ class TrainingStatus:
     labels: int
     new_labels: int
     episodes: int
-    waiting_for: tuple[str, ...]
+    needs: tuple[Need, ...]
+    pairs: Need | None
     skipped: dict[str, int]
     last_attempt: Attempt | None
     last_rejection: Attempt | None
+
+    @property
+    def waiting_for(self) -> tuple[str, ...]:
+        """What is missing until the next training starts by itself."""
+        return tuple(
+            f"{need.found} {need.what}, needs {need.least}"
+            for need in self.needs
+            if need.found < need.least
+        )
 
 
 class Training:
@@ -190,7 +211,7 @@ class Training:
         """Tell what is untold, look for labels, and train when it is time."""
         await self._tell()
         await self._look()
-        if self._labels and (self._requested or not self._waiting_for()):
+        if self._labels and (self._requested or not self.status().waiting_for):
             self._requested = False
             await self._attempt()
             await self._tell()
@@ -305,7 +326,8 @@ class Training:
             labels=len(self._labels),
             new_labels=self._new_labels(),
             episodes=len({item.episode_id for item in self._labels}),
-            waiting_for=tuple(self._waiting_for()),
+            needs=self._needs(),
+            pairs=self._pairs_found(),
             skipped=self._skipped,
             last_attempt=self._last,
             last_rejection=self._last_rejection,
@@ -446,14 +468,19 @@ class Training:
                     return
                 self._untold.pop(0)
 
-    def _waiting_for(self) -> list[str]:
+    def _needs(self) -> tuple[Need, ...]:
         gate = self._settings.gate
-        wanted = (
-            (len(self._labels), gate.min_labels, "labels"),
-            (len({item.episode_id for item in self._labels}), gate.min_episodes, "episodes"),
-            (self._new_labels(), self._rules.retrain_min_new, "new labels"),
+        return (
+            Need("labels", len(self._labels), gate.min_labels),
+            Need("episodes", len({item.episode_id for item in self._labels}), gate.min_episodes),
+            Need("new labels", self._new_labels(), self._rules.retrain_min_new),
         )
-        return [f"{found} {what}, needs {least}" for found, least, what in wanted if found < least]
+
+    def _pairs_found(self) -> Need | None:
+        if self._last is None:
+            return None
+        least = self._settings.gate.min_heldout_pairs
+        return Need("pairs", self._last.metrics.heldout_pairs, least)
 
     def _new_labels(self) -> int:
         return len(self._ids() - (self._attempted or frozenset()))

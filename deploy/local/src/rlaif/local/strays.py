@@ -1,0 +1,120 @@
+"""Processes that a part of the ring left behind: found, ended and reaped.
+
+A part's own children may start sessions of their own, as Ray does, so that the signal to its group
+does not reach them. On Linux this process adopts them when their parents are gone, and whatever it
+has adopted for a while has nobody else. Elsewhere nothing is found.
+"""
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+_PR_SET_CHILD_SUBREAPER = 36
+_PATIENCE_SECONDS = 5.0
+_POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Process:
+    """A line of the process table."""
+
+    pid: int
+    parent: int
+    session: int
+    name: str
+
+
+def adopt_orphans() -> None:
+    """From now on processes whose parents are gone become children of this one."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+class Strays:
+    """Ends the adopted ones while the ring runs: a restarted trainer needs no old Ray beside it."""
+
+    def __init__(self, *, patience: float = _PATIENCE_SECONDS) -> None:
+        """Leave each `patience` seconds to end by itself."""
+        self._patience = patience
+        self._since: dict[int, float] = {}
+
+    def look(self, now: float, spare: Collection[int]) -> list[Process]:
+        """End what was adopted `patience` seconds ago; returns it.
+
+        Args:
+            now: Seconds of a clock.
+            spare: Process ids of the parts themselves.
+        """
+        found = {stray.pid: stray for stray in strays(spare)}
+        self._since = {pid: self._since.get(pid, now) for pid in found}
+        due = [found[pid] for pid, since in self._since.items() if now - since >= self._patience]
+        for stray in due:
+            _end(stray.pid)
+        return due
+
+
+async def end_strays(*, seconds: float) -> list[Process]:
+    """End everything that descends from a child of this process; for when all parts have ended.
+
+    Args:
+        seconds: The kernel may take to do so.
+
+    Returns:
+        What was ended.
+    """
+    ended: dict[int, Process] = {}
+    deadline = time.monotonic() + seconds
+    while (left := [*strays(()), *_below(strays(()))]) and time.monotonic() < deadline:
+        for stray in left:
+            ended.setdefault(stray.pid, stray)
+            _end(stray.pid)
+        await asyncio.sleep(_POLL_SECONDS)
+    return list(ended.values())
+
+
+def strays(spare: Collection[int]) -> list[Process]:
+    """Children of this process outside its session, without those of `spare`."""
+    mine, session = os.getpid(), os.getsid(0)
+    return [
+        process
+        for process in _table()
+        if process.parent == mine and process.session != session and process.pid not in spare
+    ]
+
+
+def _below(parents: list[Process]) -> list[Process]:
+    table, found = _table(), [parent.pid for parent in parents]
+    descendants = []
+    for above in found:  # grows while it is read
+        children = [process for process in table if process.parent == above]
+        found += [child.pid for child in children]
+        descendants += children
+    return descendants
+
+
+def _end(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):  # its parent reaps it
+        os.waitpid(pid, os.WNOHANG)
+
+
+def _table() -> list[Process]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (entry / "stat").read_text(errors="replace")
+        except OSError:
+            continue
+        # The name stands in brackets and may hold anything, brackets too.
+        name, _, rest = line.partition("(")[2].rpartition(")")
+        words = rest.split()
+        found.append(Process(int(entry.name), int(words[1]), int(words[3]), name))
+    return found
