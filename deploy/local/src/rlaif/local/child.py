@@ -79,14 +79,14 @@ class Child:
         self._task = asyncio.create_task(self._keep_alive(), name=f"keep-{self.spec.name}")
         return time.monotonic() - began
 
-    async def stop(self, *, seconds: float, hurry: asyncio.Event) -> None:
+    async def stop(self, *, seconds: float, hurry: asyncio.Event | None = None) -> None:
         """Ask it to end; after `seconds`, or at once in a `hurry`, its process group is killed."""
         self._stopping = True
         process = self._process
         if process is not None and process.returncode is None:
             _signal_group(process.pid, signal.SIGTERM)
             ends = asyncio.create_task(process.wait())
-            hurries = asyncio.create_task(hurry.wait())
+            hurries = asyncio.create_task((hurry or asyncio.Event()).wait())
             await asyncio.wait(
                 (ends, hurries), timeout=seconds, return_when=asyncio.FIRST_COMPLETED
             )

@@ -1,0 +1,153 @@
+"""Starting and stopping real processes: in which order, how fast, and with nothing left."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rlaif.local.ring import processes
+from rlaif.local.strays import Process, strays
+from rlaif.local.supervisor import SERVER_STOP_SECONDS, SERVICE_STOP_SECONDS, STRAY_STOP_SECONDS
+from rlaif.testing.waiting import eventually
+
+PROGRAM = Path(__file__).parent / "small_ring.py"
+
+
+class SmallRing:
+    def __init__(self, folder: Path) -> None:
+        self.folder = str(folder)
+        self._folder = folder
+        self._output = folder / "output"
+        with self._output.open("w") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, str(PROGRAM), str(folder)],
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            )
+
+    async def says(self, text: str, *, seconds: float = 20.0) -> None:
+        await eventually(lambda: text in self._output.read_text(), text, seconds=seconds)
+
+    def events(self) -> list[str]:
+        return (self._folder / "events").read_text().splitlines()
+
+    def left(self) -> int:
+        return int((self._folder / "left").read_text())
+
+    async def starts(self) -> None:
+        (self._folder / "nats-is-ready").touch()
+        await self.says("✓ trainer")
+
+    async def ends(self, *, seconds: float) -> None:
+        await eventually(lambda: self.process.poll() is not None, "its end", seconds=seconds)
+
+    def press_ctrl_c(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+
+    def end(self) -> None:
+        while self.process.poll() is None:
+            self.press_ctrl_c()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(1)
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Iterator[SmallRing]:
+    started = SmallRing(tmp_path)
+    yield started
+    started.end()
+
+
+@pytest.fixture
+def stubborn_ring(tmp_path: Path) -> Iterator[SmallRing]:
+    (tmp_path / "stubborn").touch()
+    started = SmallRing(tmp_path)
+    yield started
+    started.end()
+
+
+def lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_the_page_does_not_wait_for_the_servers_and_the_others_do(ring):
+    await ring.says("page  http://127.0.0.1:9")
+    assert "judge started" not in ring.events()
+    await ring.starts()
+    assert "judge started" in ring.events()
+
+
+async def test_ctrl_c_is_answered_at_once_and_stops_the_services_before_their_servers(ring):
+    await ring.starts()
+    pressed = time.monotonic()
+    ring.press_ctrl_c()
+    await ring.says("stopping", seconds=1.0)
+    await ring.ends(seconds=6)
+    assert ring.process.returncode == 0
+    ended = [event for event in ring.events() if event.endswith("ended")]
+    assert len(ended) == 5
+    assert ended[-1] == "nats ended"
+    assert time.monotonic() - pressed < 4
+
+
+async def test_nothing_is_left_of_what_a_service_started(ring):
+    await ring.starts()
+    left = ring.left()
+    assert lives(left)
+    ring.press_ctrl_c()
+    await ring.ends(seconds=6)
+    assert not lives(left)
+    await ring.says("ended what was left running")
+
+
+async def test_a_second_ctrl_c_ends_what_does_not_want_to(stubborn_ring):
+    ring = stubborn_ring
+    await ring.starts()
+    ring.press_ctrl_c()
+    await ring.says("stopping")
+    await eventually(lambda: ring.events().count("judge ended") == 1, "the others end")
+    assert ring.process.poll() is None
+    ring.press_ctrl_c()
+    await ring.ends(seconds=3)
+    assert not lives(ring.left())
+
+
+async def test_what_a_dead_service_left_is_ended_while_the_ring_runs(ring):
+    await ring.starts()
+    left = ring.left()
+    [trainer] = [pid for pid, words in processes() if words[-2:] == ["trainer", ring.folder]]
+    os.kill(trainer, signal.SIGKILL)
+    await ring.says("! trainer ended (signal 9)")
+    await eventually(lambda: not lives(left), "the end of what it left", seconds=15)
+    assert ring.process.poll() is None
+
+
+def test_all_waits_together_are_less_than_ten_seconds():
+    assert SERVICE_STOP_SECONDS + SERVER_STOP_SECONDS + STRAY_STOP_SECONDS < 10
+
+
+def test_children_of_our_own_session_and_spared_ones_are_no_strays():
+    program = [sys.executable, "-c", "import time; time.sleep(60)"]
+    near = subprocess.Popen(program)
+    far = subprocess.Popen(program, start_new_session=True)
+    try:
+        assert near.pid not in [stray.pid for stray in strays(())]
+        [found] = [stray for stray in strays(()) if stray.pid == far.pid]
+        assert found == Process(far.pid, os.getpid(), far.pid, found.name)
+        assert far.pid not in [stray.pid for stray in strays({far.pid})]
+    finally:
+        for child in (near, far):
+            child.kill()
+            child.wait()
