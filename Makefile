@@ -1,12 +1,16 @@
 # Each target does its own set-up: a virtual environment in .venv, with pinned packages.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# The first that runs and can do it; every one of them has wheels of all pinned packages.
+PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14 python3,$(shell \
+            $(name) -c 'import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' \
+            2>/dev/null && command -v $(name))))
 VENV ?= .venv
+CONSTRAINTS ?= constraints.txt
 BIN := $(VENV)/bin
 DISTS := libs/common libs/game services/trainer services/exporter services/judge \
          services/reward-model services/hud deploy/mock-llm deploy/local
 EXTRAS := libs/common[bus,storage,service,reward-net,testing]
-PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) pyproject.toml constraints.txt
+PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) pyproject.toml $(CONSTRAINTS)
 # Threads of numpy that wait for each other stall where cores are few and shared.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 # A path may hold quotes, $ and blanks: it goes through the environment, untouched by make and shell.
@@ -17,9 +21,21 @@ ROM_OPERAND := $${RLAIF_ROM:+-- "$$RLAIF_ROM"}
 DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),--hud-port $(HUD_PORT)) \
         $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(ROM_OPTION) $(DEMO_ARGS)
 
+define CHECK_PYTHON
+import sys
+v = sys.version_info
+if not (3, 11) <= v < (3, 15):
+    sys.exit("%s is Python %d.%d: 3.11 to 3.14 is needed; name one with make PYTHON=/path/to/python3.11" % (sys.executable, v[0], v[1]))
+try:
+    import ensurepip, venv
+except ImportError:
+    sys.exit("%s cannot make virtual environments: on Debian, apt-get install python%d.%d-venv; or name another with make PYTHON=/path/to/python3.11" % (sys.executable, v[0], v[1]))
+endef
+export CHECK_PYTHON
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui chaos \
-        check format rom clean play replay-check ladder bench-rllib bench-loop bench-judge bench-rm \
+        test-oldest test-newest test-floors floors check format rom clean play replay-check ladder bench-rllib bench-loop bench-judge bench-rm \
         bench-overhead bench-learning memory-flat
 
 help: ## Show this help
@@ -54,6 +70,25 @@ test-ui: $(VENV)/.ready-dev ## The page in a real browser (needs Chromium)
 
 chaos: $(VENV)/.ready-dev ## Kill services, runners and nodes at work and check that nothing is lost
 	$(PYTEST) tests/chaos -s
+
+test-oldest: ## Unit tests and contracts on the oldest supported Python that is here
+	$(MAKE) VENV=.venv-oldest PYTHON="$$(python3 .ci/pythons.py oldest)" test-unit test-contracts
+
+test-newest: ## Unit tests and contracts on the newest supported Python that is here
+	$(MAKE) VENV=.venv-newest PYTHON="$$(python3 .ci/pythons.py newest)" test-unit test-contracts
+
+test-floors: ## Unit tests and contracts with the least versions of all dependencies
+	$(MAKE) VENV=.venv-floors CONSTRAINTS=constraints-floor.txt PYTHON="$$(python3 .ci/pythons.py oldest)" \
+	  test-unit test-contracts
+
+floors: $(VENV)/.ready-dev ## Write constraints-floor.txt: the least versions, and the newest of what they bring
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
+	@{ printf -- '-e %s\n' '$(EXTRAS)' $(filter-out libs/common,$(DISTS)); \
+	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter)==' constraints.txt; \
+	 } > $(VENV)/floors.in
+	@{ echo '# Written by make floors: the least versions that the distributions ask for (see CONTRIBUTING.md).'; \
+	   $(BIN)/uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --no-header --no-annotate \
+	     $(VENV)/floors.in | grep -vE '^(-e|nvidia-|cuda-|triton)'; } > constraints-floor.txt
 
 check: $(VENV)/.ready-dev ## Format, lint, types, import rules
 	$(BIN)/ruff format --check .
@@ -102,20 +137,22 @@ bench-judge: $(VENV)/.ready-dev ## 10,000 bad answers, then outages of the model
 setup: $(VENV)/.ready-dev ## Only set up, with the tools of developers
 
 clean: ## Remove the environment, caches and everything that demos kept
-	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors var .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/pip:
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; \
-	  sys.exit(0 if v >= (3, 11) else "Python %d.%d is too old: 3.11 or newer is needed; run make PYTHON=/path/to/python3.11" % v)'
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 to 3.14 that can make virtual environments was found." \
+	  "On Debian 12: apt-get install python3.11 python3.11-venv; or name one with make PYTHON=/path/to/python3.11"; \
+	  exit 1; } >&2
+	@$(PYTHON) -c "$$CHECK_PYTHON"
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.ready: $(PYPROJECTS) | $(VENV)/bin/pip
 	@echo "Setting up $(VENV): some minutes and about 2.5 GB the first time"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip hatchling editables
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) pip hatchling editables
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c $(CONSTRAINTS) \
 	  -e $(EXTRAS) $(addprefix -e ,$(filter-out libs/common,$(DISTS)))
 	@touch $@
 
 $(VENV)/.ready-dev: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) --group dev
 	@touch $@

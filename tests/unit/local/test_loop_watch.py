@@ -53,5 +53,5 @@ def test_a_refused_candidate_is_told_with_its_reasons():
     attempt = {"candidate_id": "c1", "labels": 24, "reasons": ["17 pairs, needs 20", "no signal"]}
     refusal = Snapshot.of({}, training(last_rejection=attempt)).refusal
     assert refusal == (
-        "c1", "no new reward model from 24 labels yet: 17 pairs, needs 20; no signal"
+        "c1", "no new reward model from 24 labels yet: 17 pairs, needs 20 (and 1 more)"
     )  # fmt: skip

@@ -195,7 +195,8 @@ def _next_model(training: Mapping[str, Any], loaded: int | None) -> str | None:
 def _refusal(attempt: Mapping[str, Any] | None) -> tuple[str, str] | None:
     if attempt is None:
         return None
-    why = "; ".join(attempt["reasons"])
+    why, *others = attempt["reasons"] or ["no reason was given"]
+    why += f" (and {len(others)} more)" if others else ""
     return attempt["candidate_id"], (
         f"no new reward model from {attempt['labels']} labels yet: {why}"
     )

@@ -1,0 +1,96 @@
+"""Every dependency is pinned, its floor is one that was tried, and so are the Pythons."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[2]
+PROJECTS = sorted(
+    path for top in ("libs", "services", "deploy") for path in ROOT.glob(f"{top}/*/pyproject.toml")
+)
+
+
+def pins(name: str) -> dict[str, Version]:
+    lines = (ROOT / name).read_text().splitlines()
+    pinned = [line.split("==") for line in lines if "==" in line]
+    return {canonicalize_name(package): Version(version) for package, version in pinned}
+
+
+def requirements(path: Path) -> list[Requirement]:
+    project = tomllib.loads(path.read_text())["project"]
+    extras = project.get("optional-dependencies", {}).values()
+    lines = [line for group in (project["dependencies"], *extras) for line in group]
+    found = [Requirement(line) for line in lines]
+    return [each for each in found if not each.name.startswith("rlaif-")]
+
+
+def floor(requirement: Requirement) -> Version | None:
+    [*versions] = [each.version for each in requirement.specifier if each.operator in (">=", "==")]
+    return Version(versions[0]) if versions else None
+
+
+@pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.parent.name)
+def test_each_dependency_has_a_floor_that_is_tried(path):
+    lowest, pinned = pins("constraints-floor.txt"), pins("constraints.txt")
+    for requirement in requirements(path):
+        name, least = canonicalize_name(requirement.name), floor(requirement)
+        assert least is not None, f"{requirement} names no floor"
+        assert lowest[name].release[: len(least.release)] == least.release, "run: make floors"
+        assert pinned[name] in requirement.specifier
+
+
+def test_every_distribution_runs_on_the_pythons_that_are_promised():
+    asked = {tomllib.loads(path.read_text())["project"]["requires-python"] for path in PROJECTS}
+    assert asked == {">=3.11"}
+    assert "(3, 11) <= v < (3, 15)" in (ROOT / "Makefile").read_text()
+    assert "Python 3.11, 3.12 or 3.13" in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("trick", "told"),
+    [
+        ("sys.version_info = (3, 10, 2)", "is Python 3.10: 3.11 to 3.14 is needed"),
+        ("sys.version_info = (3, 15, 0)", "is Python 3.15: 3.11 to 3.14 is needed"),
+        ("sys.modules['ensurepip'] = None", "cannot make virtual environments"),
+    ],
+)
+def test_set_up_names_a_python_that_will_not_do_and_the_remedy(tmp_path, trick, told):
+    python = tmp_path / "python"
+    code = f"import sys; {trick}; exec(sys.argv[1])"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$2"\n')
+    python.chmod(0o755)
+    done = set_up(tmp_path, str(python))
+    assert done.returncode != 0
+    assert told in done.stderr
+    assert "make PYTHON=/path/to/python3.11" in done.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+def test_set_up_says_what_to_do_where_no_python_is_found(tmp_path):
+    done = set_up(tmp_path, "")
+    assert done.returncode != 0
+    assert "apt-get install python3.11 python3.11-venv" in done.stderr
+
+
+def set_up(tmp_path: Path, python: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", f"VENV={tmp_path}/venv", f"PYTHON={python}", "setup"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("which", ["oldest", "newest"])
+def test_a_python_of_this_machine_is_found(which):
+    done = subprocess.run(
+        [sys.executable, ".ci/pythons.py", which],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+        env=os.environ | {"PATH": f"{Path(sys.base_prefix) / 'bin'}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert Path(done.stdout.strip()).exists()
