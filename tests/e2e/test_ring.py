@@ -25,6 +25,8 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     closed = ring.wait_for(CLOSED, seconds=FIRST_LOOP_SECONDS)
     assert float(closed["accuracy"]) > 0.5
     version = closed["version"]
+    family = ring.family()  # with the training process and Ray's
+    assert len(family) > 10
 
     manifest = ring.get("reward-model", f"reward-models/{version}").json()
     assert manifest["metrics"]["heldout_episodes"] >= 2
@@ -40,4 +42,4 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     code, seconds = ring.interrupt()
     assert code == 0
     assert seconds < 10
-    assert ring.leftovers() == []
+    assert ring.leftovers(family) == []

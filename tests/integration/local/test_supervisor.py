@@ -102,6 +102,14 @@ async def test_ctrl_c_is_answered_at_once_and_stops_the_services_before_their_se
     assert time.monotonic() - pressed < 4
 
 
+async def test_ctrl_c_ends_it_before_it_has_started(ring):
+    await ring.says("✓ hud")
+    ring.press_ctrl_c()
+    await ring.ends(seconds=6)
+    assert ring.process.returncode == 0
+    assert "hud ended" in ring.events()
+
+
 async def test_nothing_is_left_of_what_a_service_started(ring):
     await ring.starts()
     left = ring.left()

@@ -13,12 +13,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import httpx
 
 from rlaif.bus.connection import connect
 from rlaif.local.invariants import Findings, check, under_way
+from rlaif.local.strays import descendants
 from rlaif.storage.open import S3Credentials, open_store
 
 _READY = re.compile(r"✓ (?P<name>[a-z0-9-]+) +(?P<where>[a-z]+://\S+)")
@@ -146,10 +148,18 @@ class Ring:
         self._process.send_signal(signal.SIGINT)
         return self._process.wait(seconds), time.monotonic() - began
 
-    def leftovers(self) -> list[str]:
-        """Processes that still work on this data directory."""
+    def family(self) -> set[int]:
+        """Process ids of everything that it runs now, by whatever name; Ray's too."""
+        return {process.pid for process in descendants([self._process.pid])}
+
+    def leftovers(self, family: Collection[int] = ()) -> list[str]:
+        """Processes that still work on this data directory, or were of the `family`."""
         mine = str(self.data_dir)
-        return [" ".join(words) for _, words in processes() if any(mine in word for word in words)]
+        return [
+            " ".join(words)
+            for pid, words in processes()
+            if pid in family or any(mine in word for word in words)
+        ]
 
     def end(self) -> None:
         """End it however it stands; for the clean-up of a test."""

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,8 +71,8 @@ async def end_strays(*, seconds: float) -> list[Process]:
     """
     ended: dict[int, Process] = {}
     deadline = time.monotonic() + seconds
-    while (left := [*strays(()), *_below(strays(()))]) and time.monotonic() < deadline:
-        for stray in left:
+    while (found := strays(())) and time.monotonic() < deadline:
+        for stray in [*found, *descendants(stray.pid for stray in found)]:
             ended.setdefault(stray.pid, stray)
             _end(stray.pid)
         await asyncio.sleep(_POLL_SECONDS)
@@ -89,14 +89,14 @@ def strays(spare: Collection[int]) -> list[Process]:
     ]
 
 
-def _below(parents: list[Process]) -> list[Process]:
-    table, found = _table(), [parent.pid for parent in parents]
-    descendants = []
-    for above in found:  # grows while it is read
-        children = [process for process in table if process.parent == above]
-        found += [child.pid for child in children]
-        descendants += children
-    return descendants
+def descendants(pids: Iterable[int]) -> list[Process]:
+    """Children of these processes, their children, and so on."""
+    table, above, found = _table(), list(pids), list[Process]()
+    for pid in above:  # grows while it is read
+        children = [process for process in table if process.parent == pid]
+        above += [child.pid for child in children]
+        found += children
+    return found
 
 
 def _end(pid: int) -> None:
