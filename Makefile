@@ -35,8 +35,8 @@ export CHECK_PYTHON
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui chaos \
-        test-oldest test-newest test-floors floors check format rom clean play replay-check ladder bench-rllib bench-loop bench-judge bench-rm \
-        bench-overhead bench-learning memory-flat
+        test-oldest test-newest test-floors floors check format rom clean play replay-check ladder \
+        bench-rllib bench-loop bench-judge bench-rm bench-overhead bench-learning memory-flat
 
 help: ## Show this help
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
