@@ -153,3 +153,17 @@ def test_a_tampered_object_is_not_restored(data_dir: Path, store: FileStore, tmp
     restored = checkpoint_store.restore_run(store, tmp_path / "other", RUN)
     assert restored is not None
     assert restored.name == "iteration_00000001"
+
+
+def test_a_run_whose_archive_leads_out_of_it_is_not_restored(
+    data_dir: Path, store: FileStore, tmp_path: Path
+):
+    path = save(data_dir, 1)
+    with tarfile.open(path / checkpoints.EXPLORATION, "w") as tar:
+        tar.addfile(tarfile.TarInfo("../../escaped"), io.BytesIO())
+    manifest = checkpoints.read_manifest(path)
+    (path / checkpoints.MANIFEST).unlink()
+    partial = path.rename(path.with_name(".partial_1"))
+    checkpoint_store.upload(store, checkpoints.commit(partial, manifest))
+    with pytest.raises(CheckpointError, match="no path below the run"):
+        checkpoint_store.restore_run(store, tmp_path / "other", RUN)

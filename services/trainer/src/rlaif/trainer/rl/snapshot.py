@@ -4,9 +4,7 @@ Between two iterations only. With one environment runner the update after a rest
 the one that would have come without the stop.
 """
 
-import io
 import random
-import tarfile
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
@@ -22,7 +20,7 @@ from safetensors.numpy import load_file, save_file
 from rlaif.trainer.exploration.explorer import EXPLORATION_DIR
 from rlaif.trainer.rl.ppo import ShapedPPO
 from rlaif.trainer.rl.progress import RunFigures
-from rlaif.trainer.runs import checkpoints, tree_file
+from rlaif.trainer.runs import checkpoints, exploration_file, tree_file
 
 
 def save(algorithm: ShapedPPO, figures: RunFigures, directory: Path, run_directory: Path) -> None:
@@ -57,7 +55,7 @@ def save(algorithm: ShapedPPO, figures: RunFigures, directory: Path, run_directo
     live = algorithm.rewards.models.live
     if live is not None:
         (directory / checkpoints.REWARD_MODEL).write_bytes(live.data)
-    _pack_exploration(run_directory / EXPLORATION_DIR, directory / checkpoints.EXPLORATION)
+    exploration_file.pack(run_directory / EXPLORATION_DIR, directory / checkpoints.EXPLORATION)
 
 
 def restore(algorithm: ShapedPPO, figures: RunFigures, directory: Path) -> list[str]:
@@ -160,18 +158,3 @@ def _set_generators(state: dict[str, Any]) -> None:
     random.setstate(state["python"])
     np.random.set_state(state["numpy"])  # noqa: NPY002  # as above
     torch.set_rng_state(torch.from_numpy(state["torch"].copy()))
-
-
-def _pack_exploration(source: Path, target: Path) -> None:
-    """Archive and coverage as one file; what vanishes meanwhile was dropped by a runner."""
-    with tarfile.open(target, "w") as tar:
-        for path in sorted(source.rglob("*")):
-            if path.name.startswith(".") or not path.is_file():
-                continue
-            try:
-                data = path.read_bytes()
-            except FileNotFoundError:
-                continue
-            entry = tarfile.TarInfo(path.relative_to(source).as_posix())
-            entry.size = len(data)
-            tar.addfile(entry, io.BytesIO(data))

@@ -8,10 +8,8 @@ An attempt has folders of its own, so that what a killed one left half-copied is
 what the next one saves under the same iteration.
 """
 
-import io
 import logging
 import shutil
-import tarfile
 from collections.abc import Collection
 from pathlib import Path
 
@@ -20,7 +18,7 @@ from pydantic import ValidationError
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.trainer.exploration.explorer import EXPLORATION_DIR
-from rlaif.trainer.runs import checkpoints
+from rlaif.trainer.runs import checkpoints, exploration_file
 from rlaif.trainer.runs.checkpoints import CheckpointError, Manifest
 from rlaif.trainer.runs.record import record_path
 
@@ -129,7 +127,12 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
         (partial / name).write_bytes(store.get(keys.run_checkpoint(run_id, folder, name)))
     (partial / checkpoints.MANIFEST).write_text(manifest.model_dump_json(indent=1))
     checkpoints.verify(partial)
-    _unpack_exploration(partial / checkpoints.EXPLORATION, run / EXPLORATION_DIR)
+    try:
+        exploration_file.unpack(
+            (partial / checkpoints.EXPLORATION).read_bytes(), run / EXPLORATION_DIR
+        )
+    except exploration_file.ExplorationFileError as error:
+        raise CheckpointError(f"{key}: {error}") from error
     partial.rename(target)
     attempts = (manifest.record.attempts // _ATTEMPTS_A_MACHINE + 1) * _ATTEMPTS_A_MACHINE
     # Last: a run without its record is not known, and is fetched again.
@@ -137,12 +140,6 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
         record_path(data_dir, run_id)
     )
     return target
-
-
-def _unpack_exploration(packed: Path, target: Path) -> None:
-    target.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(fileobj=io.BytesIO(packed.read_bytes())) as tar:
-        tar.extractall(target, filter="data")
 
 
 def _folder(manifest: Manifest) -> str:
