@@ -403,6 +403,11 @@ class TrainerSettings(ServiceSettings):
         return first + tuple(_weighted(item) for item in given if item)
 
     @property
+    def own_ray(self) -> bool:
+        """Whether the training process starts a Ray of its own, of this machine alone."""
+        return self.ray_address is None or self.ray_address.startswith("http")
+
+    @property
     def segment_steps(self) -> int:
         """Decision steps a segment."""
         return max(1, self.segment_frames // self.frame_skip)

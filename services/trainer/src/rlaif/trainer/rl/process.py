@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ from rlaif.trainer.rl.ppo import ShapedPPO, build_config
 from rlaif.trainer.rl.progress import RunFigures
 from rlaif.trainer.rl.report import report
 from rlaif.trainer.rl.stock import StockPPO, build_stock_config
-from rlaif.trainer.runs import checkpoints, checks, epochs, evaluations
+from rlaif.trainer.runs import checkpoints, checks, epochs, evaluations, session
 from rlaif.trainer.runs.evaluations import Evaluation
 from rlaif.trainer.runs.plan import End, Plan
 from rlaif.trainer.runs.protocol import (
@@ -102,7 +103,6 @@ class Training:
         if self._saved[0] != self._iteration:
             self._save(algorithm)
         self._tell(Finished(why=why))
-        algorithm.stop()
 
     def _iterate(self, algorithm: ShapedPPO, plan: Plan) -> None:
         spool = Spool(self.directory / "spool", self.settings.spool_captures)
@@ -281,7 +281,6 @@ class Training:
         )
         self._evaluate(algorithm, manifest, path, epoch=None)
         self._tell(Finished(why="evaluated"))
-        algorithm.stop()
 
     def _evaluate(
         self,
@@ -384,20 +383,28 @@ class Training:
 def _listen(stream: BinaryIO, commands: "SimpleQueue[Command]") -> None:
     """Queue what comes in. The input ends when the service was killed: then end at once.
 
-    The service that replaces it starts a process of its own; two must not train one run. Ray's
-    processes follow their driver.
+    The service that replaces it starts a process of its own; two must not train one run.
     """
     for line in stream:
         commands.put(COMMANDS.validate_json(line))
-    os._exit(1)
+    _end(1)
+
+
+def _end(code: int) -> None:
+    """End now, with all that was started here: Ray's servers, agents, runners.
+
+    What is to stay is on disk. Ray's shutdown and the interpreter's take 4 s together.
+    """
+    if os.getsid(0) == os.getpid():
+        session.end(os.getpid())
+    os._exit(code)
 
 
 def _join_ray(settings: TrainerSettings) -> None:
     """Start a small Ray of the run's own, or join the cluster that the settings name."""
-    address = settings.ray_address
-    own = address is None or address.startswith("http")
+    own = settings.own_ray
     ray.init(
-        address="local" if own else address,
+        address="local" if own else settings.ray_address,
         num_cpus=settings.ray_workers + 1 if own else None,
         include_dashboard=False if own else None,
         log_to_driver=False,
@@ -432,12 +439,15 @@ def main(arguments: list[str]) -> int:
             messages.write(Failed(reason=reason, is_final=True).line())
             return 2
         except Exception as error:
+            traceback.print_exc()
             messages.write(Failed(reason=f"{type(error).__name__}: {error}").line())
-            raise
+            return 1
         finally:
-            ray.shutdown()
+            if not settings.own_ray:
+                ray.shutdown()  # the cluster's part is not ours to kill
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    guard = session.guard()  # held: it acts when its input ends
+    _end(main(sys.argv[1:]))

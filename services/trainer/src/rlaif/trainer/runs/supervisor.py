@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rlaif.trainer.runs import session
 from rlaif.trainer.runs.protocol import MESSAGES, Command, LoadRewardModel, Message, Stop
 from rlaif.trainer.runs.record import RunRecord, begin_attempt, finish
 from rlaif.trainer.runs.state import RunState, Status
@@ -21,6 +22,11 @@ from rlaif.trainer.settings import TrainerSettings
 log = logging.getLogger(__name__)
 
 _PROCESS_MODULES = {"process": "rlaif.trainer.rl.process", "ray-job": "rlaif.trainer.rl.ray_job"}
+_OWN_RAY = {
+    # Ray's name for "of this machine alone": every server, agent and worker listens on 127.0.0.1.
+    # It must be set before Ray is imported; naming the address in `ray.init` does not do it.
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+}
 _WRONG_SETTINGS = 2
 _QUICK_DEATH_SECONDS = 60.0
 _QUICK_DEATHS_MAX = 4
@@ -155,13 +161,16 @@ class RunSupervisor:
                 stderr=output,
                 pass_fds=(write_fd,),
                 start_new_session=True,  # Ctrl-C is for the service, which asks it to save first
-                env=_environment(),
+                env=_environment(self._settings),
             )
         os.close(write_fd)
         if self._model is not None:
             await self.send(self._model)
-        await self._read_messages(read_fd)
-        return await self._process.wait()
+        try:
+            await self._read_messages(read_fd)
+            return await self._process.wait()
+        finally:
+            await asyncio.to_thread(session.end, self._process.pid)
 
     async def _read_messages(self, read_fd: int) -> None:
         reader = asyncio.StreamReader(limit=1 << 20)
@@ -186,7 +195,9 @@ class RunSupervisor:
         self._on_message(message)
 
 
-def _environment() -> dict[str, str]:
+def _environment(settings: TrainerSettings) -> dict[str, str]:
     """The process's environment: one thread a library, or they fight over the cores."""
     threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    return os.environ | threads | {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
+    ray = _OWN_RAY if settings.own_ray else {}
+    plain = {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
+    return os.environ | threads | plain | ray

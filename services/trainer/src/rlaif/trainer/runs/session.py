@@ -1,0 +1,69 @@
+"""The processes of a training process: Ray's servers, agents and workers are in its session.
+
+Ray's own end of them is slow, 1.5 s when all is well, and incomplete: when the process that started
+it is killed, its agents ask a server that is gone for another 60 s. So they are killed by whoever is
+left: the process itself, the service, or, when both were killed, a guard.
+
+As a program, `python session.py`, this is the guard: it waits for the end of its input, then ends
+the session.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+_PROC = Path("/proc")
+_PAUSE_SECONDS = 0.02
+_PATIENCE_SECONDS = 5.0
+
+
+def members(session: int) -> list[int]:
+    """Processes of a session that run; empty where there is no /proc to look into."""
+    found = []
+    for name in os.listdir(_PROC) if _PROC.is_dir() else ():
+        with contextlib.suppress(OSError):
+            if name.isdecimal() and os.getsid(int(name)) == session and _runs(int(name)):
+                found.append(int(name))
+    return found
+
+
+def end(session: int) -> None:
+    """Kill all of a session but the process that asks; waits until they are gone, 5 s at most.
+
+    Only for a session whose leader is ours: its number is then no other one's. Without /proc, as on
+    macOS, its first process group is killed.
+    """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    if not _PROC.is_dir():
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if os.getpgid(0) != session:
+                os.killpg(session, signal.SIGKILL)
+        return
+    # Again and again: one may start another while they are being killed.
+    while left := [pid for pid in members(session) if pid != os.getpid()]:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if time.monotonic() > deadline:
+            return
+        time.sleep(_PAUSE_SECONDS)
+
+
+def guard() -> "subprocess.Popen[bytes]":
+    """Start the guard of this session; it sees the end of this process, however it comes."""
+    return subprocess.Popen([sys.executable, "-S", "-E", __file__], stdin=subprocess.PIPE)
+
+
+def _runs(pid: int) -> bool:
+    """Whether it is more than a zombie, which its parent has only to take note of."""
+    stat = (_PROC / str(pid) / "stat").read_text()
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+if __name__ == "__main__":
+    sys.stdin.buffer.read()
+    end(os.getsid(0))

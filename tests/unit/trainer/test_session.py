@@ -1,0 +1,49 @@
+"""The end of a session takes every process in it, and nothing else."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rlaif.testing.waiting import eventually
+from rlaif.trainer.runs import session
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+
+SLEEPS = "import time; time.sleep(600)"
+FAMILY = (
+    "import subprocess, sys; "
+    f"subprocess.Popen([sys.executable, '-c', {SLEEPS!r}], process_group=0); "
+    f"print(flush=True); {SLEEPS}"
+)
+
+
+def test_all_of_a_session_ends_whatever_group_it_is_in():
+    leader = subprocess.Popen(
+        [sys.executable, "-c", FAMILY], stdout=subprocess.PIPE, start_new_session=True
+    )
+    other = subprocess.Popen([sys.executable, "-c", SLEEPS], start_new_session=True)
+    assert leader.stdout is not None
+    leader.stdout.readline()
+    assert len(session.members(leader.pid)) == 2
+    session.end(leader.pid)
+    assert session.members(leader.pid) == []
+    assert session.members(other.pid) == [other.pid]
+    session.end(other.pid)
+    leader.stdout.close()
+    assert (leader.wait(), other.wait()) == (-9, -9)
+
+
+async def test_the_guard_ends_a_session_whose_leader_was_killed():
+    guarded = f"from rlaif.trainer.runs import session; kept = session.guard(); exec({FAMILY!r})"
+    leader = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", guarded), stdout=asyncio.subprocess.PIPE, start_new_session=True
+    )
+    assert leader.stdout is not None
+    await leader.stdout.readline()
+    assert len(session.members(leader.pid)) == 3
+    leader.kill()
+    await eventually(lambda: not session.members(leader.pid), "the end of all", seconds=20)
+    await leader.wait()
