@@ -46,7 +46,7 @@ def save(data_dir: Path, iteration: int, *, attempt: int = 0, content: bytes = b
     manifest = checkpoints.stamp(
         record, counters, NOW, hidden=256, rom_sha256="ab" * 32, reward_model=None
     )
-    return checkpoints.commit(partial, manifest)
+    return checkpoints.commit(partial, manifest)[0]
 
 
 def test_what_was_not_committed_is_no_checkpoint(data_dir: Path):
@@ -164,6 +164,6 @@ def test_a_run_whose_archive_leads_out_of_it_is_not_restored(
     manifest = checkpoints.read_manifest(path)
     (path / checkpoints.MANIFEST).unlink()
     partial = path.rename(path.with_name(".partial_1"))
-    checkpoint_store.upload(store, checkpoints.commit(partial, manifest))
+    checkpoint_store.upload(store, checkpoints.commit(partial, manifest)[0])
     with pytest.raises(CheckpointError, match="no path below the run"):
         checkpoint_store.restore_run(store, tmp_path / "other", RUN)

@@ -52,8 +52,8 @@ def end_epochs(data_dir: Path, run_id: str, numbers: Iterable[int], *, at: datet
             rom_sha256="ab" * 32,
             reward_model=None,
         )
-        path = checkpoints.commit(partial, manifest)
-        epochs.note(directory, epoch, checkpoints.read_manifest(path))
+        _, manifest = checkpoints.commit(partial, manifest)
+        epochs.note(directory, epoch, manifest)
         checkpoints.prune(directory / "checkpoints", keep=2)
 
 

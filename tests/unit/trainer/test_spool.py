@@ -48,7 +48,13 @@ def test_a_full_spool_takes_no_more_and_says_so(tmp_path: Path, spooled: Spooled
 
 
 def test_a_disk_that_takes_nothing_is_said_and_not_raised(tmp_path: Path, spooled: SpooledFactory):
-    gone = Spool(tmp_path / "gone", limit=2)
-    why = gone.offer(spooled("s-1"))
+    (tmp_path / "file").write_bytes(b"in the way")
+    why = Spool(tmp_path / "file" / "spool", limit=2).offer(spooled("s-1"))
     assert why is not None
     assert why.startswith("the spool cannot be written: ")
+
+
+def test_a_spool_that_is_deleted_under_way_is_made_again(tmp_path: Path, spooled: SpooledFactory):
+    spool = Spool(tmp_path / "run" / "spool", limit=2)
+    assert spool.offer(spooled("s-1")) is None
+    assert spool.count() == 1

@@ -76,7 +76,9 @@ class TrainingProgress(Telemetry):
     SUBJECT: ClassVar[str] = "telemetry.progress"
 
     run_id: Id
-    status: str = Field(description="starting, training, stopping, stopped or failed.")
+    status: str = Field(
+        description="starting, training, waiting, stopping, stopped, finished or failed."
+    )
     iteration: int = Field(ge=0)
     env_steps: int = Field(ge=0)
     episodes: int = Field(ge=0, description="Finished episodes.")
@@ -105,6 +107,9 @@ class TrainingProgress(Telemetry):
         description="Version whose file failed a check since the last one was loaded.",
     )
     reward_model_refusal: str | None = Field(default=None, description="Why it did.")
+    trouble: str | None = Field(
+        default=None, description="What the disk does to the run now; null when nothing."
+    )
 
 
 class ServiceHealth(Telemetry):

@@ -12,6 +12,7 @@ from rlaif.contracts.ids import Id
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, store_unavailable
 from rlaif.storage.ports import StorageError
+from rlaif.trainer import disk
 from rlaif.trainer.runs.checkpoints import CheckpointError, CheckpointInfo, describe
 from rlaif.trainer.runs.checks import WrongSettingsError
 from rlaif.trainer.runs.evaluations import Evaluation, read_all
@@ -19,7 +20,7 @@ from rlaif.trainer.runs.manager import RunInProgressError, RunManager
 from rlaif.trainer.runs.plan import End
 from rlaif.trainer.runs.protocol import PartFigures
 from rlaif.trainer.runs.record import RunRecord
-from rlaif.trainer.runs.state import RunState
+from rlaif.trainer.runs.state import RunState, Status
 from rlaif.trainer.settings import Mode
 
 router = APIRouter(prefix="/api/v1")
@@ -35,7 +36,7 @@ class RunView(BaseModel):
     attempts: int = Field(description="Times its process was started again.")
     mode: Mode
     overrides: dict[str, Any] = Field(description="Settings of this run alone.")
-    status: Literal["starting", "training", "stopping", "stopped", "finished", "failed", "on disk"]
+    status: Status | Literal["on disk"]
     finished: End | None = Field(
         default=None, description="Why it came to its end: time, epoch or evaluated."
     )
@@ -74,6 +75,9 @@ class RunView(BaseModel):
     )
     learner: dict[str, float] | None = Field(default=None, description="Of the last iteration.")
     failure: str | None = None
+    trouble: str | None = Field(
+        default=None, description="What the disk does to the run now; null when nothing."
+    )
 
 
 class StartRun(BaseModel):
@@ -145,6 +149,8 @@ async def start_run(body: StartRun, runs: Runs) -> dict[str, str]:
         raise Problem(422, "wrong-settings", "Settings do not fit", str(error)) from error
     except StorageError as error:
         raise store_unavailable(str(error)) from error
+    except OSError as error:
+        raise Problem(503, "disk-unavailable", "The disk takes nothing", disk.why(error)) from error
 
 
 @router.post(
@@ -249,4 +255,5 @@ def _view(record: RunRecord, state: RunState | None) -> RunView:
         rewards=last.reward_statistics if last else None,
         learner=last.learner if last else None,
         failure=state.failure,
+        trouble=state.disk_trouble,
     )

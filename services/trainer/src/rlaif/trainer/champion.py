@@ -15,15 +15,21 @@ from pydantic import ValidationError
 from rlaif.contracts.reward_models import Champion
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.trainer import disk
 from rlaif.trainer.runs.protocol import LoadRewardModel, RewardModelRefused
 
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 30.0
+_DISK_PAUSE_SECONDS = 5.0
 
 
 class ChampionWatcher:
-    """Fetches the champion when it changed and hands it on as a command."""
+    """Fetches the champion when it changed and hands it on as a command.
+
+    Attributes:
+        outage: Why the champion cannot be kept on this disk; None when it can.
+    """
 
     def __init__(
         self,
@@ -47,6 +53,7 @@ class ChampionWatcher:
         self._sent: Champion | None = None
         self._refused: Champion | None = None
         self._hint = asyncio.Event()
+        self.outage: str | None = None
 
     def hint(self) -> None:
         """Look soon: an event said that the champion changed."""
@@ -55,13 +62,19 @@ class ChampionWatcher:
     async def run(self) -> None:
         """Look at each hint, and every 30 s without one, until cancelled."""
         while True:
+            pause = POLL_SECONDS
             try:
                 await self.refresh()
+                self.outage = None
             except StorageError as error:
                 log.warning("cannot look for the champion", extra={"reason": str(error)})
+            except OSError as error:
+                self.outage = f"the reward model cannot be kept on this disk: {disk.why(error)}"
+                log.warning("cannot keep the champion", extra={"reason": self.outage})
+                pause = _DISK_PAUSE_SECONDS
             try:
                 # Not `wait_for`: on Python 3.11 a hint can make it miss its cancellation.
-                async with asyncio.timeout(POLL_SECONDS):
+                async with asyncio.timeout(pause):
                     await self._hint.wait()
             except TimeoutError:
                 continue
@@ -107,7 +120,7 @@ class ChampionWatcher:
     def _fetch(self, champion: Champion) -> Path | None:
         """The model on local disk, verified; None when the object is not what it should be."""
         path = self._directory / f"{champion.model_sha256}.safetensors"
-        if path.exists():
+        if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == path.stem:
             return path
         data = self._store.get(champion.model_key)
         found = hashlib.sha256(data).hexdigest()
@@ -121,8 +134,5 @@ class ChampionWatcher:
                 },
             )
             return None
-        self._directory.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        partial.write_bytes(data)
-        partial.replace(path)
+        disk.write_whole(path, data)
         return path

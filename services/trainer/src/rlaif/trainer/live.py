@@ -68,8 +68,8 @@ class LiveView:
                 # Each process makes the file anew.
                 if slot is not None:
                     slot.close()
-                slot = ScreenSlot(path) if path is not None and current is not None else None
-                identity, last = current, 0
+                slot = _opened(path) if path is not None and current is not None else None
+                identity, last = current if slot is not None else None, 0
             picture = slot.read(newer_than=last) if slot is not None else None
             if picture is None:
                 continue
@@ -98,11 +98,19 @@ class LiveView:
         )
 
 
+def _opened(path: Path) -> ScreenSlot | None:
+    """The file, to look into; None when it cannot be, which is tried again."""
+    try:
+        return ScreenSlot(path)
+    except (OSError, ValueError):
+        return None
+
+
 def _identity(path: Path | None) -> tuple[int, int] | None:
     """Device and inode of the file; None while there is none."""
     try:
         info = path.stat() if path is not None else None
-    except FileNotFoundError:
+    except OSError:
         return None
     return (info.st_dev, info.st_ino) if info else None
 

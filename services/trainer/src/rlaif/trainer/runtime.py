@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from rlaif.bus.connection import Bus, connect_ready
 from rlaif.bus.errors import BusError, BusUnavailableError
@@ -33,6 +34,7 @@ class RingJob:
 
     Attributes:
         uploader: Empties the spools.
+        champion: Brings reward models to the run.
     """
 
     def __init__(
@@ -50,13 +52,13 @@ class RingJob:
         self._bus = bus
         self._stopping = asyncio.Event()
         self.uploader = CaptureUploader(runs.spools, episodes, bus.publisher("trainer"))
-        self._champion = ChampionWatcher(
+        self.champion = ChampionWatcher(
             models, settings.data_dir.resolve() / "reward_models", runs.send, runs.refuse
         )
         self._view = LiveView(
             bus.telemetry(), lambda: runs.state, lambda: runs.screen_path, fps=settings.watch_fps
         )
-        self._workers = build_workers(bus, self._champion, metrics.worker_observer())
+        self._workers = build_workers(bus, self.champion, metrics.worker_observer())
 
     @property
     def healthy(self) -> bool:
@@ -70,7 +72,7 @@ class RingJob:
                 group.create_task(each)
                 for each in (
                     self.uploader.run(),
-                    self._champion.run(),
+                    self.champion.run(),
                     self._view.run(),
                     self._grant_captures(),
                     *(worker.run() for worker in self._workers),
@@ -93,7 +95,7 @@ class RingJob:
             total = self._runs.segments_captured
             budget.spend(max(0, total - captured))
             captured = total
-            granted = budget.grant(time.monotonic(), await _backlog(self._bus, self._runs.spools()))
+            granted = budget.grant(time.monotonic(), await _backlog(self._bus, self._runs.spools))
             await self._runs.send(GrantCaptures(segments=granted))
 
 
@@ -113,6 +115,7 @@ def ring_lifecycle(
     def start(stores: Stores, bus: Bus) -> RingJob:
         job = RingJob(settings, runs, metrics, stores, bus)
         readiness.add("episodes store", lambda: job.uploader.outage)
+        readiness.add("champion", lambda: job.champion.outage)
         return job
 
     lifecycle = Lifecycle(
@@ -127,11 +130,12 @@ def ring_lifecycle(
     return lifecycle
 
 
-async def _backlog(bus: Bus, spools: list[Spool]) -> int | None:
-    """Segments that wait in spools, exporter and judge; None when the bus does not say."""
+async def _backlog(bus: Bus, spools: Callable[[], list[Spool]]) -> int | None:
+    """Segments that wait in spools, exporter and judge; None when bus or disk do not say."""
     try:
         waiting = await bus.backlog(SegmentCaptured, "exporter")
         waiting += await bus.backlog(SegmentExported, "judge")
-    except BusUnavailableError:
+        waiting += sum(spool.count() for spool in spools())
+    except (BusUnavailableError, OSError):
         return None
-    return waiting + sum(spool.count() for spool in spools)
+    return waiting

@@ -16,6 +16,7 @@ from rlaif.contracts.captures import Capture
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StorageError
+from rlaif.trainer import disk
 from rlaif.trainer.runs.spool import Spool, SpooledCapture
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,7 @@ class CaptureUploader:
 
     Attributes:
         uploaded: Captures that this uploader announced.
+        outage: Why captures stay where they are: store, bus or disk; None while they go out.
     """
 
     def __init__(
@@ -49,22 +51,39 @@ class CaptureUploader:
             try:
                 busy = await self.upload_waiting()
                 self.outage = None
-            except (StorageError, BusUnavailableError) as error:
+            except (StorageError, BusUnavailableError, OSError) as error:
+                reason = disk.why(error) if isinstance(error, OSError) else str(error)
                 if self.outage is None:
-                    log.warning("captures wait in the spool", extra={"reason": str(error)})
-                self.outage = str(error)
+                    log.warning("captures wait in the spool", extra={"reason": reason})
+                self.outage = reason
                 await asyncio.sleep(_OUTAGE_PAUSE_SECONDS)
                 continue
             if not busy:
                 await asyncio.sleep(_PAUSE_SECONDS)
 
     async def upload_waiting(self) -> int:
-        """Upload what waits now; returns how many captures went out."""
+        """Upload what waits now; returns how many captures there were.
+
+        A file that the disk does not give, or does not let go of, does not hold up the others.
+
+        Raises:
+            StorageError: The store does not take one.
+            BusUnavailableError: The bus does not take an event.
+            OSError: The disk did not give at least one.
+        """
         paths = await asyncio.to_thread(
             lambda: [path for spool in self._spools() for path in spool.waiting()]
         )
+        kept_back: OSError | None = None
         for path in paths:
-            await self._upload(path)
+            try:
+                await self._upload(path)
+            except FileNotFoundError:
+                continue  # deleted meanwhile
+            except OSError as error:
+                kept_back = error
+        if kept_back is not None:
+            raise kept_back
         return len(paths)
 
     async def _upload(self, path: Path) -> None:

@@ -62,6 +62,7 @@ class Fragment:
         segments_skipped: Segments that ended inside and were not selected.
         pictures: What the policy saw; None for one that reads RAM alone.
         policy_version: Updates that the policy which chose the actions had had.
+        not_written: Why the disk did not take what was found; None when it did.
     """
 
     runner: int
@@ -79,6 +80,7 @@ class Fragment:
     segments_skipped: int = 0
     pictures: Pictures | None = None
     policy_version: int = 0
+    not_written: str | None = None
 
     @property
     def faults(self) -> dict[str, int]:

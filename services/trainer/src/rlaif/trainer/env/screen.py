@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.trainer.disk import write_whole
+
 HEIGHT, WIDTH = 144, 160
 _HEADER = struct.Struct("<QQiiiii")
 _PIXELS = HEIGHT * WIDTH * 3
@@ -50,12 +52,11 @@ class ScreenSlot:
 
         Raises:
             FileNotFoundError: Opened for reading before the writer created it.
+            OSError: The disk does not take it, or does not give it.
+            ValueError: It was cut off.
         """
         if create:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_suffix(".partial")
-            partial.write_bytes(bytes(_SIZE))
-            partial.replace(path)
+            write_whole(path, bytes(_SIZE))
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), _SIZE)
         self._sequence = 0

@@ -111,6 +111,8 @@ class EmulatorVector:
         """Allocate T = `steps` rows; select at most `capture_quota` segments on the way."""
         if not self._begun:
             self._begin()
+        if self._screen is None:
+            self._screen = self._open_screen()
         self._rows = np.zeros((steps + 1, self.count, 128), dtype=np.float32)
         self._rows[0] = self.observations
         self._actions = np.zeros((steps, self.count), dtype=np.int64)
@@ -397,7 +399,10 @@ class EmulatorVector:
         watched = self._runner == 1 or self._runner == 0
         if self._config.screen_path is None or not watched or self._config.watch_fps <= 0:
             return None
-        return ScreenSlot(self._config.screen_path, create=True)
+        try:
+            return ScreenSlot(self._config.screen_path, create=True)
+        except OSError:
+            return None  # nobody sees the game until the disk takes it; asked again
 
     def _picture_due(self) -> bool:
         """Whether the watched environment draws this step; drawing does not touch its RAM."""

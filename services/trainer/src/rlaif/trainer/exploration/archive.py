@@ -18,8 +18,8 @@ from pydantic import ValidationError
 
 from rlaif.contracts.ids import Sha256
 from rlaif.game.capture import KeyframeError, unpack_keyframe
+from rlaif.trainer.disk import drop_partial, write_whole
 from rlaif.trainer.exploration.choice import CellCounts
-from rlaif.trainer.exploration.files import drop_partial, write_whole
 from rlaif.trainer.exploration.states import (
     ArchivedStateError,
     ArchiveError,
@@ -59,6 +59,7 @@ class StateArchive:
         Raises:
             ArchiveMismatchError: It was made with another game, emulator or frame skip.
             ArchiveError: Its header is not readable.
+            OSError: The disk does not take a new one.
         """
         self.identity = identity
         self._directory = directory
@@ -115,6 +116,7 @@ class StateArchive:
 
         Raises:
             ArchiveMismatchError: The record is of another game, emulator or frame skip.
+            OSError: The disk does not take it; it is not kept then.
         """
         self._check_identity(record.identity, f"state {record.sha256[:12]}")
         if not self._is_wanted(record):
@@ -230,13 +232,15 @@ class StateArchive:
             self._retire(record.sha256)
 
     def _retire(self, sha256: Sha256) -> None:
-        """Drop a state; its record moves to the lineage. Another process may have done it."""
+        """Drop a state; its record moves to the lineage. Another process may have done it.
+
+        One that the disk does not let go of is forgotten here, and found again by `refresh`.
+        """
         record = self._states / f"{sha256}.json"
-        if record.exists():
-            # Another process may be quicker.
-            with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
+            if record.exists():
                 record.replace(self._lineage / record.name)
-        (self._states / f"{sha256}.zst").unlink(missing_ok=True)
+            (self._states / f"{sha256}.zst").unlink(missing_ok=True)
         self._forget(sha256)
 
     def _forget(self, sha256: Sha256) -> None:

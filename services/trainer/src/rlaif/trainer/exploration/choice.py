@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from rlaif.trainer.exploration.files import write_whole
+from rlaif.trainer.disk import write_whole
 from rlaif.trainer.exploration.states import Cell
 
 _ROWS: TypeAdapter[list[tuple[Cell, int, int]]] = TypeAdapter(list[tuple[Cell, int, int]])
@@ -58,7 +58,6 @@ class CellCounts:
         """Write these counts to `path`, and read those of the other files beside it."""
         cells = sorted(self.seen | self.fruitless)
         rows = [(cell, self.seen[cell], self.fruitless[cell]) for cell in cells]
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, _ROWS.dump_json(rows))
         self.elsewhere.clear()
         for other in path.parent.glob("[!.]*.json"):

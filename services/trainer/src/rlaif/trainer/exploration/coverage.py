@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.trainer.exploration.files import write_whole
+from rlaif.trainer.disk import write_whole
 from rlaif.trainer.rewards import places
 
 VERSION = 1
@@ -180,7 +180,6 @@ class RunCoverage:
             visits=columns["visits"],
             episodes=columns["episodes"],
         )
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, buffer.getvalue())
 
     @classmethod

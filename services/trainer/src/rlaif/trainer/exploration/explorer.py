@@ -9,6 +9,7 @@ from rlaif.game.cartridges import Cartridge
 from rlaif.game.emulator import Emulator
 from rlaif.game.milestones import Story
 from rlaif.game.stories import story_of
+from rlaif.trainer import disk
 from rlaif.trainer.env.start import Start, StartSource
 from rlaif.trainer.exploration.archive import StateArchive
 from rlaif.trainer.exploration.choice import CellCounts
@@ -56,7 +57,8 @@ class Explorer:
     Attributes:
         visited: Places, counted.
         counts: Of the cells.
-        archive: The states; None when no episode ever starts at one.
+        archive: The states; None when no episode ever starts at one, or the disk had no room for
+            an archive when this process began.
         swarm: Milestones that draw starts.
     """
 
@@ -87,10 +89,15 @@ class Explorer:
         self.swarm = Swarm(share=config.swarm)
         self.archive: StateArchive | None = None
         self.keeper: StateKeeper | None = None
+        self._unsynced: str | None = None
         if config.restarts > 0 or config.swarm > 0:
-            self.archive = StateArchive(
-                home / ARCHIVE_DIR, identity, self.counts, max_states=config.max_states
-            )
+            try:
+                self.archive = StateArchive(
+                    home / ARCHIVE_DIR, identity, self.counts, max_states=config.max_states
+                )
+            except OSError as error:
+                self._unsynced = disk.why(error)
+        if self.archive is not None:
             self.keeper = StateKeeper(
                 self.archive, self.counts, self.swarm, story, save_every=config.save_every
             )
@@ -164,8 +171,25 @@ class Explorer:
         if self._fragments % self._config.sync_every == 0:
             self.sync()
 
+    @property
+    def trouble(self) -> str | None:
+        """Why the disk does not take what is found; None while it does."""
+        return self._unsynced or (self.keeper.trouble if self.keeper is not None else None)
+
     def sync(self) -> None:
-        """Write this runner's counts, read the others' and their states."""
+        """Write this runner's counts, read the others' and their states.
+
+        A disk that takes nothing costs what the files would have told the others and the next
+        process; the play goes on, and `trouble` says why.
+        """
+        try:
+            self._exchange()
+        except OSError as error:
+            self._unsynced = disk.why(error)
+        else:
+            self._unsynced = None
+
+    def _exchange(self) -> None:
         self.visited.sync()
         if self.archive is not None:
             self.counts.sync(self._counts_file)

@@ -12,6 +12,7 @@ from rlaif.game.capture import pack_keyframe
 from rlaif.game.emulator import Emulator
 from rlaif.game.memory_map import address
 from rlaif.game.milestones import Story
+from rlaif.trainer import disk
 from rlaif.trainer.env.start import Start
 from rlaif.trainer.exploration.archive import StateArchive, milestones_of
 from rlaif.trainer.exploration.choice import CellCounts
@@ -72,7 +73,8 @@ class StateKeeper:
     one in `save_every` decision steps of all environments, but at once when a milestone is news.
 
     Attributes:
-        since_save: Decision steps of all environments since a state was kept.
+        since_save: Decision steps of all environments since a state was kept, or tried to be.
+        trouble: Why the last state that was worth it was not kept; None when it was.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class StateKeeper:
         self._lasting = np.array([not m.is_momentary for m in story.milestones], dtype=np.bool_)
         self._names = tuple(milestone.name for milestone in story.milestones)
         self._save_every = self.since_save = save_every
+        self.trouble: str | None = None
         self._episodes: dict[str, _Episode] = {}
         swarm.know(milestones_of(archive.records))
 
@@ -213,7 +216,7 @@ class StateKeeper:
         )
         episode.is_wanted = False
         self.since_save = 0
-        if not self._archive.put(record, packed):
+        if not self._put(record, packed):
             return
         episode.go_on_from(record)
         self._swarm.reached(record.milestones)
@@ -240,7 +243,17 @@ class StateKeeper:
             healthy=_is_healthy(ram, facts),
             environment=environment,
         )
-        self._archive.put(record, start.keyframe.packed)
+        self._put(record, start.keyframe.packed)
+
+    def _put(self, record: StateRecord, packed: bytes) -> bool:
+        """Whether the archive keeps it; a disk that takes nothing costs the state, not the run."""
+        try:
+            kept = self._archive.put(record, packed)
+        except OSError as error:
+            self.trouble = disk.why(error)
+            return False
+        self.trouble = None
+        return kept
 
     def _milestones(self, ram: RamBlocks) -> tuple[str, ...]:
         """Names of the story steps that the save file shows."""

@@ -149,7 +149,8 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         if self._explorer is not None:
             self._explorer.end_fragment()
         fragment = self._vector.end_fragment(logits, log_probabilities(logits, actions))
-        return replace(fragment, policy_version=self._weights_seq_no)
+        not_written = None if self._explorer is None else self._explorer.trouble
+        return replace(fragment, policy_version=self._weights_seq_no, not_written=not_written)
 
     def get_metrics(self) -> dict[str, Any]:
         """Metrics travel inside the fragment."""

@@ -26,6 +26,7 @@ import ray
 
 from rlaif.game.cartridges import load_cartridge
 from rlaif.reward_net.errors import RewardNetError
+from rlaif.trainer import disk
 from rlaif.trainer.env.config import EnvConfig
 from rlaif.trainer.exploration.explorer import ExploreConfig
 from rlaif.trainer.rl import snapshot
@@ -40,6 +41,7 @@ from rlaif.trainer.runs.evaluations import Evaluation
 from rlaif.trainer.runs.plan import End, Plan
 from rlaif.trainer.runs.protocol import (
     COMMANDS,
+    CheckpointNotSaved,
     CheckpointSaved,
     Command,
     EvaluationDone,
@@ -62,6 +64,9 @@ from rlaif.trainer.videos.shelf import EpisodeShelf
 
 log = logging.getLogger(__name__)
 
+_SAVE_AGAIN_SECONDS = 10.0
+"""Between two tries to save a checkpoint on a disk that does not take it."""
+
 _NICENESS = 5
 """Training yields to the services on its cores: a late heartbeat costs more than a step."""
 
@@ -80,6 +85,7 @@ class Training:
     _trained_before: float = 0.0
     _began: float = field(default_factory=time.monotonic)
     _saved: tuple[int, float] = (-1, 0.0)
+    _save_failed: float | None = None
 
     def run(self) -> None:
         """Do what the run's mode says, until it is done or told to stop."""
@@ -100,9 +106,19 @@ class Training:
                 why = "asked"
             elif (why := plan.end(algorithm.env_steps, self._trained)) is None:
                 self._iterate(algorithm, plan)
-        if self._saved[0] != self._iteration:
-            self._save(algorithm)
-        self._tell(Finished(why=why))
+        self._tell(Finished(why=self._save_at_the_end(algorithm, why)))
+
+    def _save_at_the_end(self, algorithm: ShapedPPO, why: End) -> End:
+        """Save what is not saved yet. A run that ends by itself waits for the disk.
+
+        One that was asked to stop does not: it would be killed. It goes on from the checkpoint
+        before. Returns the end that it comes to.
+        """
+        while self._saved[0] != self._iteration and not self._try_to_save(algorithm):
+            if why == "asked" or not self._obey(algorithm):
+                return "asked"
+            time.sleep(1.0)
+        return why
 
     def _iterate(self, algorithm: ShapedPPO, plan: Plan) -> None:
         spool = Spool(self.directory / "spool", self.settings.spool_captures)
@@ -115,7 +131,7 @@ class Training:
             for captured in fragment.captures:
                 self._figures.note_spooled(captured.capture.selected_by, spool.offer(captured))
         algorithm.capture_quota = max(0, algorithm.capture_quota)
-        self._keep_best(algorithm)
+        not_kept = self._keep_best(algorithm)
         rate = (algorithm.env_steps - before) / (time.monotonic() - began)
         self._tell(
             report(
@@ -126,19 +142,27 @@ class Training:
                 steps_per_second=rate,
                 trained_seconds=self._trained,
                 seconds_left=plan.seconds_left(algorithm.env_steps, self._trained, rate),
+                not_written=not_kept,
             )
         )
-        if plan.saves(before, algorithm.env_steps, self._trained - self._saved[1]):
-            self._save(algorithm)
+        due = plan.saves(before, algorithm.env_steps, self._trained - self._saved[1])
+        if due or self._save_failed is not None:
+            self._try_to_save(algorithm)
 
-    def _keep_best(self, algorithm: ShapedPPO) -> None:
-        """Put the best episodes where films are made from; a full disk costs films, not the run."""
+    def _keep_best(self, algorithm: ShapedPPO) -> str | None:
+        """Put the best episodes where films are made from; a full disk costs films, not the run.
+
+        Returns:
+            Why the disk did not take all that the runners and this process found; None: it did.
+        """
         shelf = EpisodeShelf.of_run(self.directory, self.settings.best_episodes)
-        try:
-            for fragment in algorithm.fragments:
+        lost = [fragment.not_written for fragment in algorithm.fragments if fragment.not_written]
+        for fragment in algorithm.fragments:
+            try:
                 shelf.add(fragment.best)
-        except OSError:
-            log.exception("a best episode was not kept")
+            except OSError as error:
+                lost.append(disk.why(error))
+        return lost[0] if lost else None
 
     def _build(self, *, resumes: bool = False) -> ShapedPPO:
         explore = ExploreConfig(
@@ -207,6 +231,21 @@ class Training:
         )
         self._tell_live_model(algorithm)
 
+    def _try_to_save(self, algorithm: ShapedPPO) -> bool:
+        """Save a checkpoint, or say why the disk does not take it; again some seconds later."""
+        now, last = time.monotonic(), self._save_failed
+        if last is not None and now - last < _SAVE_AGAIN_SECONDS:
+            return False
+        try:
+            self._save(algorithm)
+        except OSError as error:
+            checkpoints.drop_partial(self._checkpoints)  # it fills the disk
+            self._save_failed = now
+            self._tell(CheckpointNotSaved(iteration=self._iteration, reason=disk.why(error)))
+            return False
+        self._save_failed = None
+        return True
+
     def _save(self, algorithm: ShapedPPO) -> None:
         live = algorithm.rewards.models.live
         manifest = checkpoints.stamp(
@@ -229,21 +268,28 @@ class Training:
         )
         partial = checkpoints.begin(self._checkpoints, self._iteration)
         snapshot.save(algorithm, self._figures, partial, self.directory)
-        path = checkpoints.commit(partial, manifest)
-        ended = Plan.of(self.settings, 0).epochs_ended(algorithm.env_steps)
-        if ended:
-            epochs.note(self.directory, ended - 1, checkpoints.read_manifest(path))
-        best = evaluations.best(evaluations.read_all(self.directory))
-        checkpoints.prune(
-            self._checkpoints,
-            keep=self.settings.checkpoints_kept,
-            protected={best.iteration} if best else (),
-        )
+        path, manifest = checkpoints.commit(partial, manifest)
         self._saved = (self._iteration, self._trained)
         self._tell(
             CheckpointSaved(
                 iteration=self._iteration, env_steps=algorithm.env_steps, path=str(path.resolve())
             )
+        )
+        try:
+            self._tidy(manifest)
+        except OSError:
+            log.exception("checkpoints were not tidied up; the next one tries again")
+
+    def _tidy(self, manifest: checkpoints.Manifest) -> None:
+        """Note the end of an epoch, delete old checkpoints."""
+        ended = Plan.of(self.settings, 0).epochs_ended(manifest.counters.env_steps)
+        if ended:
+            epochs.note(self.directory, ended - 1, manifest)
+        best = evaluations.best(evaluations.read_all(self.directory))
+        checkpoints.prune(
+            self._checkpoints,
+            keep=self.settings.checkpoints_kept,
+            protected={best.iteration} if best else (),
         )
 
     def _rom_sha256(self) -> str:
@@ -254,16 +300,19 @@ class Training:
 
     def _evaluate_when_due(self, algorithm: ShapedPPO, plan: Plan) -> None:
         """After an epoch of a pipeline; also one that a killed process left undone."""
-        done = {each.epoch for each in evaluations.read_all(self.directory)}
-        epoch = plan.evaluates(algorithm.env_steps, {n for n in done if n is not None})
-        if epoch is None or self._saved[0] != self._iteration:
+        if plan.mode != "pipeline" or self._saved[0] != self._iteration:
             return
+        epoch = None
         path = self._checkpoints / checkpoints.folder_name(self._iteration)
         try:
+            done = {each.epoch for each in evaluations.read_all(self.directory)}
+            epoch = plan.evaluates(algorithm.env_steps, {n for n in done if n is not None})
+            if epoch is None:
+                return
             self._evaluate(algorithm, checkpoints.read_manifest(path), path, epoch=epoch)
         except Exception as error:
             log.exception("the evaluation failed")
-            self._tell(EvaluationFailed(epoch=epoch, reason=f"{type(error).__name__}: {error}"))
+            self._tell(EvaluationFailed(epoch=epoch, reason=_named(error)))
 
     def _evaluate_only(self) -> None:
         assert self.settings.checkpoint is not None  # checked before the start
@@ -356,8 +405,10 @@ class Training:
             model = read_reward_model(
                 Path(command.path), version=command.version, sha256=command.sha256
             )
-        except (RewardNetError, OSError) as error:
-            self._tell(RewardModelRefused(version=command.version, reason=str(error)))
+        except Exception as error:
+            # Whatever a file does to its reader is a fault of the file, and no end of training.
+            reason = str(error) if isinstance(error, RewardNetError) else _named(error)
+            self._tell(RewardModelRefused(version=command.version, reason=reason))
             return
         if not algorithm.rewards.models.offer(model):
             self._tell_live_model(algorithm)
@@ -400,6 +451,10 @@ def _end(code: int) -> None:
     os._exit(code)
 
 
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
 def _join_ray(settings: TrainerSettings) -> None:
     """Start a small Ray of the run's own, or join the cluster that the settings name."""
     own = settings.own_ray
@@ -416,6 +471,8 @@ def main(arguments: list[str]) -> int:
     """Run the training process; returns its exit code."""
     run_file, message_fd = Path(arguments[0]), int(arguments[1])
     os.nice(_NICENESS)
+    # training.log may be on a full disk: a line that is lost must not end the run.
+    sys.stdout, sys.stderr = disk.lossy_text(1), disk.lossy_text(2)
     warnings.simplefilter("ignore", DeprecationWarning)  # RLlib's own, on every start
     record = RunRecord.read(run_file)
     commands: SimpleQueue[Command] = SimpleQueue()
@@ -440,7 +497,8 @@ def main(arguments: list[str]) -> int:
             return 2
         except Exception as error:
             traceback.print_exc()
-            messages.write(Failed(reason=f"{type(error).__name__}: {error}").line())
+            of_disk = disk.why(error) if disk.is_trouble(error) else None
+            messages.write(Failed(reason=_named(error), of_disk=of_disk).line())
             return 1
         finally:
             if not settings.own_ray:

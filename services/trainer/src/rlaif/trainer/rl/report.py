@@ -44,6 +44,7 @@ def report(
     steps_per_second: float,
     trained_seconds: float,
     seconds_left: float | None,
+    not_written: str | None = None,
 ) -> IterationDone:
     """The message that an iteration is over; `result` is what RLlib returned of it."""
     learners = result.get("learners")
@@ -64,6 +65,7 @@ def report(
         segments_dropped=figures.segments_dropped,
         captures_lost=figures.captures_lost,
         selected_by=dict(figures.selected_by),
+        not_written=not_written,
         trained_seconds=trained_seconds,
         seconds_left=seconds_left,
         milestone_fraction=figures.milestone_fraction,

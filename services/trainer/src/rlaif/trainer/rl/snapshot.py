@@ -15,7 +15,8 @@ import torch
 from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from ray.rllib.core.learner.learner import COMPONENT_OPTIMIZER
 from ray.rllib.utils.metrics import WEIGHTS_SEQ_NO
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
+from safetensors.numpy import save as serialized
 
 from rlaif.trainer.exploration.explorer import EXPLORATION_DIR
 from rlaif.trainer.rl.ppo import ShapedPPO
@@ -31,11 +32,14 @@ def save(algorithm: ShapedPPO, figures: RunFigures, directory: Path, run_directo
         figures: Of the run.
         directory: Empty; of the checkpoint.
         run_directory: Archive and coverage are copied from it.
+
+    Raises:
+        OSError: The disk does not take it.
     """
     learner = algorithm.learner_group.get_state()[COMPONENT_LEARNER]
-    save_file(
-        _plain(learner[COMPONENT_RL_MODULE][DEFAULT_MODULE_ID]), directory / checkpoints.POLICY
-    )
+    # Not `save_file`: what it raises on a full disk is no OSError.
+    policy = serialized(_plain(learner[COMPONENT_RL_MODULE][DEFAULT_MODULE_ID]))
+    (directory / checkpoints.POLICY).write_bytes(policy)
     tree_file.write(
         directory / checkpoints.LEARNER,
         {

@@ -105,15 +105,27 @@ def folder_name(iteration: int) -> str:
 
 def begin(directory: Path, iteration: int) -> Path:
     """An empty directory to save into; it becomes a checkpoint with `commit`."""
-    for unfinished in directory.glob(f"{_PARTIAL}*"):
-        shutil.rmtree(unfinished)
+    drop_partial(directory)
     partial = directory / f"{_PARTIAL}{iteration:08d}"
     partial.mkdir(parents=True)
     return partial
 
 
-def commit(partial: Path, manifest: Manifest) -> Path:
-    """Make what was saved a checkpoint: files to disk, manifest last, then the rename."""
+def drop_partial(directory: Path) -> None:
+    """Remove what was not committed."""
+    for unfinished in directory.glob(f"{_PARTIAL}*"):
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def commit(partial: Path, manifest: Manifest) -> tuple[Path, Manifest]:
+    """Make what was saved a checkpoint: files to disk, manifest last, then the rename.
+
+    Returns:
+        The checkpoint, and its manifest with the files.
+
+    Raises:
+        OSError: The disk does not take it; there is no checkpoint then.
+    """
     files = {path.name: _entry(path) for path in sorted(partial.iterdir())}
     for name in files:
         _to_disk(partial / name)
@@ -126,7 +138,7 @@ def commit(partial: Path, manifest: Manifest) -> Path:
     shutil.rmtree(final, ignore_errors=True)
     partial.rename(final)
     _to_disk(final.parent)
-    return final
+    return final, whole_manifest
 
 
 def prune(directory: Path, *, keep: int, protected: Collection[int] = ()) -> None:

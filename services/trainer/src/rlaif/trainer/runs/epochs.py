@@ -5,6 +5,7 @@ runs/{run_id}/epochs/epoch_N.json
 
 from pathlib import Path
 
+from rlaif.trainer.disk import write_whole
 from rlaif.trainer.runs.checkpoints import Manifest
 
 FOLDER = "epochs"
@@ -15,10 +16,7 @@ def note(run_directory: Path, epoch: int, manifest: Manifest) -> None:
     path = run_directory / FOLDER / f"epoch_{epoch:06d}.json"
     if path.exists():
         return
-    path.parent.mkdir(exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(manifest.model_dump_json(indent=1))
-    partial.replace(path)
+    write_whole(path, manifest.model_dump_json(indent=1).encode())
 
 
 def noted(run_directory: Path) -> list[tuple[int, Path]]:

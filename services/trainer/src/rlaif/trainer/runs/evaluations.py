@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from rlaif.contracts.ids import Id, Sha256
+from rlaif.trainer.disk import write_whole
 
 FOLDER = "evaluations"
 
@@ -84,10 +85,7 @@ def figures(episodes: Sequence[EvaluatedEpisode]) -> dict[str, object]:
 def write(run_directory: Path, evaluation: Evaluation) -> Path:
     """Keep an evaluation; the file appears whole."""
     path = run_directory / FOLDER / f"{evaluation.evaluation_id}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(evaluation.model_dump_json(indent=1))
-    partial.replace(path)
+    write_whole(path, evaluation.model_dump_json(indent=1).encode())
     return path
 
 

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.trainer import disk
 from rlaif.trainer.runs import checkpoint_store, checkpoints, epochs, evaluations
 from rlaif.trainer.runs.checkpoints import CheckpointError, Manifest
 from rlaif.trainer.runs.evaluations import Evaluation
@@ -65,17 +66,26 @@ class RunKeeper:
                 await asyncio.to_thread(self.copy_new)
                 self.outage = None
             except StorageError as error:
-                if self.outage is None:
-                    log.warning("checkpoints stay on this disk", extra={"reason": str(error)})
-                self.outage = str(error)
+                self._note(str(error))
+            except OSError as error:
+                self._note(f"this disk: {disk.why(error)}")
+            except Exception as error:
+                # Copies must not end because of a bug, and not in silence either.
+                log.exception("checkpoints were not copied")
+                self._note(f"{type(error).__name__}: {error}")
             await asyncio.sleep(_PAUSE_SECONDS)
 
     async def copy_last(self) -> None:
         """Copy what the end of a run left; an outage of the store is noted, not waited out."""
         try:
             await asyncio.to_thread(self.copy_new)
-        except StorageError as error:
+        except (StorageError, OSError) as error:
             self.outage = str(error)
+
+    def _note(self, outage: str) -> None:
+        if self.outage is None:
+            log.warning("checkpoints stay on this disk", extra={"reason": outage})
+        self.outage = outage
 
     def copy_new(self) -> None:
         """Copy what is not in the store yet; blocks, also until a copy under way has ended.
@@ -103,10 +113,7 @@ class RunKeeper:
         if said == self._told:
             return
         text = json.dumps({"updated_at": datetime.now(UTC).isoformat(), **said}, indent=1)
-        directory.mkdir(parents=True, exist_ok=True)
-        partial = directory / "progress.partial"
-        partial.write_text(text)
-        partial.replace(directory / "progress.json")
+        disk.write_whole(directory / "progress.json", text.encode())
         self._store.put(keys.PROGRESS, text.encode(), content_type="application/json")
         self._told = said
 

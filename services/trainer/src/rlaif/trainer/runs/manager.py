@@ -10,9 +10,11 @@ from typing import Any
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
+from rlaif.trainer import disk
 from rlaif.trainer.runs import checkpoint_store, checkpoints, checks
 from rlaif.trainer.runs.checkpoints import CheckpointError
 from rlaif.trainer.runs.protocol import (
+    CheckpointNotSaved,
     Command,
     EvaluationDone,
     EvaluationFailed,
@@ -92,9 +94,20 @@ class RunManager:
                 log.warning("the run waits for the models store", extra={"reason": str(error)})
                 await asyncio.sleep(_STORE_RETRY_SECONDS)
                 continue
+            except OSError as error:
+                self._why_not = f"no run can be started: {disk.why(error)}; tried again"
+                log.warning("the run waits for the disk", extra={"reason": disk.why(error)})
+                await asyncio.sleep(_STORE_RETRY_SECONDS)
+                continue
             except (checks.WrongSettingsError, CheckpointError) as error:
                 self._why_not = str(error)
                 log.error("no run was started", extra={"reason": str(error)})
+            except RunInProgressError:
+                pass  # somebody was quicker
+            except Exception as error:
+                # Nobody waits for this task: what ends it must be said here.
+                self._why_not = f"no run was started: {type(error).__name__}: {error}"
+                log.exception("no run was started")
             return
 
     async def _resume_or_start(self) -> None:
@@ -221,6 +234,11 @@ class RunManager:
         return f"run {state.run_id} failed: {state.failure}; see training.log beside its run.json"
 
     @property
+    def disk_trouble(self) -> str | None:
+        """What the disk does to the run now; None when nothing."""
+        return self.state.disk_trouble if self.state is not None else None
+
+    @property
     def captures_lost(self) -> str | None:
         """Why captures are being dropped; None when none is."""
         return self._losing
@@ -260,6 +278,8 @@ class RunManager:
                     "reward model did not load; the one before stays",
                     extra={"version": message.version, "reason": message.reason},
                 )
+            case CheckpointNotSaved():
+                log.error("checkpoint not saved", extra={"reason": message.reason})
             case EvaluationFailed():
                 log.error("evaluation failed", extra={"reason": message.reason})
             case EvaluationDone():

@@ -78,6 +78,10 @@ class IterationDone(_Line):
     selected_by: dict[str, int] = Field(
         default_factory=dict, description="Captures by why they were chosen."
     )
+    not_written: str | None = Field(
+        default=None,
+        description="Why the disk did not take what the iteration found; null: it did.",
+    )
     trained_seconds: float = Field(default=0.0, description="Of the run, over all attempts.")
     seconds_left: float | None = Field(default=None, description="Training time to the end.")
     milestone_fraction: float | None = Field(
@@ -153,6 +157,14 @@ class CheckpointSaved(_Line):
     path: str
 
 
+class CheckpointNotSaved(_Line):
+    """The disk did not take a checkpoint; training goes on and tries again."""
+
+    kind: Literal["checkpoint_not_saved"] = "checkpoint_not_saved"
+    iteration: int
+    reason: str
+
+
 class Started(_Line):
     """Environments and learner are built; training begins or goes on."""
 
@@ -179,6 +191,9 @@ class Failed(_Line):
     kind: Literal["failed"] = "failed"
     reason: str
     is_final: bool = Field(default=False, description="Trying again would fail in the same way.")
+    of_disk: str | None = Field(
+        default=None, description="What the disk or this machine does not give; it may pass."
+    )
 
 
 Message = Annotated[
@@ -188,6 +203,7 @@ Message = Annotated[
     | RewardModelLoaded
     | RewardModelRefused
     | CheckpointSaved
+    | CheckpointNotSaved
     | Started
     | Finished
     | Failed,

@@ -1,16 +1,20 @@
 """A run on disk: `runs/{run_id}/run.json` and what stands beside it."""
 
 import json
+import logging
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from rlaif.contracts.ids import Id
+from rlaif.trainer.disk import write_whole
 from rlaif.trainer.runs.plan import End
 from rlaif.trainer.settings import Mode, TrainerSettings
+
+log = logging.getLogger(__name__)
 
 _FILE = "run.json"
 
@@ -39,10 +43,7 @@ class RunRecord(BaseModel):
 
     def write(self, path: Path) -> None:
         """Write it; the file appears whole."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        partial.write_text(self.model_dump_json(indent=2))
-        partial.replace(path)
+        write_whole(path, self.model_dump_json(indent=2).encode())
 
 
 _SECRETS = {"s3_secret_key", "s3_access_key", "api_token", "nats_url"}
@@ -94,9 +95,14 @@ def record_path(data_dir: Path, run_id: str) -> Path:
 
 
 def list_runs(data_dir: Path) -> list[RunRecord]:
-    """All runs, the newest first."""
-    found = (data_dir / "runs").glob(f"*/{_FILE}")
-    return sorted(map(RunRecord.read, found), key=lambda run: run.created_at, reverse=True)
+    """All runs, the newest first; one whose record cannot be read does not hide the others."""
+    found = []
+    for path in (data_dir / "runs").glob(f"*/{_FILE}"):
+        try:
+            found.append(RunRecord.read(path))
+        except (OSError, ValidationError) as error:
+            log.warning("a run's record cannot be read", extra={"reason": str(error)})
+    return sorted(found, key=lambda run: run.created_at, reverse=True)
 
 
 def new_run_id(now: datetime) -> str:

@@ -1,8 +1,8 @@
 """The processes of a training process: Ray's servers, agents and workers are in its session.
 
-Ray's own end of them is slow, 1.5 s when all is well, and incomplete: when the process that started
-it is killed, its agents ask a server that is gone for another 60 s. So they are killed by whoever is
-left: the process itself, the service, or, when both were killed, a guard.
+Ray's own end of them is slow, 1.5 s when all is well, and incomplete: when the process that
+started it is killed, its agents ask a server that is gone for another 60 s. So they are killed by
+whoever is left: the process itself, the service, or, when both were killed, a guard.
 
 As a program, `python session.py`, this is the guard: it waits for the end of its input, then ends
 the session.

@@ -5,12 +5,12 @@ state that it names, and appears whole, by rename, or not at all. What a killed 
 is found again at the next start.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rlaif.contracts.captures import Capture
+from rlaif.trainer import disk
 
 _SUFFIX = ".capture"
 
@@ -62,20 +62,17 @@ class Spool:
 
     def offer(self, item: SpooledCapture) -> str | None:
         """Queue a capture, or say why it is dropped: training never waits for a full disk."""
-        if self.limit is not None and self.count() >= self.limit:
-            return f"{self.limit} captures wait in the spool already"
         try:
+            if self.limit is not None and self.count() >= self.limit:
+                return f"{self.limit} captures wait in the spool already"
             self.write(item)
         except OSError as error:
-            return f"the spool cannot be written: {error}"
+            return f"the spool cannot be written: {disk.why(error)}"
         return None
 
     def write(self, item: SpooledCapture) -> None:
         """Queue a capture."""
-        path = self.directory / f"{item.capture.segment_id}{_SUFFIX}"
-        partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-        partial.write_bytes(item.pack())
-        partial.replace(path)
+        disk.write_whole(self.directory / f"{item.capture.segment_id}{_SUFFIX}", item.pack())
 
     def waiting(self) -> Iterator[Path]:
         """Files that wait, the oldest first."""

@@ -7,6 +7,7 @@ from typing import Literal
 from rlaif.contracts.telemetry import RewardBreakdown, TrainingProgress
 from rlaif.trainer.runs.plan import End
 from rlaif.trainer.runs.protocol import (
+    CheckpointNotSaved,
     CheckpointSaved,
     EvaluationDone,
     EvaluationFailed,
@@ -19,8 +20,9 @@ from rlaif.trainer.runs.protocol import (
     Started,
 )
 
-Status = Literal["starting", "training", "stopping", "stopped", "finished", "failed"]
-"""`finished`: the run came to its end by itself; `stopped`: somebody asked."""
+Status = Literal["starting", "training", "waiting", "stopping", "stopped", "finished", "failed"]
+"""`waiting`: for the disk, and tried again; `finished`: the run came to its end by itself;
+`stopped`: somebody asked."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,10 @@ class RunState:
         evaluation: The last evaluation.
         failure: Why it failed.
         failure_is_final: Trying again would fail in the same way.
+        waiting_for: What the disk or this machine does not give, so that nothing trains; None while
+            something does.
+        not_saved: Why the last checkpoint was not saved; None when it was.
+        not_written: Why the last iteration left less on disk than it should; None when it did not.
     """
 
     run_id: str
@@ -58,6 +64,9 @@ class RunState:
     evaluation: EvaluationDone | None = None
     failure: str | None = None
     failure_is_final: bool = False
+    waiting_for: str | None = None
+    not_saved: str | None = None
+    not_written: str | None = None
 
     def after(self, message: Message) -> "RunState":
         """The state once a message of the process is folded in."""
@@ -71,7 +80,11 @@ class RunState:
                 )
             case IterationDone():
                 return replace(
-                    self, last=message, env_steps=message.env_steps, iteration=message.iteration
+                    self,
+                    last=message,
+                    env_steps=message.env_steps,
+                    iteration=message.iteration,
+                    not_written=message.not_written,
                 )
             case RewardModelLoaded():
                 return replace(
@@ -83,7 +96,9 @@ class RunState:
             case RewardModelRefused():
                 return replace(self, reward_model_refused=message)
             case CheckpointSaved():
-                return replace(self, checkpoint=message.iteration)
+                return replace(self, checkpoint=message.iteration, not_saved=None)
+            case CheckpointNotSaved():
+                return replace(self, not_saved=message.reason)
             case EvaluationDone():
                 return replace(self, evaluation=message)
             case EvaluationFailed():
@@ -91,7 +106,26 @@ class RunState:
             case Finished():
                 return replace(self, finished=None if message.why == "asked" else message.why)
             case Failed():
-                return replace(self, failure=message.reason, failure_is_final=message.is_final)
+                return replace(
+                    self,
+                    failure=message.reason,
+                    failure_is_final=message.is_final,
+                    waiting_for=message.of_disk,
+                )
+
+    @property
+    def disk_trouble(self) -> str | None:
+        """What the disk does to the run now, in one sentence; None when nothing."""
+        if self.waiting_for is not None:
+            return (
+                f"run {self.run_id} waits: {self.waiting_for}; make room or mend the disk, and "
+                "training goes on by itself within a minute"
+            )
+        if self.not_saved is not None:
+            return f"training goes on, but no checkpoint is saved: {self.not_saved}; make room"
+        if self.not_written is not None:
+            return f"training goes on, but the disk does not take all: {self.not_written}"
+        return None
 
     def progress(self, now: datetime) -> TrainingProgress:
         """The state as telemetry; what is not known yet is null."""
@@ -116,6 +150,7 @@ class RunState:
             reward_model_loaded_at_step=self.reward_model_loaded_at_step,
             reward_model_refused=refused.version if refused else None,
             reward_model_refusal=refused.reason if refused else None,
+            trouble=self.disk_trouble,
         )
 
     def reward(self, now: datetime) -> RewardBreakdown | None:

@@ -9,10 +9,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from rlaif.trainer import disk
 from rlaif.trainer.runs import session
 from rlaif.trainer.runs.protocol import MESSAGES, Command, LoadRewardModel, Message, Stop
 from rlaif.trainer.runs.record import RunRecord, begin_attempt, finish
@@ -30,6 +32,7 @@ _OWN_RAY = {
 _WRONG_SETTINGS = 2
 _QUICK_DEATH_SECONDS = 60.0
 _QUICK_DEATHS_MAX = 4
+_LONGEST_PAUSE = 15.0
 
 
 class RunSupervisor:
@@ -62,18 +65,18 @@ class RunSupervisor:
         self.state = RunState(run_id=run_id)
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
-        self._stopping = False
+        self._stop_asked = asyncio.Event()
         self._model: LoadRewardModel | None = None
 
     def start(self, model: LoadRewardModel | None = None) -> None:
         """Start the process, in the background, with a reward model if there is one."""
         self._model = model
-        self._stopping = False
+        self._stop_asked.clear()
         self._task = asyncio.create_task(self._keep_running(), name=f"run-{self.state.run_id}")
 
     async def stop(self) -> None:
         """Ask the process to save and stop; end it when it does not within `stop_seconds`."""
-        self._stopping = True
+        self._stop_asked.set()
         process = self._process
         if process is not None and process.returncode is None:
             self.state = replace(self.state, status="stopping")
@@ -104,24 +107,41 @@ class RunSupervisor:
             await asyncio.shield(self._task)
 
     @property
+    def _stopping(self) -> bool:
+        return self._stop_asked.is_set()
+
+    @property
     def alive(self) -> bool:
         """Whether the process runs or is about to be started again."""
         return self._task is not None and not self._task.done()
 
     async def _keep_running(self) -> None:
-        quick_deaths = 0
+        try:
+            await self._attempt_until_it_ends()
+        except Exception as error:
+            # Nobody waits for this task while the service runs: what ends it must be said.
+            log.exception("the run is watched over no more")
+            reason = f"the supervisor broke: {type(error).__name__}: {error}"
+            self.state = replace(self.state, status="failed", failure=reason)
+
+    async def _attempt_until_it_ends(self) -> None:
+        quick_deaths = waits = 0
         while not self._stopping:
             began = time.monotonic()
-            code = await self._run_once()
+            code, trouble = await self._try_once()
             if self._stopping or code == 0:
                 break
             if code == _WRONG_SETTINGS or self.state.failure_is_final:
                 log.error("the run cannot start", extra={"reason": self.state.failure})
                 self.state = replace(self.state, status="failed")
                 return
-            quick_deaths = (
-                quick_deaths + 1 if time.monotonic() - began < _QUICK_DEATH_SECONDS else 1
-            )
+            was_quick = time.monotonic() - began < _QUICK_DEATH_SECONDS
+            if trouble is not None:
+                # Not the run's fault, and counted as none: it may last for hours.
+                waits = waits + 1 if was_quick else 1
+                await self._wait_for_the_disk(trouble, pause=min(2.0**waits, _LONGEST_PAUSE))
+                continue
+            quick_deaths = quick_deaths + 1 if was_quick else 1
             log.error(
                 "training process ended",
                 extra={"exit_code": code, "reason": self.state.failure, "in_a_row": quick_deaths},
@@ -129,11 +149,52 @@ class RunSupervisor:
             if quick_deaths >= _QUICK_DEATHS_MAX:
                 self.state = replace(self.state, status="failed")
                 return
-            await asyncio.sleep(min(2.0**quick_deaths, 15.0))
-        if self.state.finished is not None:
-            finish(self._settings.data_dir.resolve(), self.state.run_id, self.state.finished)
-        status: Status = "stopped" if self.state.finished is None else "finished"
-        self.state = replace(self.state, status=status)
+            await self._pause(min(2.0**quick_deaths, _LONGEST_PAUSE))
+        await self._note_the_end()
+
+    async def _try_once(self) -> tuple[int | None, str | None]:
+        """One attempt: its exit code, None when it could not even start, and the disk's trouble.
+
+        A process that dies while the disk takes nothing died of that, whatever it said.
+        """
+        try:
+            code = await self._run_once()
+        except OSError as error:
+            return None, disk.why(error)
+        if code in (0, _WRONG_SETTINGS) or self.state.failure_is_final:
+            return code, None
+        trouble = self.state.waiting_for or await asyncio.to_thread(disk.trouble, self.directory)
+        return code, trouble
+
+    async def _wait_for_the_disk(self, trouble: str, *, pause: float) -> None:
+        """Say what is wrong until a file can be written; at least one pause."""
+        log.error("the run waits for the disk", extra={"reason": trouble})
+        found: str | None = trouble
+        while found is not None and not self._stopping:
+            self.state = replace(self.state, status="waiting", waiting_for=found)
+            await self._pause(pause)
+            found = await asyncio.to_thread(disk.trouble, self.directory)
+
+    async def _note_the_end(self) -> None:
+        """Write down why the run ended, however long the disk takes nothing."""
+        ended = self.state.finished
+        while ended is not None:
+            try:
+                finish(self._settings.data_dir.resolve(), self.state.run_id, ended)
+                break
+            except OSError as error:
+                if self._stopping:
+                    log.exception("it was not noted that the run is finished")
+                    break
+                await self._wait_for_the_disk(disk.why(error), pause=_LONGEST_PAUSE / 3)
+        status: Status = "stopped" if ended is None else "finished"
+        self.state = replace(self.state, status=status, waiting_for=None)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, but not longer than until somebody asks to stop."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stop_asked.wait()
 
     async def _run_once(self) -> int:
         """One process, from start to end; returns its exit code."""
@@ -149,8 +210,29 @@ class RunSupervisor:
             run_id=self.state.run_id, attempt=attempt, env_steps=self.state.env_steps
         )
         read_fd, write_fd = os.pipe()
+        try:
+            self._process = process = await self._spawn(run_file, write_fd)
+        except BaseException:
+            os.close(read_fd)
+            raise
+        finally:
+            os.close(write_fd)
+        try:
+            if self._stopping:  # asked while it was being started
+                process.kill()
+            if self._model is not None:
+                await self.send(self._model)
+            await self._read_messages(read_fd)
+            return await process.wait()
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+            await asyncio.to_thread(session.end, process.pid)
+
+    async def _spawn(self, run_file: Path, write_fd: int) -> asyncio.subprocess.Process:
         with (self.directory / "training.log").open("ab") as output:
-            self._process = await asyncio.create_subprocess_exec(
+            return await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
                 _PROCESS_MODULES[self._settings.run_on],
@@ -163,14 +245,6 @@ class RunSupervisor:
                 start_new_session=True,  # Ctrl-C is for the service, which asks it to save first
                 env=_environment(self._settings),
             )
-        os.close(write_fd)
-        if self._model is not None:
-            await self.send(self._model)
-        try:
-            await self._read_messages(read_fd)
-            return await self._process.wait()
-        finally:
-            await asyncio.to_thread(session.end, self._process.pid)
 
     async def _read_messages(self, read_fd: int) -> None:
         reader = asyncio.StreamReader(limit=1 << 20)
@@ -192,7 +266,10 @@ class RunSupervisor:
             log.exception("training process sent a line that is no message")
             return
         self.state = self.state.after(message)
-        self._on_message(message)
+        try:
+            self._on_message(message)
+        except Exception:
+            log.exception("a listener broke on a message of the run")
 
 
 def _environment(settings: TrainerSettings) -> dict[str, str]:

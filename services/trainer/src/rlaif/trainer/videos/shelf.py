@@ -1,10 +1,10 @@
 """The best episodes of a run on disk, ready to be replayed."""
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rlaif.trainer.disk import write_whole
 from rlaif.trainer.env.episode_log import RecordedEpisode
 
 _FOLDER = "best_episodes"
@@ -37,7 +37,6 @@ class EpisodeShelf:
         new = list(episodes)
         if not new:
             return
-        self.directory.mkdir(parents=True, exist_ok=True)
         for episode in new:
             self._write(episode)
         for path, _ in self.best()[self.keep :]:
@@ -55,6 +54,4 @@ class EpisodeShelf:
 
     def _write(self, episode: RecordedEpisode) -> None:
         path = self.directory / f"{episode.whole.capture.episode_id}{_SUFFIX}"
-        partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-        partial.write_bytes(episode.pack())
-        partial.replace(path)
+        write_whole(path, episode.pack())

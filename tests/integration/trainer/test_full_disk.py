@@ -1,0 +1,157 @@
+"""The disk of a running trainer fills up for a while: a real file system, full to the last byte.
+
+It is a small tmpfs in a mount namespace of the trainer's own, for which no rights are needed where
+the kernel lets users have namespaces. Where it does not, `tests/unit/trainer/test_disk.py` still
+shows each writer and the supervisor on `/dev/full`.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from rlaif.testing.waiting import eventually
+
+SECONDS = 90.0
+MOUNT = 'mount -t tmpfs -o size=24m tmpfs "$0" && exec "$@"'
+NAMESPACE = ("unshare", "-Urm", "sh", "-c", MOUNT)
+RESUMES_WITHIN = 60.0
+
+
+def _may_mount() -> bool:
+    if shutil.which("unshare") is None:
+        return False
+    tried = subprocess.run([*NAMESPACE, "/mnt", "true"], capture_output=True, check=False)
+    return tried.returncode == 0
+
+
+pytestmark = [
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not _may_mount(), reason="no tmpfs without rights here"),
+]
+
+
+class Trainer:
+    """A trainer service whose data directory is a file system of 24 MB."""
+
+    def __init__(self, process: asyncio.subprocess.Process, data_dir: Path, url: str) -> None:
+        self._process = process
+        # The mount is the process's own; this is the way to it from outside.
+        self._disk = Path(f"/proc/{process.pid}/root{data_dir}")
+        self._http = httpx.AsyncClient(base_url=url)
+
+    async def run(self) -> dict[str, Any]:
+        """What REST says of the run; {} while there is no answer."""
+        with contextlib.suppress(httpx.HTTPError):
+            answer = await self._http.get("/api/v1/runs/current")
+            return answer.json() if answer.status_code == 200 else {}
+        return {}
+
+    async def readiness(self) -> dict[str, Any]:
+        checks: dict[str, Any] = (await self._http.get("/readyz")).json()["checks"]
+        return checks
+
+    async def until(self, what: str, condition, seconds: float = SECONDS) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+
+        async def holds() -> bool:
+            nonlocal found
+            found = await self.run()
+            return bool(found) and condition(found)
+
+        await eventually(holds, what, seconds=seconds)
+        return found
+
+    def fill(self) -> None:
+        """Take the last byte."""
+        with (self._disk / "filler").open("ab", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+
+    def free(self) -> None:
+        (self._disk / "filler").unlink()
+
+    def kill_training(self) -> None:
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        (training,) = map(int, children.read_text().split())
+        os.kill(training, signal.SIGKILL)
+
+    async def end(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+        await self._process.wait()
+        await self._http.aclose()
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        yield free.getsockname()[1]
+
+
+@pytest.fixture
+async def trainer(tmp_path: Path, port: int) -> AsyncIterator[Trainer]:
+    command = (sys.executable, "-m", "rlaif.trainer", "--port", str(port))
+    options = ("--data-dir", str(tmp_path), "--checkpoint-minutes", "0.05")
+    process = await asyncio.create_subprocess_exec(
+        *(*NAMESPACE, str(tmp_path), *command, *options),
+        env=os.environ
+        | {
+            "RAY_WORKERS": "0",
+            "BATCH_SIZE": "256",
+            "EPISODE_LENGTH": "60",
+            "TRAINER_MINIBATCH_SIZE": "128",
+            "TRAINER_EXPLORE_RESTARTS": "0.5",
+            "MODELS_STORE": (tmp_path.parent / "models").as_uri(),
+            "EPISODES_STORE": (tmp_path.parent / "episodes").as_uri(),
+        },
+    )
+    trainer = Trainer(process, tmp_path, f"http://127.0.0.1:{port}")
+    yield trainer
+    await trainer.end()
+
+
+async def test_training_goes_on_while_the_disk_is_full_and_says_so(trainer: Trainer):
+    before = await trainer.until("a checkpoint", lambda run: run["checkpoint"] is not None)
+    trainer.fill()
+    run = await trainer.until("it is said", lambda run: run["trouble"] is not None, 30)
+    assert run["status"] == "training"
+    assert "No space left on device" in run["trouble"]
+    disk = (await trainer.readiness())["disk"]
+    assert not disk["ok"]
+    assert "No space left on device" in disk["detail"]
+    seen = run["iteration"]
+    await trainer.until("training goes on", lambda run: run["iteration"] > seen + 3)
+    trainer.free()
+    after = await trainer.until("all well", lambda run: run["trouble"] is None, RESUMES_WITHIN)
+    assert after["attempts"] == before["attempts"] == 0, "no process died"
+    await trainer.until("a newer checkpoint", lambda run: run["checkpoint"] > seen, RESUMES_WITHIN)
+    assert (await trainer.readiness())["disk"]["ok"]
+
+
+async def test_a_process_that_dies_while_the_disk_is_full_is_started_when_there_is_room(
+    trainer: Trainer,
+):
+    await trainer.until("a checkpoint", lambda run: run["checkpoint"] is not None)
+    trainer.fill()
+    trainer.kill_training()
+    run = await trainer.until("it is said", lambda run: run["status"] == "waiting", 30)
+    assert "No space left on device" in run["trouble"]
+    assert not (await trainer.readiness())["disk"]["ok"]
+    trainer.free()
+    await trainer.until(
+        "it trains again",
+        lambda run: run["status"] == "training" and run["episodes"] is not None,
+        RESUMES_WITHIN,
+    )
+    assert (await trainer.readiness())["disk"]["ok"]
