@@ -13,7 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -87,16 +87,18 @@ class Trainer:
         os.kill(training, signal.SIGKILL)
 
     async def end(self) -> None:
-        self._process.send_signal(signal.SIGINT)
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGINT)
         await self._process.wait()
         await self._http.aclose()
 
 
 @pytest.fixture
-def port() -> Iterator[int]:
+def port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        yield free.getsockname()[1]
+        number: int = free.getsockname()[1]
+        return number
 
 
 @pytest.fixture
