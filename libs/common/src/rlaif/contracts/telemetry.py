@@ -108,7 +108,7 @@ class TrainingProgress(Telemetry):
     )
     reward_model_refusal: str | None = Field(default=None, description="Why it did.")
     trouble: str | None = Field(
-        default=None, description="What the disk does to the run now; null when nothing."
+        default=None, description="Why it waits, loses files or learns nothing; null: it does not."
     )
 
 

@@ -76,7 +76,7 @@ class RunView(BaseModel):
     learner: dict[str, float] | None = Field(default=None, description="Of the last iteration.")
     failure: str | None = None
     trouble: str | None = Field(
-        default=None, description="What the disk does to the run now; null when nothing."
+        default=None, description="Why it waits, loses files or learns nothing; null: it does not."
     )
 
 
@@ -255,5 +255,5 @@ def _view(record: RunRecord, state: RunState | None) -> RunView:
         rewards=last.reward_statistics if last else None,
         learner=last.learner if last else None,
         failure=state.failure,
-        trouble=state.disk_trouble,
+        trouble=state.disk_trouble or state.learning_trouble,
     )

@@ -41,6 +41,7 @@ def create_app(settings: TrainerSettings) -> FastAPI:
 
     readiness.add("run", lambda: runs.trouble)
     readiness.add("disk", lambda: runs.disk_trouble)
+    readiness.add("learning", lambda: runs.learning_trouble)
     readiness.add("spool", lambda: runs.captures_lost)
     readiness.add("models store", lambda: keeper.outage)
     app = build_app(

@@ -11,6 +11,7 @@ The uniform ones are a fair sample of what the policy plays, for metrics; the ot
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -153,6 +154,8 @@ class SegmentSelector:
         if disagreement is None or not self._takes_interest(episode):
             return None
         score = disagreement()
+        if not isfinite(score):
+            return None  # the model has no answer here; the learner refuses it
         known = self._scores
         much = len(known) >= _SCORES_LEAST and score > np.quantile(known, 1.0 - self._rate)
         known.append(score)

@@ -6,7 +6,7 @@ change in one step is an error of its value by Phi_old - Phi_new everywhere at o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,9 +31,27 @@ class RewardModel:
     answers: PotentialFunction
 
 
+class NonsenseError(ArithmeticError):
+    """A reward model answered with what is no number.
+
+    Attributes:
+        model: The one that did.
+    """
+
+    def __init__(self, model: RewardModel, rows: int, of: int) -> None:
+        """`rows` of `of` answers are NaN or infinite."""
+        self.model = model
+        super().__init__(
+            f"not_finite: {rows} of {of} observations that were played get NaN or infinity; it "
+            "passed its own probes, so its weights overflow where they have none: train another"
+        )
+
+
 @dataclass
 class ModelSchedule:
     """The model that counts, the one before it while it fades, and the one that waits.
+
+    A model that answers nonsense is refused: the one before it counts again, or none.
 
     Attributes:
         ramp_iterations: Iterations until a new model counts in full; 0 and 1 mean at once.
@@ -43,6 +61,9 @@ class ModelSchedule:
         previous: The one before it; None when there was none, or when it has faded out.
         waiting: The next one.
         age: Iterations that `live` has counted.
+        before: The one that counted before `live`, also when it has faded out; what a roll-back
+            goes back to.
+        refused: Digests of models that answered nonsense; they never count again.
     """
 
     ramp_iterations: int
@@ -51,6 +72,8 @@ class ModelSchedule:
     previous: RewardModel | None = None
     waiting: RewardModel | None = None
     age: int = 0
+    before: RewardModel | None = None
+    refused: set[str] = field(default_factory=set)
 
     def offer(self, model: RewardModel) -> bool:
         """Take a new champion in line, in the place of one that waits.
@@ -66,8 +89,22 @@ class ModelSchedule:
         """Let the waiting model count from the next iteration on, if it may; gives it then."""
         if self.waiting is None or (self.live is not None and self.age < self.swap_iterations):
             return None
+        self.before = self.live
         self.live, self.previous, self.waiting, self.age = self.waiting, self.live, None, 0
         return self.live
+
+    def refuse(self, model: RewardModel) -> None:
+        """Let a model count no more; if it was live, the one before it does, in full."""
+        self.refused.add(model.sha256)
+        if self.live is not None and self.live.sha256 == model.sha256:
+            self.live, self.age = self.before, max(self.ramp_iterations, self.swap_iterations)
+            self.before = self.previous = None
+        if self.previous is not None and self.previous.sha256 in self.refused:
+            self.previous = None
+        if self.before is not None and self.before.sha256 in self.refused:
+            self.before = None
+        if self.waiting is not None and self.waiting.sha256 in self.refused:
+            self.waiting = None
 
     def end_iteration(self) -> None:
         """An iteration was rewarded with the mix."""
@@ -87,17 +124,32 @@ class ModelSchedule:
 
         Args:
             read: What is mixed: `[B]` from a network and observations.
+
+        The function raises `NonsenseError` when a model answers with what is no number.
         """
         live, previous, share = self.live, self.previous, self.share
         if live is None:
             return None
 
         def answer(observations: Float32) -> Float32:
-            new = read(live.answers, observations)
+            new = _sensible(live, read, observations)
             if share >= 1.0:
                 return new
-            old = read(previous.answers, observations) if previous is not None else 0.0
+            old = _sensible(previous, read, observations) if previous is not None else 0.0
             both: Float32 = np.float32(share) * new + np.float32(1.0 - share) * old
             return both
 
         return answer
+
+
+def _sensible(
+    model: RewardModel,
+    read: Callable[[PotentialFunction, Float32], Float32],
+    observations: Float32,
+) -> Float32:
+    with np.errstate(over="ignore", invalid="ignore"):
+        answers = read(model.answers, observations)
+    wrong = len(answers) - int(np.isfinite(answers).sum())
+    if wrong:
+        raise NonsenseError(model, wrong, len(answers))
+    return answers

@@ -45,6 +45,17 @@ class Transitions:
     final_index: npt.NDArray[np.int64]
     final_observations: Float32
 
+    def visited(self) -> Float32:
+        """`[(T+1)*N + K, D]`: every row, then every final observation."""
+        rows = self.observations
+        flat = rows.reshape(rows.shape[0] * rows.shape[1], rows.shape[2])
+        return np.concatenate([flat, self.final_observations])
+
+    def landed(self) -> Float32:
+        """`[T*N, D]`: `reached`, one row a step."""
+        reached = self.reached()
+        return reached.reshape(-1, reached.shape[-1])
+
     @property
     def ended(self) -> Bool:
         """`[T, N]`: the episode ended here, either way."""
@@ -151,8 +162,7 @@ class PotentialShaper:
 
 def _evaluate(transitions: Transitions, potential: Potential) -> tuple[Float32, Float32]:
     """Phi of every row and of every final observation, in one batch."""
-    rows = transitions.observations
-    count = rows.shape[0] * rows.shape[1]
-    flat = rows.reshape(count, rows.shape[2])
-    values = potential(np.concatenate([flat, transitions.final_observations]))
-    return values[:count].reshape(rows.shape[:2]), values[count:]
+    rows = transitions.observations.shape[:2]
+    count = rows[0] * rows[1]
+    values = potential(transitions.visited())
+    return values[:count].reshape(rows), values[count:]

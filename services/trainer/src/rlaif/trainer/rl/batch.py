@@ -16,6 +16,14 @@ from rlaif.trainer.rewards.shaping import Float32
 from rlaif.trainer.rl.gae import advantages, standardized
 from rlaif.trainer.rl.picture_policy import PICTURES
 
+_FLOATS = (
+    Columns.OBS,
+    Columns.ACTION_LOGP,
+    Columns.ACTION_DIST_INPUTS,
+    Postprocessing.ADVANTAGES,
+    Postprocessing.VALUE_TARGETS,
+)
+
 _PICTURES_AT_ONCE = 512
 """Rows of a forward pass of the critic with pictures: about 25 MB of activations."""
 
@@ -38,7 +46,7 @@ def columns(
         lam: Lambda of GAE.
 
     Returns:
-        Rows of (fragment, t, n), advantages standardised over all of them.
+        Rows of (fragment, t, n), advantages standardised over all of them that are numbers.
     """
     parts: dict[str, list[np.ndarray[Any, Any]]] = {}
     for fragment, reward in zip(fragments, rewards, strict=True):
@@ -64,6 +72,17 @@ def columns(
     flat = {name: np.concatenate(arrays) for name, arrays in parts.items()}
     flat[Postprocessing.ADVANTAGES] = standardized(flat[Postprocessing.ADVANTAGES])
     return SampleBatch(flat)
+
+
+def finite(batch: SampleBatch) -> SampleBatch:
+    """The rows of `columns` that are numbers throughout; one that is none would spoil them all."""
+    whole = np.ones(len(batch), dtype=np.bool_)
+    for name in _FLOATS:
+        column = batch[name]
+        whole &= np.isfinite(column.reshape(len(column), -1)).all(axis=1)
+    if whole.all():
+        return batch
+    return SampleBatch({name: batch[name][whole] for name in batch})
 
 
 def values_of(

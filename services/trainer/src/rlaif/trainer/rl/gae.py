@@ -43,8 +43,14 @@ def advantages(
 
 
 def standardized(values: Float32) -> Float32:
-    """Zero mean and unit deviation; the floor of 1e-4 on the deviation is RLlib's."""
+    """Zero mean and unit deviation; the floor of 1e-4 on the deviation is RLlib's.
+
+    What is no number stays none, and does not count.
+    """
     flat = values.astype(np.float64)
-    scaled = (flat - flat.mean()) / max(1e-4, float(flat.std()))
+    known = flat[np.isfinite(flat)]
+    if not len(known):
+        return values
+    scaled = (flat - known.mean()) / max(1e-4, float(known.std()))
     narrow: Float32 = scaled.astype(np.float32)
     return narrow

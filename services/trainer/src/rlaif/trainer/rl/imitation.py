@@ -100,7 +100,8 @@ class TopSegments:
             stop = start + steps
             scores = rewards[start:stop].sum(axis=0)
             inside = ~ended[start : stop - 1].any(axis=0)
-            for n in np.flatnonzero(inside & (scores > 0)).tolist():
+            known = np.isfinite(scores) & np.isfinite(returns[start:stop]).all(axis=0)
+            for n in np.flatnonzero(inside & known & (scores > 0)).tolist():
                 found.append(
                     GoodSegment(
                         float(scores[n]),

@@ -144,6 +144,7 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         names = (*_COLUMNS, PICTURES) if PICTURES in rows else _COLUMNS
         batch = {name: torch.as_tensor(rows[name]).to(self._device) for name in names}
         orders = list(self._orders(len(rows), epochs, size, shuffle))
+        self._gradient_steps = len(orders)
         optimizer = self.get_optimizer(DEFAULT_MODULE_ID)
         with self._quiet():
             for order in orders[:-1]:
@@ -198,6 +199,7 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         log((own, self.TOTAL_LOSS_KEY), loss, window=1)
         log((own, "gradients_default_optimizer_global_norm"), norm, window=1)
         log((own, "steps_left_out"), self._steps_left_out, window=1)
+        log((own, "gradient_steps"), self._gradient_steps, window=1)
         log((own, WEIGHTS_SEQ_NO), self._weights_seq_no, window=1)
         for whose in (own, ALL_MODULES):
             log((whose, NUM_MODULE_STEPS_TRAINED), trained, reduce="sum")

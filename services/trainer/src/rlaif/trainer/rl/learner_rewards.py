@@ -14,9 +14,9 @@ import numpy.typing as npt
 from rlaif.contracts.observation import OBSERVATION_SIZE
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.env.fragment import Fragment
-from rlaif.trainer.rewards.additive import AdditiveRewards, AdditiveRules, lower_bound
+from rlaif.trainer.rewards.additive import AdditiveRewards, AdditiveRules, Answers, lower_bound
 from rlaif.trainer.rewards.curiosity import Curiosity, CuriosityRules
-from rlaif.trainer.rewards.reward_models import ModelSchedule, RewardModel
+from rlaif.trainer.rewards.reward_models import ModelSchedule, NonsenseError, RewardModel
 from rlaif.trainer.rewards.shaping import Bool, Float32, PotentialShaper
 from rlaif.trainer.rewards.statistics import PartStatistics, part_statistics
 from rlaif.trainer.rl.hot_load import check_reward_model
@@ -25,7 +25,8 @@ from rlaif.trainer.settings import TrainerSettings
 GAME, SHAPING, CURIOSITY = "game", "shaping", "curiosity"
 """Parts of the reward. `shaping` is the reward model's, in either mode."""
 
-_MODELS = ("live", "previous", "waiting")
+_MODELS = ("live", "previous", "waiting", "before")
+_REFUSED_KEPT = 64
 
 State = dict[str, npt.NDArray[Any]]
 
@@ -109,6 +110,7 @@ class LearnerRewards:
 
     Attributes:
         models: Which reward model counts. Between two iterations: `offer`, then `swap_if_due`.
+        refused: Models that answered nonsense in the last iteration, and why; they paid nothing.
     """
 
     def __init__(self, rules: RewardRules, *, gamma: float, gae_lambda: float, seed: int) -> None:
@@ -123,6 +125,7 @@ class LearnerRewards:
         self._rules = rules
         self._decay = gamma * gae_lambda
         self._seen: list[Float32] = []
+        self.refused: list[tuple[RewardModel, str]] = []
         self.models = ModelSchedule(rules.ramp_iterations, rules.swap_iterations)
         self._shaper = PotentialShaper(gamma=gamma, weight=rules.shaping_weight)
         self._additive = AdditiveRewards(rules.additive, rules.shaping_weight)
@@ -161,14 +164,42 @@ class LearnerRewards:
         return learned
 
     def _judged(self, fragments: list[Fragment]) -> list[Float32]:
-        """The reward model's part. One mix of models for all fragments."""
-        self._seen = []
-        rewarder = self._shaper.shape if self._rules.mode == "potential" else self._additive.pay
-        answers = self.models.mixed(self._potential if self._rules.mode == "potential" else self._z)
-        return [
-            rewarder(fragment.runner, fragment.transitions, answers, continues=fragment.continues)
+        """The reward model's part. One mix of models for all fragments.
+
+        All of them are asked about before any is paid: a model that answers nonsense to one is
+        refused, and the model before it pays for all.
+        """
+        is_potential = self._rules.mode == "potential"
+        asked = [
+            fragment.transitions.visited() if is_potential else fragment.transitions.landed()
             for fragment in fragments
         ]
+        answers = self._answers(asked)
+        rewarder = self._shaper.shape if is_potential else self._additive.pay
+        return [
+            rewarder(fragment.runner, fragment.transitions, known, continues=fragment.continues)
+            for fragment, known in zip(fragments, answers, strict=True)
+        ]
+
+    def _answers(self, asked: list[Float32]) -> list[Answers | None]:
+        """For each fragment a function that knows the answers already; None while no model counts.
+
+        Args:
+            asked: `[B, D]` observations of each fragment.
+        """
+        self.refused = []
+        read = self._potential if self._rules.mode == "potential" else self._z
+        while (mixed := self.models.mixed(read)) is not None:
+            self._seen = []
+            try:
+                found = [mixed(observations) for observations in asked]
+            except NonsenseError as error:
+                self.models.refuse(error.model)
+                self.refused.append((error.model, str(error)))
+                continue
+            return [lambda observations, known=each: known for each in found]  # type: ignore[misc]  # a default binds it
+        self._seen = []
+        return [None] * len(asked)
 
     def _potential(self, network: PotentialFunction, observations: Float32) -> Float32:
         potentials = network(observations)
@@ -188,6 +219,9 @@ class LearnerRewards:
     def get_state(self) -> State:
         """Everything that the next iteration depends on; see the class."""
         state: State = {"models/age": np.array([self.models.age], dtype=np.int64)}
+        if self.models.refused:
+            digests = sorted(self.models.refused)[-_REFUSED_KEPT:]
+            state["models/refused"] = np.frombuffer(bytes.fromhex("".join(digests)), dtype=np.uint8)
         for role in _MODELS:
             model: RewardModel | None = getattr(self.models, role)
             if model is not None:
@@ -209,6 +243,8 @@ class LearnerRewards:
             RewardNetError: A reward model in it fails a check; `reason` names it.
         """
         self.models.age = int(state["models/age"][0])
+        packed = state["models/refused"].tobytes() if "models/refused" in state else b""
+        self.models.refused = {packed[at : at + 32].hex() for at in range(0, len(packed), 32)}
         for role in _MODELS:
             setattr(self.models, role, _model(state, f"models/{role}/"))
         for name, part in self._stateful().items():

@@ -25,7 +25,7 @@ from rlaif.trainer.env.fragment import Fragment, fragment_of, plain
 from rlaif.trainer.env.recorder import CaptureContext
 from rlaif.trainer.env.zelda_env import ACTION_SPACE, OBSERVATION_SPACE, ZeldaOracleEnv
 from rlaif.trainer.exploration.explorer import ExploreConfig
-from rlaif.trainer.rl.batch import columns
+from rlaif.trainer.rl.batch import columns, finite
 from rlaif.trainer.rl.disagreement import SentModel
 from rlaif.trainer.rl.env_runner import EmulatorEnvRunner
 from rlaif.trainer.rl.imitation import ImitationRules, TopSegments
@@ -118,12 +118,14 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         top: Segments to imitate; empty while imitation is off.
         policy_lag: Updates between the policy that played `fragments` and the one that learned
             from them; 0 unless sampling overlaps the update, then 1.
+        samples_left_out: Of `fragments`, not learned from: their advantage was no number.
         keeps_games: Whether the runners can say where each game stands.
         seconds: What the last step's wall time went into: waiting for fragments, rewards and
             advantages, the update, sending weights.
     """
 
     capture_quota: int = 0
+    samples_left_out: int = 0
     env_steps: int = 0
     policy_lag: int = 0
     keeps_games: ClassVar[bool] = True
@@ -163,6 +165,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         while self.sampler.ahead < self._depth:
             self._order()
         self.fragments, self.learned = self._collected(), LearnedRewards()
+        self.samples_left_out = 0
         if not self.fragments:
             return
         self.env_steps += sum(fragment.steps for fragment in self.fragments)
@@ -177,8 +180,11 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         )
         if self._imitation.weight > 0:
             self._choose_what_to_imitate(batch)
+        whole = finite(batch)
+        self.samples_left_out = len(batch) - len(whole)
         prepared = time.perf_counter()
-        self._update(batch)
+        if len(whole):
+            self._update(whole)
         updated = time.perf_counter()
         self._send_weights()
         self.seconds = {

@@ -132,6 +132,7 @@ class Training:
                 self._figures.note_spooled(captured.capture.selected_by, spool.offer(captured))
         algorithm.capture_quota = max(0, algorithm.capture_quota)
         not_kept = self._keep_best(algorithm)
+        self._tell_refused_models(algorithm)
         rate = (algorithm.env_steps - before) / (time.monotonic() - began)
         self._tell(
             report(
@@ -410,8 +411,23 @@ class Training:
             reason = str(error) if isinstance(error, RewardNetError) else _named(error)
             self._tell(RewardModelRefused(version=command.version, reason=reason))
             return
-        if not algorithm.rewards.models.offer(model):
+        if model.sha256 in algorithm.rewards.models.refused:
+            reason = "not_finite: it gave NaN or infinity for what was played in this run before"
+            self._tell(RewardModelRefused(version=command.version, reason=reason))
+        elif not algorithm.rewards.models.offer(model):
             self._tell_live_model(algorithm)
+
+    def _tell_refused_models(self, algorithm: ShapedPPO) -> None:
+        """Those that answered nonsense in the iteration, and which one counts instead."""
+        for model, reason in algorithm.rewards.refused if algorithm.fragments else ():
+            self._tell(
+                RewardModelRefused(
+                    version=model.version,
+                    reason=reason,
+                    rolled_back=True,
+                    counts=algorithm.rewards.version,
+                )
+            )
 
     def _load_given_reward_model(self, algorithm: ShapedPPO, path: Path) -> None:
         """Begin with the reward model that the settings name."""

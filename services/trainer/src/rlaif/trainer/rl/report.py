@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+import numpy as np
 from ray.rllib.utils.metrics import (
     ENV_RUNNER_RESULTS,
     EPISODE_LEN_MEAN,
@@ -71,20 +72,52 @@ def report(
         milestone_fraction=figures.milestone_fraction,
         milestones_mean=figures.milestones_mean,
         milestones=figures.milestones,
-        reward_parts=figures.reward_parts,
+        reward_parts={
+            name: amount for name, amount in figures.reward_parts.items() if math.isfinite(amount)
+        },
+        # JSON has no NaN: a part that is none is left out, the message is not.
         reward_statistics={
-            name: PartFigures(**asdict(part)) for name, part in learned.statistics.items()
+            name: PartFigures(**asdict(part))
+            for name, part in learned.statistics.items()
+            if all(math.isfinite(figure) for figure in asdict(part).values() if figure is not None)
         },
         reward_model_version=learned.reward_model_version,
         reward_model_share=learned.reward_model_share,
         reward_model_waiting=waiting.version if waiting else None,
         potential_mean=learned.potential_mean,
+        samples_left_out=algorithm.samples_left_out,
+        updates_left_out=int(module.get("steps_left_out", 0)),
+        not_learned=_why_nothing_was_learned(algorithm, module),
         learner={
             name: float(module[name])
             for name in _LEARNER_FIGURES
             if name in module and math.isfinite(module[name])
         },
     )
+
+
+def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) -> str | None:
+    """One sentence when the whole batch, or every gradient step, was left out; None otherwise."""
+    played = sum(fragment.steps for fragment in algorithm.fragments)
+    if not played:
+        return None
+    if algorithm.samples_left_out == played:
+        spoilt = [
+            name
+            for name, grids in algorithm.learned.parts.items()
+            if not all(np.isfinite(grid).all() for grid in grids)
+        ]
+        cause = f"the reward of {', '.join(spoilt)}" if spoilt else "the critic's values"
+        return (
+            f"all {played} steps of the batch were left out, as {cause} are no numbers; go on from "
+            "an older checkpoint, or without that part"
+        )
+    if 0 < module.get("gradient_steps", 0) <= module.get("steps_left_out", 0):
+        return (
+            "every gradient step was left out, as its loss is no number; go on from an older "
+            "checkpoint, with a lower learning rate"
+        )
+    return None
 
 
 def _of_rllib(result: Mapping[str, object]) -> _OfRllib:

@@ -66,6 +66,12 @@ class RunManager:
         self._refused = metrics.counter(
             "reward_models_refused", "Reward models that failed a check and were not loaded."
         )
+        self._samples_left_out = metrics.counter(
+            "samples_left_out", "Environment steps not learned from: their advantage was no number."
+        )
+        self._updates_left_out = metrics.counter(
+            "updates_left_out", "Gradient steps left out: they were no numbers."
+        )
         self._part_mean = metrics.gauge(
             "reward_mean", "Reward of a step in the last iteration, by part.", ["part"]
         )
@@ -239,6 +245,11 @@ class RunManager:
         return self.state.disk_trouble if self.state is not None else None
 
     @property
+    def learning_trouble(self) -> str | None:
+        """Why the run learns nothing though it plays; None when it does learn."""
+        return self.state.learning_trouble if self.state is not None else None
+
+    @property
     def captures_lost(self) -> str | None:
         """Why captures are being dropped; None when none is."""
         return self._losing
@@ -275,8 +286,12 @@ class RunManager:
             case RewardModelRefused():
                 self._refused.inc()
                 log.error(
-                    "reward model did not load; the one before stays",
-                    extra={"version": message.version, "reason": message.reason},
+                    "reward model refused; the one before counts",
+                    extra={
+                        "version": message.version,
+                        "reason": message.reason,
+                        "rolled_back": message.rolled_back,
+                    },
                 )
             case CheckpointNotSaved():
                 log.error("checkpoint not saved", extra={"reason": message.reason})
@@ -317,6 +332,8 @@ class RunManager:
         self._rate.set(message.steps_per_second)
         self._captured.set(message.segments_captured)
         self._note_captures(message)
+        self._samples_left_out.inc(message.samples_left_out)
+        self._updates_left_out.inc(message.updates_left_out)
         for name, part in message.reward_statistics.items():
             self._part_mean.labels(name).set(part.mean)
             self._part_share.labels(name).set(part.share or 0.0)
@@ -325,3 +342,5 @@ class RunManager:
         state = self.state
         if state is not None and state.reward_model_version is not None:
             self._version.set(state.reward_model_version)
+        if message.not_learned is not None:
+            log.error("an iteration taught nothing", extra={"reason": message.not_learned})

@@ -110,6 +110,15 @@ class IterationDone(_Line):
         default=None, description="Mean potential of that model over the observations."
     )
     learner: dict[str, float] = Field(description="Losses, entropy, KL as RLlib reports them.")
+    samples_left_out: int = Field(
+        default=0, description="Environment steps of the batch whose advantage is no number."
+    )
+    updates_left_out: int = Field(
+        default=0, description="Gradient steps of the iteration that were no number."
+    )
+    not_learned: str | None = Field(
+        default=None, description="Why nothing was learned in the iteration; null: something was."
+    )
 
 
 class EvaluationDone(_Line):
@@ -141,11 +150,15 @@ class RewardModelLoaded(_Line):
 
 
 class RewardModelRefused(_Line):
-    """The model did not load; the one before it stays."""
+    """The model did not load and the one before stays; or it paid nonsense and counts no more."""
 
     kind: Literal["reward_model_refused"] = "reward_model_refused"
     version: int
     reason: str
+    rolled_back: bool = Field(default=False, description="It counted until now.")
+    counts: int | None = Field(
+        default=None, description="Version that counts again after a roll-back; null for none."
+    )
 
 
 class CheckpointSaved(_Line):

@@ -94,7 +94,14 @@ class RunState:
                     reward_model_refused=None,
                 )
             case RewardModelRefused():
-                return replace(self, reward_model_refused=message)
+                refused = replace(self, reward_model_refused=message)
+                if not message.rolled_back:
+                    return refused
+                return replace(
+                    refused,
+                    reward_model_version=message.counts,
+                    reward_model_loaded_at_step=None if message.counts is None else self.env_steps,
+                )
             case CheckpointSaved():
                 return replace(self, checkpoint=message.iteration, not_saved=None)
             case CheckpointNotSaved():
@@ -127,6 +134,13 @@ class RunState:
             return f"training goes on, but the disk does not take all: {self.not_written}"
         return None
 
+    @property
+    def learning_trouble(self) -> str | None:
+        """Why the last iteration taught nothing, in one sentence; None when it did."""
+        if self.last is None or self.last.not_learned is None:
+            return None
+        return f"run {self.run_id} plays but does not learn: {self.last.not_learned}"
+
     def progress(self, now: datetime) -> TrainingProgress:
         """The state as telemetry; what is not known yet is null."""
         last, refused = self.last, self.reward_model_refused
@@ -150,7 +164,7 @@ class RunState:
             reward_model_loaded_at_step=self.reward_model_loaded_at_step,
             reward_model_refused=refused.version if refused else None,
             reward_model_refusal=refused.reason if refused else None,
-            trouble=self.disk_trouble,
+            trouble=self.disk_trouble or self.learning_trouble,
         )
 
     def reward(self, now: datetime) -> RewardBreakdown | None:
