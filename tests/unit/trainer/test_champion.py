@@ -112,3 +112,34 @@ async def test_a_hint_in_the_moment_of_the_end_does_not_keep_it_going(
     watching.cancel()
     await asyncio.wait([watching], timeout=1)
     assert watching.cancelled()
+
+
+async def test_a_disk_that_takes_no_model_is_said_and_tried_again(
+    store: FileStore,
+    watcher: ChampionWatcher,
+    inbox: Inbox,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("rlaif.trainer.champion._DISK_PAUSE_SECONDS", 0.05)
+    publish(store, 3)
+    (tmp_path / "models").write_bytes(b"a file where the folder should be")
+    task = asyncio.create_task(watcher.run())
+    await eventually(lambda: "Not a directory" in (watcher.outage or ""), "it is said")
+    assert not inbox.commands
+    (tmp_path / "models").unlink()
+    await eventually(lambda: len(inbox.commands) == 1, "the model comes")
+    await eventually(lambda: watcher.outage is None, "and all is well")
+    task.cancel()
+
+
+async def test_a_kept_file_that_is_damaged_is_fetched_again(
+    store: FileStore, watcher: ChampionWatcher, inbox: Inbox, tmp_path: Path
+):
+    """As a power cut may leave it."""
+    publish(store, 3)
+    kept = tmp_path / "models" / f"{hashlib.sha256(MODEL).hexdigest()}.safetensors"
+    kept.parent.mkdir()
+    kept.write_bytes(b"")
+    assert await watcher.refresh()
+    assert kept.read_bytes() == MODEL

@@ -349,3 +349,32 @@ def test_a_call_is_bounded_and_fades():
 def test_a_swarm_that_would_never_end_is_refused(options: dict[str, float]):
     with pytest.raises(ValueError, match="swarm share"):
         Swarm(**options)
+
+
+def test_a_disk_that_takes_nothing_costs_states_and_not_the_play(
+    explore: Any, new_game: Any, monkeypatch: pytest.MonkeyPatch
+):
+    explorer = explore()
+    played = Played(explorer, new_game())
+    folder = explorer.archive._states
+    folder.rename(folder.with_name("elsewhere"))
+    folder.write_bytes(b"in the way")
+    for room in range(0x70, 0x78):
+        played.walk(room)
+    assert "Not a directory" in (explorer.trouble or "")
+    explorer.end_fragment()
+    folder.unlink()
+    folder.with_name("elsewhere").rename(folder)
+    for room in range(0x80, 0x88):
+        played.walk(room)
+    explorer.end_fragment()
+    assert explorer.trouble is None
+    assert explorer.archive.cells, "states are kept again"
+
+
+def test_an_archive_that_cannot_be_made_leaves_a_game_without_one(tmp_path: Path, explore: Any):
+    (tmp_path / "exploration").write_bytes(b"in the way")
+    explorer = explore()
+    assert explorer.archive is None
+    assert explorer.starts(given()).choose(np.random.default_rng(0)).provenance == "given"
+    assert explorer.trouble is not None

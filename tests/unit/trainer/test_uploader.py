@@ -83,3 +83,19 @@ async def test_a_file_that_is_no_capture_does_not_hold_up_the_others(
     assert len(bus.published) == 1
     assert spool.count() == 0
     assert (spool.directory / "s-0.unreadable").exists(), "kept for whoever looks into it"
+
+
+async def test_a_file_that_the_disk_does_not_give_does_not_hold_up_the_others(
+    spool: Spool, store: FileStore, bus: RecordingPublisher, spooled: SpooledFactory
+):
+    """A folder in the place of a capture: what reading it gives is an OSError, as a bad block's."""
+    (spool.directory / "s-0.capture").mkdir()
+    spool.write(spooled("s-1"))
+    uploader = CaptureUploader(lambda: [spool], store, bus)
+    task = asyncio.create_task(uploader.run())
+    await eventually(lambda: uploader.uploaded == 1, "the other goes out")
+    await eventually(lambda: "s-0.capture" in (uploader.outage or ""), "it is said")
+    (spool.directory / "s-0.capture").rmdir()
+    await eventually(lambda: uploader.outage is None, "and that it is over", seconds=20)
+    assert not task.done()
+    task.cancel()

@@ -21,7 +21,7 @@ class VisitedPlaces:
         self._file = directory / f"runner-{runner}.npz"
         try:
             self.own = RunCoverage.load(self._file)
-        except (FileNotFoundError, CoverageFileError):
+        except (OSError, CoverageFileError):
             self.own = RunCoverage()
         self._here: Counter[int] = Counter(self.own.union().episodes)
         self._elsewhere: Counter[int] = Counter()
