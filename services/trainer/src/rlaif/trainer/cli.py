@@ -42,6 +42,7 @@ _NAME = "rlaif-train"
 _STOP_SECONDS = 60.0
 _DRAIN_SECONDS = 10.0
 _WARN_SECONDS = 5.0
+_TROUBLE_SECONDS = 2.0
 _LINE_SECONDS = 10.0
 """Between two lines of progress where there is no terminal to write over."""
 
@@ -108,6 +109,7 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
         beside = [
             asyncio.create_task(keeper.run()),
             asyncio.create_task(_warn(writer, ring.check_bus)),
+            asyncio.create_task(_tell_trouble(writer, runs)),
         ]
         await _first(stop.wait(), runs.wait())
         if stop.is_set():
@@ -142,6 +144,17 @@ async def _warn(writer: "_Writer", bus: Callable[[], str | None]) -> None:
     why = bus()
     if why is not None:
         writer.note(f"no NATS: training goes on, captures stay in the spool ({why})")
+
+
+async def _tell_trouble(writer: "_Writer", runs: RunManager) -> None:
+    """Say what the run waits for, or does not learn from, and when that is over."""
+    said: str | None = None
+    while True:
+        found = runs.disk_trouble or runs.learning_trouble
+        if found != said:
+            writer.note(found or "all is well again")
+            said = found
+        await asyncio.sleep(_TROUBLE_SECONDS)
 
 
 async def _drain(runs: RunManager, outage: Callable[[], str | None]) -> None:
