@@ -8,7 +8,7 @@ import contextlib
 import io
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -45,7 +45,7 @@ def drop_partial(directory: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def is_trouble(error: BaseException) -> bool:
+def is_trouble(error: BaseException) -> TypeGuard[OSError]:
     """Whether an error is the disk's, or this machine's, and may pass: no bug, no server."""
     if not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError):
         return False

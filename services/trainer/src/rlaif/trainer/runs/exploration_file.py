@@ -56,7 +56,8 @@ def unpack(packed: bytes, target: Path) -> None:
 def _checked(tar: tarfile.TarFile) -> list[tarfile.TarInfo]:
     """Its files; raises ValueError for one that `pack` does not write."""
     members, total = [], 0
-    files, folders = set(), set()
+    files: set[PurePosixPath] = set()
+    folders: set[PurePosixPath] = set()
     for member in tar:
         if member.isdir():
             continue
