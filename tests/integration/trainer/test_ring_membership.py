@@ -59,7 +59,7 @@ async def test_it_is_ready_when_nats_is_there_and_leaves_when_it_is_told(
     assert await details(readiness) == {"bus": "not tried yet"}
     async with ring.running(readiness):
         await eventually(lambda: ring.job is not None and ring.job.healthy, "it is at work")
-        assert await details(readiness) == {"bus": None, "episodes store": None}
+        assert await details(readiness) == {"bus": None, "episodes store": None, "champion": None}
     assert (ring.job, ring.bus) == (None, None)
 
 
