@@ -51,15 +51,16 @@ async def test_a_redriven_event_that_dies_again_has_a_dead_letter_again(bus, sta
     assert await bus.redrive(letter.data.event_id) == "captured:segment-1#redrive-2"
 
 
-async def test_a_text_that_was_no_event_is_redriven_as_it_was(bus, start_worker):
+@pytest.mark.parametrize("payload", [b"{not json", b"\xff\xfe\x00", b"[" * 50_000])
+async def test_what_was_no_event_is_redriven_as_it_was(bus, start_worker, payload):
     subject = spec_of(SegmentCaptured).subject
-    await bus.jetstream.publish(subject, b"{not json")
+    await bus.jetstream.publish(subject, payload)
     start_worker(None)
     await eventually(lambda: nothing_left(bus), "dead-lettered")
     [letter] = await bus.dead_letters()
     await bus.redrive(letter.data.event_id)
     raw = await bus.jetstream.get_msg(letter.data.stream, 2)
-    assert (raw.subject, raw.data) == (subject, b"{not json")
+    assert (raw.subject, raw.data) == (subject, payload)
 
 
 async def test_dead_letters_are_listed_newest_first_up_to_a_limit(bus, start_worker):

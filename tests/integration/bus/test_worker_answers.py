@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from rlaif.bus.connection import Bus
-from rlaif.bus.outcome import Reject, Retry
+from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.topology import MAX_DELIVER
 from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.catalog import spec_of
@@ -162,6 +162,130 @@ async def test_retries_do_not_use_up_the_attempts_of_exceptions(bus, start_worke
     assert await bus.dead_letters() == []
 
 
+async def test_a_suspect_is_tried_a_few_times_then_dead_lettered_under_its_own_word(
+    bus, start_worker
+):
+    times = []
+
+    async def handler(event):
+        times.append(time.monotonic())
+        raise Suspect("missing_object", "captures/a is not in the store")
+
+    await bus.publisher("trainer").publish(segment_captured())
+    start_worker(handler, retry_base=timedelta(milliseconds=100), retry_cap=timedelta(seconds=1))
+    await eventually(lambda: nothing_left(bus), "every event answered")
+    [letter] = await bus.dead_letters()
+    assert (letter.data.reason, letter.data.attempts) == ("missing_object", 3)
+    assert letter.data.detail == "captures/a is not in the store"
+    first, second, third = times
+    assert second - first >= 0.07  # 100 ms with the least jitter
+    assert third - second >= 0.14
+
+
+async def test_a_suspect_may_ask_for_fewer_tries(bus, start_worker):
+    calls = 0
+
+    async def handler(event):
+        nonlocal calls
+        calls += 1
+        raise Suspect("replay_hung", "no end in 20 s", tries=2)
+
+    await bus.publisher("trainer").publish(segment_captured())
+    start_worker(handler)
+    await eventually(lambda: nothing_left(bus), "every event answered")
+    assert calls == 2
+
+
+async def test_tries_are_counted_over_restarts_and_between_workers(bus, start_worker):
+    """Each worker handles one delivery and is gone; none of them could count to three."""
+    calls = 0
+
+    async def handler(event):
+        nonlocal calls
+        calls += 1
+        raise Suspect("missing_object", "it is not there")
+
+    await bus.publisher("trainer").publish(segment_captured())
+    for tried in (1, 2, 3):
+        worker = start_worker(handler, retry_base=timedelta(milliseconds=500))
+        await eventually(lambda: calls == tried, "one more try")  # noqa: B023  # awaited at once
+        await worker.stop()
+    assert calls == 3
+    assert [letter.data.reason for letter in await bus.dead_letters()] == ["missing_object"]
+
+
+async def test_an_outage_in_between_neither_adds_nor_forgets_tries(bus, start_worker):
+    calls = 0
+
+    async def handler(event):
+        nonlocal calls
+        calls += 1
+        if calls in (1, MAX_DELIVER + 5):
+            raise Suspect("missing_object", "it is not there")
+        if calls < MAX_DELIVER + 10:
+            raise Retry("the store is away", after=timedelta(milliseconds=5))
+        raise Suspect("missing_object", "it is not there")
+
+    await bus.publisher("trainer").publish(segment_captured())
+    start_worker(handler)
+    await eventually(lambda: nothing_left(bus), "every event answered", seconds=20)
+    assert calls == MAX_DELIVER + 10
+    assert [letter.data.reason for letter in await bus.dead_letters()] == ["missing_object"]
+
+
+async def test_headers_that_are_not_ours_count_nothing(bus, start_worker):
+    handled = []
+
+    async def handler(event):
+        handled.append(event)
+
+    data = await stored_event(bus)
+    for number, junk in enumerate(("²", "-1", "1e9", "nan", "9" * 5000, "")):
+        headers = {"Rlaif-Tries": junk, "Rlaif-Wait": junk, "Nats-Msg-Id": str(number)}
+        await bus.jetstream.publish(CAPTURED.subject, data, headers=headers)
+    start_worker(handler)
+    await eventually(lambda: nothing_left(bus), "every event answered")
+    assert len(handled) == 7
+
+
+async def stored_event(bus):
+    await bus.publisher("trainer").publish(segment_captured())
+    return (await bus.jetstream.get_msg(CAPTURED.stream, 1)).data
+
+
+async def test_a_letter_that_its_stream_refuses_is_written_without_the_original(bus, start_worker):
+    config = (await bus.jetstream.stream_info("DEAD")).config
+    await bus.jetstream.update_stream(config.evolve(max_msg_size=4096))
+    await bus.jetstream.publish(CAPTURED.subject, b"x" * 60_000)
+    start_worker(None)
+    await eventually(lambda: nothing_left(bus), "every event answered")
+    [letter] = await bus.dead_letters()
+    assert letter.data.original == "too large to be kept here; it is message 1 of stream CAPTURES"
+
+
+async def test_an_event_whose_letter_finds_no_room_outlives_the_servers_deliveries(
+    bus, start_worker
+):
+    """A full stream of dead letters refuses them; none is lost until there is room."""
+    config = (await bus.jetstream.stream_info("DEAD")).config
+    await bus.jetstream.update_stream(config.evolve(max_bytes=1))
+    calls = 0
+
+    async def handler(event):
+        nonlocal calls
+        calls += 1
+        raise Reject("bad", "it is bad")
+
+    await bus.publisher("trainer").publish(segment_captured())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rlaif.bus.delivery._STORE_DEADLINE", timedelta(milliseconds=30))
+        start_worker(handler, retry_cap=timedelta(milliseconds=5))
+        await eventually(lambda: calls > MAX_DELIVER + 2, "more tries than deliveries", seconds=30)
+    await bus.jetstream.update_stream(config)
+    await eventually(lambda: nothing_left(bus), "every event answered", seconds=20)
+    assert [letter.data.reason for letter in await bus.dead_letters()] == ["bad"]
+
+
 async def test_a_handler_past_its_deadline_is_cancelled_and_bounded(bus, start_worker):
     cancelled = 0
 
@@ -186,7 +310,10 @@ async def test_a_handler_past_its_deadline_is_cancelled_and_bounded(bus, start_w
     ("payload", "original"),
     [
         (b"{not json", "{not json"),
-        (b"\xff\xfe", "\\xff\\xfe"),
+        (b"\xff\xfe", "data:application/octet-stream;base64,//4="),
+        (b"[" * 60_000, "[" * 60_000),
+        (rb'{"id":"\ud800"}', r'{"id":"\ud800"}'),
+        (b'{"id":"x","data":NaN}', '{"id":"x","data":NaN}'),
         (b"", ""),
         (b"[1]", "[1]"),
         (b'{"id": "x1"}', {"id": "x1"}),

@@ -1,9 +1,12 @@
+import json
 from datetime import UTC, datetime
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rlaif.bus.dead_letters import MAX_DETAIL, dead_letter, with_id
+from rlaif.bus.dead_letters import MAX_DETAIL, dead_letter, with_id, without_original
+from rlaif.bus.topology import TopologySettings, stream_config
 from rlaif.contracts.catalog import envelop, parse_event
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -23,21 +26,76 @@ def letter_of(payload: bytes, detail: str = "why"):
     )
 
 
+def travelling(letter) -> bytes:
+    return envelop(letter, source="rlaif/exporter", time=NOW).model_dump_json().encode()
+
+
+STRANGE = (
+    b"[" * 30_000,
+    b'{"id":' * 10_000 + b"1" + b"}" * 10_000,
+    b'{"id":"x","data":' + b"[" * 190 + b"]" * 190 + b"}",
+    rb'{"id":"\ud800"}',
+    rb'{"id":"x","\udfff":1}',
+    b'{"id":"x","data":NaN}',
+    b'{"id":"x","data":1e999}',
+    b'{"id":"x","id":"y"}',
+    b'{"id":"x","data":' + b"9" * 5_000 + b"}",
+    b"\xff\xfe\x00",
+    b"data:application/octet-stream;base64,not of ours",
+    b'{"id":"a\\r\\nNats-Rollup: all"}',
+)
+
+
 @given(st.binary(max_size=200))
-def test_any_bytes_make_a_dead_letter_that_travels(payload):
-    event = envelop(letter_of(payload), source="rlaif/exporter", time=NOW)
-    assert parse_event(event.model_dump_json().encode()) == event
+@example(b"")
+@pytest.mark.parametrize("wrap", [lambda each: each, lambda each: b'{"id":"' + each + b'"}'])
+def test_any_bytes_make_a_dead_letter_that_travels(wrap, payload):
+    letter = letter_of(wrap(payload))
+    assert parse_event(travelling(letter)).data == letter
 
 
-@given(st.text(min_size=1, max_size=400).map(lambda text: text.replace('"', "'")))
+@pytest.mark.parametrize("payload", STRANGE, ids=lambda each: repr(each[:24]))
+def test_what_is_hardly_json_makes_a_dead_letter_that_travels(payload):
+    letter = letter_of(payload)
+    assert parse_event(travelling(letter)).data == letter
+
+
+@pytest.mark.parametrize("payload", STRANGE[:-1], ids=lambda each: repr(each[:24]))
+def test_what_was_no_json_is_sent_again_byte_for_byte(payload):
+    assert with_id(letter_of(payload), "new") == payload
+
+
+@pytest.mark.parametrize("byte", [b"\x01", b"\xff", b'"', b"\\"])
+def test_the_largest_message_makes_a_letter_that_its_stream_takes(byte):
+    largest = stream_config("CAPTURES", TopologySettings()).max_msg_size
+    room = stream_config("DEAD", TopologySettings()).max_msg_size
+    assert len(travelling(letter_of(byte * largest, "\x01" * MAX_DETAIL))) < room - 1024
+
+
+def test_a_letter_that_is_too_large_says_where_the_event_lies():
+    bare = without_original(letter_of(b"x" * 100_000), 7)
+    assert bare.original == "too large to be kept here; it is message 7 of stream CAPTURES"
+    assert len(travelling(bare)) < 1024
+
+
+@given(st.text(min_size=1, max_size=400))
 def test_any_event_id_fits_into_the_letters_own_id(event_id):
-    letter = letter_of(with_id({"id": "x"}, event_id))
-    assert len(envelop(letter, source="rlaif/exporter", time=NOW).id) <= 200
+    letter = letter_of(json.dumps({"id": event_id}).encode())
+    made = envelop(letter, source="rlaif/exporter", time=NOW).id
+    assert len(made) <= 200
+    assert made.isprintable()
 
 
-def test_long_event_ids_stay_distinct():
-    first, second = (letter_of(with_id({}, "x" * 300 + end)).event_id for end in "ab")
+@pytest.mark.parametrize(("one", "other"), [("x" * 300 + "a", "x" * 300 + "b"), ("a\n", "a\r")])
+def test_strange_event_ids_stay_distinct(one, other):
+    first, second = (letter_of(json.dumps({"id": each}).encode()).event_id for each in (one, other))
     assert first != second
+
+
+@pytest.mark.parametrize("detail", ["half a pair: \ud800", "\x00\n", ""])
+def test_any_detail_travels(detail):
+    letter = letter_of(b"{}", detail)
+    assert parse_event(travelling(letter)).data == letter
 
 
 def test_an_unreadable_message_is_named_by_its_place():

@@ -6,7 +6,6 @@ I3  every dead letter has a reason
 """
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -46,7 +45,7 @@ async def check(bus: Bus, episodes: ObjectStore) -> Findings:
         scored=len({segment for _, segment in scores}),
         dead=len(letters),
     )
-    dead = {_segment_of(letter.data.original) for letter in letters}
+    dead = {_segment_of(letter.data.original) for letter in letters} - {None}
     scored = {segment for _, segment in scores}
     for segment in sorted(exported - scored - dead):
         findings.wrong.append(f"I1 {segment} was exported and has neither score nor dead letter")
@@ -103,10 +102,10 @@ async def _events(
 
 
 def _segment_of(original: dict[str, Any] | str) -> str | None:
-    event = json.loads(original) if isinstance(original, str) else original
-    data = event.get("data", {}) if isinstance(event, dict) else {}
-    segment: str | None = data.get("segment_id")
-    return segment
+    """The segment of a dead event; None when it was no event, or names none."""
+    data = original.get("data") if isinstance(original, dict) else None
+    segment = data.get("segment_id") if isinstance(data, dict) else None
+    return segment if isinstance(segment, str) else None
 
 
 async def under_way(bus: Bus) -> int:

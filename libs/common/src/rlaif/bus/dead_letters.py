@@ -1,5 +1,6 @@
 """The events that a consumer gave up on: made, listed, and sent again."""
 
+import base64
 import hashlib
 import json
 from dataclasses import dataclass
@@ -14,12 +15,16 @@ from rlaif.bus.publisher import store
 from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import DeadLetter
+from rlaif.contracts.untrusted import NotJsonError, read_json
 
 if TYPE_CHECKING:
     from rlaif.bus.connection import Bus
 
 MAX_DETAIL = 2000
 """Characters of `detail`; a traceback's text may be megabytes."""
+
+_BYTES = "data:application/octet-stream;base64,"
+"""Begins an original that was no text (RFC 2397)."""
 
 _MAX_EVENT_ID = 150
 _REDRIVE_MARK = "#redrive-"
@@ -47,6 +52,9 @@ def dead_letter(
 ) -> DeadLetter:
     """Describe one message that `consumer` gave up on, with the message inside.
 
+    Every message makes a letter that can be written and read again: one that is no JSON object is
+    kept as text, and one that is no text as its bytes in base64.
+
     Args:
         payload: The message as it was received; any bytes.
         stream: Stream that stores it.
@@ -65,11 +73,17 @@ def dead_letter(
         consumer=consumer,
         event_id=_event_id(original, f"{stream.lower()}-{sequence}"),
         reason=reason,
-        detail=detail[:MAX_DETAIL],
+        detail=_writable(detail[:MAX_DETAIL])[:MAX_DETAIL],
         attempts=attempts,
         dead_at=dead_at,
         original=original,
     )
+
+
+def without_original(letter: DeadLetter, sequence: int) -> DeadLetter:
+    """The letter for a stream that takes no larger one: it only says where the original lies."""
+    note = f"too large to be kept here; it is message {sequence} of stream {letter.stream}"
+    return letter.model_copy(update={"original": note})
 
 
 async def newest(js: JetStreamContext, *, limit: int | None) -> list[StoredLetter]:
@@ -121,7 +135,7 @@ async def redrive(bus: "Bus", event_id: str, *, deadline: timedelta) -> str:
         stream=dead.stream,
         subject=dead.subject,
         message_id=new_id,
-        payload=with_id(dead.original, new_id),
+        payload=with_id(dead, new_id),
         deadline=deadline,
     )
     for letter in letters:
@@ -129,31 +143,45 @@ async def redrive(bus: "Bus", event_id: str, *, deadline: timedelta) -> str:
     return new_id
 
 
-def with_id(original: dict[str, Any] | str, event_id: str) -> bytes:
-    """The message to send: the original with another event id, or the text as it was."""
-    if isinstance(original, str):
-        return original.encode()
-    return json.dumps({**original, "id": event_id}).encode()
+def with_id(dead: DeadLetter, event_id: str) -> bytes:
+    """The message to send: the original with another event id, or its bytes as they were."""
+    if isinstance(dead.original, dict):
+        return json.dumps({**dead.original, "id": event_id}).encode()
+    if dead.original.startswith(_BYTES):
+        return base64.b64decode(dead.original.removeprefix(_BYTES))
+    return dead.original.encode()
 
 
 def _original(payload: bytes) -> dict[str, Any] | str:
     try:
-        parsed = json.loads(payload)
-    except ValueError:
+        parsed = read_json(payload)
+    except NotJsonError:
         parsed = None
     if isinstance(parsed, dict):
         return parsed
-    return payload.decode(errors="backslashreplace")
+    try:
+        text = payload.decode()
+    except UnicodeDecodeError:
+        text = _BYTES
+    # A text that looks like our own spelling of bytes is spelled as bytes, so that none is mistaken.
+    return _BYTES + base64.b64encode(payload).decode() if text.startswith(_BYTES) else text
 
 
 def _event_id(original: dict[str, Any] | str, fallback: str) -> str:
-    """The event's id, short enough to be part of the dead letter's own id."""
+    """The event's id, fit to be part of the dead letter's own id."""
     found = original.get("id") if isinstance(original, dict) else None
     if not isinstance(found, str) or not found:
         return f"unreadable-{fallback}"
-    if len(found) <= _MAX_EVENT_ID:
+    if len(found) <= _MAX_EVENT_ID and found.isprintable() and found == found.strip():
         return found
-    return f"{found[:80]}-{hashlib.sha256(found.encode()).hexdigest()[:32]}"
+    # A NATS header holds one line and is stripped; the digest tells apart what was cut alike.
+    shown = "".join(each if each.isprintable() else "?" for each in found[:80]).strip()
+    return f"{shown}-{hashlib.sha256(found.encode()).hexdigest()[:32]}"
+
+
+def _writable(text: str) -> str:
+    """The text with what UTF-8 cannot hold (half a surrogate pair) spelled out."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 async def _read(js: JetStreamContext, stream: str, sequence: int) -> StoredLetter | None:

@@ -1,21 +1,24 @@
 """One delivery of one event: keep it alive, run the handler, answer NATS exactly once.
 
-handler returns        ack, confirmed by the server
-handler raises Retry   nak with a delay; after `RENEW_AFTER` deliveries a fresh copy replaces it
-handler raises Reject  dead letter, then term
-any other exception    like Retry, at most `max_attempts` times, then dead letter
-deadline passed        handler cancelled, then like any other exception
-not an event           dead letter `invalid_event`
-delivered too often    dead letter `never_answered`: its workers died, the handler is not run
+handler returns         ack, confirmed by the server
+handler raises Retry    nak with a delay; after `RENEW_AFTER` deliveries a fresh copy replaces it
+handler raises Suspect  a fresh copy replaces it, which counts its tries; at the last a dead letter
+handler raises Reject   dead letter, then term
+any other exception     like Suspect, reason `handler_failed`
+deadline passed         handler cancelled, then like any other exception
+not an event            dead letter `invalid_event`
+delivered too often     dead letter `never_answered`: its workers died, the handler is not run
 
-Failures are counted here: the server's delivery count includes kills and retries.
+Tries are counted in headers of the copy: the server's delivery count includes kills and retries,
+and a count in this process would begin anew with each restart and in each worker. The server
+cannot store a message for later, so a copy that is to wait is given back at its first delivery.
 """
 
 import asyncio
 import contextlib
 import logging
 import random
-from collections import OrderedDict
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,9 +29,9 @@ from nats.aio.msg import Msg
 
 from rlaif.bus.backoff import backoff
 from rlaif.bus.cancellation import heeding_cancellation
-from rlaif.bus.dead_letters import dead_letter
-from rlaif.bus.errors import BusError
-from rlaif.bus.outcome import Reject, Retry
+from rlaif.bus.dead_letters import dead_letter, without_original
+from rlaif.bus.errors import BusError, EventRefusedError
+from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.ports import Handler
 from rlaif.bus.publisher import store
 from rlaif.bus.topology import MAX_DELIVER
@@ -52,16 +55,25 @@ _ACK_TRIES = 3
 _ACK_TIMEOUT = timedelta(seconds=1)
 _ACK_PAUSE = timedelta(milliseconds=100)
 _STORE_DEADLINE = timedelta(seconds=20)
-_FAILURES_KEPT = 1000
+
+_TRIES_HEADER = "Rlaif-Tries"
+"""Tries of the event that were counted before this copy of it."""
+
+_WAIT_HEADER = "Rlaif-Wait"
+"""Seconds that this copy is to wait before it is handled."""
+
+_LONGEST_WAIT = timedelta(hours=1)
+_NUMBER = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class _Again:
-    """Answer: deliver again after a delay."""
+    """Answer: deliver again after a delay; `tries` counts this one, None when it is not counted."""
 
     delay: timedelta
+    tries: int | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +98,7 @@ _Answer = _Again | _Done | _Renewed | _Dead
 
 
 class Delivery:
-    """Handles the deliveries of one consumer. Remembers failures by event, in this process only."""
+    """Handles the deliveries of one consumer. Remembers nothing: the events do."""
 
     def __init__(
         self,
@@ -101,24 +113,28 @@ class Delivery:
         self._consumer = consumer
         self._handler = handler
         self._settings = settings
-        self._failures: OrderedDict[int, int] = OrderedDict()
 
-    async def handle(self, message: Msg) -> Result:
+    async def handle(self, message: Msg) -> Result | None:
         """Handle one message to its end.
 
         Returns:
-            How it ended.
+            How it ended; None when it was not due yet and was given back.
 
         Raises:
             nats.errors.Error: The answer could not be sent; the event comes again.
             asyncio.CancelledError: Cancelled from outside; the event was given back.
         """
+        if (wait := _wait(message)) and message.metadata.num_delivered == 1:
+            await message.nak(delay=wait)
+            return None
         try:
             async with self._heartbeats(message):
                 answer = await self._decide(message)
                 if isinstance(answer, _Dead):
                     answer = await self._bury(message, answer)
-                elif isinstance(answer, _Again) and _deliveries(message) >= RENEW_AFTER:
+                if isinstance(answer, _Again) and (
+                    answer.tries is not None or _deliveries(message) >= RENEW_AFTER
+                ):
                     answer = await self._renew(message, answer)
         except asyncio.CancelledError:
             with contextlib.suppress(nats.errors.Error, OSError):
@@ -144,6 +160,8 @@ class Delivery:
                 await self._handler(event)
         except Retry as retry:
             return self._later(message, retry, event)
+        except Suspect as suspect:
+            return self._counted(message, event, suspect)
         except Reject as reject:
             return _Dead(reject.reason, reject.detail)
         except Exception as error:
@@ -171,22 +189,28 @@ class Delivery:
         self, message: Msg, event: CloudEvent[Any], error: Exception | None
     ) -> _Again | _Dead:
         """An unexpected end: try again a few times. `error` is None when the deadline passed."""
-        sequence = message.metadata.sequence.stream
-        failures = self._failures.pop(sequence, 0) + 1
         text = f"{type(error).__name__}: {error}"
         if error is None:
             text = f"not finished within {self._settings.deadline.total_seconds():g} s"
+        return self._counted(message, event, Suspect("handler_failed", text), error)
+
+    def _counted(
+        self,
+        message: Msg,
+        event: CloudEvent[Any],
+        suspect: Suspect,
+        error: Exception | None = None,
+    ) -> _Again | _Dead:
+        """Count this try; give up at the last. `error` is logged with its trace."""
+        tries = _tries(message) + 1
+        most = suspect.tries or self._settings.max_attempts
         logger.error(
-            "%s: handler failed on %s (%d of %d): %s",
-            self._consumer, event.id, failures, self._settings.max_attempts, text,
-            exc_info=error,
+            "%s: %s failed (%d of %d): %s",
+            self._consumer, event.id, tries, most, suspect, exc_info=error,
         )  # fmt: skip
-        if failures >= self._settings.max_attempts:
-            return _Dead("handler_failed", text)
-        self._failures[sequence] = failures
-        if len(self._failures) > _FAILURES_KEPT:
-            self._failures.popitem(last=False)
-        return _Again(self._backoff(failures))
+        if tries >= most:
+            return _Dead(suspect.reason, suspect.detail)
+        return _Again(self._backoff(tries), tries)
 
     def _backoff(self, attempt: int) -> timedelta:
         return backoff(
@@ -205,14 +229,18 @@ class Delivery:
             sequence=place.sequence.stream,
             subject=message.subject,
             consumer=self._consumer,
-            attempts=place.num_delivered,
+            attempts=_attempts(message),
             reason=dead.reason,
             detail=dead.detail,
             dead_at=datetime.now(UTC),
         )
         publisher = self._bus.publisher(self._consumer, deadline=_STORE_DEADLINE)
         try:
-            await publisher.publish(letter)
+            try:
+                await publisher.publish(letter)
+            except EventRefusedError:
+                letter = without_original(letter, place.sequence.stream)
+                await publisher.publish(letter)
         except BusError as error:
             logger.error("%s: no dead letter for %s: %s", self._consumer, letter.event_id, error)
             return _Again(self._settings.retry_cap)
@@ -223,8 +251,13 @@ class Delivery:
         return dead
 
     async def _renew(self, message: Msg, again: _Again) -> _Renewed | _Again:
-        """Store a fresh copy of an event that was retried often; its deliveries count anew."""
+        """Store a fresh copy of the event, which says how often it was tried and how long it waits.
+
+        Its deliveries count anew. Killed before the old one is answered, the same copy is stored
+        again under the same id, so it is one.
+        """
         sequence = message.metadata.sequence.stream
+        tries = _tries(message) if again.tries is None else again.tries
         try:
             await store(
                 self._bus,
@@ -233,6 +266,10 @@ class Delivery:
                 message_id=f"renewed:{self._spec.stream}:{sequence}",
                 payload=message.data,
                 deadline=_STORE_DEADLINE,
+                headers={
+                    _TRIES_HEADER: str(tries),
+                    _WAIT_HEADER: f"{again.delay.total_seconds():.3f}",
+                },
             )
         except BusError as error:
             logger.warning("%s: event %d not renewed: %s", self._consumer, sequence, error)
@@ -244,7 +281,6 @@ class Delivery:
         if isinstance(answer, _Again):
             await message.nak(delay=answer.delay.total_seconds())
             return "retried"
-        self._failures.pop(message.metadata.sequence.stream, None)
         if isinstance(answer, _Dead):
             await message.term()
             return "rejected"
@@ -296,5 +332,26 @@ class Delivery:
 
 
 def _deliveries(message: Msg) -> int:
-    """How often the server has delivered this event to this consumer, from 1."""
+    """How often the server has delivered this copy of the event to this consumer, from 1."""
     return message.metadata.num_delivered
+
+
+def _attempts(message: Msg) -> int:
+    """How often the event was handed to a worker: counted tries, and deliveries of this copy."""
+    waited = _wait(message) > 0 and _deliveries(message) > 1
+    return _tries(message) + _deliveries(message) - waited
+
+
+def _tries(message: Msg) -> int:
+    return int(_header(message, _TRIES_HEADER))
+
+
+def _wait(message: Msg) -> float:
+    """Seconds that this copy is to wait before it is handled; 0 for none."""
+    return min(_header(message, _WAIT_HEADER), _LONGEST_WAIT.total_seconds())
+
+
+def _header(message: Msg, name: str) -> float:
+    """A number of the message's headers; 0 where there is none, or none of ours."""
+    text = (message.headers or {}).get(name, "")
+    return float(text) if _NUMBER.fullmatch(text) else 0.0

@@ -1,11 +1,12 @@
 """How a handler answers for an event: it returns, or it raises one of these.
 
     Outcome
-    ├── Retry    try again later; the event is not at fault
-    └── Reject   never again; the event goes to the dead letters
+    ├── Retry     try again later; the event is not at fault
+    ├── Suspect   try again a few times; then the event goes to the dead letters
+    └── Reject    never again; the event goes to the dead letters
 
-A plain return acknowledges. Any other exception is treated as a `Retry` whose attempts are
-bounded, so a bug neither loses an event nor spins on it.
+A plain return acknowledges. Any other exception is treated as a `Suspect`, so a bug neither loses
+an event nor spins on it.
 """
 
 from datetime import timedelta
@@ -27,6 +28,25 @@ class Retry(Outcome):
         super().__init__(reason)
         self.reason = reason
         self.after = after
+
+
+class Suspect(Outcome):
+    """Try again a few times, for what may pass and may be the event's own fault.
+
+    Such as an object that the store does not have: perhaps it comes late, perhaps it was deleted.
+    Tries are counted in the event, so neither a restart nor another worker begins anew.
+
+    Attributes:
+        reason: Stable word for machines, such as `missing_object`, of the dead letter.
+        detail: One sentence that says what, why and how to mend it.
+        tries: How often the event is tried in all; the worker's `max_attempts` when None.
+    """
+
+    def __init__(self, reason: str, detail: str, *, tries: int | None = None) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+        self.tries = tries
 
 
 class Reject(Outcome):

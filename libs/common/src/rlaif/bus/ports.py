@@ -8,7 +8,7 @@ from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry import Telemetry
 
 Handler = Callable[[CloudEvent[Any]], Awaitable[None]]
-"""Handles one event; returns, or raises `Retry` or `Reject` (`rlaif.bus.outcome`)."""
+"""Handles one event; returns, or raises an `Outcome` (`rlaif.bus.outcome`)."""
 
 
 class Publisher(Protocol):

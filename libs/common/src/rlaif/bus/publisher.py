@@ -7,6 +7,7 @@ the same `Nats-Msg-Id` and the stream keeps one copy.
 import asyncio
 import logging
 import random
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -80,8 +81,18 @@ async def store(
     message_id: str,
     payload: bytes,
     deadline: timedelta,
+    headers: Mapping[str, str] | None = None,
 ) -> bool:
     """Store one message in `stream`, trying again with the same id until `deadline`.
+
+    Args:
+        bus: An open bus.
+        stream: Where `subject` is stored; it is mended when it is missing or full.
+        subject: Subject of the message.
+        message_id: A stream keeps one message an id.
+        payload: The message.
+        deadline: How long it is tried.
+        headers: What else the message says of itself.
 
     Returns:
         True when stored now, False when the stream held this id already.
@@ -102,7 +113,7 @@ async def store(
                 subject,
                 payload,
                 timeout=min(TRY_TIMEOUT.total_seconds(), max(left, 0.05)),
-                headers={Header.MSG_ID.value: message_id},
+                headers={**(headers or {}), Header.MSG_ID.value: message_id},
             )
         except nats.errors.MaxPayloadError as error:
             raise EventRefusedError(_too_large(message_id, payload)) from error

@@ -52,7 +52,8 @@ class WorkerSettings:
             it on its consumer; give all workers of one consumer the same.
         heartbeat: Pause between heartbeats; at most a third of `ack_wait` is used.
         deadline: A handler that runs longer is cancelled and its event tried again.
-        max_attempts: Tries of an event whose handler fails unexpectedly; `Retry` does not count.
+        max_attempts: Tries of an event whose handler raises `Suspect` or fails unexpectedly, over
+            all workers and restarts; `Retry` does not count.
         retry_base: Wait after the first failure; it doubles with each further one.
         retry_cap: Longest such wait.
         stop_timeout: How long `stop` lets running handlers finish.
@@ -79,7 +80,7 @@ class DurableWorker:
         bus: An open bus; it must outlive the worker.
         event: Class of the events.
         consumer: One of the consumers that the catalog names for them.
-        handler: Returns when done, or raises `Retry` or `Reject`. Must bear seeing an event twice.
+        handler: Returns when done, or raises an `Outcome`. Must bear seeing an event twice.
         settings: See `WorkerSettings`.
         observer: Told about each delivery.
 
@@ -201,7 +202,7 @@ class DurableWorker:
             # Unanswered, so it comes again after ack_wait.
             logger.exception("%s could not answer for %s", self._consumer, message.subject)
             return
-        if self._observer is not None:
+        if result is not None and self._observer is not None:
             self._observer.handled(self._spec.type, result, loop.time() - started)
 
     async def _bind(self) -> JetStreamContext.PullSubscription:

@@ -100,5 +100,6 @@ class DeadLetter(EventData):
     attempts: int = Field(ge=1)
     dead_at: AwareDatetime
     original: dict[str, Any] | str = Field(
-        description="The event as it was received: parsed JSON, or text when it was not JSON."
+        description="The event as it was received: parsed JSON, text when it was not JSON, or a "
+        "`data:` URL of its bytes when it was not text."
     )

@@ -1,0 +1,63 @@
+"""JSON that somebody else wrote, as plain values, or one error: whatever the bytes are.
+
+The models of this package need it not: `model_validate_json` refuses all of this by itself. It is
+for JSON without a model, where `json.loads` would raise `RecursionError` on deep nesting and would
+let pass what nobody can write again: NaN, repeated keys, half a surrogate pair.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+MAX_DEPTH = 64
+"""Arrays and objects inside each other; our own events and files have at most 6."""
+
+
+class NotJsonError(ValueError):
+    """The bytes are not JSON that can be read, or not JSON that can be written again."""
+
+
+def read_json(data: bytes | str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        NotJsonError: Not UTF-8, not JSON, nested deeper than `MAX_DEPTH`, with a repeated key, with
+            NaN, infinity or a number that is as large, or with half a surrogate pair.
+    """
+    try:
+        text = data.decode() if isinstance(data, bytes) else data
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        # What is still wrong shows when it is written: 1e999 was read as infinity.
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise NotJsonError(f"not JSON: {type(error).__name__}: {error!s:.200}") from error
+    if _deeper_than(MAX_DEPTH, value):
+        raise NotJsonError(f"not JSON that is read here: nested deeper than {MAX_DEPTH}")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"{name} is no number")
+
+
+def _deeper_than(limit: int, value: Any) -> bool:
+    """Level by level, not by recursion."""
+    level = _containers([value])
+    for _ in range(limit):
+        level = _containers(inner for each in level for inner in _inside(each))
+    return bool(level)
+
+
+def _containers(values: Iterable[Any]) -> list[Any]:
+    return [each for each in values if isinstance(each, list | dict)]
+
+
+def _inside(container: list[Any] | dict[str, Any]) -> Iterable[Any]:
+    return container.values() if isinstance(container, dict) else container
