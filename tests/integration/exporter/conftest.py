@@ -71,8 +71,9 @@ async def start_exporter(bus, settings):
     """Starts an exporter and waits until it is ready."""
     async with AsyncExitStack() as stack:
 
-        async def start() -> httpx.AsyncClient:
-            client = await stack.enter_async_context(running(settings))
+        async def start(**changes) -> httpx.AsyncClient:
+            changed = settings.model_copy(update=changes)
+            client = await stack.enter_async_context(running(changed))
             await eventually(lambda: ready(client), "the exporter is ready")
             return client
 

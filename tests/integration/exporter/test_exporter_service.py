@@ -16,7 +16,9 @@ from rlaif.bus.publisher import EventPublisher
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
 from rlaif.contracts.segments import SegmentManifest
+from rlaif.game.cartridges import load_cartridge
 from rlaif.storage import keys
+from rlaif.testing.hanging import hanging_keyframe
 from rlaif.testing.waiting import all_answered, eventually
 
 
@@ -111,6 +113,57 @@ async def test_an_object_that_comes_late_is_waited_for(
     episodes_store.put(event.keyframe_key, keyframe)
     await all_done(bus)
     assert len(await exported_events(bus)) == 1
+
+
+async def test_missing_objects_are_given_up_and_hold_up_no_other_capture(
+    bus, episodes_store, start_unready, captured
+):
+    """Forty, more than the trainer lets wait; and the exporter is restarted in the middle."""
+    missing = [captured(segment_id=f"gone-{number}") for number in range(40)]
+    episodes_store.delete_many([event.capture_key for event in missing])
+    publisher = bus.publisher("trainer")
+    for event in missing:
+        await publisher.publish(event)
+    async with start_unready() as client:
+
+        async def tried_each_once():
+            return f'outcome="retried"}} {len(missing)}.0' in (await client.get("/metrics")).text
+
+        await eventually(tried_each_once, "each is tried once", seconds=20)
+    good = [captured(index) for index in range(3)]
+    for event in good:
+        await publisher.publish(event)
+    async with start_unready():
+        await all_done(bus, seconds=60)
+    letters = await bus.dead_letters()
+    assert {letter.data.reason for letter in letters} == {"missing_object"}
+    assert {letter.data.event_id for letter in letters} == {
+        f"captured:{event.segment_id}" for event in missing
+    }
+    assert {letter.data.attempts for letter in letters} == {5}
+    told = await exported_events(bus)
+    assert {e.data.segment_id for e in told} == {event.segment_id for event in good}
+    assert await bus.backlog(SegmentCaptured, "exporter") == 0
+
+
+async def test_a_keyframe_that_makes_the_emulator_hang_is_given_up_and_others_go_on(
+    bus, episodes_store, start_exporter, captured, recorded
+):
+    hanging = hanging_keyframe(recorded[0].keyframe, load_cartridge().data)
+    hung = captured(0, keyframe_sha256=hanging.sha256)
+    episodes_store.put(hung.keyframe_key, hanging.data)
+    client = await start_exporter(replay_grace_seconds=1.0)
+    good = captured(1)
+    for event in (hung, good):
+        await bus.publisher("trainer").publish(event)
+    await all_done(bus, seconds=60)
+    (letter,) = await bus.dead_letters()
+    assert (letter.data.reason, letter.data.attempts) == ("replay_hung", 2)
+    assert "did not end within" in letter.data.detail
+    assert [e.data.segment_id for e in await exported_events(bus)] == [good.segment_id]
+    metrics = (await client.get("/metrics")).text
+    assert 'rlaif_exporter_lost_replays_total{why="hung"} 2.0' in metrics
+    assert (await client.get("/readyz")).status_code == 200
 
 
 async def test_two_exporters_share_the_work(bus, episodes_store, start_exporter, captured):

@@ -1,14 +1,16 @@
 """Captures of the embedded game in a store, and an exporter without a bus."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.exporter.app import emulator_pool
+from rlaif.exporter.adapters.messages import Message, decode
+from rlaif.exporter.adapters.replayers import ReplayRules, segment_files, start_request
 from rlaif.exporter.consumers import ExportRules, SegmentExporter
 from rlaif.exporter.metrics import ExporterMetrics
+from rlaif.exporter.replay_process import Replayer
 from rlaif.game.cartridges import load_cartridge
 from rlaif.game.emulator import PyBoyEmulator
 from rlaif.game.selfcheck import Play, boot, random_segments
@@ -56,19 +58,33 @@ def metrics():
     return ServiceMetrics("exporter")
 
 
+@pytest.fixture(scope="session")
+def replay_rules(cartridge):
+    return ReplayRules(cartridge=cartridge, png_interval_frames=30, grace=timedelta(seconds=20))
+
+
+class ReplaysHere:
+    """What a replay process does, without a process of its own."""
+
+    def __init__(self, rules):
+        self._replayer = Replayer(Message(*start_request(rules)))
+
+    async def replay(self, capture, packed_keyframe):
+        request = Message({}, (capture.model_dump_json().encode(), packed_keyframe))
+        return segment_files(decode(self._replayer.answer(request)[8:]))
+
+
+@pytest.fixture(scope="session")
+def replays(replay_rules):
+    return ReplaysHere(replay_rules)
+
+
 @pytest.fixture
-def exporter(file_store, publisher, metrics, cartridge):
-    rules = ExportRules(
-        cartridge=cartridge,
-        png_interval_frames=30,
-        max_replay_frames=10_000,
-        exporter_version="1.2.3",
+def exporter(file_store, publisher, metrics, replays):
+    rules = ExportRules(max_replay_frames=10_000, exporter_version="1.2.3")
+    return SegmentExporter(
+        file_store, replays, publisher, rules, ExporterMetrics(metrics), now=lambda: NOW
     )
-    emulators = emulator_pool(cartridge)
-    yield SegmentExporter(
-        file_store, emulators, publisher, rules, ExporterMetrics(metrics), now=lambda: NOW
-    )
-    emulators.close()
 
 
 @pytest.fixture

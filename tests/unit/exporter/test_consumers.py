@@ -3,7 +3,7 @@ import hashlib
 import pytest
 
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.bus.outcome import Reject, Retry
+from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.exporter.replaying import picture_steps
@@ -183,12 +183,14 @@ async def test_a_replay_of_hours_is_refused(handle, stored):
 
 
 @pytest.mark.parametrize("missing", ["capture_key", "keyframe_key"])
-async def test_a_missing_object_may_still_come(handle, stored, file_store, publisher, missing):
+async def test_a_missing_object_is_suspect_and_may_still_come(
+    handle, stored, file_store, publisher, missing
+):
     event = stored()
     key = getattr(event, missing)
     kept = file_store.get(key)
     file_store.delete_many([key])
-    with pytest.raises(Retry, match="is not in"):
+    with pytest.raises(Suspect, match=f"missing_object: {key} is not in"):
         await handle(event)
     file_store.put(key, kept)
     await handle(event)

@@ -163,7 +163,7 @@ def _original(payload: bytes) -> dict[str, Any] | str:
         text = payload.decode()
     except UnicodeDecodeError:
         text = _BYTES
-    # A text that looks like our own spelling of bytes is spelled as bytes, so that none is mistaken.
+    # A text that looks like our spelling of bytes is spelled as bytes, so that none is mistaken.
     return _BYTES + base64.b64encode(payload).decode() if text.startswith(_BYTES) else text
 
 

@@ -2,18 +2,18 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import FastAPI
 
-from rlaif.exporter.adapters.emulators import EmulatorPool
+from rlaif.exporter.adapters.replayers import ReplayRules
 from rlaif.exporter.api import build_router
 from rlaif.exporter.consumers import ExportRules
 from rlaif.exporter.metrics import ExporterMetrics
 from rlaif.exporter.runtime import Runtime
 from rlaif.exporter.settings import ExporterSettings
-from rlaif.game.cartridges import Cartridge, CartridgeError, load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.cartridges import CartridgeError, load_cartridge
 from rlaif.service.app import build_app
 from rlaif.service.cli import StartupError
 from rlaif.service.health import Readiness
@@ -31,26 +31,23 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
     Raises:
         StartupError: The ROM cannot be used.
     """
-    rules = export_rules(settings)
-    emulators = emulator_pool(rules.cartridge)
+    replays = replay_rules(settings)
     metrics, readiness = ServiceMetrics("exporter"), Readiness()
     runtime = Runtime(
         settings,
-        rules,
-        emulators,
+        ExportRules(settings.max_replay_frames, _installed_version()),
+        replays,
         ExporterMetrics(metrics),
         metrics.worker_observer(),
         store=store,
     )
     runtime.lifecycle.add_checks(readiness)
+    readiness.add("replays", runtime.replayers.check)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        try:
-            async with runtime.lifecycle.running(readiness):
-                yield
-        finally:
-            emulators.close()
+        async with runtime.lifecycle.running(readiness):
+            yield
 
     return build_app(
         name="exporter",
@@ -63,8 +60,8 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
     )
 
 
-def export_rules(settings: ExporterSettings) -> ExportRules:
-    """How segments are exported, from the settings.
+def replay_rules(settings: ExporterSettings) -> ReplayRules:
+    """What is replayed, from the settings.
 
     Raises:
         StartupError: The ROM cannot be used.
@@ -73,17 +70,11 @@ def export_rules(settings: ExporterSettings) -> ExportRules:
         cartridge = load_cartridge(settings.rom_path)
     except CartridgeError as error:
         raise StartupError(f"{error} (EXPORTER_ROM_PATH)") from error
-    return ExportRules(
+    return ReplayRules(
         cartridge=cartridge,
         png_interval_frames=settings.png_interval_frames,
-        max_replay_frames=settings.max_replay_frames,
-        exporter_version=_installed_version(),
+        grace=timedelta(seconds=settings.replay_grace_seconds),
     )
-
-
-def emulator_pool(cartridge: Cartridge) -> EmulatorPool:
-    """Emulators that play `cartridge`; none is started yet."""
-    return EmulatorPool(lambda sound: PyBoyEmulator(cartridge.data, sound_emulated=sound))
 
 
 def _installed_version() -> str:

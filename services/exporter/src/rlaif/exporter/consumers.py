@@ -10,14 +10,20 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.bus.outcome import Reject, Retry
+from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.ports import Publisher
+from rlaif.contracts.captures import Capture
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.exporter.adapters.emulators import EmulatorPool
+from rlaif.exporter.adapters.replayers import (
+    HungReplayError,
+    LostReplayError,
+    NoReplayerError,
+    RefusedReplayError,
+)
 from rlaif.exporter.committing import (
     CorruptManifestError,
     commit,
@@ -31,12 +37,13 @@ from rlaif.exporter.loading import (
     load_capture,
 )
 from rlaif.exporter.metrics import ExporterMetrics
-from rlaif.exporter.replaying import replay_segment
-from rlaif.game.capture import KeyframeError
-from rlaif.game.cartridges import Cartridge
-from rlaif.game.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError, replay_frames
+from rlaif.exporter.replaying import SegmentFiles
+from rlaif.game.replay import replay_frames
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StorageError
+
+HANG_TRIES = 2
+"""A state that hangs does so every time; the second try is for a machine that was busy."""
 
 logger = logging.getLogger(__name__)
 
@@ -46,16 +53,20 @@ class ExportRules:
     """How segments are exported.
 
     Attributes:
-        cartridge: The game to replay on.
-        png_interval_frames: Game frames between two pictures.
         max_replay_frames: Longest replay, prefix included.
         exporter_version: Written into manifests.
     """
 
-    cartridge: Cartridge
-    png_interval_frames: int
     max_replay_frames: int
     exporter_version: str
+
+
+class Replays(Protocol):
+    """Replays captures."""
+
+    async def replay(self, capture: Capture, packed_keyframe: bytes) -> SegmentFiles:
+        """See `rlaif.exporter.adapters.replayers.ReplayerPool.replay`."""
+        ...
 
 
 class SegmentExporter:
@@ -64,16 +75,16 @@ class SegmentExporter:
     def __init__(
         self,
         store: ObjectStore,
-        emulators: EmulatorPool,
+        replayers: Replays,
         publisher: Publisher,
         rules: ExportRules,
         metrics: ExporterMetrics,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Export captures of `store` on `emulators` and publish what came of it."""
+        """Export captures of `store` by `replayers` and publish what came of it."""
         self._store = store
-        self._emulators = emulators
+        self._replayers = replayers
         self._publisher = publisher
         self._rules = rules
         self._metrics = metrics
@@ -83,57 +94,55 @@ class SegmentExporter:
         """Export the segment unless it has a manifest, then publish `SegmentExported`.
 
         Raises:
-            Retry: The store or NATS does not work now, or an object is not there yet.
+            Retry: The store or NATS does not work now, or no replay process starts.
+            Suspect: An object is missing, or the replay ended its process or never ended.
             Reject: The capture can never be exported; the reason says why.
         """
         captured: SegmentCaptured = event.data
         key = keys.manifest(captured.episode_id, captured.segment_id)
         try:
-            stored = await asyncio.to_thread(self._export, captured)
+            stored = await self._export(captured)
             await self._publisher.publish(exported_event(stored, key), cause=event)
         except MissingObjectError as error:
+            raise Suspect("missing_object", str(error)) from error
+        except (StorageError, BusUnavailableError, NoReplayerError) as error:
             raise Retry(str(error)) from error
-        except (StorageError, BusUnavailableError) as error:
-            raise Retry(str(error)) from error
-        except ReplayMismatchError as error:
-            self._metrics.mismatched()
-            raise Reject("ram_hash_mismatch", str(error)) from error
+        except HungReplayError as error:
+            self._metrics.lost_replay("hung")
+            raise Suspect("replay_hung", str(error), tries=HANG_TRIES) from error
+        except LostReplayError as error:
+            self._metrics.lost_replay("crashed")
+            raise Suspect("replay_crashed", str(error)) from error
+        except RefusedReplayError as error:
+            if error.reason == "ram_hash_mismatch":
+                self._metrics.mismatched()
+            raise Reject(error.reason, str(error)) from error
         except CorruptManifestError as error:
             raise Reject("corrupt_manifest", str(error)) from error
         except CorruptCaptureError as error:
             raise Reject("corrupt_capture", str(error)) from error
-        except (CorruptKeyframeError, KeyframeError) as error:
+        except CorruptKeyframeError as error:
             raise Reject("corrupt_keyframe", str(error)) from error
-        except WrongGameError as error:
-            raise Reject("wrong_game", str(error)) from error
-        except WrongEmulatorError as error:
-            raise Reject("wrong_emulator", str(error)) from error
 
-    def _export(self, captured: SegmentCaptured) -> bytes:
-        """The stored manifest of the segment, made when it was not there. Blocks."""
-        stored = stored_manifest(self._store, captured.episode_id, captured.segment_id)
+    async def _export(self, captured: SegmentCaptured) -> bytes:
+        """The stored manifest of the segment, made when it was not there."""
+        stored = await asyncio.to_thread(
+            stored_manifest, self._store, captured.episode_id, captured.segment_id
+        )
         if stored is not None:
             self._metrics.repeated()
             return stored
         started = time.perf_counter()
-        loaded = load_capture(self._store, captured)
+        loaded = await asyncio.to_thread(load_capture, self._store, captured)
         frames = replay_frames(loaded.capture)
         if frames > self._rules.max_replay_frames:
             raise CorruptCaptureError(
                 f"segment {captured.segment_id} takes {frames} frames to replay, more than "
                 f"EXPORTER_MAX_REPLAY_FRAMES={self._rules.max_replay_frames}"
             )
-        sound = loaded.capture.emulator.sound_emulated
-        with self._emulators.lend(sound_emulated=sound) as emulator:
-            files = replay_segment(
-                emulator,
-                loaded.capture,
-                loaded.packed_keyframe,
-                rom_sha256=self._rules.cartridge.sha256,
-                oracle_names=self._rules.cartridge.is_oracle_of_seasons,
-                png_interval_frames=self._rules.png_interval_frames,
-            )
-        stored, first = commit(
+        files = await self._replayers.replay(loaded.capture, loaded.packed_keyframe)
+        stored, first = await asyncio.to_thread(
+            commit,
             self._store,
             captured,
             loaded.capture,

@@ -1,5 +1,7 @@
 """The exporter's metrics; `docs/metrics.md` lists them."""
 
+from typing import Literal
+
 from rlaif.service.metrics import ServiceMetrics
 
 
@@ -15,6 +17,11 @@ class ExporterMetrics:
         )
         self._mismatches = metrics.counter(
             "ram_mismatches", "Captures whose replay led to other RAM than they say."
+        )
+        self._lost = metrics.counter(
+            "lost_replays",
+            "Replays that never ended (hung) or ended their process (crashed), each try counted.",
+            ("why",),
         )
         self._seconds = metrics.histogram(
             "export_seconds", "Time from the event to the stored manifest."
@@ -34,3 +41,7 @@ class ExporterMetrics:
     def mismatched(self) -> None:
         """Note a capture that failed its proof."""
         self._mismatches.inc()
+
+    def lost_replay(self, why: Literal["hung", "crashed"]) -> None:
+        """Note a replay that cost its process."""
+        self._lost.labels(why).inc()

@@ -1,5 +1,6 @@
 """What the exporter opens and runs; `rlaif.service.lifecycle` keeps it at work."""
 
+import asyncio
 import logging
 from datetime import timedelta
 
@@ -7,7 +8,7 @@ from rlaif.bus.connection import Bus, connect_ready
 from rlaif.bus.errors import BusError
 from rlaif.bus.worker import DurableWorker, WorkerObserver, WorkerSettings
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.exporter.adapters.emulators import EmulatorPool
+from rlaif.exporter.adapters.replayers import ReplayerPool, ReplayRules
 from rlaif.exporter.consumers import ExportRules, SegmentExporter
 from rlaif.exporter.metrics import ExporterMetrics
 from rlaif.exporter.settings import ExporterSettings
@@ -19,8 +20,38 @@ from rlaif.storage.probe import probed
 logger = logging.getLogger(__name__)
 
 CONSUMER = "exporter"
+STORE_DEADLINE = timedelta(minutes=10)
+"""How long the objects of one segment may take beside its replay."""
+
 DEAD_LETTERS_READ = 500
 """So many of the newest dead letters are looked through for captures that were given up."""
+
+
+class ExportJob:
+    """The worker, and the processes that replay for it."""
+
+    def __init__(self, worker: DurableWorker, replayers: ReplayerPool) -> None:
+        self._worker = worker
+        self._replayers = replayers
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the worker fetches events."""
+        return self._worker.healthy
+
+    async def run(self) -> None:
+        """Start a replay process, and work until `stop`; the processes end with it."""
+        warming = asyncio.create_task(self._replayers.warm())
+        try:
+            await self._worker.run()
+        finally:
+            warming.cancel()
+            await asyncio.gather(warming, return_exceptions=True)
+            await self._replayers.close()
+
+    async def stop(self) -> None:
+        """Let the replays under way finish."""
+        await self._worker.stop()
 
 
 class Runtime:
@@ -28,22 +59,24 @@ class Runtime:
 
     Attributes:
         lifecycle: Opens, runs and closes them.
+        replayers: The processes that replay.
     """
 
     def __init__(
         self,
         settings: ExporterSettings,
         rules: ExportRules,
-        emulators: EmulatorPool,
+        replays: ReplayRules,
         metrics: ExporterMetrics,
         observer: WorkerObserver,
         *,
         store: ObjectStore | None = None,
     ) -> None:
-        """Export by `rules` on `emulators`; `store` replaces the one of the settings, in tests."""
+        """Export by these rules; `store` replaces the one of the settings, in tests."""
         self._settings = settings
         self._rules = rules
-        self._emulators = emulators
+        self._replays = replays
+        self.replayers = ReplayerPool(replays)
         self._metrics = metrics
         self._observer = observer
         self.lifecycle = Lifecycle(
@@ -76,12 +109,13 @@ class Runtime:
             if letter.data.consumer == CONSUMER
         )
 
-    def _start(self, store: ObjectStore, bus: Bus) -> DurableWorker:
+    def _start(self, store: ObjectStore, bus: Bus) -> ExportJob:
         exporter = SegmentExporter(
-            store, self._emulators, bus.publisher("exporter"), self._rules, self._metrics
+            store, self.replayers, bus.publisher("exporter"), self._rules, self._metrics
         )
-        logger.info("at work", extra={"game": self._rules.cartridge.title})
-        return DurableWorker(
+        logger.info("at work", extra={"game": self._replays.cartridge.title})
+        longest = timedelta(seconds=self._replays.seconds(self._rules.max_replay_frames))
+        worker = DurableWorker(
             bus,
             SegmentCaptured,
             CONSUMER,
@@ -89,6 +123,8 @@ class Runtime:
             settings=WorkerSettings(
                 concurrency=self._settings.concurrency,
                 ack_wait=timedelta(seconds=self._settings.ack_wait_seconds),
+                deadline=longest + STORE_DEADLINE,
             ),
             observer=self._observer,
         )
+        return ExportJob(worker, self.replayers)

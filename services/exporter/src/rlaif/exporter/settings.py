@@ -30,13 +30,20 @@ class ExporterSettings(ServiceSettings):
         default=1,
         ge=1,
         le=64,
-        description="Segments replayed at once by this process; each takes one core.",
+        description="Segments replayed at once; each takes one core and one process.",
     )
     max_replay_frames: int = Field(
         default=216_000,
         ge=1,
         description="Longest replay in game frames, prefix included (216000: one hour of game); "
         "a longer capture is given up.",
+    )
+    replay_grace_seconds: float = Field(
+        default=20.0,
+        gt=0,
+        description="A replay that takes this many seconds longer than its frames take in the game "
+        "(60 a second) counts as hung: its process is ended, and after a second try the capture "
+        "is given up. Less frees the slot sooner, more bears a slower machine.",
     )
     ack_wait_seconds: float = Field(
         default=30.0,

@@ -1,0 +1,76 @@
+"""How the exporter and its replay processes talk: a JSON header and some bytes, with their sizes.
+
+    8 bytes   length of what follows
+    4 bytes   length of the header
+    header    JSON object; `sizes` are those of the parts
+    parts     one after the other
+
+No pickle: what comes out of a process that played an unknown save state is not run.
+"""
+
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rlaif.contracts.untrusted import read_json
+
+LENGTH = struct.Struct(">Q")
+LARGEST_BYTES = 512 * 1024 * 1024
+"""An hour of pictures has less; more is not a message."""
+
+_HEADER = struct.Struct(">I")
+
+
+class BrokenMessageError(ValueError):
+    """The bytes are not a message."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One request or one answer."""
+
+    header: dict[str, Any]
+    parts: tuple[bytes, ...] = ()
+
+
+def encode(header: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
+    """The bytes of a message, its length first."""
+    text = json.dumps({**header, "sizes": [len(part) for part in parts]}).encode()
+    body = b"".join((_HEADER.pack(len(text)), text, *parts))
+    return LENGTH.pack(len(body)) + body
+
+
+def body_length(head: bytes) -> int:
+    """How many bytes follow the first eight.
+
+    Raises:
+        BrokenMessageError: More than `LARGEST_BYTES`.
+    """
+    (length,) = LENGTH.unpack(head)
+    if length > LARGEST_BYTES:
+        raise BrokenMessageError(f"a message of {length} bytes")
+    return int(length)
+
+
+def decode(body: bytes) -> Message:
+    """The message of what followed the first eight bytes.
+
+    Raises:
+        BrokenMessageError: It is none.
+    """
+    try:
+        (length,) = _HEADER.unpack_from(body)
+        at = _HEADER.size + length
+        header = read_json(body[_HEADER.size : at])
+        sizes = header.pop("sizes")
+        parts = []
+        for size in sizes:
+            parts.append(body[at : at + size])
+            at += size
+    except (struct.error, ValueError, AttributeError, KeyError, TypeError) as error:
+        raise BrokenMessageError(f"not a message: {error}") from error
+    if at != len(body):
+        raise BrokenMessageError(f"a message of {len(body)} bytes says that it has {at}")
+    return Message(header, tuple(parts))

@@ -1,0 +1,307 @@
+"""Replay processes: started once, used again, and ended when a replay does not come to its end.
+
+ReplayFault
+├── RefusedReplayError   the capture can never be exported; `reason` says why
+├── HungReplayError      not done in the time that its frames take in the game
+└── LostReplayError      the process ended under it
+
+NoReplayerError          no process could be started; the capture is not at fault
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from rlaif.contracts.captures import Capture
+from rlaif.exporter.adapters.messages import (
+    LENGTH,
+    BrokenMessageError,
+    Message,
+    body_length,
+    decode,
+    encode,
+)
+from rlaif.exporter.replaying import SegmentFiles
+from rlaif.game.cartridges import Cartridge
+from rlaif.game.replay import replay_frames
+
+FRAMES_PER_SECOND = 60
+"""Of the Game Boy; an emulator that is at work plays many times as fast."""
+
+_START_SECONDS = 60.0
+_END_SECONDS = 2.0
+
+logger = logging.getLogger(__name__)
+
+
+class ReplayFault(Exception):
+    """Base of what makes a capture's replay fail."""
+
+
+class RefusedReplayError(ReplayFault):
+    """The capture can never be exported.
+
+    Attributes:
+        reason: Stable word for machines, such as `ram_hash_mismatch`.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class HungReplayError(ReplayFault):
+    """The replay did not end in its time; its process was ended."""
+
+
+class LostReplayError(ReplayFault):
+    """The process ended, or answered nonsense, while it replayed."""
+
+
+class FailedReplayError(ReplayFault):
+    """The replay met an error that nobody foresaw; its process is in good order."""
+
+
+class NoReplayerError(Exception):
+    """No replay process could be started."""
+
+
+@dataclass(frozen=True)
+class ReplayRules:
+    """What a process replays, and how long it may take.
+
+    Attributes:
+        cartridge: The game.
+        png_interval_frames: Game frames between two pictures.
+        grace: Time that a replay may take beyond that of its frames in the game.
+    """
+
+    cartridge: Cartridge
+    png_interval_frames: int
+    grace: timedelta
+
+    def seconds(self, frames: int) -> float:
+        """How long a replay of so many game frames may take."""
+        return self.grace.total_seconds() + frames / FRAMES_PER_SECOND
+
+
+class ReplayerPool:
+    """Replays captures, each on a process of its own.
+
+    There are never more processes than replays at once, which the worker bounds.
+    """
+
+    def __init__(self, rules: ReplayRules) -> None:
+        """Start nothing yet."""
+        self._rules = rules
+        self._free: list[_Replayer] = []
+        self._starting = asyncio.Lock()
+        self._why: str | None = None
+
+    def check(self) -> str | None:
+        """Why nothing can be replayed; None when nothing says so."""
+        return self._why
+
+    async def warm(self) -> None:
+        """Start a process, so that the first capture need not wait; why it fails is in `check`."""
+        with contextlib.suppress(NoReplayerError):
+            async with self._starting:
+                self._free.append(await self._start())
+
+    async def replay(self, capture: Capture, packed_keyframe: bytes) -> SegmentFiles:
+        """Replay a capture and write down what happened; see `rlaif.exporter.replaying`.
+
+        Raises:
+            ReplayFault: It could not be replayed.
+            NoReplayerError: There is no process to replay it.
+        """
+        replayer = await self._take()
+        seconds = self._rules.seconds(replay_frames(capture))
+        try:
+            answer = await replayer.ask(
+                {"seconds": seconds},
+                (capture.model_dump_json().encode(), packed_keyframe),
+                seconds=seconds,
+            )
+            files = segment_files(answer)
+        except (RefusedReplayError, FailedReplayError):
+            self._free.append(replayer)
+            raise
+        except TimeoutError as error:
+            await replayer.kill()
+            raise HungReplayError(
+                f"the replay of segment {capture.segment_id} did not end within {seconds:.0f} s; "
+                "its keyframe makes the emulator hang, or this machine is far too slow "
+                "(EXPORTER_REPLAY_GRACE_SECONDS)"
+            ) from error
+        except (EOFError, OSError, BrokenMessageError) as error:
+            code = await replayer.kill()
+            raise LostReplayError(
+                f"the process that replayed segment {capture.segment_id} ended ({_ended(code)}): "
+                f"{error or type(error).__name__}"
+            ) from error
+        except BaseException:
+            await replayer.kill()
+            raise
+        self._free.append(replayer)
+        return files
+
+    async def close(self) -> None:
+        """End the processes that are free; those of replays under way end with them."""
+        free, self._free = self._free, []
+        await asyncio.gather(*(replayer.end() for replayer in free))
+
+    async def _take(self) -> "_Replayer":
+        """A process for one replay."""
+        if (free := await self._pop()) is not None:
+            return free
+        # One after the other: the one that is being started may be all that is needed.
+        async with self._starting:
+            return await self._pop() or await self._start()
+
+    async def _pop(self) -> "_Replayer | None":
+        while self._free:
+            replayer = self._free.pop()
+            if replayer.alive:
+                return replayer
+            await replayer.kill()
+        return None
+
+    async def _start(self) -> "_Replayer":
+        try:
+            started = await _start(self._rules)
+        except NoReplayerError as error:
+            self._why = str(error)
+            raise
+        self._why = None
+        return started
+
+
+def start_request(rules: ReplayRules) -> tuple[dict[str, Any], tuple[bytes, ...]]:
+    """Header and parts of the first message to a process."""
+    cartridge = rules.cartridge
+    header = {
+        "rom_sha256": cartridge.sha256,
+        "oracle_names": cartridge.is_oracle_of_seasons,
+        "sound_emulated": cartridge.needs_sound,
+        "png_interval_frames": rules.png_interval_frames,
+    }
+    return header, (cartridge.data,)
+
+
+def segment_files(answer: Message) -> SegmentFiles:
+    """The segment of an answer.
+
+    Raises:
+        RefusedReplayError: The capture can never be exported.
+        FailedReplayError: An error that nobody foresaw.
+        BrokenMessageError: The answer is none.
+    """
+    match answer.header:
+        case {"refused": str(reason), "detail": str(detail)}:
+            raise RefusedReplayError(reason, detail)
+        case {"failed": str(detail)}:
+            raise FailedReplayError(detail)
+        case {"replayed": {"frames": int(frames), "picture_steps": [*steps]}}:
+            states, observations, *pictures = answer.parts
+            return SegmentFiles(
+                states=states,
+                observations=observations,
+                pictures=dict(zip(steps, pictures, strict=True)),
+                replayed_frames=frames,
+            )
+    raise BrokenMessageError("an answer of no known kind")
+
+
+class _Replayer:
+    """One process. Used by one replay at a time."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @property
+    def alive(self) -> bool:
+        return self._process.returncode is None
+
+    async def ask(
+        self, header: dict[str, Any], parts: tuple[bytes, ...], *, seconds: float
+    ) -> Message:
+        """Send a request and wait for its answer.
+
+        Raises:
+            TimeoutError: None came in time.
+            EOFError: The process is gone.
+            OSError: Likewise.
+            BrokenMessageError: The answer is none.
+        """
+        outgoing, incoming = self._process.stdin, self._process.stdout
+        assert outgoing is not None
+        assert incoming is not None
+        async with asyncio.timeout(seconds):
+            outgoing.write(encode(header, parts))
+            await outgoing.drain()
+            length = body_length(await incoming.readexactly(LENGTH.size))
+            return decode(await incoming.readexactly(length))
+
+    async def kill(self) -> int:
+        """End it now; returns its exit code, negative for a signal."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        return await self._process.wait()
+
+    async def end(self) -> None:
+        """Let it end by itself, then by force."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            async with asyncio.timeout(_END_SECONDS):
+                await self._process.wait()
+        except TimeoutError:
+            await self.kill()
+
+
+async def _start(rules: ReplayRules) -> _Replayer:
+    """A process that is ready.
+
+    Raises:
+        NoReplayerError: It could not be started, or cannot run the ROM.
+    """
+    try:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "rlaif.exporter.replay_process", str(os.getpid()),
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+    except OSError as error:
+        raise NoReplayerError(f"no replay process could be started: {error}") from error
+    replayer = _Replayer(process)
+    try:
+        answer = await replayer.ask(
+            *start_request(rules),
+            seconds=_START_SECONDS,
+        )
+        if "ready" not in answer.header:
+            raise EOFError(answer.header.get("failed", "no answer"))
+    except (TimeoutError, EOFError, OSError, BrokenMessageError) as error:
+        code = await replayer.kill()
+        why = str(error) or f"no answer in {_START_SECONDS:g} s"
+        raise NoReplayerError(
+            f"no replay process could be started ({_ended(code)}): {why}; see the log"
+        ) from error
+    except BaseException:
+        await replayer.kill()
+        raise
+    logger.info("replay process started", extra={"pid": process.pid})
+    return replayer
+
+
+def _ended(code: int) -> str:
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return f"signal {signal.Signals(-code).name}"
+    return f"exit code {code}"

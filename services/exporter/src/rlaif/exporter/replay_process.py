@@ -1,0 +1,139 @@
+"""`python -m rlaif.exporter.replay_process PARENT`: replays captures one after the other.
+
+A save state can make the emulator run for ever inside one frame, or end its process, and nothing
+in that process can stop it. So it is one that the exporter can end (`adapters/replayers.py`).
+
+Reads messages from standard input, answers each on standard output, and ends with its input.
+
+    in    start     rom_sha256, oracle_names, sound_emulated, png_interval_frames; part: the ROM
+    out   ready
+    in    replay    seconds; parts: capture (JSON), packed keyframe
+    out   replayed  frames, picture_steps; parts: states, observations, pictures
+          refused   reason, detail: the capture can never be exported
+          failed    detail: an error that nobody foresaw
+
+It dies with the exporter: the kernel ends it with its parent (Linux), and an alarm ends a replay
+that is past its time anywhere.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import traceback
+from typing import BinaryIO
+
+from rlaif.contracts.captures import Capture
+from rlaif.exporter.adapters.emulators import EmulatorPool
+from rlaif.exporter.adapters.messages import LENGTH, Message, body_length, decode, encode
+from rlaif.exporter.replaying import SegmentFiles, replay_segment
+from rlaif.game.capture import KeyframeError
+from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
+
+REASONS: dict[type[Exception], str] = {
+    ReplayMismatchError: "ram_hash_mismatch",
+    KeyframeError: "corrupt_keyframe",
+    WrongGameError: "wrong_game",
+    WrongEmulatorError: "wrong_emulator",
+}
+"""Error of a replay → reason of the dead letter."""
+
+_PR_SET_PDEATHSIG = 1
+_ALARM_GRACE_SECONDS = 5.0
+"""The exporter ends a late replay; the alarm is for one whose exporter is gone."""
+
+
+class Replayer:
+    """Replays on emulators of one ROM."""
+
+    def __init__(self, start: Message) -> None:
+        self._start = start.header
+        rom = start.parts[0]
+        self._emulators = EmulatorPool(lambda sound: PyBoyEmulator(rom, sound_emulated=sound))
+        # Boots one now: a ROM that cannot be run is told at once, and the first replay need not.
+        with self._emulators.lend(sound_emulated=bool(self._start["sound_emulated"])):
+            pass
+
+    def answer(self, request: Message) -> bytes:
+        """Replay a capture; the message that tells how it ended."""
+        try:
+            files = self._replay(*request.parts)
+        except tuple(REASONS) as error:
+            reason = next(word for kind, word in REASONS.items() if isinstance(error, kind))
+            return encode({"refused": reason, "detail": str(error)})
+        except Exception as error:
+            traceback.print_exc()
+            return encode({"failed": f"{type(error).__name__}: {error}"})
+        header = {"frames": files.replayed_frames, "picture_steps": list(files.pictures)}
+        parts = [files.states, files.observations, *files.pictures.values()]
+        return encode({"replayed": header}, parts)
+
+    def _replay(self, capture_json: bytes, keyframe: bytes) -> SegmentFiles:
+        capture = Capture.model_validate_json(capture_json)
+        with self._emulators.lend(sound_emulated=capture.emulator.sound_emulated) as emulator:
+            return replay_segment(
+                emulator,
+                capture,
+                keyframe,
+                rom_sha256=self._start["rom_sha256"],
+                oracle_names=self._start["oracle_names"],
+                png_interval_frames=self._start["png_interval_frames"],
+            )
+
+
+def main() -> int:
+    """Serve until the input ends; returns the exit code."""
+    _die_with(int(sys.argv[1]))
+    incoming, outgoing = sys.stdin.buffer, _own_output()
+    start = _read(incoming)
+    if start is None:
+        return 0
+    try:
+        replayer = Replayer(start)
+    except Exception as error:
+        _write(outgoing, encode({"failed": f"{type(error).__name__}: {error}"}))
+        return 1
+    _write(outgoing, encode({"ready": True}))
+    while (request := _read(incoming)) is not None:
+        signal.setitimer(signal.ITIMER_REAL, request.header["seconds"] + _ALARM_GRACE_SECONDS)
+        reply = replayer.answer(request)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        _write(outgoing, reply)
+    return 0
+
+
+def _die_with(parent: int) -> None:
+    """End when the exporter does, and only then: Ctrl-C and SIGTERM of the group are its own."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before the request
+        sys.exit(1)
+
+
+def _own_output() -> BinaryIO:
+    """Standard output for messages alone: whatever else is printed goes to standard error."""
+    mine = os.dup(1)
+    os.dup2(2, 1)
+    return os.fdopen(mine, "wb")
+
+
+def _read(incoming: BinaryIO) -> Message | None:
+    """The next message; None when the exporter closed its side or is gone."""
+    head = incoming.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    length = body_length(head)
+    body = incoming.read(length)
+    return decode(body) if len(body) == length else None
+
+
+def _write(outgoing: BinaryIO, message: bytes) -> None:
+    outgoing.write(message)
+    outgoing.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
