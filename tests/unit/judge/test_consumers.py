@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.bus.outcome import Reject, Retry
+from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentExported, SegmentScored
@@ -15,7 +15,6 @@ from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall, Telemetry
 from rlaif.judge.consumers import ScoringRules, SegmentScorer
 from rlaif.judge.judges import JUDGES
-from rlaif.judge.loading import MissingObjectError
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel import CallHook, Case, Findings
 from rlaif.judge.ports import ThrottledError
@@ -258,11 +257,11 @@ async def test_an_event_of_another_segment_is_rejected(bench: Bench, segments: A
         await bench.scorer.handle_segment_exported(_event(data))
 
 
-async def test_a_missing_manifest_is_no_answer_so_the_worker_counts_its_attempts(
+async def test_a_missing_manifest_is_suspect_so_the_worker_counts_its_tries(
     bench: Bench, segments: Any
 ) -> None:
     data = segments.write_segment(bench.store, leave_out="manifest.json")
-    with pytest.raises(MissingObjectError):
+    with pytest.raises(Suspect, match="missing_object"):
         await bench.scorer.handle_segment_exported(_event(data))
 
 

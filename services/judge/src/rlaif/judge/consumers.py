@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from pydantic import ValidationError
 
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.bus.outcome import Reject, Retry
+from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentExported
@@ -29,6 +29,7 @@ from rlaif.judge.judges import Judge
 from rlaif.judge.loading import (
     CorruptSegmentError,
     LoadedSegment,
+    MissingObjectError,
     load_pictures,
     load_segment,
 )
@@ -115,7 +116,7 @@ class SegmentScorer:
         Raises:
             Retry: A model route, the store or NATS does not work now; nothing was committed.
             Reject: The segment or its stored score is corrupt.
-            MissingObjectError: An object is missing; after some attempts the event is dead.
+            Suspect: An object is missing; after some tries the event is dead.
         """
         exported: SegmentExported = event.data
         try:
@@ -132,6 +133,8 @@ class SegmentScorer:
             raise Retry(f"a judge is out of reach: {error}", timedelta(seconds=seconds)) from error
         except (StoreUnavailableError, BusUnavailableError) as error:
             raise Retry(str(error)) from error
+        except MissingObjectError as error:
+            raise Suspect("missing_object", str(error)) from error
         except CorruptSegmentError as error:
             raise Reject("corrupt_segment", str(error)) from error
         if facts is not None and self._comparer is not None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from rlaif.bus.outcome import Reject, Retry
+from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentExported
@@ -17,7 +17,6 @@ from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.judge.adapters.parquet import parquet_bytes
 from rlaif.judge.evaluation import row, summary
-from rlaif.judge.loading import MissingObjectError
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 
@@ -124,11 +123,8 @@ async def judge_epoch(
                         return
                     pause = retry.after.total_seconds() if retry.after else _DEFAULT_PAUSE_SECONDS
                     await sleep(pause)
-                except Reject as reject:
-                    epoch.failed[segment.event.segment_id] = f"{reject.reason}: {reject.detail}"
-                    return
-                except MissingObjectError as error:
-                    epoch.failed[segment.event.segment_id] = f"missing: {error}"
+                except (Suspect, Reject) as refused:
+                    epoch.failed[segment.event.segment_id] = f"{refused.reason}: {refused.detail}"
                     return
 
     async with asyncio.TaskGroup() as group:
