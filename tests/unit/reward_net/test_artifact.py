@@ -5,12 +5,15 @@ import hashlib
 import io
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
@@ -73,6 +76,85 @@ def _cut() -> bytes:
 )
 def test_a_file_that_is_not_safetensors_is_refused(make: Callable[[], bytes]):
     assert refusal(make()).reason == "not_safetensors"
+
+
+def with_header(header: bytes, length: int | None = None) -> bytes:
+    size = len(header) if length is None else length
+    return size.to_bytes(8, "little") + header
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"[" * 100_000,
+        b'{"__metadata__":' + b'{"a":' * 100_000,
+        b'{"__metadata__":{"rlaif_reward_net":"\\ud800"}}',
+        b'{"__metadata__":NaN}',
+        b'{"__metadata__":{},"__metadata__":{}}',
+        b"9" * 5_000,
+        b"\xff\xfe",
+    ],
+    ids=lambda header: repr(header[:20]),
+)
+def test_a_header_that_no_parser_bears_is_refused_by_name(header: bytes):
+    assert refusal(with_header(header)).reason == "not_safetensors"
+
+
+@pytest.mark.parametrize("length", [0, 2**63, 2**64 - 1])
+def test_a_header_that_claims_any_length_is_refused_by_name(length: int):
+    assert refusal(with_header(b"{}", length)).reason in {"not_safetensors", "bad_metadata"}
+
+
+def shaped(**spec: Any) -> bytes:
+    """A file whose spec says something else than its network."""
+    text = json.dumps({"format": 1, "version": 1, "spec": SPEC.model_dump(mode="json") | spec})
+    return safetensors.torch.save(network().state_dict(), metadata={"rlaif_reward_net": text})
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"hidden": [10**30, 10**30]},
+        {"hidden": [-1]},
+        {"hidden": [2**62]},
+        {"layout_version": "v1", "members": 32, "hidden": [64] * 8},
+        {"spread": 1e308, "shift": -1e308},
+        {"layout_version": "v" * 1_000_000},
+    ],
+    ids=str,
+)
+def test_a_spec_of_any_size_is_refused_in_a_few_words(spec: dict[str, Any]):
+    error = refusal(shaped(**spec))
+    assert error.reason in {"wrong_tensors", "not_finite", "constant", "wrong_layout"}
+    assert len(str(error)) < 1100
+
+
+def test_a_network_without_units_is_refused():
+    """It fits its spec, and building it divides by zero."""
+    tensors = {
+        "net.0.weight": torch.zeros(0, 128),
+        "net.0.bias": torch.zeros(0),
+        "net.2.weight": torch.zeros(1, 0),
+        "net.2.bias": torch.zeros(1),
+    }
+    spec = SPEC.model_dump(mode="json") | {"hidden": [0]}
+    text = json.dumps({"format": 1, "version": 1, "spec": spec})
+    data = safetensors.torch.save(tensors, metadata={"rlaif_reward_net": text})
+    assert refusal(data).reason == "unreadable"
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_any_bytes_are_a_network_or_refused_by_name(data: st.DataObject):
+    good = GOOD
+    start = data.draw(st.integers(0, len(good)))
+    stop = data.draw(st.integers(start, min(len(good), start + 64)))
+    mixed = good[:start] + data.draw(st.binary(max_size=64)) + good[stop:]
+    with suppress(RewardNetError):
+        artifact.load(mixed, sha256=sha(mixed), layout_version="v1")
+
+
+GOOD = artifact.save(network(), SPEC, version=1)
 
 
 @pytest.mark.parametrize(

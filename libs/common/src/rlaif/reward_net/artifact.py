@@ -7,7 +7,6 @@ same object.
 import base64
 import hashlib
 import io
-import json
 import struct
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,6 +21,7 @@ from torch import Tensor
 
 from rlaif.contracts.model import Contract
 from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.contracts.untrusted import read_json
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet, tensor_shapes
 
@@ -141,6 +141,18 @@ def load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
     Raises:
         RewardNetError: Any check failed; `reason` names it.
     """
+    try:
+        return _load(data, sha256=sha256, layout_version=layout_version)
+    except RewardNetError:
+        raise
+    except Exception as error:
+        # Whatever a file makes the libraries below raise: it is refused, its reader goes on.
+        raise RewardNetError(
+            "unreadable", f"the file cannot be read: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
     _check_bytes(data, sha256)
     metadata = _read_metadata(data)
     spec = metadata.spec
@@ -209,7 +221,7 @@ def _header(data: bytes) -> dict[str, Any]:
     """The JSON header: 8 bytes of little-endian length, then the object."""
     try:
         (length,) = _HEADER_LENGTH.unpack_from(data)
-        header = json.loads(data[_HEADER_LENGTH.size : _HEADER_LENGTH.size + length])
+        header = read_json(data[_HEADER_LENGTH.size : _HEADER_LENGTH.size + length])
     except (struct.error, ValueError) as error:
         raise RewardNetError("not_safetensors", f"the header cannot be read: {error}") from error
     if not isinstance(header, dict) or not isinstance(header.get("__metadata__", {}), dict):
