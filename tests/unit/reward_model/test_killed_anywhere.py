@@ -26,8 +26,8 @@ from rlaif.testing.scored_segments import play, write_scored
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SETTINGS = CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2))
 SEGMENTS = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
-WRITES = 5
-"""Of one publication: model, rm.pt, manifest, champion, and the event."""
+WRITES = 6
+"""Of one publication: model, rm.pt, manifest, champion, its copy, and the event."""
 
 
 CANDIDATES: dict[Any, Any] = {}

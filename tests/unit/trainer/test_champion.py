@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from rlaif.contracts.reward_models import Champion
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
+from rlaif.storage.ports import StorageError
+from rlaif.testing.junk import JUNK, spoiled
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.champion import ChampionWatcher
 from rlaif.trainer.runs.protocol import LoadRewardModel, RewardModelRefused
@@ -94,12 +97,30 @@ async def test_a_model_that_is_not_what_was_published_is_reported_once(
     assert refusal.reason.startswith("hash_mismatch: ")
 
 
-async def test_a_champion_that_cannot_be_read_keeps_the_one_before(
-    store: FileStore, watcher: ChampionWatcher, inbox: Inbox
+@pytest.mark.parametrize("kind", JUNK)
+async def test_a_champion_that_cannot_be_read_keeps_the_one_before_and_is_said_until_it_can(
+    store: FileStore, watcher: ChampionWatcher, inbox: Inbox, kind: str
 ):
-    store.put(keys.CHAMPION, b"{")
+    publish(store, 3)
+    await watcher.refresh()
+    store.put(keys.CHAMPION, JUNK[kind])
     assert not await watcher.refresh()
-    assert inbox.commands == []
+    assert "the model that is loaded stays" in (watcher.unreadable() or "")
+    publish(store, 4)
+    assert await watcher.refresh()
+    assert watcher.unreadable() is None
+    assert [command.version for command in inbox.commands] == [3, 4]
+
+
+@pytest.mark.parametrize("field", ["version", "activation", "model_sha256", "model_key"])
+async def test_no_spoiled_field_of_the_champion_ends_the_watch(
+    store: FileStore, watcher: ChampionWatcher, field: str
+):
+    publish(store, 3)
+    for data in spoiled(store.get(keys.CHAMPION), field).values():
+        store.put(keys.CHAMPION, data)
+        with suppress(StorageError):
+            await watcher.refresh()
 
 
 async def test_a_hint_in_the_moment_of_the_end_does_not_keep_it_going(

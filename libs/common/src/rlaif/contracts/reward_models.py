@@ -8,6 +8,9 @@ from pydantic import AwareDatetime, Field
 from rlaif.contracts.ids import Id, Sha256
 from rlaif.contracts.model import Contract
 
+MOST = 2**31 - 1
+"""Highest version and activation; a champion that says more was not written by a service."""
+
 
 class RewardNetSpec(Contract):
     """The shape of the network; both sides build it from this.
@@ -142,17 +145,20 @@ class RewardModelManifest(Contract):
 class Champion(Contract):
     """`reward_model/champion.json`: the one mutable object, the model that is live now."""
 
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=MOST)
     manifest_key: str
     model_key: str
     model_sha256: Sha256
     activation: int = Field(
         default=1,
         ge=1,
+        le=MOST,
         description="Rises with every change of the champion, roll-backs included.",
     )
     newest_version: int | None = Field(
         default=None,
+        ge=1,
+        le=MOST,
         description="Newest version when this was written: a manifest above it was published by a "
         "service that died before it wrote the champion.",
     )

@@ -114,6 +114,23 @@ def reward_model(version: int, name: str) -> str:
     return f"reward_model/epoch_{version}/{name}"
 
 
+ACTIVATIONS = "reward_model/activations/"
+"""Prefix of the copies of `CHAMPION`, one for each time that a version was made live."""
+
+_ACTIVATION = re.compile(r"^reward_model/activations/(?P<number>[0-9]{10})\.json$")
+
+
+def activation(number: int) -> str:
+    """The copy of the champion of one activation; keys sort as their numbers do."""
+    return f"{ACTIVATIONS}{number:010d}.json"
+
+
+def activation_number(key: str) -> int | None:
+    """The number when `key` is the copy of a champion, else None."""
+    match = _ACTIVATION.match(key)
+    return int(match["number"]) if match else None
+
+
 def checkpoint(epoch: int, name: str) -> str:
     """A file of the checkpoint at the end of an epoch, of the run that ended it last."""
     return f"checkpoints/epoch_{epoch}/{name}"

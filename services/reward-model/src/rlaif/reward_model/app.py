@@ -30,6 +30,7 @@ def create_app(
         settings, RewardModelMetrics(metrics), metrics.worker_observer(), stores=stores
     )
     runtime.lifecycle.add_checks(readiness)
+    readiness.add("champion", runtime.check_champion)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -112,6 +112,11 @@ class Runtime:
         """The training task; None until NATS and S3 were reached."""
         return self.lifecycle.job.training if self.lifecycle.job else None
 
+    def check_champion(self) -> str | None:
+        """Why the champion cannot be used; None when it can, or when nothing was reached yet."""
+        training = self.training()
+        return training.trouble if training else None
+
     def watchdog(self) -> Watchdog | None:
         """What watches the trainer; None until NATS and S3 were reached."""
         return self.lifecycle.job.watchdog if self.lifecycle.job else None

@@ -30,6 +30,7 @@ from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.watchdog import Alarm
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.storage import keys
 from rlaif.storage.ports import StorageError
 
 logger = logging.getLogger(__name__)
@@ -158,6 +159,7 @@ class Training:
         self._last: Attempt | None = None
         self._last_rejection: Attempt | None = None
         self._pairs: tuple[ComparedPair, ...] = ()
+        self._trouble: str | None = None
 
     @property
     def labels(self) -> list[LabelledSegment]:
@@ -168,6 +170,11 @@ class Training:
     def pairs(self) -> tuple[ComparedPair, ...]:
         """The pairs of the last attempt."""
         return self._pairs
+
+    @property
+    def trouble(self) -> str | None:
+        """Why no model can be published now; None when one can."""
+        return self._trouble
 
     def hint(self, score_key: str) -> None:
         """Look soon: there is a new score object."""
@@ -190,13 +197,8 @@ class Training:
         Raises:
             StorageError: The registry could not be healed; run again.
         """
-        live = await asyncio.to_thread(self._registry.heal)
-        if live is not None:
-            # Perhaps the process before died just before this; the id makes a repeat harmless.
-            self._untold.append(live.event())
-        self._metrics.champion(
-            live.manifest.version if live else None, pinned=bool(live and live.champion.pinned)
-        )
+        # Told again: perhaps the process before died just before this; the id makes it harmless.
+        await self._heal()
         while not self._stopping:
             self._wake.clear()
             try:
@@ -208,7 +210,13 @@ class Training:
                     await self._wake.wait()
 
     async def step(self) -> None:
-        """Tell what is untold, look for labels, and train when it is time."""
+        """Mend the champion, tell what is untold, look for labels, and train when it is time."""
+        if not await asyncio.to_thread(self._registry.sound):
+            self._trouble = (
+                f"{keys.CHAMPION} is gone or was not written by this service; rebuilding it from "
+                "the versions in the store, see the log"
+            )
+            await self._heal()
         await self._tell()
         await self._look()
         if self._labels and (self._requested or not self.status().waiting_for):
@@ -331,6 +339,17 @@ class Training:
             skipped=self._skipped,
             last_attempt=self._last,
             last_rejection=self._last_rejection,
+        )
+
+    async def _heal(self) -> None:
+        """Make the registry whole, and tell of the champion that it has then."""
+        async with self._registry_lock:
+            live = await asyncio.to_thread(self._registry.heal)
+        self._trouble = None
+        if live is not None:
+            self._untold.append(live.event())
+        self._metrics.champion(
+            live.manifest.version if live else None, pinned=bool(live and live.champion.pinned)
         )
 
     async def _look(self) -> None:

@@ -54,6 +54,11 @@ class ChampionWatcher:
         self._refused: Champion | None = None
         self._hint = asyncio.Event()
         self.outage: str | None = None
+        self._unreadable: str | None = None
+
+    def unreadable(self) -> str | None:
+        """Why nobody knows which model is the champion; None when somebody does."""
+        return self._unreadable
 
     def hint(self) -> None:
         """Look soon: an event said that the champion changed."""
@@ -109,13 +114,21 @@ class ChampionWatcher:
         )
 
     def _read(self) -> Champion | None:
+        """The champion; None when there is none, or none that can be read: then the last stays."""
+        champion, unreadable = None, None
         try:
-            return Champion.model_validate_json(self._store.get(keys.CHAMPION))
+            champion = Champion.model_validate_json(self._store.get(keys.CHAMPION))
         except ObjectNotFoundError:
-            return None
+            pass
         except ValidationError as error:
-            log.error("champion.json is not readable", extra={"reason": str(error)})
-            return None
+            unreadable = (
+                f"{keys.CHAMPION} cannot be read, so the model that is loaded stays; the "
+                "reward-model service rebuilds it: is it running?"
+            )
+            if self._unreadable is None:
+                log.error(unreadable, extra={"reason": f"{error!s:.500}"})
+        self._unreadable = unreadable
+        return champion
 
     def _fetch(self, champion: Champion) -> Path | None:
         """The model on local disk, verified; None when the object is not what it should be."""

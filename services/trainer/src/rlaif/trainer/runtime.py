@@ -116,6 +116,7 @@ def ring_lifecycle(
         job = RingJob(settings, runs, metrics, stores, bus)
         readiness.add("episodes store", lambda: job.uploader.outage)
         readiness.add("champion", lambda: job.champion.outage)
+        readiness.add("champion.json", job.champion.unreadable)
         return job
 
     lifecycle = Lifecycle(
