@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from threading import Barrier
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, ObjectStore
 from rlaif.storage.probe import probe_store
@@ -164,3 +166,14 @@ def test_it_passes_the_start_up_probe(store: ObjectStore) -> None:
 
 def test_its_url_says_where_it_is(store: ObjectStore) -> None:
     assert store.url == "s3://zelda-episodes" or store.url.startswith("file:///")
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(after=st.text(max_size=1_000).filter(str.isprintable))
+def test_a_list_begins_after_any_text_that_can_be_shown(store: ObjectStore, after: str) -> None:
+    """It comes from a cursor, which a client may have made up."""
+    for key in ("a/1", "a/2"):
+        store.put(key, b"")
+    assert _keys(store, "a/", after=after) == [key for key in ("a/1", "a/2") if key > after]

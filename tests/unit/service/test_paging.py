@@ -14,7 +14,7 @@ Build = Callable[..., FastAPI]
 Client = Callable[[FastAPI], AbstractAsyncContextManager[httpx.AsyncClient]]
 
 
-@given(st.text(min_size=1))
+@given(st.text(min_size=1, max_size=200).filter(str.isprintable))
 def test_a_cursor_gives_its_key_back(key: str) -> None:
     cursor = encode_cursor(key)
     assert decode_cursor(cursor) == key
@@ -25,6 +25,23 @@ def test_a_cursor_gives_its_key_back(key: str) -> None:
 def test_a_made_up_cursor_is_a_problem_or_a_key_and_never_a_crash(text: str) -> None:
     with suppress(Problem):
         assert isinstance(decode_cursor(text), str)
+
+
+@pytest.mark.parametrize("key", ["²", "-1", "1_0", " 1", "9" * 5_000, "x", "٣", "1.0"])
+def test_what_is_no_number_of_ours_is_a_problem_where_keys_are_numbers(key: str) -> None:
+    with pytest.raises(Problem):
+        PageRequest(after=key).after_number()
+
+
+def test_numbers_come_back_as_numbers() -> None:
+    assert PageRequest().after_number() is None
+    assert PageRequest(after=decode_cursor(encode_cursor("12"))).after_number() == 12
+
+
+@pytest.mark.parametrize("key", ["\0", "a\nb", "\u200b", "x" * 1_001])
+def test_a_key_that_no_store_has_is_a_problem(key: str) -> None:
+    with pytest.raises(Problem):
+        decode_cursor(encode_cursor(key))
 
 
 def test_no_more_is_read_than_one_past_the_page() -> None:

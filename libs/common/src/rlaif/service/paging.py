@@ -6,6 +6,7 @@ must treat it as opaque.
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -20,6 +21,11 @@ T = TypeVar("T")
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 500
+
+_LONGEST_KEY = 1000
+"""Characters; object keys have at most 900 bytes."""
+
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 class Page(BaseModel, Generic[T]):
@@ -53,6 +59,19 @@ class PageRequest:
         more = len(taken) > self.limit
         return Page(items=page, next_cursor=encode_cursor(key(page[-1])) if more else None)
 
+    def after_number(self) -> int | None:
+        """`after` where the keys are numbers; None for the first page.
+
+        Raises:
+            Problem: 400 when it is no number of ours.
+        """
+        if not self.after:
+            return None
+        # Not `isdigit`, which is true of "²"; not `int` alone, which takes " 1_0 " too.
+        if not _NUMBER.fullmatch(self.after):
+            raise _invalid_cursor()
+        return int(self.after)
+
 
 def encode_cursor(key: str) -> str:
     """The cursor that continues after `key`."""
@@ -67,11 +86,19 @@ def decode_cursor(cursor: str) -> str:
     """
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
+        key = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
     except (binascii.Error, UnicodeError, ValueError) as error:
-        raise Problem(
-            400, "invalid-cursor", "Invalid cursor", "Use `next_cursor` of a page unchanged."
-        ) from error
+        raise _invalid_cursor() from error
+    # A store may choke on a key that could not be one of its own.
+    if not key.isprintable() or len(key) > _LONGEST_KEY:
+        raise _invalid_cursor()
+    return key
+
+
+def _invalid_cursor() -> Problem:
+    return Problem(
+        400, "invalid-cursor", "Invalid cursor", "Use `next_cursor` of a page unchanged."
+    )
 
 
 def page_request(

@@ -202,7 +202,7 @@ async def _changed(change: Awaitable[T]) -> T:
 
 
 def _model_page(registry: ModelRegistry, paging: PageRequest) -> Page[RewardModelManifest]:
-    below = int(paging.after) if paging.after.isdigit() else None
+    below = paging.after_number()
     versions = [v for v in reversed(registry.versions()) if below is None or v < below]
     return paging.take((registry.manifest(v) for v in versions), lambda item: str(item.version))
 

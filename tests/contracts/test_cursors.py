@@ -1,0 +1,119 @@
+"""Every list of every service, asked with any cursor: a page or a 400, never a 500."""
+
+import base64
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import APIRouter, FastAPI
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from rlaif.exporter.api import build_router as exporter_router
+from rlaif.hud.api import api_router as hud_router
+from rlaif.hud.projections import HudState
+from rlaif.judge.api import build_router as judge_router
+from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.wiring import build_bench
+from rlaif.reward_model.adapters.label_log import LabelLog
+from rlaif.reward_model.adapters.registry import ModelRegistry
+from rlaif.reward_model.api import build_router as reward_model_router
+from rlaif.reward_model.api_versions import build_versions_router
+from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.sides import CandidateSettings
+from rlaif.reward_model.training import Training, TrainingRules
+from rlaif.reward_model.watchdog import Watchdog
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.service.problems import install_problem_handlers
+from rlaif.storage.file import FileStore
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.publisher import RecordingPublisher
+from rlaif.testing.segments import write_segment
+from rlaif.trainer.app import create_app as trainer_app
+from rlaif.trainer.settings import TrainerSettings
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+cursors = st.one_of(
+    st.text(max_size=40),
+    st.text(max_size=40).map(lambda key: base64.urlsafe_b64encode(key.encode()).decode()),
+    st.binary(max_size=40).map(lambda raw: base64.urlsafe_b64encode(raw).decode().rstrip("=")),
+    st.sampled_from("²٣Ⅷ①-+_. \x00\n\u2028\U0001f40d").map(
+        lambda key: base64.urlsafe_b64encode(key.encode()).decode().rstrip("=")
+    ),
+)
+
+
+def app_of(*routers: APIRouter) -> FastAPI:
+    app = FastAPI()
+    install_problem_handlers(app)
+    for router in routers:
+        app.include_router(router)
+    return app
+
+
+def exporter(store: ObjectStore) -> FastAPI:
+    async def none_dead() -> frozenset[str]:
+        return frozenset()
+
+    return app_of(exporter_router(lambda: store, none_dead))
+
+
+def judge(store: ObjectStore) -> FastAPI:
+    settings = JudgeSettings(llm_base_url="http://127.0.0.1:1")
+    bench = build_bench(settings, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
+    return app_of(judge_router(settings, bench, lambda: store, lambda: None))
+
+
+def reward_model(store: ObjectStore) -> FastAPI:
+    registry = ModelRegistry(store, now=lambda: NOW)
+    training = Training(
+        LabelLog(store, judge_config=None, most_labels=10),
+        registry,
+        RecordingPublisher(),
+        CandidateSettings(),
+        TrainingRules(),
+        RewardModelMetrics(ServiceMetrics("reward-model")),
+        now=lambda: NOW,
+    )
+    return app_of(
+        reward_model_router(lambda: training),
+        build_versions_router(lambda: training, lambda: registry, Watchdog),
+    )
+
+
+def hud(store: ObjectStore) -> FastAPI:
+    return app_of(hud_router(HudState(epoch="e"), store, lambda: NOW))
+
+
+def trainer(store: ObjectStore) -> FastAPI:
+    return trainer_app(TrainerSettings(data_dir=Path(store.url.removeprefix("file://"))))
+
+
+@pytest.fixture(
+    scope="module", params=[exporter, judge, reward_model, hud, trainer], ids=lambda m: m.__name__
+)
+def app(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    store = FileStore(tmp_path_factory.mktemp("objects"))
+    write_segment(store)
+    made: FastAPI = request.param(store)
+    return made
+
+
+@settings(max_examples=150, deadline=None)
+@given(cursor=cursors)
+@example(cursor="wrI")
+async def test_any_cursor_gives_a_page_or_a_400(app: FastAPI, cursor: str) -> None:
+    lists = [
+        path
+        for path, methods in app.openapi()["paths"].items()
+        if any(each["name"] == "cursor" for each in methods.get("get", {}).get("parameters", ()))
+    ]
+    assert lists
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        for path in lists:
+            answer = await client.get(path, params={"cursor": cursor})
+            assert answer.status_code in (200, 400), (path, answer.text)
