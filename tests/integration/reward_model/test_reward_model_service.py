@@ -23,6 +23,7 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.junk import JUNK
 from rlaif.testing.scored_segments import ScoredSegment, play, write_scored
 from rlaif.testing.waiting import all_answered, eventually
 
@@ -176,3 +177,23 @@ async def test_a_restart_tells_of_the_champion_and_the_stream_keeps_one(ring: Ri
     await eventually(looked, "the second process looked")
     assert await ring.stored() == 1
     assert ring.champion().activation == 1
+
+
+async def test_junk_in_the_place_of_the_champion_stops_nothing(
+    ring: Ring, start: Start, models_store: ObjectStore
+):
+    models_store.put(keys.CHAMPION, JUNK["nested objects"])
+    client = await start(poll_seconds=0.2)
+    await ring.tell(await ring.score(SIGNAL[:40]))
+    await ring.told(RewardModelPublished, count=1)
+    before = ring.champion()
+    assert before.version == 1
+    for junk in (JUNK["binary"], JUNK["a list"]):
+        models_store.put(keys.CHAMPION, junk)
+        await eventually(lambda: is_back(ring, before), "the champion is rebuilt")
+    assert (await client.get("/api/v1/reward-models/champion")).json()["version"] == 1
+    assert (await client.get("/readyz")).status_code == 200
+
+
+def is_back(ring: Ring, champion: Champion) -> bool:
+    return ring.models.get(keys.CHAMPION) == champion.model_dump_json().encode()
