@@ -126,12 +126,12 @@ class SegmentExporter:
 
     async def _export(self, captured: SegmentCaptured) -> bytes:
         """The stored manifest of the segment, made when it was not there."""
-        stored = await asyncio.to_thread(
+        before = await asyncio.to_thread(
             stored_manifest, self._store, captured.episode_id, captured.segment_id
         )
-        if stored is not None:
+        if before is not None:
             self._metrics.repeated()
-            return stored
+            return before
         started = time.perf_counter()
         loaded = await asyncio.to_thread(load_capture, self._store, captured)
         frames = replay_frames(loaded.capture)
