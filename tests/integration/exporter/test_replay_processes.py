@@ -130,8 +130,7 @@ async def test_a_process_that_died_while_it_was_free_is_replaced(pool, recorded)
     await pool.warm()
     (process,) = children()
     os.kill(process, signal.SIGKILL)
-    await eventually(lambda: not children(), "it is gone")
-    await asyncio.sleep(0)  # lets the loop hear of it
+    await eventually(lambda: not pool._free[0].alive, "the pool has heard of it")
     await pool.replay(recorded[0].capture, recorded[0].keyframe.data)
 
 
