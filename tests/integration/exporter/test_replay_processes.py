@@ -114,7 +114,7 @@ async def test_a_process_that_dies_under_a_replay_is_replaced(pool, cartridge, r
     await pool.warm()
     (process,) = children()
     replaying_it = asyncio.create_task(pool.replay(capture, hanging.data))
-    await eventually(lambda: busy(process), "the replay runs")
+    await eventually(lambda: not pool._free and busy(process), "the replay runs")
     os.kill(process, signal.SIGSEGV)
     with pytest.raises(LostReplayError, match="SIGSEGV"):
         await replaying_it
@@ -140,7 +140,7 @@ async def test_a_cancelled_replay_leaves_no_process(pool, cartridge, recorded):
     await pool.warm()
     (process,) = children()
     replaying_it = asyncio.create_task(pool.replay(capture, hanging.data))
-    await eventually(lambda: busy(process), "the replay runs")
+    await eventually(lambda: not pool._free and busy(process), "the replay runs")
     replaying_it.cancel()
     await asyncio.gather(replaying_it, return_exceptions=True)
     assert children() == set()

@@ -141,7 +141,7 @@ class ReplayerPool:
                 "(EXPORTER_REPLAY_GRACE_SECONDS)"
             ) from error
         except (EOFError, OSError, BrokenMessageError) as error:
-            code = await replayer.kill()
+            code = await replayer.ended()
             raise LostReplayError(
                 f"the process that replayed segment {capture.segment_id} ended ({_ended(code)}): "
                 f"{error or type(error).__name__}"
@@ -255,6 +255,17 @@ class _Replayer:
             self._process.kill()
         return await self._process.wait()
 
+    async def ended(self) -> int:
+        """The exit code of one that closed its side.
+
+        It is given a moment to end by itself: `kill` would look for it first, and its exit code,
+        which says what killed it, would be lost to asyncio.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                return await self._process.wait()
+        return await self.kill()
+
     async def end(self) -> None:
         """Let it end by itself, then by force."""
         assert self._process.stdin is not None
@@ -288,7 +299,7 @@ async def _start(rules: ReplayRules) -> _Replayer:
         if "ready" not in answer.header:
             raise EOFError(answer.header.get("failed", "no answer"))
     except (TimeoutError, EOFError, OSError, BrokenMessageError) as error:
-        code = await replayer.kill()
+        code = await replayer.ended()
         why = str(error) or f"no answer in {_START_SECONDS:g} s"
         raise NoReplayerError(
             f"no replay process could be started ({_ended(code)}): {why}; see the log"
