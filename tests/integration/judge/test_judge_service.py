@@ -102,6 +102,7 @@ async def test_an_outage_leaves_no_score_and_the_segment_is_scored_when_it_ends(
 async def test_a_segment_told_of_many_times_has_one_score_and_one_event(
     ring: Ring, start_judge: Any, stand_in: Any
 ) -> None:
+    await start_judge()
     event = write_segment(ring.store)
     # The same event under other message ids, as after a lost duplicate window.
     envelope = await _envelope(ring, event)
@@ -109,7 +110,6 @@ async def test_a_segment_told_of_many_times_has_one_score_and_one_event(
         await ring.bus.jetstream.publish(
             "segment.exported", envelope, headers={"Nats-Msg-Id": f"again-{at}"}
         )
-    await start_judge()
     await ring.wait_for_scores(1)
     await ring.wait_until_idle()
     assert len(ring.scores()) == 1

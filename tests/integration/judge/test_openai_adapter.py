@@ -1,7 +1,10 @@
 import asyncio
+import contextlib
 import json
+import socket
 import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -130,12 +133,174 @@ async def test_a_refused_request_is_told_apart_from_an_outage(
         await model.complete(_request(messages=({"role": "user", "content": "hello"},)))
 
 
-async def test_a_wrong_path_and_a_closed_port_are_outages(
+async def test_a_wrong_path_is_a_refusal_and_a_closed_port_an_outage(
     stand_in: Any, client: httpx.AsyncClient
 ) -> None:
-    for url in (f"{stand_in.url}/nowhere/at/all", "http://127.0.0.1:9"):
+    with pytest.raises(RefusedError) as refused:
+        await OpenAiModel(client, f"{stand_in.url}/nowhere/at/all", TIMES).complete(_request())
+    assert refused.value.status == 404
+    for url in ("http://127.0.0.1:9", "127.0.0.1:9", "http://not a host"):
+        with pytest.raises(UnavailableError, match="cannot be reached") as away:
+            await OpenAiModel(client, url, TIMES).complete(_request())
+        assert (away.value.status, away.value.fault) == (None, "unreachable")
+
+
+@pytest.mark.parametrize(("fault", "status"), [("400", 400), ("401", 401), ("404", 404),
+                                               ("307", 307), ("418", 418)])  # fmt: skip
+async def test_whatever_status_says_no_is_a_refusal_with_its_words(
+    stand_in: Any, client: httpx.AsyncClient, fault: str, status: int
+) -> None:
+    with pytest.raises(RefusedError, match=f"HTTP {status}") as refused:
+        await _fault(stand_in, client, fault)
+    assert (refused.value.status, refused.value.fault) == (status, "refused")
+
+
+@pytest.mark.parametrize("fault", ["html", "empty", "cut"])
+async def test_a_200_that_is_no_completion_is_an_invalid_reply(
+    stand_in: Any, client: httpx.AsyncClient, fault: str
+) -> None:
+    with pytest.raises(InvalidReplyError):
+        await _fault(stand_in, client, fault)
+
+
+async def test_a_server_for_text_answers_text_and_fails_on_pictures(
+    stand_in: Any, client: httpx.AsyncClient
+) -> None:
+    assert (await _fault(stand_in, client, "blind")).text
+    with pytest.raises(UnavailableError, match="500"):
+        await OpenAiModel(client, f"{stand_in.url}/vision", TIMES).complete(_request(2))
+
+
+@asynccontextmanager
+async def _raw_server(*parts: bytes, pause: float = 0.0, close: bool = True) -> AsyncIterator[str]:
+    """A server that sends these bytes, whatever is asked; then it closes or falls silent."""
+    ended, served = asyncio.Event(), asyncio.Queue[asyncio.Task[None]]()
+
+    async def send(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            for part in parts:
+                writer.write(part)
+                await writer.drain()
+                await asyncio.sleep(pause)
+            if not close:
+                await ended.wait()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the client has left
+        finally:
+            writer.close()
+
+    def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        served.put_nowait(asyncio.ensure_future(send(reader, writer)))
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/dialog"
+    finally:
+        ended.set()
+        server.close()
+        while not served.empty():
+            await served.get_nowait()
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("parts", "fault"),
+    [((HEAD, b"{"), "read_timeout"), ((HEAD, *[b" "] * 100), "total_timeout")],
+    ids=["silent", "drips"],
+)
+async def test_the_time_that_was_over_is_named(
+    client: httpx.AsyncClient, parts: tuple[bytes, ...], fault: str
+) -> None:
+    async with _raw_server(*parts, pause=0.05, close=False) as url:
+        with pytest.raises(CallTimeoutError) as raised:
+            await OpenAiModel(client, url, TIMES).complete(_request())
+    assert raised.value.fault == fault
+
+
+async def test_a_connection_that_is_not_taken_is_a_connect_timeout() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        port = listener.getsockname()[1]
+        # The queue of a listener that accepts nobody takes a few, then the rest get no answer.
+        with contextlib.ExitStack() as stack:
+            for _ in range(4):
+                waiting = stack.enter_context(socket.socket())
+                waiting.setblocking(False)
+                waiting.connect_ex(("127.0.0.1", port))
+            times = CallTimes(connect=0.3, read=5.0, total=5.0)
+            async with http_client(api_key=None, times=times, connections=1) as client:
+                with pytest.raises(
+                    CallTimeoutError, match=r"no connection within 0\.3 s"
+                ) as raised:
+                    await OpenAiModel(client, f"http://127.0.0.1:{port}", times).complete(
+                        _request()
+                    )
+    assert raised.value.fault == "connect_timeout"
+
+
+async def test_waiting_for_a_connection_of_our_own_is_not_laid_on_the_server(
+    stand_in: Any,
+) -> None:
+    await stand_in.fail("timeout:1")
+    times = CallTimes(connect=0.2, read=2.0, total=2.0)
+    async with http_client(api_key=None, times=times, connections=1) as client:
+        model = OpenAiModel(client, f"{stand_in.url}/dialog", times)
+        first = asyncio.create_task(model.complete(_request()))
+        await asyncio.sleep(0)
+        with pytest.raises(CallTimeoutError, match="our connections") as raised:
+            await asyncio.gather(*(model.complete(_request()) for _ in range(2)))
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+    assert raised.value.fault == "pool_timeout"
+
+
+@pytest.mark.parametrize(
+    "value", ["²", "-1", "soon", "", "1e9", "٣", "Wed, 21 Oct 2026 07:28:00 GMT"]
+)
+async def test_a_wish_for_a_pause_that_is_no_number_is_left_aside(
+    client: httpx.AsyncClient, value: str
+) -> None:
+    head = f"HTTP/1.1 429 Too Many\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n"
+    encoded = head.encode("latin-1") if value.isascii() or value == "²" else head.encode()
+    async with _raw_server(encoded) as url:
+        with pytest.raises(ThrottledError) as raised:
+            await OpenAiModel(client, url, TIMES).complete(_request())
+    assert raised.value.retry_after is None
+
+
+async def test_an_endless_error_page_is_read_no_further_than_its_beginning(
+    client: httpx.AsyncClient,
+) -> None:
+    head = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 100000000\r\n\r\n"
+    async with _raw_server(head, *[b"x" * 65536] * 20) as url:
+        with pytest.raises(UnavailableError, match=r"HTTP 502: x+$") as raised:
+            await OpenAiModel(client, url, TIMES).complete(_request())
+    assert len(str(raised.value)) < 300
+
+
+async def test_a_reply_that_breaks_off_is_an_outage_and_one_that_cannot_be_unpacked_is_invalid(
+    client: httpx.AsyncClient,
+) -> None:
+    async with _raw_server(HEAD, b'{"choices": [') as url:
         with pytest.raises(UnavailableError):
             await OpenAiModel(client, url, TIMES).complete(_request())
+    packed = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope"
+    async with _raw_server(packed) as url:
+        with pytest.raises(InvalidReplyError, match="unpacked"):
+            await OpenAiModel(client, url, TIMES).complete(_request())
+
+
+def test_a_completion_tells_why_it_stopped_and_what_was_cached() -> None:
+    body = {
+        "choices": [{"message": {"content": "{}"}, "finish_reason": "length"}],
+        "usage": {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 5}},
+    }
+    answer = read_completion(json.dumps(body).encode())
+    assert (answer.finish_reason, answer.prompt_tokens, answer.cached_tokens) == ("length", 9, 5)
 
 
 async def test_a_server_with_an_authority_of_its_own_is_trusted_by_its_file(
@@ -178,6 +343,7 @@ async def test_the_key_travels_as_a_bearer_token() -> None:
         b'{"choices": [{"message": {"content": 7}}]}',
         b"[" * 100_000,
         b"\xff\xfe",
+        b'{"choices": [{"message": {"content": "half a character: \\ud800"}}]}',
     ],
 )
 def test_a_reply_that_is_no_completion_is_invalid(body: bytes) -> None:

@@ -73,6 +73,8 @@ async def test_judges_tell_models_routes_weights_votes_and_health(
         "failures": 0,
         "retries": 0,
         "last_error": None,
+        "trouble": None,
+        "answered": False,
         "p50_seconds": None,
         "deadline_seconds": 90.0,
         "resting_seconds": 0.0,

@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +13,11 @@ from rlaif.judge.judges import INSUFFICIENT, JUDGES, Judge
 from rlaif.judge.panel import Case, Panel, VotePolicy
 from rlaif.judge.ports import (
     Answer,
+    BrokenRouteError,
+    CallTimeoutError,
     CompletionRequest,
+    InvalidReplyError,
+    ModelError,
     OutageError,
     RefusedError,
     ThrottledError,
@@ -122,13 +127,13 @@ async def test_a_judge_may_say_that_the_evidence_is_not_enough() -> None:
     assert (await panel.judge(CASE, Calls())).results["puzzle"] is NoVote.INSUFFICIENT
 
 
-async def test_a_refused_request_makes_its_judge_unavailable_without_a_repair() -> None:
+async def test_a_refused_request_leaves_no_vote_without_a_repair() -> None:
     def refuse(request: CompletionRequest) -> str:
         raise RefusedError("no pictures here")
 
     panel, fakes = _panel(vision=refuse)
     results = (await panel.judge(CASE, Calls())).results
-    assert results["novelty"] is NoVote.UNAVAILABLE
+    assert results["novelty"] is NoVote.REQUEST_FAILED
     assert len(fakes["vision"].requests) == 3
 
 
@@ -154,6 +159,76 @@ async def test_while_a_route_rests_no_judge_is_called() -> None:
     with pytest.raises(OutageError, match="rests"):
         await panel.judge(CASE, Calls())
     assert sum(len(fake.requests) for fake in fakes.values()) == before
+
+
+def _out_of_use(panel: Panel, fakes: dict[str, Fake], *names: str, reason: str) -> None:
+    """Routes that were in trouble for longer than anybody waits."""
+    for name in names:
+        route = panel._routes[name]
+
+        async def complete(request: CompletionRequest, **options: Any) -> Any:
+            raise BrokenRouteError("refuses every call", reason)  # type: ignore[arg-type]  # one of the reasons
+
+        route.complete = complete  # type: ignore[method-assign]  # its state is tested elsewhere
+        route.broken = lambda: "refuses every call"  # type: ignore[method-assign]  # likewise
+
+
+async def test_a_route_out_of_use_leaves_its_criteria_unjudged_and_says_why() -> None:
+    panel, fakes = _panel()
+    _out_of_use(panel, fakes, "puzzle", reason="route_refused")
+    results = (await panel.judge(CASE, Calls())).results
+    assert results["puzzle"] is NoVote.ROUTE_REFUSED
+    assert isinstance(results["progress"], CriterionScore)
+    assert isinstance(results["novelty"], CriterionScore)
+
+
+async def test_with_every_route_out_of_use_nothing_is_judged() -> None:
+    panel, fakes = _panel()
+    _out_of_use(panel, fakes, "state", "puzzle", "vision", reason="route_down")
+    with pytest.raises(OutageError, match="no judge can be asked"):
+        await panel.judge(CASE, Calls())
+
+
+async def test_what_needs_no_judge_is_scored_with_every_route_out_of_use() -> None:
+    panel, fakes = _panel()
+    _out_of_use(panel, fakes, "state", "puzzle", "vision", reason="route_down")
+    decided = dict.fromkeys(["progress", "dialog", "efficiency", "puzzle", "novelty"], 1)
+    found = await panel.judge(Case({"rooms": {}}, None, decided), Calls())
+    assert {score.value for score in found.results.values()} == {0.5}  # type: ignore[union-attr]  # all are scores
+
+
+@pytest.mark.parametrize(
+    "error", [UnavailableError("500", status=500), RefusedError("400", 400)], ids=["500", "400"]
+)
+async def test_an_audit_that_fails_holds_no_score_back(error: Exception) -> None:
+    def fail(request: CompletionRequest) -> str:
+        raise error
+
+    panel, fakes = _panel(vision=fail, failures=99)
+    case = Case({"rooms": {}}, b"png", {"novelty": 0}, audit=True)
+    found = await panel.judge(case, Calls())
+    assert isinstance(found.results["novelty"], CriterionScore)
+    assert isinstance(found.results["progress"], CriterionScore)
+    assert "novelty" not in found.audits
+    # One try of each vote.
+    assert len(fakes["vision"].requests) == 3
+
+
+async def test_an_audit_that_hangs_holds_a_score_back_for_a_bounded_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def hang(request: CompletionRequest) -> Answer:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr("rlaif.judge.panel.AUDIT_SECONDS", 0.05)
+    panel, fakes = _panel()
+    fakes["vision"].complete = hang  # type: ignore[method-assign]  # the one that hangs
+    case = Case({"rooms": {}}, b"png", {"novelty": 0}, audit=True)
+    async with asyncio.timeout(5):
+        found = await panel.judge(case, Calls())
+    assert found.audits == {}
+    assert isinstance(found.results["novelty"], CriterionScore)
 
 
 async def test_a_bug_is_not_taken_for_an_outage() -> None:
@@ -268,6 +343,50 @@ async def test_an_event_that_comes_again_asks_only_what_was_not_answered() -> No
     cached = {record.judge for record in calls.records if record.cached}
     assert cached == {"state", "puzzle"}
     assert all(r.prompt_tokens is None for r in calls.records if r.cached)
+
+
+async def test_every_call_tells_why_it_stopped_and_what_it_cost() -> None:
+    async def tell(request: CompletionRequest) -> Answer:
+        text = _levels(request, 1)
+        return Answer(text, "length", prompt_tokens=90, completion_tokens=9, cached_tokens=64)
+
+    panel, fakes = _panel()
+    fakes["state"].complete = tell  # type: ignore[method-assign]  # a server that tells all
+    calls = Calls()
+    await panel.judge(CASE, calls)
+    (record,) = {
+        (r.finish_reason, r.prompt_tokens, r.completion_tokens, r.cached_tokens)
+        for r in calls.records
+        if r.judge == "state"
+    }
+    assert record == ("length", 90, 9, 64)
+
+
+@pytest.mark.parametrize(
+    ("error", "fault", "outcome"),
+    [
+        (RefusedError("no", 401), "refused", "error"),
+        (UnavailableError("x", status=502), "server_error", "error"),
+        (UnavailableError("x"), "unreachable", "error"),
+        (CallTimeoutError("x", "connect"), "connect_timeout", "timeout"),
+        (CallTimeoutError("x", "read"), "read_timeout", "timeout"),
+        (CallTimeoutError("x"), "total_timeout", "timeout"),
+        (ThrottledError("x", status=429), "throttled", "throttled"),
+        (InvalidReplyError("x"), "no_completion", "invalid"),
+    ],
+)
+async def test_every_failed_call_tells_what_went_wrong(
+    error: ModelError, fault: str, outcome: str
+) -> None:
+    def fail(request: CompletionRequest) -> str:
+        raise error
+
+    panel, _ = _panel(puzzle=fail, failures=99)
+    calls = Calls()
+    with contextlib.suppress(OutageError):
+        await panel.judge(CASE, calls)
+    failed = next(record for record in calls.records if record.judge == "puzzle")
+    assert (failed.fault, failed.outcome, failed.status) == (fault, outcome, error.status)
 
 
 async def test_every_call_tells_what_it_takes_to_repeat_it() -> None:

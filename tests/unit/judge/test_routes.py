@@ -12,6 +12,7 @@ from rlaif.judge.ports import (
     CompletionRequest,
     InvalidReplyError,
     ModelError,
+    OutageError,
     ThrottledError,
     UnavailableError,
 )
@@ -126,7 +127,7 @@ async def test_a_resting_route_is_not_called(clock: Clock, route: Callable[..., 
     model = Scripted(*[UnavailableError("down")] * 5)
     made = route(model, breaker=Breaker(limit=3, pause=30))
     for match in ("down", "rests for 30 s"):
-        with pytest.raises(UnavailableError, match=match):
+        with pytest.raises(OutageError, match=match):
             await made.complete(REQUEST, failed=Failures())
     assert model.calls == 3
     assert made.resting == 30

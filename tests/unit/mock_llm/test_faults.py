@@ -36,7 +36,7 @@ def test_a_plan_names_faults_with_chances_for_all_routes_or_one() -> None:
     assert parse_header("429; p=0.3") == PlannedFault(Fault.THROTTLED, 0.3)
 
 
-@pytest.mark.parametrize("text", ["418:1", "429:2", "429:often", "429:nan", ":1"])
+@pytest.mark.parametrize("text", ["419:1", "429:2", "429:often", "429:nan", ":1"])
 def test_a_plan_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(FaultPlanError):
         parse_plan(text)
@@ -104,7 +104,7 @@ async def test_faults_change_at_run_time(chat: Chat) -> None:
         await client.put("/faults", json={"spec": ""})
         assert (await client.post(PATH, json=chat())).status_code == 200
         assert (await client.get("/faults")).json() == []
-        assert (await client.put("/faults", json={"spec": "418:1"})).status_code == 422
+        assert (await client.put("/faults", json={"spec": "419:1"})).status_code == 422
 
 
 async def test_what_it_cannot_answer_is_refused_in_the_apis_shape(chat: Chat) -> None:

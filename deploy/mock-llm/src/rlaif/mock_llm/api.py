@@ -53,10 +53,14 @@ class StandIn:
     ) -> Response:
         """Answer one request, or do to it what the fault says."""
         plan = (parse_header(fault_header),) if fault_header else self.plan
-        fault = choose(plan, route, self._draw)
+        fault = choose(plan, route, self._draw, model=chat.model)
         self._calls.labels(route, fault.value if fault else "none").inc()
         mishap = await mishaps.instead_of_an_answer(
-            fault, request, retry_after_seconds=self._settings.retry_after_seconds
+            fault,
+            request,
+            model=chat.model,
+            pictures=chat.has_pictures(),
+            retry_after_seconds=self._settings.retry_after_seconds,
         )
         if mishap is not None:
             return mishap

@@ -19,10 +19,40 @@ _DRIP_SECONDS = 0.1
 
 
 async def instead_of_an_answer(
-    fault: Fault | None, request: Request, *, retry_after_seconds: int
+    fault: Fault | None,
+    request: Request,
+    *,
+    model: str,
+    pictures: bool,
+    retry_after_seconds: int,
 ) -> Response | None:
     """The response of a fault that replaces the answer; None when the answer is still due."""
     match fault:
+        case Fault.BLIND:
+            return (
+                _failed("image input is not supported", "server_error", 500) if pictures else None
+            )
+        case Fault.UNKNOWN_MODEL:
+            return _failed(
+                f"/chat/completions: Invalid model name passed in model={model}. "
+                "Call `/v1/models` to view available models for your key.",
+                "invalid_request_error",
+                400,
+            )
+        case Fault.WRONG_KEY:
+            return _failed("Authentication Error, Invalid proxy server token", "auth_error", 401)
+        case Fault.NOT_FOUND:
+            return _failed(f"The model `{model}` does not exist.", "NotFoundError", 404)
+        case Fault.REDIRECT:
+            return Response(status_code=307, headers={"Location": "/login"})
+        case Fault.TEAPOT:
+            return Response(b"I'm a teapot", status_code=418)
+        case Fault.HTML:
+            return Response(b"<html><body>Welcome to nginx!</body></html>", media_type="text/html")
+        case Fault.EMPTY:
+            return JSONResponse({"object": "chat.completion", "choices": []})
+        case Fault.CUT:
+            return Response(b'{"object": "chat.completion", "choices": [{"mess')
         case Fault.THROTTLED:
             return JSONResponse(
                 wire.error("too many requests", "rate_limit_error"),
@@ -30,7 +60,7 @@ async def instead_of_an_answer(
                 headers={"Retry-After": str(retry_after_seconds)},
             )
         case Fault.ERROR:
-            return JSONResponse(wire.error("the engine died", "server_error"), status_code=500)
+            return _failed("the engine died", "server_error", 500)
         case Fault.TIMEOUT:
             # The body is read already, so the next thing to receive is the client's leaving.
             while (await request.receive())["type"] != "http.disconnect":
@@ -44,6 +74,10 @@ async def instead_of_an_answer(
             return StreamingResponse(_endless(), media_type="application/json")
         case _:
             return None
+
+
+def _failed(message: str, kind: str, status: int) -> Response:
+    return JSONResponse(wire.error(message, kind), status_code=status)
 
 
 def spoil(fault: Fault | None, text: str) -> tuple[str, str | None]:

@@ -51,9 +51,10 @@ class MockLlmSettings(ServiceSettings):
     )
     fault: str = Field(
         default="",
-        description="Faults as `fault:chance`, comma separated, with `route/` before one to limit "
-        "it: `429:0.05,vision/garbage:1`. Faults: 429, 500, slow, timeout, garbage, truncated, "
-        "huge, drip, endless, constant.",
+        description="Faults as `fault:chance`, comma separated, with `route/` or `model/` before "
+        "one to limit it: `429:0.05,vision/garbage:1`. Faults: 429, 500, slow, timeout, garbage, "
+        "truncated, huge, drip, endless, constant, blind, 400, 401, 404, 307, 418, html, empty, "
+        "cut.",
     )
 
     @field_validator("fault")

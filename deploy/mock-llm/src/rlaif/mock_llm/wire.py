@@ -32,6 +32,12 @@ class ChatRequest(BaseModel):
         """Tokens that an answer may have."""
         return self.max_completion_tokens or self.max_tokens or 4096
 
+    def has_pictures(self) -> bool:
+        """Whether any message carries a picture."""
+        contents = [message.get("content") for message in self.messages]
+        parts = [part for content in contents if isinstance(content, list) for part in content]
+        return any(isinstance(part, dict) and part.get("type") == "image_url" for part in parts)
+
 
 def completion(
     request: ChatRequest,

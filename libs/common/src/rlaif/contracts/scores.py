@@ -61,6 +61,20 @@ class JudgeCallRecord(Contract):
     cached: bool = Field(default=False, description="The answer to an equal request was used.")
     prompt_tokens: int | None = Field(default=None, ge=0)
     completion_tokens: int | None = Field(default=None, ge=0)
+    cached_tokens: int | None = Field(
+        default=None,
+        ge=0,
+        description="Of the prompt's tokens, those of the server's prefix cache.",
+    )
+    finish_reason: str | None = Field(
+        default=None, description="Why the model stopped; `length` means cut off."
+    )
+    fault: str | None = Field(
+        default=None,
+        description="What went wrong: throttled, refused, no_completion, server_error, "
+        "unreachable, or the time that was over: connect_, write_, read_, pool_ or total_timeout.",
+    )
+    status: int | None = Field(default=None, description="HTTP status, when it was not 200.")
 
 
 class ScoreRecord(Contract):

@@ -27,11 +27,13 @@ def create_app(settings: JudgeSettings, *, store: ObjectStore | None = None) -> 
     bench = build_bench(settings, lambda judges: JudgeMetrics(metrics, judges))
     runtime = Runtime(settings, bench, metrics.worker_observer(), store=store)
     runtime.lifecycle.add_checks(readiness)
+    for name, examiner in bench.examiners().items():
+        readiness.add(f"route:{name}", examiner.check)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         try:
-            async with runtime.lifecycle.running(readiness):
+            async with bench.examined(), runtime.lifecycle.running(readiness):
                 yield
         finally:
             await bench.close()

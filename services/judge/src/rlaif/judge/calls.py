@@ -43,7 +43,7 @@ class CallLog:
 
     async def failed(self, error: ModelError, seconds: float) -> None:
         """Write down an attempt that gave no answer."""
-        await self.write(outcome_of(error), seconds, detail=str(error))
+        await self.write(outcome_of(error), seconds, detail=str(error), error=error)
 
     async def write(
         self,
@@ -53,6 +53,7 @@ class CallLog:
         answer: Answer | None = None,
         rationale: str | None = None,
         detail: str | None = None,
+        error: ModelError | None = None,
         use: Use = "miss",
     ) -> None:
         """Write down one call; an answer from the cache cost no tokens."""
@@ -75,6 +76,10 @@ class CallLog:
             cached=use != "miss",
             prompt_tokens=paid.prompt_tokens if paid else None,
             completion_tokens=paid.completion_tokens if paid else None,
+            cached_tokens=paid.cached_tokens if paid else None,
+            finish_reason=answer.finish_reason if answer else None,
+            fault=error.fault if error else None,
+            status=error.status if error else None,
         )
         await self.called(record)
 
@@ -86,3 +91,8 @@ def outcome_of(error: ModelError) -> Outcome:
     if isinstance(error, CallTimeoutError):
         return "timeout"
     return "invalid" if isinstance(error, InvalidReplyError) else "error"
+
+
+def told_outcome(record: JudgeCallRecord) -> str:
+    """How a call ended, for those who watch: a refusal is told apart from other errors."""
+    return "refused" if record.fault == "refused" else record.outcome

@@ -23,6 +23,7 @@ from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall
 from rlaif.judge.asking import is_audited, to_ask
+from rlaif.judge.calls import told_outcome
 from rlaif.judge.computed import decide, truth
 from rlaif.judge.evidence import Facts, evidence_sha256, places, summarise
 from rlaif.judge.judges import Judge
@@ -259,7 +260,7 @@ def _reading(record: JudgeCallRecord, segment_id: str, at: datetime) -> JudgeCal
         route=record.route,
         model=record.model,
         segment_id=segment_id,
-        outcome=record.outcome,
+        outcome=told_outcome(record),
         latency_seconds=record.latency_seconds,
         rationale=record.rationale,
     )

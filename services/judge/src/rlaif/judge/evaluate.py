@@ -98,9 +98,14 @@ async def evaluate(
         find_epoch, episodes, task.epoch, epoch_steps=task.epoch_steps, run_id=task.run_id
     )
     metrics = ServiceMetrics("judge")
+    # Nothing queues up behind this pass, so it rather waits than scores without a judge.
+    most = {"refused_patience_seconds": task.deadline_seconds}
+    most |= {"outage_patience_seconds": task.deadline_seconds}
+    settings = settings.model_copy(update=most)
     bench = build_bench(settings, lambda judges: JudgeMetrics(metrics, judges))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(bench.close)
+        await stack.enter_async_context(bench.examined(at_start=False))
         publisher: Publisher = Silent()
         telemetry: TelemetryPublisher = Silent()
         if task.events:

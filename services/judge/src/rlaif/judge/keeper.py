@@ -1,6 +1,7 @@
 """Asks the canaries now and then, and says which judges are not to be believed."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Mapping
 
@@ -9,7 +10,7 @@ from rlaif.judge import prompts
 from rlaif.judge.calls import CallLog
 from rlaif.judge.canaries import CANARIES, Canary, CanaryResult, compare
 from rlaif.judge.judges import Judge
-from rlaif.judge.ports import CompletionRequest, ModelError
+from rlaif.judge.ports import CompletionRequest, Modality, ModelError
 from rlaif.judge.routes import Route
 from rlaif.judge.schema import InvalidAnswerError, answer_schema, read_answer
 from rlaif.judge.strip import Frame, draw
@@ -20,6 +21,10 @@ ResultHook = Callable[[str, CanaryResult, bool], None]
 """Told of each judge's result: its name, the result, whether it is believed."""
 
 _VARIANT = 0
+_MOST_SECONDS = 30.0
+"""For how long segments may wait for a judge's canaries."""
+_SOONER = 10
+"""Times as often a judge is asked while it is not believed, or could not be asked."""
 
 
 class CanaryKeeper:
@@ -54,7 +59,7 @@ class CanaryKeeper:
         self._max_tokens = max_tokens
         self._told = told
         self._called = called
-        self._until_next = 0
+        self._until_next = dict.fromkeys((judge.name for judge in judges), 0)
         self._asking = asyncio.Lock()
         self._believed: dict[str, bool] = {}
 
@@ -65,32 +70,41 @@ class CanaryKeeper:
     async def before_segment(self) -> None:
         """Ask the canaries when it is time: before the first segment, then after every so many.
 
-        While a judge is not believed it is asked again ten times as often.
+        While a judge is not believed, or could not be asked, it is asked again ten times as often.
+        A route that does not answer holds no segment up for long.
         """
         if not self._every:
             return
         async with self._asking:
-            if self._until_next > 0:
-                self._until_next -= 1
-                return
-            await self.ask()
-            self._until_next = self._every // (10 if self.distrusted() else 1)
+            due = [judge for judge in self._judges if self._until_next[judge.name] <= 0]
+            for name in self._until_next:
+                self._until_next[name] -= 1
+            await asyncio.gather(*(self._ask_when_due(judge) for judge in due))
+
+    async def _ask_when_due(self, judge: Judge) -> None:
+        answered = False
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_MOST_SECONDS):
+                answered = await self._ask_judge(judge)
+        often = 1 if answered and judge.name not in self.distrusted() else _SOONER
+        self._until_next[judge.name] = self._every // often
 
     async def ask(self) -> None:
         """Ask all judges all canaries that concern them. An outage changes nobody's standing."""
         await asyncio.gather(*(self._ask_judge(judge) for judge in self._judges))
 
-    async def _ask_judge(self, judge: Judge) -> None:
+    async def _ask_judge(self, judge: Judge) -> bool:
+        """Ask one judge; whether it could be asked."""
         names = {criterion.name for criterion in judge.criteria}
         mine = [canary for canary in CANARIES if names & set(canary.levels)]
         try:
             answers = await asyncio.gather(*(self._levels(judge, canary) for canary in mine))
         except ModelError as error:
             logger.info("no canary answer of %s: %s", judge.name, error)
-            return
+            return False
         result = compare(judge, zip(mine, answers, strict=True))
         if result.accuracy is None:
-            return
+            return True
         believed = result.accuracy >= self._least and not result.constant
         if believed != self._believed.get(judge.name, True):
             logger.log(
@@ -104,20 +118,13 @@ class CanaryKeeper:
             )
         self._believed[judge.name] = believed
         self._told(judge.name, result, believed)
+        return True
 
     async def _levels(self, judge: Judge, canary: Canary) -> Mapping[str, int | None] | None:
         """The judge's levels; None when its answer cannot be read."""
-        request = CompletionRequest(
-            model=judge.model,
-            messages=prompts.messages(judge, canary.facts, canary_strip(canary), variant=_VARIANT),
-            schema_name=f"{judge.name}_verdict",
-            schema=answer_schema(judge),
-            seed=0,
-            temperature=0.0,
-            max_tokens=self._max_tokens,
-        )
+        request = canary_request(judge, canary, canary_strip(canary), max_tokens=self._max_tokens)
         log = CallLog(judge, self._routes[judge.name], 0, request, self._note)
-        answer, seconds = await log.route.complete(request, failed=log.failed)
+        answer, seconds = await log.route.complete(request, failed=log.failed, once=True)
         try:
             verdict = read_answer(judge, answer.text)
         except InvalidAnswerError as error:
@@ -128,6 +135,33 @@ class CanaryKeeper:
 
     async def _note(self, record: JudgeCallRecord) -> None:
         self._called(record)
+
+
+def canary_request(
+    judge: Judge, canary: Canary, strip: bytes | None, *, max_tokens: int
+) -> CompletionRequest:
+    """A canary as a judge is asked about a segment."""
+    return CompletionRequest(
+        model=judge.model,
+        messages=prompts.messages(judge, canary.facts, strip, variant=_VARIANT),
+        schema_name=f"{judge.name}_verdict",
+        schema=answer_schema(judge),
+        seed=0,
+        temperature=0.0,
+        max_tokens=max_tokens,
+    )
+
+
+def known_questions(judge: Judge, *, max_tokens: int) -> dict[Modality, CompletionRequest]:
+    """What the judge's route must be able to answer, with pictures when it is shown some."""
+    canary = CANARIES[0]
+    questions: dict[Modality, CompletionRequest] = {
+        "text": canary_request(judge, canary, None, max_tokens=max_tokens)
+    }
+    if judge.pictures:
+        strip = canary_strip(canary)
+        questions["pictures"] = canary_request(judge, canary, strip, max_tokens=max_tokens)
+    return questions
 
 
 def canary_strip(canary: Canary) -> bytes:

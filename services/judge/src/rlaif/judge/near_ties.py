@@ -159,7 +159,7 @@ class NearTies:
             max_tokens=self._rules.max_tokens,
         )
         log = CallLog(self._judge, self._route, order, request, called)
-        answer, seconds = await self._route.complete(request, failed=log.failed)
+        answer, seconds = await self._route.complete(request, failed=log.failed, once=True)
         try:
             preference, rationale = read_comparison(answer.text)
         except InvalidAnswerError as error:

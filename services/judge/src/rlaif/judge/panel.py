@@ -1,8 +1,9 @@
 """The panel: asks the judges for their votes and counts them.
 
 An outage of any route ends the whole round, so that no score is made of the judges that happened
-to be there. An answer that cannot be read is asked for once more with another seed; after that it
-is no vote.
+to be there; a route that was out of use for too long is done without, and its criteria say so. An
+answer that cannot be read is asked for once more with another seed; after that it is no vote. What
+only an audit asks for is asked once and never waited for.
 """
 
 import asyncio
@@ -15,7 +16,15 @@ from rlaif.judge.asking import to_ask
 from rlaif.judge.cache import AnswerCache
 from rlaif.judge.calls import CallLog
 from rlaif.judge.judges import Judge
-from rlaif.judge.ports import CompletionRequest, InvalidReplyError, OutageError, RefusedError
+from rlaif.judge.ports import (
+    BrokenRouteError,
+    CompletionRequest,
+    FailedRequestError,
+    InvalidReplyError,
+    ModelError,
+    OutageError,
+    RefusedError,
+)
 from rlaif.judge.routes import Route
 from rlaif.judge.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
 from rlaif.judge.votes import Ballot, NoVote, certain, settled, tally
@@ -23,7 +32,11 @@ from rlaif.judge.votes import Ballot, NoVote, certain, settled, tally
 CallHook = Callable[[JudgeCallRecord], Awaitable[None]]
 """Told of every call, the moment it is over."""
 
+AUDIT_SECONDS = 30.0
+"""For how long a score that is ready may wait for the audit of its segment."""
+
 _REPAIR_SEED = 1000
+_NOBODY_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -106,23 +119,68 @@ class Panel:
         """Ask for all votes and count them.
 
         Raises:
-            OutageError: A route does not work; nothing may be concluded from the others.
+            OutageError: A route does not work; nothing may be concluded from the others. Or none
+                of them is in use.
         """
         distrusted = self._distrusted()
-        asked = to_ask(self._judges, case.decided, audit=case.audit)
+        needed = {judge.name for judge in to_ask(self._judges, case.decided, audit=False)}
+        if needed:
+            self._see_that_one_is_in_use()
+        asked = [
+            judge
+            for judge in to_ask(self._judges, case.decided, audit=case.audit)
+            if judge.name not in distrusted
+        ]
+        audits = [
+            asyncio.ensure_future(self._audit(judge, case, called))
+            for judge in asked
+            if judge.name not in needed
+        ]
+        try:
+            voted = await self._votes([j for j in asked if j.name in needed], case, called)
+            for audit in audits:
+                voted |= await audit
+        finally:
+            for audit in audits:
+                audit.cancel()
+            await asyncio.gather(*audits, return_exceptions=True)
+        return self._findings(case, voted)
+
+    def _see_that_one_is_in_use(self) -> None:
+        """A score of nobody's word is no score: with no route left the segments wait."""
+        broken = [self._routes[judge.name].broken() for judge in self._judges]
+        if all(broken):
+            raise OutageError(f"no judge can be asked: {broken[0]}", _NOBODY_SECONDS)
+
+    async def _votes(
+        self, judges: list[Judge], case: Case, called: CallHook
+    ) -> dict[str, CriterionScore | NoVote]:
+        """The votes that the score needs."""
         voted: dict[str, CriterionScore | NoVote] = {}
         try:
             async with asyncio.TaskGroup() as group:
-                polls = [
-                    group.create_task(self._poll(judge, case, called))
-                    for judge in asked
-                    if judge.name not in distrusted
-                ]
+                polls = [group.create_task(self._poll(judge, case, called)) for judge in judges]
         except ExceptionGroup as failures:
             raise first_outage(failures) from failures
         for poll in polls:
             voted |= poll.result()
-        return self._findings(case, voted)
+        return voted
+
+    async def _audit(
+        self, judge: Judge, case: Case, called: CallHook
+    ) -> dict[str, CriterionScore | NoVote]:
+        """Votes that no score needs: what can be had without waiting, else none."""
+        seconds = min(AUDIT_SECONDS, self._routes[judge.name].deadline())
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._poll(judge, case, called, once=True)
+        except TimeoutError:
+            return {}
+        except ExceptionGroup as failures:
+            failure = first_outage(failures)
+            if not isinstance(failure, ModelError):
+                raise failure from failures
+            return {}
 
     def _findings(self, case: Case, voted: Mapping[str, CriterionScore | NoVote]) -> Findings:
         results: dict[str, CriterionScore | NoVote] = {}
@@ -142,7 +200,7 @@ class Panel:
         return Findings(results, audits)
 
     async def _poll(
-        self, judge: Judge, case: Case, called: CallHook
+        self, judge: Judge, case: Case, called: CallHook, *, once: bool = False
     ) -> dict[str, CriterionScore | NoVote]:
         """All votes of one judge."""
         ballots: dict[str, list[Ballot]] = {criterion.name: [] for criterion in judge.criteria}
@@ -152,7 +210,7 @@ class Panel:
             more = min(2 if at == 0 else 1, self._policy.votes - at)
             wave = range(at, at + more) if self._policy.adaptive else range(self._policy.votes)
             async with asyncio.TaskGroup() as group:
-                votes = [group.create_task(self._vote(judge, v, case, called)) for v in wave]
+                votes = [group.create_task(self._vote(judge, v, case, called, once)) for v in wave]
             for vote in votes:
                 for criterion, ballot in vote.result().items():
                     ballots[criterion].append(ballot)
@@ -162,7 +220,7 @@ class Panel:
         return {name: tally(cast, judge=judge.name) for name, cast in ballots.items()}
 
     async def _vote(
-        self, judge: Judge, vote: int, case: Case, called: CallHook
+        self, judge: Judge, vote: int, case: Case, called: CallHook, once: bool
     ) -> dict[str, Ballot]:
         """One vote: at most one answer and one repair."""
         prompt = prompts.messages(judge, case.facts, case.strip, variant=vote)
@@ -173,9 +231,11 @@ class Panel:
             request = self._request(judge, prompt, seed)
             log = CallLog(judge, self._routes[judge.name], vote, request, called)
             try:
-                verdict = await self._ask(judge, request, log)
-            except RefusedError:
-                return _no_vote(judge, NoVote.UNAVAILABLE)
+                verdict = await self._ask(judge, request, log, once)
+            except BrokenRouteError as error:
+                return _no_vote(judge, NoVote(error.reason))
+            except (RefusedError, FailedRequestError):
+                return _no_vote(judge, NoVote.REQUEST_FAILED)
             except (InvalidAnswerError, InvalidReplyError):
                 continue
             return _ballots(verdict)
@@ -194,9 +254,11 @@ class Panel:
             max_tokens=self._policy.max_tokens,
         )
 
-    async def _ask(self, judge: Judge, request: CompletionRequest, log: CallLog) -> Verdict:
+    async def _ask(
+        self, judge: Judge, request: CompletionRequest, log: CallLog, once: bool
+    ) -> Verdict:
         answer, seconds, use = await self._cache.answer(
-            log.key, lambda: log.route.complete(request, failed=log.failed)
+            log.key, lambda: log.route.complete(request, failed=log.failed, once=once)
         )
         try:
             verdict = read_answer(judge, answer.text)

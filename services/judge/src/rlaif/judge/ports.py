@@ -1,21 +1,35 @@
 """What the judge needs of a language model, and how a call can fail.
 
 ModelError
-├── OutageError               the route does not work now: the whole event is tried again later
+├── OutageError               no answer now: the whole event is tried again later
 │   ├── ThrottledError        429; `retry_after` says how long
-│   ├── UnavailableError      no connection, 5xx, or a wrong key or model name
-│   └── CallTimeoutError      no whole answer within the deadline
-└── FaultyReplyError          the route works, this call does not
-    ├── InvalidReplyError     not a chat completion, or too large
-    └── RefusedError          the server does not take this request (400, 413, 422)
+│   ├── UnavailableError      no connection, or a server error
+│   ├── CallTimeoutError      no whole answer in time; `fault` says which time was over
+│   └── RouteWaitsError       not called: the route rests, or is known to be in trouble
+├── FaultyReplyError          the server lives, this call gave nothing to read
+│   ├── InvalidReplyError     not a chat completion, or too large
+│   ├── RefusedError          the server does not take this request: any other status
+│   └── FailedRequestError    the route answers other requests and, after some tries, never this one
+└── BrokenRouteError          the route has answered nothing of the kind for too long to wait for it
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
+
+Modality = Literal["text", "pictures"]
+"""What a request carries: a server may take one and fail on the other."""
 
 
 class ModelError(Exception):
-    """Base of what a language model call raises."""
+    """Base of what a language model call raises.
+
+    Attributes:
+        fault: Stable word for what went wrong, for records and metrics.
+        status: HTTP status of the reply; None without one.
+    """
+
+    fault: str = "error"
+    status: int | None = None
 
 
 class OutageError(ModelError):
@@ -25,33 +39,87 @@ class OutageError(ModelError):
         retry_after: Seconds after which the server wants to be asked again; None when it is silent.
     """
 
-    def __init__(self, detail: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self, detail: str, retry_after: float | None = None, *, status: int | None = None
+    ) -> None:
         super().__init__(detail)
         self.retry_after = retry_after
+        self.status = status
 
 
 class ThrottledError(OutageError):
     """The server asks for fewer calls."""
 
+    fault = "throttled"
+
 
 class UnavailableError(OutageError):
-    """No connection, a server error, or a route that is set up wrongly."""
+    """No connection (then there is no `status`), or a server error."""
+
+    def __init__(
+        self, detail: str, retry_after: float | None = None, *, status: int | None = None
+    ) -> None:
+        super().__init__(detail, retry_after, status=status)
+        self.fault = "unreachable" if status is None else "server_error"
+
+
+Phase = Literal["connect", "write", "read", "pool", "total"]
+"""Which time was over: opening the connection, sending, a silence within the answer, waiting for a
+connection of our own, or the whole call."""
 
 
 class CallTimeoutError(OutageError):
-    """The deadline passed before the whole answer was there."""
+    """A time was over before the whole answer was there."""
+
+    def __init__(self, detail: str, phase: Phase = "total") -> None:
+        super().__init__(detail)
+        self.fault = f"{phase}_timeout"
+
+
+class RouteWaitsError(OutageError):
+    """No call was made: the route rests, or is in trouble that may pass."""
+
+    fault = "waits"
 
 
 class FaultyReplyError(ModelError):
-    """The route works, but this call gave nothing to read."""
+    """The server lives, but this call gave nothing to read."""
 
 
 class InvalidReplyError(FaultyReplyError):
     """The reply is not a chat completion, or larger than a judge's answer can be."""
 
+    fault = "no_completion"
+
 
 class RefusedError(FaultyReplyError):
     """The server does not take this request."""
+
+    fault = "refused"
+
+    def __init__(self, detail: str, status: int | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+
+
+class FailedRequestError(FaultyReplyError):
+    """The route answers other requests, and this one it does not."""
+
+    fault = "request_failed"
+
+
+BreakReason = Literal["route_refused", "route_blind", "route_down"]
+"""`route_refused`: every answer is a refusal. `route_blind`: text is answered, pictures never.
+`route_down`: nothing is answered."""
+
+
+class BrokenRouteError(ModelError):
+    """The route is out of use until somebody mends it; it is asked again now and then."""
+
+    def __init__(self, detail: str, reason: BreakReason) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.fault = reason
 
 
 @dataclass(frozen=True)
@@ -75,6 +143,13 @@ class CompletionRequest:
     seed: int
     temperature: float
     max_tokens: int
+
+    @property
+    def modality(self) -> Modality:
+        """Whether it carries pictures."""
+        contents = (message.get("content") for message in self.messages)
+        parts = (part for content in contents if isinstance(content, list) for part in content)
+        return "pictures" if any(part.get("type") == "image_url" for part in parts) else "text"
 
 
 @dataclass(frozen=True)

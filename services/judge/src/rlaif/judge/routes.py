@@ -1,7 +1,8 @@
 """A route to one language model: its pace, retries, a circuit breaker, deadlines, and its health.
 
-A call that may not go now waits here, inside its event, so that a dead route makes neither calls
-nor deliveries: one call tries it after each rest, and the first answer lets all others go.
+A call that may not go now waits here for a little, inside its event: one call tries the route after
+each rest, and the first answer lets all others go. Whether a failure is the route's or the
+request's own, and whether the route is in use at all, is the examiner's to say.
 """
 
 import asyncio
@@ -13,17 +14,20 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from rlaif.judge.breaker import Breaker
+from rlaif.judge.examining import Examination, Examiner
 from rlaif.judge.pace import Pace
 from rlaif.judge.ports import (
     Answer,
     CallTimeoutError,
     CompletionRequest,
     FaultyReplyError,
+    InvalidReplyError,
     LanguageModel,
     ModelError,
     OutageError,
+    RefusedError,
+    RouteWaitsError,
     ThrottledError,
-    UnavailableError,
 )
 
 FailureHook = Callable[[ModelError, float], Awaitable[None]]
@@ -41,13 +45,14 @@ class RetryPolicy:
         attempts: Tries of one call, the first included.
         base_seconds: Wait before the second try; doubles, and half of it is jitter.
         longest_wait_seconds: A server that asks for more is believed, and the call gives up.
-        patience_seconds: How long a call waits for a route that rests or is held.
+        patience_seconds: How long a call waits for a route that rests or is held. Higher: fewer
+            deliveries, more segments' places taken by one route.
     """
 
     attempts: int = 3
     base_seconds: float = 0.25
     longest_wait_seconds: float = 5.0
-    patience_seconds: float = 60.0
+    patience_seconds: float = 20.0
 
     def wait(self, attempt: int, asked: float | None, jitter: float) -> float | None:
         """Seconds before try number `attempt` + 1, or None to give up; `jitter` is in [0, 1)."""
@@ -113,11 +118,16 @@ class Route:
         deadlines: Deadlines = Deadlines(),
         breaker: Breaker | None = None,
         pace: Pace | None = None,
+        examination: Examination | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """Call `model`, at most as many times at once as `slots` allows."""
+        """Call `model`, at most as many times at once as `slots` allows.
+
+        Without an `examination` every failure counts as the route's, or as the call's own when the
+        server refused it.
+        """
         self.name = name
         self.health = RouteHealth()
         self._model = model
@@ -130,6 +140,18 @@ class Route:
         self._sleep = sleep
         self._jitter = jitter
         self._late: set[asyncio.Task[Answer]] = set()
+        self.examiner: Examiner | None = None
+        if examination is not None:
+            self.examiner = Examiner(
+                name,
+                model,
+                examination,
+                deadline=self.deadline,
+                slowest=self.health.slowest_seconds,
+                answered=self._note_answer,
+                clock=clock,
+                sleep=sleep,
+            )
 
     @property
     def resting(self) -> float:
@@ -146,39 +168,64 @@ class Route:
         return min(self._deadlines.most, wanted)
 
     async def complete(
-        self, request: CompletionRequest, *, failed: FailureHook
+        self, request: CompletionRequest, *, failed: FailureHook, once: bool = False
     ) -> tuple[Answer, float]:
         """Ask until answered or given up.
+
+        Args:
+            request: What is asked.
+            failed: Told of every failed attempt.
+            once: One attempt, at once or not at all: for what no score waits for.
 
         Returns:
             The answer, and the seconds that its own call took.
 
         Raises:
             OutageError: Still failing after the retries, or the route rests for too long.
-            FaultyReplyError: This call gave nothing to read; not tried again here.
+            FaultyReplyError: This call gave nothing to read, or is refused, or fails alone.
+            BrokenRouteError: The route is out of use.
         """
-        attempt = 0
+        attempt, began = 0, self._clock()
         while True:
             attempt += 1
             try:
-                return await self._once(request, failed)
-            except OutageError as error:
-                wait = self._retry.wait(attempt, error.retry_after, self._jitter())
+                return await self._once(request, failed, once)
+            except RouteWaitsError:
+                raise
+            except (OutageError, InvalidReplyError, RefusedError) as error:
+                outage = isinstance(error, OutageError)
+                wait = self._wait(attempt, error) if outage and not once else None
                 if wait is None:
-                    raise
+                    if self.examiner is None or (outage and once):
+                        raise
+                    raise await self.examiner.blame(request, error, began) from error
             self.health.retries += 1
             # The slot is free while this call waits.
             await self._sleep(wait)
 
-    async def _once(self, request: CompletionRequest, failed: FailureHook) -> tuple[Answer, float]:
-        patience = self._retry.patience_seconds
+    def broken(self) -> str | None:
+        """Why the route is out of use for any request, in one sentence; None when it is not."""
+        if self.examiner is None:
+            return None
+        return self.examiner.broken("text")
+
+    def _wait(self, attempt: int, error: ModelError) -> float | None:
+        asked = error.retry_after if isinstance(error, OutageError) else None
+        return self._retry.wait(attempt, asked, self._jitter())
+
+    async def _once(
+        self, request: CompletionRequest, failed: FailureHook, once: bool
+    ) -> tuple[Answer, float]:
+        patience = 0.0 if once else self._retry.patience_seconds
         while True:
             async with self._slots:
+                if self.examiner is not None:
+                    self.examiner.gate(request)
                 wait = self._admit()
                 if not wait:
                     return await self._call(request, failed)
             if wait > patience:
-                raise UnavailableError(f"route {self.name} rests for {wait:.0f} s", wait)
+                raise RouteWaitsError(f"route {self.name} rests for {wait:.0f} s", wait)
             patience -= wait
             await self._sleep(wait)
 
@@ -192,19 +239,28 @@ class Route:
 
     async def _call(self, request: CompletionRequest, failed: FailureHook) -> tuple[Answer, float]:
         started = self._clock()
+        if self.examiner is not None:
+            self.examiner.began()
         try:
             answer = await self._in_time(request, started)
         except ModelError as error:
             self._note_failure(error)
+            self._tell_end(request, error)
             await failed(error, self._clock() - started)
             raise
-        except BaseException:
+        except BaseException as error:
             self._breaker.abandoned()
+            self._tell_end(request, error)
             raise
         seconds = self._clock() - started
         self.health.calls += 1
         self._note_answer(seconds)
+        self._tell_end(request, None)
         return answer, seconds
+
+    def _tell_end(self, request: CompletionRequest, error: BaseException | None) -> None:
+        if self.examiner is not None:
+            self.examiner.ended(request, error)
 
     async def _in_time(self, request: CompletionRequest, started: float) -> Answer:
         """Call within the deadline; a few late calls go on, because a slow route is no dead one."""
@@ -221,16 +277,20 @@ class Route:
             return task.result()
         if len(self._late) < _LATE_CALLS:
             self._late.add(task)
-            task.add_done_callback(lambda done: self._late_end(done, started))
+            task.add_done_callback(lambda done: self._late_end(done, request, started))
         else:
             task.cancel()
         raise CallTimeoutError(f"route {self.name} gave no answer in {deadline:.1f} s")
 
-    def _late_end(self, task: "asyncio.Task[Answer]", started: float) -> None:
+    def _late_end(
+        self, task: "asyncio.Task[Answer]", request: CompletionRequest, started: float
+    ) -> None:
         self._late.discard(task)
         # Also marks an error as seen; its call was counted when the deadline passed.
         if not task.cancelled() and task.exception() is None:
             self._note_answer(self._clock() - started)
+            if self.examiner is not None:
+                self.examiner.answered(request)
 
     def _note_answer(self, seconds: float) -> None:
         self.health.latencies.append(seconds)
@@ -257,3 +317,5 @@ class Route:
         for task in list(self._late):
             task.cancel()
         await asyncio.gather(*self._late, return_exceptions=True)
+        if self.examiner is not None:
+            await self.examiner.close()

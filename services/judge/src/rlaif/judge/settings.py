@@ -175,6 +175,25 @@ class JudgeSettings(ServiceSettings):
         description="Rest of a failing route, in seconds; then one call tries it. Lower: more "
         "calls into an outage, earlier recovery.",
     )
+    route_check_seconds: float = Field(
+        default=5.0,
+        gt=0,
+        description="Pause between two questions to a route in trouble, in seconds; it grows to "
+        "30 s. Lower: a mended route is noticed sooner.",
+    )
+    refused_patience_seconds: float = Field(
+        default=15.0,
+        ge=0,
+        description="How long segments wait for a route that refuses everything (wrong key, URL or "
+        "model name), in seconds; then they are scored without its criteria.",
+    )
+    outage_patience_seconds: float = Field(
+        default=600.0,
+        ge=0,
+        description="How long segments wait for a route that answers nothing, in seconds; then "
+        "they are scored without its criteria. Longer: fewer incomplete scores, and captures pause "
+        "once TRAINER_JUDGE_BACKLOG segments wait.",
+    )
     startup_retry_seconds: float = Field(
         default=2.0, gt=0, description="Pause between tries to reach NATS and S3 at the start."
     )

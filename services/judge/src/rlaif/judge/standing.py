@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
 from rlaif.judge.agreement import Confusion
+from rlaif.judge.calls import told_outcome
 from rlaif.judge.canaries import CanaryResult
 
 _WINDOW = 2000
@@ -46,8 +47,9 @@ class JudgeStanding:
         if record.cached:
             self.cached += 1
             return
-        self.outcomes[record.outcome] += 1
-        self.recent.append(record.outcome)
+        outcome = told_outcome(record)
+        self.outcomes[outcome] += 1
+        self.recent.append(outcome)
         self.seconds += record.latency_seconds
         self.prompt_tokens += record.prompt_tokens or 0
         self.completion_tokens += record.completion_tokens or 0

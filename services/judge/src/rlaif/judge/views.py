@@ -21,6 +21,10 @@ class RouteReport(BaseModel):
     p50_seconds: float | None = Field(description="Median of the last 200 answers.")
     deadline_seconds: float = Field(description="What a call gets now.")
     resting_seconds: float = Field(description="How long calls are kept back; 0 for not.")
+    trouble: str | None = Field(
+        description="Why the route cannot be used now, and what to check; null for no trouble."
+    )
+    answered: bool = Field(description="It answered a question that is known to be good.")
 
 
 class TruthReport(BaseModel):
@@ -40,7 +44,9 @@ class StandingReport(BaseModel):
     outcomes: dict[str, int] = Field(description="Calls by how they ended.")
     cached_answers: int
     parse_fail_rate: float | None = Field(description="Of the newest 2,000 calls.")
-    retry_rate: float | None = Field(description="Throttled, failed or timed out; same window.")
+    retry_rate: float | None = Field(
+        description="Throttled, refused, failed or timed out; same window."
+    )
     abstain_rate: float | None = Field(description="Of the criteria that it was asked for.")
     prompt_tokens: int
     completion_tokens: int
@@ -133,6 +139,8 @@ def judge_report(judge: Judge, route: Route, standing: JudgeStanding) -> JudgeRe
             p50_seconds=health.p50_seconds(),
             deadline_seconds=route.deadline(),
             resting_seconds=route.resting,
+            trouble=route.examiner.check() if route.examiner else None,
+            answered=bool(route.examiner and route.examiner.condition.answered_once),
         ),
         standing=standing_report(standing),
     )
@@ -145,7 +153,7 @@ def standing_report(standing: JudgeStanding) -> StandingReport:
         outcomes=dict(standing.outcomes),
         cached_answers=standing.cached,
         parse_fail_rate=standing.share("invalid"),
-        retry_rate=standing.share("throttled", "error", "timeout"),
+        retry_rate=standing.share("throttled", "refused", "error", "timeout"),
         abstain_rate=standing.abstain_rate,
         prompt_tokens=standing.prompt_tokens,
         completion_tokens=standing.completion_tokens,

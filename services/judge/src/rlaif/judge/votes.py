@@ -11,7 +11,10 @@ from rlaif.contracts.scores import CriterionScore
 class NoVote(StrEnum):
     """Why a ballot carries no level; the commonest one becomes the reason of an abstention."""
 
-    UNAVAILABLE = "unavailable"
+    ROUTE_REFUSED = "route_refused"
+    ROUTE_BLIND = "route_blind"
+    ROUTE_DOWN = "route_down"
+    REQUEST_FAILED = "request_failed"
     INVALID = "invalid_answers"
     OVER_BUDGET = "prompt_too_long"
     DISTRUSTED = "canaries_failed"

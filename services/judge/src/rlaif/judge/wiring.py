@@ -1,7 +1,8 @@
 """Builds the panel from the settings: judges, routes, votes, and the id of all that."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -12,10 +13,12 @@ from rlaif.judge import prompts
 from rlaif.judge.adapters.openai import CallTimes, OpenAiModel, http_client
 from rlaif.judge.breaker import Breaker
 from rlaif.judge.cache import AnswerCache
+from rlaif.judge.condition import Patience
 from rlaif.judge.consumers import ScoringRules
+from rlaif.judge.examining import Advice, Examination, Examiner
 from rlaif.judge.identity import judge_config_id
 from rlaif.judge.judges import JUDGES, Judge, with_models
-from rlaif.judge.keeper import CanaryKeeper
+from rlaif.judge.keeper import CanaryKeeper, known_questions
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.pace import Pace
 from rlaif.judge.panel import Panel, VotePolicy
@@ -55,6 +58,24 @@ class Bench:
         """The judge of that name."""
         return next((judge for judge in self.judges if judge.name == name), None)
 
+    def examiners(self) -> dict[str, Examiner]:
+        """Judge name → who knows how its route is."""
+        return {n: route.examiner for n, route in self.routes.items() if route.examiner}
+
+    @contextlib.asynccontextmanager
+    async def examined(self, *, at_start: bool = True) -> AsyncIterator[None]:
+        """Look after the routes in the background while the context is open."""
+        tasks = [
+            asyncio.create_task(examiner.run(at_start=at_start))
+            for examiner in self.examiners().values()
+        ]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
     async def close(self) -> None:
         """Give the connections back."""
         for route in self.routes.values():
@@ -83,8 +104,8 @@ def build_bench(
         )
     check_budgets(judges, settings.max_tokens)
     client = _client(settings, times, len(judges))
-    routes = _routes(settings, judges, lambda url: OpenAiModel(client, url, times))
     metrics = make_metrics(judges)
+    routes = _routes(settings, judges, lambda url: OpenAiModel(client, url, times))
     keeper = CanaryKeeper(
         judges,
         routes,
@@ -171,8 +192,8 @@ def _client(settings: JudgeSettings, times: CallTimes, routes: int) -> httpx.Asy
         return http_client(
             api_key=key,
             times=times,
-            # Two late calls a route beside the running ones.
-            connections=routes * (settings.llm_concurrency + 2),
+            # Two late calls a route beside the running ones, and two known questions.
+            connections=routes * (settings.llm_concurrency + 4),
             ca_file=settings.llm_ca_file,
         )
     except OSError as error:
@@ -198,6 +219,7 @@ def _routes(
         most=settings.call_timeout_seconds,
         least=min(settings.least_call_timeout_seconds, settings.call_timeout_seconds),
     )
+    named = {judge.name: judge for judge in judges}
     return {
         name: Route(
             _route_name(url, name),
@@ -207,14 +229,43 @@ def _routes(
             deadlines=deadlines,
             breaker=Breaker(settings.breaker_failures, settings.breaker_pause_seconds),
             pace=Pace(settings.llm_calls_per_second),
+            examination=_examination(settings, named[name]),
         )
         for name, url in judge_urls(settings, judges).items()
     }
 
 
+def _examination(settings: JudgeSettings, judge: Judge) -> Examination:
+    return Examination(
+        questions=known_questions(judge, max_tokens=settings.max_tokens),
+        patience=Patience(settings.refused_patience_seconds, settings.outage_patience_seconds),
+        pause_seconds=settings.route_check_seconds,
+        advice=_advice(settings, judge),
+    )
+
+
+def _advice(settings: JudgeSettings, judge: Judge) -> Advice:
+    """Where a person sets what a route of the judge needs."""
+    base = "LLM_NAMESPACE" if settings.llm_use_direct else "LLM_BASE_URL"
+    own = f"LLM_{judge.name.upper()}_URL"
+    return Advice(
+        url=f"{own} or {base}" if judge.name in _models(settings) else base,
+        model=(
+            f"the model {judge.model} of {settings.panel_file.name} (JUDGE_PANEL_FILE)"
+            if settings.panel_file
+            else f"JUDGE_{judge.name.upper()}_MODEL ({judge.model})"
+        ),
+        lost=", ".join(criterion.name for criterion in judge.criteria),
+    )
+
+
 def _route_name(url: str, judge: str) -> str:
     """The path without the host: it goes into scores, which must not name a cluster."""
-    return urlsplit(url).path.rstrip("/").removesuffix("/v1") or f"/{judge}"
+    try:
+        path = urlsplit(url).path
+    except ValueError as error:
+        raise StartupError(f"the URL of judge {judge} is none: {url!r}: {error}") from error
+    return path.rstrip("/").removesuffix("/v1") or f"/{judge}"
 
 
 def _rules(settings: JudgeSettings, judges: tuple[Judge, ...]) -> ScoringRules:

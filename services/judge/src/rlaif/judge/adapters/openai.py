@@ -20,6 +20,7 @@ from rlaif.judge.ports import (
     CallTimeoutError,
     CompletionRequest,
     InvalidReplyError,
+    Phase,
     RefusedError,
     ThrottledError,
     UnavailableError,
@@ -29,8 +30,12 @@ BODY_CAP_BYTES = 256 * 1024
 """Largest reply that is read; a valid one has about 2 kB."""
 
 _ENGINE_CHARACTERS = 80
-_REFUSED = (400, 413, 422)
+_FINISH_CHARACTERS = 40
+_DETAIL_BYTES = 200
+_TOO_EARLY = (408, 425)
+"""Statuses of the 4xx that say "later" and not "no"."""
 _RETRY_AFTER_CAP = 600.0
+_MOST_TOKENS = 2**31
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,8 @@ class CallTimes:
     """Limits of one call, in seconds.
 
     Attributes:
-        connect: To open the connection.
-        read: Between two parts of the reply.
+        connect: To open the connection, or to get one of ours that is free.
+        read: Between two parts of the reply, or of the request.
         total: For the whole call.
     """
 
@@ -74,7 +79,9 @@ def http_client(
     return httpx.AsyncClient(
         verify=verify,
         headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-        timeout=httpx.Timeout(times.total, connect=times.connect, read=times.read),
+        timeout=httpx.Timeout(
+            connect=times.connect, read=times.read, write=times.read, pool=times.connect
+        ),
         limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
         mounts={"all://127.0.0.1": None, "all://localhost": None},
     )
@@ -97,22 +104,38 @@ class OpenAiModel:
             async with asyncio.timeout(self._times.total):
                 status, headers, body = await self._post(request)
         except (TimeoutError, httpx.TimeoutException) as error:
-            raise CallTimeoutError(
-                f"{self._path} gave no whole answer in {self._times.total:g} s"
-            ) from error
-        except httpx.HTTPError as error:
-            raise UnavailableError(
-                f"{self._path} cannot be reached: {error or type(error).__name__}; "
-                "is LLM_BASE_URL right and the server up?"
-            ) from error
+            raise self._timeout(error) from error
+        except httpx.DecodingError as error:
+            raise InvalidReplyError(f"{self._path}: reply cannot be unpacked: {error}") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            what = str(error) or type(error).__name__
+            raise UnavailableError(f"{self._path} cannot be reached: {what}") from error
         self._check_status(status, headers, body)
         return read_completion(body)
+
+    def _timeout(self, error: Exception) -> CallTimeoutError:
+        times = self._times
+        phase: Phase
+        match error:
+            case httpx.ConnectTimeout():
+                phase, told = "connect", f"no connection within {times.connect:g} s"
+            case httpx.ReadTimeout():
+                phase, told = "read", f"silent for {times.read:g} s"
+            case httpx.WriteTimeout():
+                phase, told = "write", f"did not take the request for {times.read:g} s"
+            case httpx.PoolTimeout():
+                phase, told = "pool", f"none of our connections was free for {times.connect:g} s"
+            case _:
+                phase, told = "total", f"no whole answer in {times.total:g} s"
+        return CallTimeoutError(f"{self._path}: {told}", phase)
 
     async def _post(self, request: CompletionRequest) -> tuple[int, Mapping[str, str], bytes]:
         async with self._client.stream("POST", self._endpoint, json=_payload(request)) as reply:
             body = bytearray()
             async for part in reply.aiter_bytes():
                 body += part
+                if reply.status_code != 200 and len(body) > _DETAIL_BYTES:
+                    break
                 if len(body) > BODY_CAP_BYTES:
                     raise InvalidReplyError(f"reply is larger than {BODY_CAP_BYTES} bytes")
             return reply.status_code, reply.headers, bytes(body)
@@ -120,14 +143,14 @@ class OpenAiModel:
     def _check_status(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         if status == 200:
             return
-        detail = f"{self._path} answered {status}: {body[:200].decode(errors='replace')}"
+        detail = f"HTTP {status}: {body[:_DETAIL_BYTES].decode(errors='replace')}"
         retry_after = _seconds(headers.get("retry-after"))
         if status == 429:
-            raise ThrottledError(detail, retry_after)
-        if status in _REFUSED:
-            raise RefusedError(detail)
-        # A wrong key, path or model name (401, 403, 404) is set right by people, not by a score.
-        raise UnavailableError(detail, retry_after)
+            raise ThrottledError(detail, retry_after, status=status)
+        if status >= 500 or status in _TOO_EARLY:
+            raise UnavailableError(detail, retry_after, status=status)
+        # Also a redirect: another address is for people to set.
+        raise RefusedError(detail, status)
 
 
 def read_completion(body: bytes) -> Answer:
@@ -147,16 +170,29 @@ def read_completion(body: bytes) -> Answer:
         engine = reply.get("system_fingerprint") or reply.get("model")
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise InvalidReplyError(f"reply is not a chat completion: {error!r}"[:200]) from error
-    if not isinstance(text, str):
-        raise InvalidReplyError("reply has no text in its message")
+    if not isinstance(text, str) or not _is_text(text):
+        raise InvalidReplyError(f"reply has no text in its message; finish_reason {finish!r}"[:200])
     return Answer(
         text,
-        finish if isinstance(finish, str) else None,
+        _word(finish, _FINISH_CHARACTERS),
         tokens[0],
         tokens[1],
         cached,
-        engine[:_ENGINE_CHARACTERS] if isinstance(engine, str) else None,
+        _word(engine, _ENGINE_CHARACTERS),
     )
+
+
+def _word(value: object, most: int) -> str | None:
+    return value[:most] if isinstance(value, str) and _is_text(value) else None
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be written as UTF-8: JSON may hold half a character."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _payload(request: CompletionRequest) -> dict[str, Any]:
@@ -173,10 +209,11 @@ def _payload(request: CompletionRequest) -> dict[str, Any]:
 
 def _seconds(value: str | None) -> float | None:
     """Seconds of a Retry-After header; its date form is not read, as clocks may differ."""
-    if value is None or not value.strip().isdigit():
+    # Not `isdigit` alone: it also takes digits that are no number to `float`, such as "²".
+    if value is None or not (value.strip().isascii() and value.strip().isdigit()):
         return None
     return min(float(value), _RETRY_AFTER_CAP)
 
 
 def _whole(value: object) -> int | None:
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value < _MOST_TOKENS else None

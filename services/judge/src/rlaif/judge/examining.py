@@ -1,0 +1,362 @@
+"""Holds a route to questions that are known to be good: at the start, on doubt, while it fails.
+
+A call that failed is to blame on the route when the known question fails as well, and on its own
+request when that is answered. The questions are a judge's canary, as text and, for a judge that is
+shown pictures, with a strip; what is answered does not matter here and counts for no score.
+"""
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from rlaif.judge.cache import request_key
+from rlaif.judge.condition import Condition, Patience, Trouble
+from rlaif.judge.ports import (
+    BrokenRouteError,
+    CallTimeoutError,
+    CompletionRequest,
+    FailedRequestError,
+    InvalidReplyError,
+    LanguageModel,
+    Modality,
+    ModelError,
+    OutageError,
+    RefusedError,
+    RouteWaitsError,
+    ThrottledError,
+)
+
+logger = logging.getLogger(__name__)
+
+REQUEST_ROUNDS = 3
+"""Rounds of tries after which a request that only ever fails is given up, on a route that is well.
+A round is all tries of one call; between two of them the event waits."""
+
+_DOUBTS = 2
+"""Failures in a row after which the route is held to the known question."""
+_SECOND_LOOK_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 30.0
+_SILENT_SECONDS = 8.0
+"""Silence that is told. With the pause between two looks it is below 15 s."""
+_REMEMBERED = 1000
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What a person would look at when a route is in trouble: names of settings.
+
+    Attributes:
+        url: Where its address is set.
+        model: Where its model is named.
+        lost: The criteria that are not judged without it.
+    """
+
+    url: str = "LLM_BASE_URL"
+    model: str = "the model's name"
+    lost: str = "its criteria"
+
+
+@dataclass(frozen=True)
+class Examination:
+    """How a route is examined.
+
+    Attributes:
+        questions: The known question of each kind that the route must answer.
+        patience: How long segments wait for it.
+        pause_seconds: Between two looks at a route in trouble; grows with the trouble's age.
+        advice: What people are told to look at.
+        asked: Told of each known question: its failure or None, and the seconds it took.
+    """
+
+    questions: Mapping[Modality, CompletionRequest]
+    patience: Patience = field(default_factory=Patience)
+    pause_seconds: float = 5.0
+    advice: Advice = field(default_factory=Advice)
+    asked: Callable[[CompletionRequest, ModelError | None, float], None] = (
+        lambda request, error, seconds: None
+    )
+
+
+class Examiner:
+    """Knows how one route is."""
+
+    def __init__(
+        self,
+        name: str,
+        model: LanguageModel,
+        examination: Examination,
+        *,
+        deadline: Callable[[], float] = lambda: 90.0,
+        slowest: Callable[[], float | None] = lambda: None,
+        answered: Callable[[float], None] = lambda seconds: None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """Examine the route `name` of `model`.
+
+        Args:
+            name: Of the route, for people.
+            model: Who is asked.
+            examination: What is asked, and how often.
+            deadline: Seconds that a question may take now.
+            slowest: Seconds of the slowest of the last answers; None before the first.
+            answered: Told how many seconds an answered question took.
+            clock: Seconds of a steady clock.
+            sleep: Waits for seconds.
+        """
+        self._name = name
+        self._model = model
+        self._examination = examination
+        self._questions = examination.questions
+        self._condition = Condition(examination.patience)
+        self._advice = examination.advice
+        self._deadline = deadline
+        self._slowest = slowest
+        self._note_answer = answered
+        self._clock = clock
+        self._sleep = sleep
+        self._looking: dict[Modality, asyncio.Task[Trouble | None]] = {}
+        self._doubts: dict[Modality, int] = {}
+        self._rounds: OrderedDict[str, int] = OrderedDict()
+        self._under_way = 0
+        self._waiting_since: float | None = None
+
+    @property
+    def condition(self) -> Condition:
+        """What is known of the route."""
+        return self._condition
+
+    def broken(self, modality: Modality) -> str | None:
+        """Why the route is out of use for requests of a kind; None when it is not."""
+        trouble = self._condition.trouble(modality)
+        if trouble is None or self._condition.broken(self._clock(), modality) is None:
+            return None
+        return self._told(trouble)
+
+    def gate(self, request: CompletionRequest) -> None:
+        """Let a request pass, unless it is known to get no answer.
+
+        Raises:
+            RouteWaitsError: The route is in trouble that may pass.
+            BrokenRouteError: It has been for too long.
+            FailedRequestError: The request was given up before.
+        """
+        trouble = self._condition.trouble(request.modality)
+        if trouble is not None:
+            raise self._refusal(trouble, request.modality)
+        if self._rounds and self._rounds.get(self._key(request), 0) >= REQUEST_ROUNDS:
+            raise FailedRequestError(f"{self._name} failed on this request before")
+
+    async def blame(
+        self, request: CompletionRequest, error: ModelError, began: float
+    ) -> ModelError:
+        """What a request that failed since `began` is to end in: its own fault, or the route's."""
+        if isinstance(error, ThrottledError):
+            return error
+        trouble = await self.look(request.modality, since=began)
+        if trouble is not None:
+            return self._refusal(trouble, request.modality)
+        if isinstance(error, InvalidReplyError):
+            return error  # another seed may do better
+        if not isinstance(error, RefusedError) and self._count_round(request) < REQUEST_ROUNDS:
+            return error
+        failed = FailedRequestError(f"{self._name} is well and fails on this request: {error}")
+        failed.status = error.status
+        return failed
+
+    def began(self) -> None:
+        """A call goes out."""
+        self._under_way += 1
+        if self._waiting_since is None:
+            self._waiting_since = self._clock()
+
+    def ended(self, request: CompletionRequest, error: BaseException | None) -> None:
+        """A call came back, with an answer (`error` None) or without."""
+        self._under_way -= 1
+        if not isinstance(error, CallTimeoutError):
+            self._waiting_since = self._clock() if self._under_way else None
+        if error is None:
+            self.answered(request)
+        elif isinstance(error, ModelError):
+            self._doubt(request.modality, error)
+
+    def answered(self, request: CompletionRequest) -> None:
+        """An answer arrived, in time or late."""
+        before = self._condition.worst()
+        self._condition.answered(self._clock(), request.modality)
+        self._doubts.pop(request.modality, None)
+        if self._rounds:
+            self._rounds.pop(self._key(request), None)
+        if before is not None and self._condition.worst() is None:
+            logger.info("route %s answers again", self._name)
+
+    async def run(self, *, at_start: bool = True) -> None:
+        """Look at the start, unless not wanted, and again and again while there is trouble."""
+        while True:
+            unknown = at_start and not self._condition.known
+            if unknown or self._condition.worst() is not None:
+                try:
+                    await self._look_at_all()
+                except Exception:
+                    # Whatever it is, the route must be looked at again.
+                    logger.exception("route %s cannot be examined", self._name)
+            await self._sleep(self._pause())
+
+    def _pause(self) -> float:
+        """Seconds until the next look."""
+        trouble, least = self._condition.worst(), self._examination.pause_seconds
+        if trouble is None:
+            return least
+        asked = trouble.error.retry_after if isinstance(trouble.error, OutageError) else None
+        age = self._clock() - trouble.since
+        return max(least, asked or 0.0, min(_LONGEST_PAUSE_SECONDS, age / 10))
+
+    async def look(self, modality: Modality, *, since: float) -> Trouble | None:
+        """How the route is for requests of a kind; asks unless it answered one since then."""
+        if self._condition.answered_since(modality, since):
+            return None
+        if modality not in self._questions:
+            return self._condition.trouble(modality)
+        task = self._looking.get(modality)
+        if task is None or task.done():
+            task = self._looking[modality] = asyncio.ensure_future(self._look(modality))
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """End the looks that are still under way."""
+        for task in self._looking.values():
+            task.cancel()
+        await asyncio.gather(*self._looking.values(), return_exceptions=True)
+
+    def check(self) -> str | None:
+        """One sentence on what is wrong, why and what to do; None when nothing is known to be."""
+        trouble = self._condition.worst()
+        if trouble is not None:
+            return self._told(trouble)
+        silent = self._silent_seconds()
+        if silent is None:
+            return None
+        return (
+            f"{self._name} has not answered for {silent:.0f} s; is its server overloaded or hung? "
+            "See its log"
+        )
+
+    async def _look_at_all(self) -> None:
+        # Who answers pictures answers text, so the harder question comes first.
+        modality: Modality = "pictures" if "pictures" in self._questions else "text"
+        await self.look(modality, since=self._clock())
+
+    async def _look(self, modality: Modality) -> Trouble | None:
+        error = await self._ask_twice(modality)
+        if error is None:
+            return None
+        before = self._condition.worst()
+        if modality == "pictures":
+            plain = await self._ask_twice("text")
+            if plain is None:
+                trouble = self._condition.failed(self._clock(), "pictures", error)
+            else:
+                trouble = self._condition.failed(self._clock(), "text", plain)
+        else:
+            trouble = self._condition.failed(self._clock(), "text", error)
+        if before is None or (before.kind, before.blind) != (trouble.kind, trouble.blind):
+            logger.warning("%s", self._told(trouble))
+        return trouble
+
+    async def _ask_twice(self, modality: Modality) -> ModelError | None:
+        """Why the known question gets no answer; a single failure may be chance."""
+        error = await self._ask(self._questions[modality])
+        if error is None or isinstance(error, CallTimeoutError | ThrottledError):
+            return error
+        await self._sleep(_SECOND_LOOK_SECONDS)
+        return await self._ask(self._questions[modality])
+
+    async def _ask(self, question: CompletionRequest) -> ModelError | None:
+        started, deadline = self._clock(), self._deadline()
+        self.began()
+        error: ModelError | None = None
+        try:
+            async with asyncio.timeout(deadline):
+                await self._model.complete(question)
+        except TimeoutError:
+            error = CallTimeoutError(f"no answer in {deadline:.0f} s")
+        except ModelError as failure:
+            error = failure
+        except BaseException:
+            self._under_way -= 1
+            raise
+        self._under_way -= 1
+        if not isinstance(error, CallTimeoutError):
+            self._waiting_since = self._clock() if self._under_way else None
+        seconds = self._clock() - started
+        if error is None:
+            self._note_answer(seconds)
+            self.answered(question)
+        self._examination.asked(question, error, seconds)
+        return error
+
+    def _doubt(self, modality: Modality, error: ModelError) -> None:
+        """Count a failure; after some in a row look, in the background."""
+        lately = self._clock() - _SILENT_SECONDS
+        if isinstance(error, ThrottledError) and self._condition.answered_since(modality, lately):
+            return  # it only wants fewer calls
+        self._doubts[modality] = self._doubts.get(modality, 0) + 1
+        if self._doubts[modality] < _DOUBTS or modality not in self._questions:
+            return
+        self._doubts[modality] = 0
+        task = self._looking.get(modality)
+        if self._condition.trouble(modality) is None and (task is None or task.done()):
+            self._looking[modality] = asyncio.ensure_future(self._look(modality))
+
+    def _count_round(self, request: CompletionRequest) -> int:
+        key = self._key(request)
+        rounds = self._rounds.pop(key, 0) + 1
+        self._rounds[key] = rounds
+        if len(self._rounds) > _REMEMBERED:
+            self._rounds.popitem(last=False)
+        return rounds
+
+    def _key(self, request: CompletionRequest) -> str:
+        return request_key(request, route=self._name)
+
+    def _refusal(self, trouble: Trouble, modality: Modality) -> OutageError | BrokenRouteError:
+        now = self._clock()
+        reason = self._condition.broken(now, modality)
+        if reason is not None:
+            return BrokenRouteError(self._told(trouble), reason)
+        # The longer it lasts the more seldom an event comes to ask.
+        return RouteWaitsError(self._told(trouble), (now - trouble.since) / 4)
+
+    def _told(self, trouble: Trouble) -> str:
+        url, model = self._advice.url, self._advice.model
+        if trouble.blind:
+            why = f"{self._name} answers text and fails on every picture: {trouble.error}"
+            return f"{why}; check {model} and {url}, the model must see pictures. {self._cost()}"
+        if isinstance(trouble.error, ThrottledError):
+            why = f"{self._name} answers nothing but 429: {trouble.error}"
+            return f"{why}; is a quota used up? Or set JUDGE_LLM_CALLS_PER_SECOND. {self._cost()}"
+        if trouble.kind == "down":
+            why = f"{self._name} does not answer: {trouble.error}"
+            return f"{why}; is the server up, and {url} right? {self._cost()}"
+        why = f"{self._name} refuses every call: {trouble.error}"
+        return f"{why}; check {self._what_to_check(trouble)}. {self._cost()}"
+
+    def _cost(self) -> str:
+        """What the trouble costs now."""
+        if self._condition.broken(self._clock(), "pictures") is None:
+            return f"Segments that need it for {self._advice.lost} wait"
+        return f"Segments are scored without its word on {self._advice.lost}"
+
+    def _what_to_check(self, trouble: Trouble) -> str:
+        status = trouble.error.status
+        url, model = self._advice.url, self._advice.model
+        return f"LLM_API_KEY, {url}, {model}" if status in (401, 403) else f"{model}, {url}"
+
+    def _silent_seconds(self) -> float | None:
+        if self._waiting_since is None or not self._under_way:
+            return None
+        silent = self._clock() - self._waiting_since
+        return silent if silent > max(_SILENT_SECONDS, 2 * (self._slowest() or 0.0)) else None

@@ -1,0 +1,256 @@
+"""What the judge makes of a route that is broken for good: it says so, and the ring goes on."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI, Request, Response
+
+from rlaif.bus.connection import Bus
+from rlaif.contracts.events import SegmentExported
+from rlaif.contracts.scores import ScoreRecord
+from rlaif.judge.settings import JudgeSettings
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.http_server import serve
+from rlaif.testing.segments import described_state, write_segment
+from rlaif.testing.waiting import all_answered, eventually
+
+SEGMENTS = 8
+NAMED_SECONDS = 15.0
+"""Within which a broken route must be named."""
+AS_DELIVERED = {
+    "computed": JudgeSettings().computed,
+    "compare_share": 1.0,
+    "canary_every": 50,
+    "route_check_seconds": 5.0,
+    "call_attempts": 3,
+}
+"""Settings of a real judge that the other tests change, so that they can count calls."""
+SHORT = {"refused_patience_seconds": 1.0, "outage_patience_seconds": 1.0}
+
+
+class Bench:
+    def __init__(self, bus: Bus, store: ObjectStore) -> None:
+        self.bus = bus
+        self.store = store
+        self.exported = 0
+
+    async def export(self, segments: int = SEGMENTS) -> None:
+        for _ in range(segments):
+            walk = [described_state(step + self.exported) for step in range(75)]
+            await self.export_states(walk)
+
+    async def export_states(self, states: list[dict[str, Any]]) -> None:
+        segment_id = f"seg-{self.exported}"
+        event = await asyncio.to_thread(write_segment, self.store, segment_id, states=states)
+        await self.bus.publisher("exporter").publish(event)
+        self.exported += 1
+
+    def _scores(self) -> list[ScoreRecord]:
+        infos = list(self.store.list(keys.scores()))
+        return [ScoreRecord.model_validate_json(self.store.get(info.key)) for info in infos]
+
+    async def scores(self) -> list[ScoreRecord]:
+        return await asyncio.to_thread(self._scores)
+
+    async def all_scored(self, *, seconds: float = 30.0) -> list[ScoreRecord]:
+        """Every score, once nothing is left to do: no event waits, none died."""
+
+        async def done() -> bool:
+            return len(await self.scores()) == self.exported
+
+        await eventually(done, "every segment is scored", seconds=seconds)
+        await eventually(
+            lambda: all_answered(self.bus, SegmentExported, "judge"), "no event waits", seconds=20
+        )
+        assert await self.bus.dead_letters() == []
+        return await self.scores()
+
+
+@pytest.fixture
+def bench(bus: Bus, episodes_store: ObjectStore) -> Bench:
+    return Bench(bus, episodes_store)
+
+
+async def _named(client: httpx.AsyncClient, route: str, words: str) -> str:
+    """What readyz says of a route, as soon as it says so."""
+    found = ""
+
+    async def told() -> bool:
+        nonlocal found
+        reply = await client.get("/readyz")
+        found = reply.json()["checks"][f"route:{route}"]["detail"] or ""
+        return reply.status_code == 503 and words in found
+
+    await eventually(told, f"readyz says {words!r} of {route}", seconds=NAMED_SECONDS)
+    return found
+
+
+async def _ready(client: httpx.AsyncClient) -> None:
+    async def ready() -> bool:
+        return (await client.get("/readyz")).status_code == 200
+
+    await eventually(ready, "the judge is ready", seconds=NAMED_SECONDS)
+
+
+Start = Callable[..., Awaitable[httpx.AsyncClient]]
+
+
+async def test_a_model_that_fails_on_pictures_is_named_and_holds_nothing_up(
+    bench: Bench, start_judge: Start, stand_in: Any
+) -> None:
+    await stand_in.fail("blind:1")
+    began = time.monotonic()
+    client = await start_judge(**AS_DELIVERED, audit_share=1.0, wait=False)
+    await bench.export()
+    detail = await _named(client, "vision", "fails on every picture")
+    assert time.monotonic() - began < NAMED_SECONDS
+    assert "HTTP 500" in detail
+    assert "JUDGE_VISION_MODEL (qwen25-vl-32b)" in detail
+    records = await bench.all_scored(seconds=20)
+    for record in records:
+        assert record.weighted is not None
+        assert record.criteria["novelty"].source == "computed"
+        assert "novelty" not in record.audits
+        assert "progress" in record.audits or record.criteria["progress"].source == "votes"
+    assert (await client.get("/readyz")).json()["checks"]["route:state"]["ok"] is True
+
+
+async def test_a_criterion_that_needs_pictures_says_that_its_route_is_blind(
+    bench: Bench, start_judge: Start, stand_in: Any
+) -> None:
+    await stand_in.fail("blind:1")
+    await start_judge(**SHORT)
+    await bench.export(3)
+    for record in await bench.all_scored():
+        assert record.abstentions["novelty"] == "route_blind"
+        assert record.weighted is not None
+
+
+async def test_a_gateway_that_refuses_one_model_name_costs_only_its_criteria_and_is_named(
+    bench: Bench, start_judge: Start, stand_in: Any
+) -> None:
+    await stand_in.fail("qwen25-32b/400:1")
+    client = await start_judge(**SHORT)
+    await bench.export()
+    detail = await _named(client, "puzzle", "refuses every call")
+    assert "Invalid model name passed in model=qwen25-32b" in detail
+    assert "JUDGE_PUZZLE_MODEL (qwen25-32b)" in detail
+    for record in await bench.all_scored():
+        assert record.abstentions["puzzle"] == "route_refused"
+        assert {"progress", "efficiency", "novelty"} <= set(record.criteria)
+        assert record.weighted is not None
+    # The name is set right, or the gateway learns it: no restart.
+    await stand_in.fail("")
+    await _ready(client)
+    await bench.export_states([described_state(step) for step in range(60)])
+    records = await bench.all_scored()
+    last = next(record for record in records if record.segment_id == f"seg-{SEGMENTS}")
+    assert last.abstentions.get("puzzle") != "route_refused"
+
+
+async def test_without_the_judge_of_most_weight_there_is_a_record_and_no_weighted_score(
+    bench: Bench, start_judge: Start, stand_in: Any
+) -> None:
+    await stand_in.fail("qwen25-7b/400:1")
+    await start_judge(**SHORT)
+    await bench.export(3)
+    for record in await bench.all_scored():
+        assert record.weighted is None
+        assert {record.abstentions[name] for name in ("progress", "dialog", "efficiency")} == {
+            "route_refused"
+        }
+
+
+async def test_with_a_wrong_key_nothing_is_scored_and_everything_is_once_it_is_right(
+    bench: Bench, start_judge: Start, stand_in: Any
+) -> None:
+    await stand_in.fail("401:1")
+    client = await start_judge(**SHORT)
+    await bench.export(4)
+    for route in ("state", "puzzle", "vision"):
+        assert "LLM_API_KEY" in await _named(client, route, "refuses every call")
+    await _lasts(3 * SHORT["refused_patience_seconds"])
+    assert await bench.scores() == []
+    await stand_in.fail("")
+    for record in await bench.all_scored(seconds=40):
+        assert not any(reason.startswith("route_") for reason in record.abstentions.values())
+
+
+async def _lasts(seconds: float) -> None:
+    """Let a fault last."""
+    await asyncio.sleep(seconds)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["html", "empty", "cut", "huge", "endless", "307", "404", "418", "500", "429", "drip",
+     "timeout"],
+)  # fmt: skip
+async def test_no_kind_of_failure_is_hidden_or_tried_for_ever(
+    bench: Bench, start_judge: Start, stand_in: Any, fault: str
+) -> None:
+    await stand_in.fail(f"puzzle/{fault}:1")
+    client = await start_judge(**SHORT, wait=False, call_timeout_seconds=2.0)
+    await bench.export(3)
+    await _named(client, "puzzle", "/puzzle")
+    reasons = {record.abstentions.get("puzzle") for record in await bench.all_scored()}
+    assert reasons <= {"route_refused", "route_down"}
+
+
+@pytest.mark.parametrize("fault", ["500", "400", "html", "timeout"])
+async def test_a_route_that_breaks_while_at_work_is_named_as_soon(
+    bench: Bench, start_judge: Start, stand_in: Any, fault: str
+) -> None:
+    client = await start_judge()
+    await bench.export(2)
+    await bench.all_scored()
+    await stand_in.fail(f"puzzle/{fault}:1")
+    await bench.export(4)
+    await _named(client, "puzzle", "/puzzle")
+    await stand_in.fail("")
+    await bench.all_scored(seconds=40)
+    await _ready(client)
+
+
+@asynccontextmanager
+async def _choking(stand_in: Any, marker: str) -> AsyncIterator[tuple[str, list[int]]]:
+    """The stand-in behind a server that dies of one prompt; its URL, and how often it did."""
+    app, deaths = FastAPI(), [0]
+
+    @app.post("/{path:path}")
+    async def forward(path: str, request: Request) -> Response:
+        body = await request.body()
+        if marker.encode() in body:
+            deaths[0] += 1
+            return Response(b"slot unavailable", status_code=500)
+        async with httpx.AsyncClient() as client:
+            reply = await client.post(f"{stand_in.url}/{path}", content=body, headers=HEADERS)
+        return Response(reply.content, reply.status_code, media_type="application/json")
+
+    async with serve(app) as url:
+        yield url, deaths
+
+
+HEADERS = {"content-type": "application/json"}
+
+
+async def test_a_prompt_that_its_server_dies_of_loses_its_votes_and_nothing_else_does(
+    bench: Bench, start_judge: Start, stand_in: Any
+) -> None:
+    async with _choking(stand_in, r"\"steps\":41") as (url, deaths):
+        client = await start_judge(llm_puzzle_url=f"{url}/puzzle", call_attempts=2)
+        await bench.export(3)
+        await bench.export_states([described_state(step) for step in range(41)])
+        await bench.export(3)
+        records = await bench.all_scored()
+        assert (await client.get("/readyz")).status_code == 200
+    lost = [r.segment_id for r in records if r.abstentions.get("puzzle") == "request_failed"]
+    assert lost == ["seg-3"]
+    # Three votes of three rounds; each of at most seven deliveries makes two tries of each vote.
+    assert deaths[0] <= 42

@@ -1,0 +1,330 @@
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from rlaif.judge.breaker import Breaker
+from rlaif.judge.condition import Patience
+from rlaif.judge.examining import REQUEST_ROUNDS, Advice, Examination, Examiner
+from rlaif.judge.ports import (
+    Answer,
+    BrokenRouteError,
+    CallTimeoutError,
+    CompletionRequest,
+    FailedRequestError,
+    InvalidReplyError,
+    ModelError,
+    RefusedError,
+    RouteWaitsError,
+    ThrottledError,
+    UnavailableError,
+)
+from rlaif.judge.routes import RetryPolicy, Route
+from rlaif.testing.waiting import eventually
+
+PICTURE = [{"type": "image_url", "image_url": {"url": "data:"}}]
+DOWN = UnavailableError("the engine died", status=500)
+UNREACHABLE = UnavailableError("connection refused")
+WRONG_MODEL = RefusedError("HTTP 400: Invalid model name", 400)
+WRONG_KEY = RefusedError("HTTP 401: no", 401)
+NO_LIMIT = Breaker(limit=1000)
+
+
+def _request(text: str = "known", *, pictures: bool = False) -> CompletionRequest:
+    content: Any = [{"type": "text", "text": text}, *PICTURE] if pictures else text
+    messages = ({"role": "user", "content": content},)
+    return CompletionRequest("m", messages, "s", {}, seed=0, temperature=0.0, max_tokens=10)
+
+
+class Clock:
+    """Time that passes only when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+class Server:
+    """A model server; `fault` says what a request ends in, None for an answer."""
+
+    def __init__(self) -> None:
+        self.fault: Callable[[CompletionRequest], ModelError | None] = lambda request: None
+        self.asked: list[CompletionRequest] = []
+        self.wait: Callable[[], Awaitable[object]] | None = None
+
+    async def complete(self, request: CompletionRequest) -> Answer:
+        self.asked.append(request)
+        await asyncio.sleep(0)
+        if self.wait is not None:
+            await self.wait()
+        error = self.fault(request)
+        if error is not None:
+            raise error
+        return Answer("{}")
+
+
+class Bench:
+    """A route with an examiner, in a time of its own."""
+
+    def __init__(self) -> None:
+        self.clock, self.server = Clock(), Server()
+        questions = {"text": _request(), "pictures": _request(pictures=True)}
+        self.route = Route(
+            "/vision",
+            self.server,
+            slots=asyncio.Semaphore(8),
+            retry=RetryPolicy(attempts=3),
+            breaker=NO_LIMIT,
+            examination=Examination(
+                questions=questions,  # type: ignore[arg-type]  # its keys are the two kinds
+                patience=Patience(refused=15.0, down=600.0),
+                advice=Advice("LLM_VISION_URL", "JUDGE_VISION_MODEL (x)", "novelty"),
+            ),
+            clock=self.clock,
+            sleep=self.clock.sleep,
+            jitter=lambda: 0.5,
+        )
+
+    @property
+    def examiner(self) -> Examiner:
+        assert self.route.examiner is not None
+        return self.route.examiner
+
+    async def ask(
+        self, text: str = "segment", *, pictures: bool = False, once: bool = False
+    ) -> Any:
+        """The answer's text, or the error."""
+
+        async def failed(error: ModelError, seconds: float) -> None:
+            pass
+
+        request = _request(text, pictures=pictures)
+        try:
+            return (await self.route.complete(request, failed=failed, once=once))[0].text
+        except ModelError as error:
+            return error
+
+    def told(self) -> str:
+        return self.examiner.check() or ""
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def _of(text: str, error: ModelError) -> Callable[[CompletionRequest], ModelError | None]:
+    """A server that fails on one request and answers all others."""
+    return lambda request: error if text in str(request.messages) else None
+
+
+def _blind(request: CompletionRequest) -> ModelError | None:
+    return DOWN if request.modality == "pictures" else None
+
+
+async def test_a_route_that_is_well_says_nothing_and_is_asked_nothing_more(bench: Bench) -> None:
+    assert await bench.ask() == "{}"
+    assert bench.examiner.check() is None
+    assert len(bench.server.asked) == 1
+
+
+@pytest.mark.parametrize("error", [DOWN, CallTimeoutError("no answer")], ids=["500", "timeout"])
+async def test_a_request_that_alone_never_gets_an_answer_is_given_up_after_some_rounds(
+    bench: Bench, error: ModelError
+) -> None:
+    bench.server.fault = _of("poison", error)
+    for _ in range(REQUEST_ROUNDS - 1):
+        assert await bench.ask("poison") is error
+        assert await bench.ask("other") == "{}"
+    last = await bench.ask("poison")
+    assert isinstance(last, FailedRequestError)
+    tries = sum("poison" in str(request.messages) for request in bench.server.asked)
+    assert tries == REQUEST_ROUNDS * 3
+    # It is known from now on and costs no call.
+    assert isinstance(await bench.ask("poison"), FailedRequestError)
+    assert sum("poison" in str(request.messages) for request in bench.server.asked) == tries
+    assert bench.examiner.check() is None
+
+
+async def test_a_request_that_is_refused_alone_is_given_up_at_once(bench: Bench) -> None:
+    bench.server.fault = _of("poison", RefusedError("HTTP 400: too long", 400))
+    last = await bench.ask("poison")
+    assert isinstance(last, FailedRequestError)
+    assert "too long" in str(last)
+    assert bench.examiner.check() is None
+
+
+async def test_a_reply_that_is_no_completion_may_do_better_with_another_seed(bench: Bench) -> None:
+    error = InvalidReplyError("<html>")
+    bench.server.fault = _of("poison", error)
+    assert await bench.ask("poison") is error
+    assert bench.examiner.check() is None
+    bench.server.fault = lambda request: error
+    assert isinstance(await bench.ask("poison"), RouteWaitsError)
+
+
+async def test_a_request_that_gets_its_answer_after_all_starts_anew(bench: Bench) -> None:
+    bench.server.fault = _of("shaky", DOWN)
+    await bench.ask("shaky")
+    bench.server.fault = lambda request: None
+    assert await bench.ask("shaky") == "{}"
+    bench.server.fault = _of("shaky", DOWN)
+    for _ in range(REQUEST_ROUNDS - 1):
+        assert await bench.ask("shaky") is DOWN
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (WRONG_MODEL, ("refuses every call", "Invalid model name", "JUDGE_VISION_MODEL")),
+        (WRONG_KEY, ("refuses every call", "check LLM_API_KEY")),
+        (InvalidReplyError("<html>"), ("refuses every call", "LLM_VISION_URL")),
+        (DOWN, ("does not answer", "the engine died")),
+        (UNREACHABLE, ("does not answer", "connection refused", "LLM_VISION_URL")),
+        (ThrottledError("HTTP 429: quota", None), ("429", "quota")),
+    ],
+)
+async def test_a_route_in_trouble_says_what_why_and_what_to_check(
+    bench: Bench, error: ModelError, words: tuple[str, ...]
+) -> None:
+    bench.server.fault = lambda request: error
+    await bench.examiner.look("pictures", since=0.0)
+    assert all(word in bench.told() for word in ("/vision", "novelty", *words)), bench.told()
+
+
+@pytest.mark.parametrize("error", [WRONG_MODEL, WRONG_KEY], ids=["400", "401"])
+async def test_while_everything_is_refused_requests_wait_a_little_and_then_do_without(
+    bench: Bench, error: ModelError
+) -> None:
+    bench.server.fault = lambda request: error
+    assert isinstance(await bench.ask(), RouteWaitsError)
+    asked = len(bench.server.asked)
+    bench.clock.now += 10
+    assert isinstance(await bench.ask(), RouteWaitsError)
+    assert bench.route.broken() is None
+    bench.clock.now += 10
+    last = await bench.ask()
+    assert isinstance(last, BrokenRouteError)
+    assert last.reason == "route_refused"
+    assert "scored without" in (bench.route.broken() or "")
+    # Nobody but the examiner asks it.
+    assert len(bench.server.asked) == asked
+
+
+async def test_an_outage_is_waited_for_far_longer_than_a_refusal(bench: Bench) -> None:
+    bench.server.fault = lambda request: UNREACHABLE
+    assert isinstance(await bench.ask(), RouteWaitsError)
+    bench.clock.now += 500
+    assert isinstance(await bench.ask(), RouteWaitsError)
+    bench.clock.now += 200
+    last = await bench.ask()
+    assert isinstance(last, BrokenRouteError)
+    assert last.reason == "route_down"
+
+
+async def test_a_route_that_fails_on_pictures_alone_goes_on_with_text(bench: Bench) -> None:
+    bench.server.fault = _blind
+    assert isinstance(await bench.ask(pictures=True), RouteWaitsError)
+    assert "fails on every picture" in bench.told()
+    assert await bench.ask() == "{}"
+    bench.clock.now += 20
+    last = await bench.ask(pictures=True)
+    assert isinstance(last, BrokenRouteError)
+    assert last.reason == "route_blind"
+    assert bench.route.broken() is None
+    assert await bench.ask() == "{}"
+    assert "fails on every picture" in bench.told()
+
+
+async def test_one_failed_picture_of_a_route_that_sees_is_no_blindness(bench: Bench) -> None:
+    bench.server.fault = _of("poison", DOWN)
+    assert await bench.ask("poison", pictures=True) is DOWN
+    assert bench.examiner.check() is None
+
+
+async def test_a_mended_route_is_noticed_without_a_restart(bench: Bench) -> None:
+    bench.server.fault = lambda request: WRONG_MODEL
+    await bench.ask()
+    bench.server.fault = lambda request: None
+    running = asyncio.create_task(bench.examiner.run())
+    await eventually(lambda: bench.examiner.check() is None, "the route is well")
+    running.cancel()
+    assert await bench.ask() == "{}"
+
+
+async def test_a_broken_route_is_asked_more_and_more_seldom(bench: Bench) -> None:
+    bench.server.fault = lambda request: WRONG_MODEL
+    running = asyncio.create_task(bench.examiner.run())
+    await eventually(lambda: bench.clock.now > 3600, "an hour passes")
+    running.cancel()
+    # A look takes four questions, picture and text twice each, and comes every 30 s in the end.
+    assert len(bench.server.asked) < 4 * (bench.clock.now / 30 + 40)
+
+
+async def test_a_bug_in_a_look_does_not_end_the_looking(bench: Bench) -> None:
+    seen = []
+
+    def broken(request: CompletionRequest) -> ModelError | None:
+        seen.append(request)
+        raise KeyError("bug")
+
+    bench.server.fault = broken
+    running = asyncio.create_task(bench.examiner.run())
+    await eventually(lambda: len(seen) >= 3, "it looked again")
+    running.cancel()
+
+
+async def test_what_no_score_waits_for_is_tried_once_and_not_at_all_in_trouble(
+    bench: Bench,
+) -> None:
+    bench.server.fault = _of("audit", DOWN)
+    assert await bench.ask("audit", once=True) is DOWN
+    assert len(bench.server.asked) == 1
+    assert bench.clock.now == 0.0
+    bench.server.fault = lambda request: DOWN
+    await bench.ask()
+    asked = len(bench.server.asked)
+    assert isinstance(await bench.ask("audit", once=True), RouteWaitsError)
+    assert len(bench.server.asked) == asked
+
+
+async def test_a_silent_route_is_named_before_its_calls_time_out(bench: Bench) -> None:
+    answered = asyncio.Event()
+    bench.server.wait = answered.wait
+    call = asyncio.create_task(bench.ask())
+    await asyncio.sleep(0.01)
+    bench.clock.now += 5
+    assert bench.examiner.check() is None
+    bench.clock.now += 5
+    assert "has not answered for 10 s" in bench.told()
+    answered.set()
+    assert await call == "{}"
+    assert bench.examiner.check() is None
+
+
+async def test_a_slow_route_is_not_called_silent(bench: Bench) -> None:
+    bench.route.health.latencies.append(20.0)
+    answered = asyncio.Event()
+    bench.server.wait = answered.wait
+    call = asyncio.create_task(bench.ask())
+    await asyncio.sleep(0.01)
+    bench.clock.now += 30
+    assert bench.examiner.check() is None
+    answered.set()
+    await call
+
+
+async def test_two_failures_in_a_row_are_reason_to_look_and_one_is_none(bench: Bench) -> None:
+    bench.server.fault = lambda request: DOWN
+    await bench.ask("a", once=True)
+    assert len(bench.server.asked) == 1
+    await bench.ask("b", once=True)
+    await eventually(lambda: bench.examiner.check() is not None, "it looked")
+    assert "does not answer" in bench.told()
