@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from rlaif.judge.canaries import CANARIES, CanaryResult, compare
 from rlaif.judge.judges import JUDGES
 from rlaif.judge.keeper import CanaryKeeper
@@ -103,6 +105,40 @@ async def test_canaries_come_before_the_first_segment_and_then_now_and_then() ->
         await watched.keeper.before_segment()
     mine = sum(bool({"puzzle"} & set(canary.levels)) for canary in CANARIES)
     assert watched.fakes["puzzle"].calls == 2 * mine
+
+
+async def test_a_judge_that_cannot_be_asked_is_asked_again_soon_and_the_others_as_ever() -> None:
+    def down(request: CompletionRequest) -> str:
+        raise UnavailableError("down")
+
+    watched = Watched(every=20, vision=down)
+    for _ in range(21):
+        await watched.keeper.before_segment()
+    asked = {name: fake.calls for name, fake in watched.fakes.items()}
+    one_round = {name: fake.calls for name, fake in (await _one_round()).fakes.items()}
+    assert asked["state"] == one_round["state"]
+    assert asked["vision"] > one_round["vision"]
+
+
+async def _one_round() -> Watched:
+    watched = Watched()
+    await watched.keeper.before_segment()
+    return watched
+
+
+async def test_a_route_that_hangs_holds_no_segment_up_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def hang(request: CompletionRequest) -> Answer:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr("rlaif.judge.keeper._MOST_SECONDS", 0.05)
+    watched = Watched()
+    watched.fakes["puzzle"].complete = hang  # type: ignore[method-assign]  # the one that hangs
+    async with asyncio.timeout(5):
+        await watched.keeper.before_segment()
+    assert watched.keeper.distrusted() == frozenset()
 
 
 async def test_no_canary_is_asked_when_the_settings_say_so() -> None:

@@ -166,6 +166,7 @@ async def test_a_reply_that_is_no_completion_may_do_better_with_another_seed(ben
     bench.server.fault = _of("poison", error)
     assert await bench.ask("poison") is error
     assert bench.examiner.check() is None
+    bench.clock.now += 1
     bench.server.fault = lambda request: error
     assert isinstance(await bench.ask("poison"), RouteWaitsError)
 
