@@ -68,16 +68,14 @@ class Examination:
         patience: How long segments wait for it.
         pause_seconds: Between two looks at a route in trouble; grows with the trouble's age.
         advice: What people are told to look at.
-        asked: Told of each known question: its failure or None, and the seconds it took.
+        asked: Told of each known question and of its failure, None for an answer.
     """
 
     questions: Mapping[Modality, CompletionRequest]
     patience: Patience = field(default_factory=Patience)
     pause_seconds: float = 5.0
     advice: Advice = field(default_factory=Advice)
-    asked: Callable[[CompletionRequest, ModelError | None, float], None] = (
-        lambda request, error, seconds: None
-    )
+    asked: Callable[[CompletionRequest, ModelError | None], None] = lambda request, error: None
 
 
 class Examiner:
@@ -295,7 +293,7 @@ class Examiner:
         if error is None:
             self._note_answer(seconds)
             self.answered(question)
-        self._examination.asked(question, error, seconds)
+        self._examination.asked(question, error)
         return error
 
     def _doubt(self, modality: Modality, error: ModelError) -> None:

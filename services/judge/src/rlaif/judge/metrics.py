@@ -4,6 +4,7 @@ from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.judge.calls import told_outcome
 from rlaif.judge.canaries import CanaryResult
 from rlaif.judge.judges import JUDGES, Judge
+from rlaif.judge.ports import ModelError
 from rlaif.judge.standing import Standings
 from rlaif.service.metrics import ServiceMetrics
 
@@ -70,6 +71,11 @@ class JudgeMetrics:
         self._comparisons = metrics.counter(
             "comparisons", "Pairs of near-ties that were compared in both orders.", ("result",)
         )
+        self._checks = metrics.counter(
+            "route_checks",
+            "Known questions to a route at the start and on doubt, by kind and how they ended.",
+            ("judge", "kind", "outcome"),
+        )
         self._recent: dict[str, list[float]] = {}
 
     def called(self, record: JudgeCallRecord) -> None:
@@ -101,6 +107,10 @@ class JudgeMetrics:
         if self.standings.tokens_per_label is not None:
             self._label_tokens.set(self.standings.tokens_per_label)
             self._label_seconds.set(self.standings.seconds_per_label or 0.0)
+
+    def route_checked(self, judge: str, kind: str, error: ModelError | None) -> None:
+        """Note a known question to a judge's route."""
+        self._checks.labels(judge, kind, error.fault if error else "ok").inc()
 
     def repeated(self) -> None:
         """Note an event of a segment that has its score already."""

@@ -105,7 +105,7 @@ def build_bench(
     check_budgets(judges, settings.max_tokens)
     client = _client(settings, times, len(judges))
     metrics = make_metrics(judges)
-    routes = _routes(settings, judges, lambda url: OpenAiModel(client, url, times))
+    routes = _routes(settings, judges, metrics, lambda url: OpenAiModel(client, url, times))
     keeper = CanaryKeeper(
         judges,
         routes,
@@ -213,7 +213,10 @@ def _policy(settings: JudgeSettings) -> VotePolicy:
 
 
 def _routes(
-    settings: JudgeSettings, judges: tuple[Judge, ...], model_at: Callable[[str], LanguageModel]
+    settings: JudgeSettings,
+    judges: tuple[Judge, ...],
+    metrics: JudgeMetrics,
+    model_at: Callable[[str], LanguageModel],
 ) -> dict[str, Route]:
     deadlines = Deadlines(
         most=settings.call_timeout_seconds,
@@ -229,18 +232,19 @@ def _routes(
             deadlines=deadlines,
             breaker=Breaker(settings.breaker_failures, settings.breaker_pause_seconds),
             pace=Pace(settings.llm_calls_per_second),
-            examination=_examination(settings, named[name]),
+            examination=_examination(settings, named[name], metrics),
         )
         for name, url in judge_urls(settings, judges).items()
     }
 
 
-def _examination(settings: JudgeSettings, judge: Judge) -> Examination:
+def _examination(settings: JudgeSettings, judge: Judge, metrics: JudgeMetrics) -> Examination:
     return Examination(
         questions=known_questions(judge, max_tokens=settings.max_tokens),
         patience=Patience(settings.refused_patience_seconds, settings.outage_patience_seconds),
         pause_seconds=settings.route_check_seconds,
         advice=_advice(settings, judge),
+        asked=lambda request, error: metrics.route_checked(judge.name, request.modality, error),
     )
 
 
