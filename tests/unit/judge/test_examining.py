@@ -209,12 +209,12 @@ async def test_while_everything_is_refused_requests_wait_a_little_and_then_do_wi
     asked = len(bench.server.asked)
     bench.clock.now += 10
     assert isinstance(await bench.ask(), RouteWaitsError)
-    assert bench.route.broken() is None
+    assert bench.route.broken("text") is None
     bench.clock.now += 10
     last = await bench.ask()
     assert isinstance(last, BrokenRouteError)
     assert last.reason == "route_refused"
-    assert "scored without" in (bench.route.broken() or "")
+    assert "scored without" in (bench.route.broken("text") or "")
     # Nobody but the examiner asks it.
     assert len(bench.server.asked) == asked
 
@@ -239,7 +239,7 @@ async def test_a_route_that_fails_on_pictures_alone_goes_on_with_text(bench: Ben
     last = await bench.ask(pictures=True)
     assert isinstance(last, BrokenRouteError)
     assert last.reason == "route_blind"
-    assert bench.route.broken() is None
+    assert bench.route.broken("text") is None
     assert await bench.ask() == "{}"
     assert "fails on every picture" in bench.told()
 

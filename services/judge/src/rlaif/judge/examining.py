@@ -173,9 +173,7 @@ class Examiner:
 
     def ended(self, request: CompletionRequest, error: BaseException | None) -> None:
         """A call came back, with an answer (`error` None) or without."""
-        self._under_way -= 1
-        if not isinstance(error, CallTimeoutError):
-            self._waiting_since = self._clock() if self._under_way else None
+        self._came_back(error)
         if error is None:
             self.answered(request)
         elif isinstance(error, ModelError):
@@ -283,18 +281,24 @@ class Examiner:
             error = CallTimeoutError(f"no answer in {deadline:.0f} s")
         except ModelError as failure:
             error = failure
-        except BaseException:
-            self._under_way -= 1
+        except BaseException as failure:
+            self._came_back(failure)
             raise
-        self._under_way -= 1
-        if not isinstance(error, CallTimeoutError):
-            self._waiting_since = self._clock() if self._under_way else None
+        self._came_back(error)
         seconds = self._clock() - started
         if error is None:
             self._note_answer(seconds)
             self.answered(question)
         self._examination.asked(question, error)
         return error
+
+    def _came_back(self, error: BaseException | None) -> None:
+        """Keep the time since when the route owes a sign of life."""
+        self._under_way -= 1
+        if not self._under_way:
+            self._waiting_since = None
+        elif not isinstance(error, CallTimeoutError | asyncio.CancelledError):
+            self._waiting_since = self._clock()
 
     def _doubt(self, modality: Modality, error: ModelError) -> None:
         """Count a failure; after some in a row look, in the background."""

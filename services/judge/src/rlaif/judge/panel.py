@@ -148,7 +148,10 @@ class Panel:
 
     def _see_that_one_is_in_use(self) -> None:
         """A score of nobody's word is no score: with no route left the segments wait."""
-        broken = [self._routes[judge.name].broken() for judge in self._judges]
+        broken = [
+            self._routes[judge.name].broken("pictures" if judge.pictures else "text")
+            for judge in self._judges
+        ]
         if all(broken):
             raise OutageError(f"no judge can be asked: {broken[0]}", _NOBODY_SECONDS)
 

@@ -23,6 +23,7 @@ from rlaif.judge.ports import (
     FaultyReplyError,
     InvalidReplyError,
     LanguageModel,
+    Modality,
     ModelError,
     OutageError,
     RefusedError,
@@ -203,11 +204,9 @@ class Route:
             # The slot is free while this call waits.
             await self._sleep(wait)
 
-    def broken(self) -> str | None:
-        """Why the route is out of use for any request, in one sentence; None when it is not."""
-        if self.examiner is None:
-            return None
-        return self.examiner.broken("text")
+    def broken(self, modality: Modality) -> str | None:
+        """Why the route is out of use for a kind of request, in one sentence; None if it is not."""
+        return self.examiner.broken(modality) if self.examiner is not None else None
 
     def _wait(self, attempt: int, error: ModelError) -> float | None:
         asked = error.retry_after if isinstance(error, OutageError) else None

@@ -169,7 +169,8 @@ def read_completion(body: bytes) -> Answer:
         cached = _whole((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
         engine = reply.get("system_fingerprint") or reply.get("model")
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        raise InvalidReplyError(f"reply is not a chat completion: {error!r}"[:200]) from error
+        beginning = body[:120].decode(errors="replace")
+        raise InvalidReplyError(f"reply is not a chat completion: {beginning!r}") from error
     if not isinstance(text, str) or not _is_text(text):
         raise InvalidReplyError(f"reply has no text in its message; finish_reason {finish!r}"[:200])
     return Answer(

@@ -1,0 +1,61 @@
+"""The whole ring with a judge's route broken for good: it closes, and captures go on."""
+
+import re
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from rlaif.local.ring import CLOSED, Ring
+
+LOOP_SECONDS = 400
+NAMED_SECONDS = 15.0
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("fault", "route", "words"),
+    [
+        ("blind:1", "vision", "fails on every picture"),
+        ("qwen25-32b/400:1", "puzzle", "Invalid model name"),
+    ],
+    ids=["a model that fails on pictures", "a gateway that refuses one model name"],
+)
+def test_the_loop_closes_with_a_broken_route_and_the_route_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, route: str, words: str
+):
+    monkeypatch.setenv("MOCK_LLM_FAULT", fault)
+    ring = Ring(tmp_path)
+    try:
+        ring.wait_for(_up("judge"), seconds=90)
+        began = time.monotonic()
+        while words not in (told := _told(ring, route)):
+            assert time.monotonic() - began < NAMED_SECONDS, f"readyz says {told!r} of {route}"
+        ring.wait_for(CLOSED, seconds=LOOP_SECONDS)
+        before = _captured(ring)
+        ring.wait_for(CLOSED, seconds=LOOP_SECONDS)
+        assert _captured(ring) > before
+        findings = ring.settle_and_check()
+        assert findings.wrong == []
+        assert findings.dead == 0
+    finally:
+        ring.end()
+
+
+def _up(service: str) -> re.Pattern[str]:
+    return re.compile(f"✓ {service} ")
+
+
+def _told(ring: Ring, route: str) -> str:
+    """What readyz says of a judge's route."""
+    answer = httpx.get(f"{ring.where('judge')}/readyz", timeout=10).json()
+    return str(answer["checks"][f"route:{route}"]["detail"])
+
+
+def _captured(ring: Ring) -> float:
+    """Segments captured since the trainer started."""
+    text = httpx.get(f"{ring.where('trainer')}/metrics", timeout=10).text
+    lines = text.splitlines()
+    name = "rlaif_trainer_segments_captured_total"
+    return sum(float(line.split()[-1]) for line in lines if line.startswith(name))
