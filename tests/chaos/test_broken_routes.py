@@ -57,5 +57,5 @@ def _captured(ring: Ring) -> float:
     """Segments captured since the trainer started."""
     text = httpx.get(f"{ring.where('trainer')}/metrics", timeout=10).text
     lines = text.splitlines()
-    name = "rlaif_trainer_segments_captured_total"
+    name = "rlaif_trainer_segments_captured"
     return sum(float(line.split()[-1]) for line in lines if line.startswith(name))
