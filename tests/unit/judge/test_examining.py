@@ -6,7 +6,7 @@ import pytest
 
 from rlaif.judge.breaker import Breaker
 from rlaif.judge.condition import Patience
-from rlaif.judge.examining import REQUEST_ROUNDS, Advice, Examination, Examiner
+from rlaif.judge.examining import REQUEST_ROUNDS, THROTTLED_ROUNDS, Advice, Examination, Examiner
 from rlaif.judge.ports import (
     Answer,
     BrokenRouteError,
@@ -151,6 +151,29 @@ async def test_a_request_that_alone_never_gets_an_answer_is_given_up_after_some_
     assert isinstance(await bench.ask("poison"), FailedRequestError)
     assert sum("poison" in str(request.messages) for request in bench.server.asked) == tries
     assert bench.examiner.check() is None
+
+
+async def test_a_request_that_alone_is_throttled_for_ever_is_given_up_in_the_end(
+    bench: Bench,
+) -> None:
+    error = ThrottledError("HTTP 429: larger than a minute's tokens", None)
+    bench.server.fault = _of("poison", error)
+
+    async def ask_both() -> Any:
+        asked, _ = await asyncio.gather(bench.ask("poison"), bench.ask("other"))
+        return asked
+
+    for _ in range(THROTTLED_ROUNDS - 1):
+        assert await ask_both() is error
+    assert isinstance(await ask_both(), FailedRequestError)
+
+
+async def test_a_server_that_only_wants_fewer_calls_loses_no_request(bench: Bench) -> None:
+    error = ThrottledError("HTTP 429: slow down", 1.0)
+    bench.server.fault = lambda request: error
+    for _ in range(2 * THROTTLED_ROUNDS):
+        assert isinstance(await bench.ask(), ThrottledError | RouteWaitsError)
+        bench.clock.now += 5
 
 
 async def test_a_request_that_is_refused_alone_is_given_up_at_once(bench: Bench) -> None:

@@ -289,3 +289,18 @@ async def test_health_tells_calls_failures_and_the_last_error(
     assert (made.health.calls, made.health.failures) == (2, 1)
     assert made.health.last_error == "connection refused"
     assert made.health.p50_seconds() is not None
+
+
+async def test_what_no_score_waits_for_waits_for_its_turn_and_not_for_a_rest(
+    clock: Clock, route: Callable[..., Route]
+) -> None:
+    made = route(Scripted(), pace=Pace(per_second=1.0, burst=1))
+    await made.complete(REQUEST, failed=Failures(), once=True)
+    await made.complete(REQUEST, failed=Failures(), once=True)
+    assert clock.now == pytest.approx(1.0)
+    held = route(Scripted(ThrottledError("slow down", 4.0)))
+    for _ in range(2):
+        with pytest.raises(OutageError):
+            await held.complete(REQUEST, failed=Failures(), once=True)
+    assert clock.now == pytest.approx(1.0)
+    assert held.health.calls == 1

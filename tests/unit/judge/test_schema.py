@@ -65,6 +65,7 @@ def test_the_schema_asks_for_the_rationale_before_the_levels() -> None:
         json.dumps(GOOD | {"progress": math.inf}),
         json.dumps(GOOD | {"rationale": 7}),
         json.dumps(GOOD | {"rationale": "x" * 601}),
+        json.dumps(GOOD | {"rationale": "half a character: \ud83d"}),
         json.dumps(GOOD | {"score": 2}),
         json.dumps({name: value for name, value in GOOD.items() if name != "dialog"}),
         '{"rationale": "", "progress": 0, "progress": 2, "dialog": 1, "efficiency": 1}',

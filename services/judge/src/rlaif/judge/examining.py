@@ -35,6 +35,9 @@ REQUEST_ROUNDS = 3
 """Rounds of tries after which a request that only ever fails is given up, on a route that is well.
 A round is all tries of one call; between two of them the event waits."""
 
+THROTTLED_ROUNDS = 10
+"""Likewise for one that is answered 429 every time while others get through."""
+
 _DOUBTS = 2
 """Failures in a row after which the route is held to the known question."""
 _SECOND_LOOK_SECONDS = 0.5
@@ -119,6 +122,7 @@ class Examiner:
         self._looking: dict[Modality, asyncio.Task[Trouble | None]] = {}
         self._doubts: dict[Modality, int] = {}
         self._rounds: OrderedDict[str, int] = OrderedDict()
+        self._lost: OrderedDict[str, None] = OrderedDict()
         self._under_way = 0
         self._waiting_since: float | None = None
 
@@ -145,7 +149,7 @@ class Examiner:
         trouble = self._condition.trouble(request.modality)
         if trouble is not None:
             raise self._refusal(trouble, request.modality)
-        if self._rounds and self._rounds.get(self._key(request), 0) >= REQUEST_ROUNDS:
+        if self._lost and self._key(request) in self._lost:
             raise FailedRequestError(f"{self._name} failed on this request before")
 
     async def blame(
@@ -153,7 +157,7 @@ class Examiner:
     ) -> ModelError:
         """What a request that failed since `began` is to end in: its own fault, or the route's."""
         if isinstance(error, ThrottledError):
-            return error
+            return self._throttled(request, error, began)
         trouble = await self.look(request.modality, since=began)
         if trouble is not None:
             return self._refusal(trouble, request.modality)
@@ -161,6 +165,22 @@ class Examiner:
             return error  # another seed may do better
         if not isinstance(error, RefusedError) and self._count_round(request) < REQUEST_ROUNDS:
             return error
+        return self._given_up(request, error)
+
+    def _throttled(
+        self, request: CompletionRequest, error: ThrottledError, began: float
+    ) -> ModelError:
+        # Some servers say 429 to a request that is larger than a whole minute's allowance.
+        if not self._condition.answered_since(request.modality, began):
+            return error
+        if self._count_round(request) < THROTTLED_ROUNDS:
+            return error
+        return self._given_up(request, error)
+
+    def _given_up(self, request: CompletionRequest, error: ModelError) -> FailedRequestError:
+        self._lost[self._key(request)] = None
+        if len(self._lost) > _REMEMBERED:
+            self._lost.popitem(last=False)
         failed = FailedRequestError(f"{self._name} is well and fails on this request: {error}")
         failed.status = error.status
         return failed
@@ -184,8 +204,10 @@ class Examiner:
         before = self._condition.worst()
         self._condition.answered(self._clock(), request.modality)
         self._doubts.pop(request.modality, None)
-        if self._rounds:
-            self._rounds.pop(self._key(request), None)
+        if self._rounds or self._lost:
+            key = self._key(request)
+            self._rounds.pop(key, None)
+            self._lost.pop(key, None)
         if before is not None and self._condition.worst() is None:
             logger.info("route %s answers again", self._name)
 

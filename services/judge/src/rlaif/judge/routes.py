@@ -215,7 +215,7 @@ class Route:
     async def _once(
         self, request: CompletionRequest, failed: FailureHook, once: bool
     ) -> tuple[Answer, float]:
-        patience = 0.0 if once else self._retry.patience_seconds
+        patience = self._retry.patience_seconds
         while True:
             async with self._slots:
                 if self.examiner is not None:
@@ -223,7 +223,8 @@ class Route:
                 wait = self._admit()
                 if not wait:
                     return await self._call(request, failed)
-            if wait > patience:
+            # What no score waits for waits for its turn, and for no route to get well.
+            if wait > patience or (once and self.resting):
                 raise RouteWaitsError(f"route {self.name} rests for {wait:.0f} s", wait)
             patience -= wait
             await self._sleep(wait)

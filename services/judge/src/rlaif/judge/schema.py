@@ -91,8 +91,12 @@ def parse_object(text: str) -> dict[str, Any]:
         raise InvalidAnswerError(f"answer has {len(text)} characters, more than a judge may send")
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        # An escape may stand for half a character, which no record can hold.
+        json.dumps(value, ensure_ascii=False).encode()
     except InvalidAnswerError:
         raise
+    except UnicodeEncodeError as error:
+        raise InvalidAnswerError(f"no text: {str(error)[:120]}") from error
     except (ValueError, RecursionError) as error:
         raise InvalidAnswerError(f"not JSON: {str(error)[:120]}") from error
     if not isinstance(value, dict):
