@@ -272,6 +272,13 @@ async def test_a_wish_for_a_pause_that_is_no_number_is_left_aside(
     assert raised.value.retry_after is None
 
 
+async def test_a_key_that_a_server_repeats_is_told_to_nobody(client: httpx.AsyncClient) -> None:
+    said = b"HTTP/1.1 401 No\r\nContent-Length: 24\r\n\r\nthe key secret is wrong!"
+    async with _raw_server(said) as url:
+        with pytest.raises(RefusedError, match="the key … is wrong!"):
+            await OpenAiModel(client, url, TIMES).complete(_request())
+
+
 async def test_an_endless_error_page_is_read_no_further_than_its_beginning(
     client: httpx.AsyncClient,
 ) -> None:

@@ -188,6 +188,11 @@ def _models(settings: JudgeSettings) -> dict[str, str]:
 
 def _client(settings: JudgeSettings, times: CallTimes, routes: int) -> httpx.AsyncClient:
     key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else None
+    if key is not None and not (key.isascii() and key.isprintable()):
+        raise StartupError(
+            "LLM_API_KEY has characters that no header may hold, such as a line break at its end; "
+            "set it without them"
+        )
     try:
         return http_client(
             api_key=key,

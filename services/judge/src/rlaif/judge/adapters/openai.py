@@ -143,7 +143,7 @@ class OpenAiModel:
     def _check_status(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         if status == 200:
             return
-        detail = f"HTTP {status}: {body[:_DETAIL_BYTES].decode(errors='replace')}"
+        detail = f"HTTP {status}: {self._without_key(body[:_DETAIL_BYTES])}"
         retry_after = _seconds(headers.get("retry-after"))
         if status == 429:
             raise ThrottledError(detail, retry_after, status=status)
@@ -151,6 +151,12 @@ class OpenAiModel:
             raise UnavailableError(detail, retry_after, status=status)
         # Also a redirect: another address is for people to set.
         raise RefusedError(detail, status)
+
+    def _without_key(self, body: bytes) -> str:
+        """What the server said; some repeat the key that they refuse, and all may read this."""
+        key = self._client.headers.get("authorization", "").removeprefix("Bearer ")
+        said = body.decode(errors="replace")
+        return said.replace(key, "…") if key else said
 
 
 def read_completion(body: bytes) -> Answer:
