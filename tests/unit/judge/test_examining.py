@@ -289,7 +289,7 @@ async def test_a_broken_route_is_asked_more_and_more_seldom(bench: Bench) -> Non
     await eventually(lambda: bench.clock.now > 3600, "an hour passes")
     running.cancel()
     # A look takes four questions, picture and text twice each, and comes every 30 s in the end.
-    assert len(bench.server.asked) < 4 * (bench.clock.now / 30 + 40)
+    assert len(bench.server.asked) < 4 * (bench.clock.now / 30 + 80)
 
 
 async def test_a_bug_in_a_look_does_not_end_the_looking(bench: Bench) -> None:

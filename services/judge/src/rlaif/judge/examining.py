@@ -42,6 +42,8 @@ _DOUBTS = 2
 """Failures in a row after which the route is held to the known question."""
 _SECOND_LOOK_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0
+_LONGEST_WAIT_SECONDS = 4.0
+"""After which an event comes back to ask; short, so that the end of a trouble is noticed."""
 _SILENT_SECONDS = 8.0
 """Silence that is told. With the pause between two looks it is below 15 s."""
 _REMEMBERED = 1000
@@ -230,7 +232,7 @@ class Examiner:
             return least
         asked = trouble.error.retry_after if isinstance(trouble.error, OutageError) else None
         age = self._clock() - trouble.since
-        return max(least, asked or 0.0, min(_LONGEST_PAUSE_SECONDS, age / 10))
+        return max(least, asked or 0.0, min(_LONGEST_PAUSE_SECONDS, age / 30))
 
     async def look(self, modality: Modality, *, since: float) -> Trouble | None:
         """How the route is for requests of a kind; asks unless it answered one since then."""
@@ -351,8 +353,8 @@ class Examiner:
         reason = self._condition.broken(now, modality)
         if reason is not None:
             return BrokenRouteError(self._told(trouble), reason)
-        # The longer it lasts the more seldom an event comes to ask.
-        return RouteWaitsError(self._told(trouble), (now - trouble.since) / 4)
+        wait = min(_LONGEST_WAIT_SECONDS, (now - trouble.since) / 4)
+        return RouteWaitsError(self._told(trouble), wait)
 
     def _told(self, trouble: Trouble) -> str:
         url, model = self._advice.url, self._advice.model
