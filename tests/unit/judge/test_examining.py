@@ -6,7 +6,7 @@ import pytest
 
 from rlaif.judge.breaker import Breaker
 from rlaif.judge.condition import Patience
-from rlaif.judge.examining import REQUEST_ROUNDS, THROTTLED_ROUNDS, Advice, Examination, Examiner
+from rlaif.judge.examining import REQUEST_ROUNDS, THROTTLED_ROUNDS, Examination, Examiner
 from rlaif.judge.ports import (
     Answer,
     BrokenRouteError,
@@ -21,6 +21,7 @@ from rlaif.judge.ports import (
     UnavailableError,
 )
 from rlaif.judge.routes import RetryPolicy, Route
+from rlaif.judge.trouble_words import Advice
 from rlaif.testing.waiting import eventually
 
 PICTURE = [{"type": "image_url", "image_url": {"url": "data:"}}]

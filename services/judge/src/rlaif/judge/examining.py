@@ -8,12 +8,11 @@ shown pictures, with a strip; what is answered does not matter here and counts f
 import asyncio
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from rlaif.judge.cache import request_key
 from rlaif.judge.condition import Condition, Patience, Trouble
+from rlaif.judge.lost_requests import LostRequests
 from rlaif.judge.ports import (
     BrokenRouteError,
     CallTimeoutError,
@@ -28,6 +27,8 @@ from rlaif.judge.ports import (
     RouteWaitsError,
     ThrottledError,
 )
+from rlaif.judge.silence import Silence
+from rlaif.judge.trouble_words import Advice, silence_sentence, trouble_sentence
 
 logger = logging.getLogger(__name__)
 
@@ -46,22 +47,6 @@ _LONGEST_WAIT_SECONDS = 4.0
 """After which an event comes back to ask; short, so that the end of a trouble is noticed."""
 _SILENT_SECONDS = 8.0
 """Silence that is told. With the pause between two looks it is below 15 s."""
-_REMEMBERED = 1000
-
-
-@dataclass(frozen=True)
-class Advice:
-    """What a person would look at when a route is in trouble: names of settings.
-
-    Attributes:
-        url: Where its address is set.
-        model: Where its model is named.
-        lost: The criteria that are not judged without it.
-    """
-
-    url: str = "LLM_BASE_URL"
-    model: str = "the model's name"
-    lost: str = "its criteria"
 
 
 @dataclass(frozen=True)
@@ -115,7 +100,6 @@ class Examiner:
         self._examination = examination
         self._questions = examination.questions
         self._condition = Condition(examination.patience)
-        self._advice = examination.advice
         self._deadline = deadline
         self._slowest = slowest
         self._note_answer = answered
@@ -123,10 +107,8 @@ class Examiner:
         self._sleep = sleep
         self._looking: dict[Modality, asyncio.Task[Trouble | None]] = {}
         self._doubts: dict[Modality, int] = {}
-        self._rounds: OrderedDict[str, int] = OrderedDict()
-        self._lost: OrderedDict[str, None] = OrderedDict()
-        self._under_way = 0
-        self._waiting_since: float | None = None
+        self._requests = LostRequests(name)
+        self._silence = Silence()
 
     @property
     def condition(self) -> Condition:
@@ -151,7 +133,7 @@ class Examiner:
         trouble = self._condition.trouble(request.modality)
         if trouble is not None:
             raise self._refusal(trouble, request.modality)
-        if self._lost and self._key(request) in self._lost:
+        if request in self._requests:
             raise FailedRequestError(f"{self._name} failed on this request before")
 
     async def blame(
@@ -165,7 +147,7 @@ class Examiner:
             return self._refusal(trouble, request.modality)
         if isinstance(error, InvalidReplyError):
             return error  # another seed may do better
-        if not isinstance(error, RefusedError) and self._count_round(request) < REQUEST_ROUNDS:
+        if not isinstance(error, RefusedError) and self._requests.failed(request) < REQUEST_ROUNDS:
             return error
         return self._given_up(request, error)
 
@@ -175,27 +157,23 @@ class Examiner:
         # Some servers say 429 to a request that is larger than a whole minute's allowance.
         if not self._condition.answered_since(request.modality, began):
             return error
-        if self._count_round(request) < THROTTLED_ROUNDS:
+        if self._requests.failed(request) < THROTTLED_ROUNDS:
             return error
         return self._given_up(request, error)
 
     def _given_up(self, request: CompletionRequest, error: ModelError) -> FailedRequestError:
-        self._lost[self._key(request)] = None
-        if len(self._lost) > _REMEMBERED:
-            self._lost.popitem(last=False)
+        self._requests.give_up(request)
         failed = FailedRequestError(f"{self._name} is well and fails on this request: {error}")
         failed.status = error.status
         return failed
 
     def began(self) -> None:
         """A call goes out."""
-        self._under_way += 1
-        if self._waiting_since is None:
-            self._waiting_since = self._clock()
+        self._silence.called(self._clock())
 
     def ended(self, request: CompletionRequest, error: BaseException | None) -> None:
         """A call came back, with an answer (`error` None) or without."""
-        self._came_back(error)
+        self._silence.ended(self._clock(), error)
         if error is None:
             self.answered(request)
         elif isinstance(error, ModelError):
@@ -206,10 +184,7 @@ class Examiner:
         before = self._condition.worst()
         self._condition.answered(self._clock(), request.modality)
         self._doubts.pop(request.modality, None)
-        if self._rounds or self._lost:
-            key = self._key(request)
-            self._rounds.pop(key, None)
-            self._lost.pop(key, None)
+        self._requests.answered(request)
         if before is not None and self._condition.worst() is None:
             logger.info("route %s answers again", self._name)
 
@@ -256,13 +231,10 @@ class Examiner:
         trouble = self._condition.worst()
         if trouble is not None:
             return self._told(trouble)
-        silent = self._silent_seconds()
-        if silent is None:
+        silent = self._silence.seconds(self._clock())
+        if silent is None or silent <= max(_SILENT_SECONDS, 2 * (self._slowest() or 0.0)):
             return None
-        return (
-            f"{self._name} has not answered for {silent:.0f} s; is its server overloaded or hung? "
-            "See its log"
-        )
+        return silence_sentence(self._name, silent)
 
     async def _look_at_all(self) -> None:
         # Who answers pictures answers text, so the harder question comes first.
@@ -306,23 +278,15 @@ class Examiner:
         except ModelError as failure:
             error = failure
         except BaseException as failure:
-            self._came_back(failure)
+            self._silence.ended(self._clock(), failure)
             raise
-        self._came_back(error)
+        self._silence.ended(self._clock(), error)
         seconds = self._clock() - started
         if error is None:
             self._note_answer(seconds)
             self.answered(question)
         self._examination.asked(question, error)
         return error
-
-    def _came_back(self, error: BaseException | None) -> None:
-        """Keep the time since when the route owes a sign of life."""
-        self._under_way -= 1
-        if not self._under_way:
-            self._waiting_since = None
-        elif not isinstance(error, CallTimeoutError | asyncio.CancelledError):
-            self._waiting_since = self._clock()
 
     def _doubt(self, modality: Modality, error: ModelError) -> None:
         """Count a failure; after some in a row look, in the background."""
@@ -337,17 +301,6 @@ class Examiner:
         if self._condition.trouble(modality) is None and (task is None or task.done()):
             self._looking[modality] = asyncio.ensure_future(self._look(modality))
 
-    def _count_round(self, request: CompletionRequest) -> int:
-        key = self._key(request)
-        rounds = self._rounds.pop(key, 0) + 1
-        self._rounds[key] = rounds
-        if len(self._rounds) > _REMEMBERED:
-            self._rounds.popitem(last=False)
-        return rounds
-
-    def _key(self, request: CompletionRequest) -> str:
-        return request_key(request, route=self._name)
-
     def _refusal(self, trouble: Trouble, modality: Modality) -> OutageError | BrokenRouteError:
         now = self._clock()
         reason = self._condition.broken(now, modality)
@@ -357,32 +310,5 @@ class Examiner:
         return RouteWaitsError(self._told(trouble), wait)
 
     def _told(self, trouble: Trouble) -> str:
-        url, model = self._advice.url, self._advice.model
-        if trouble.blind:
-            why = f"{self._name} answers text and fails on every picture: {trouble.error}"
-            return f"{why}; check {model} and {url}, the model must see pictures. {self._cost()}"
-        if isinstance(trouble.error, ThrottledError):
-            why = f"{self._name} answers nothing but 429: {trouble.error}"
-            return f"{why}; is a quota used up? Or set JUDGE_LLM_CALLS_PER_SECOND. {self._cost()}"
-        if trouble.kind == "down":
-            why = f"{self._name} does not answer: {trouble.error}"
-            return f"{why}; is the server up, and {url} right? {self._cost()}"
-        why = f"{self._name} refuses every call: {trouble.error}"
-        return f"{why}; check {self._what_to_check(trouble)}. {self._cost()}"
-
-    def _cost(self) -> str:
-        """What the trouble costs now."""
-        if self._condition.broken(self._clock(), "pictures") is None:
-            return f"Segments that need it for {self._advice.lost} wait"
-        return f"Segments are scored without its word on {self._advice.lost}"
-
-    def _what_to_check(self, trouble: Trouble) -> str:
-        status = trouble.error.status
-        url, model = self._advice.url, self._advice.model
-        return f"LLM_API_KEY, {url}, {model}" if status in (401, 403) else f"{model}, {url}"
-
-    def _silent_seconds(self) -> float | None:
-        if self._waiting_since is None or not self._under_way:
-            return None
-        silent = self._clock() - self._waiting_since
-        return silent if silent > max(_SILENT_SECONDS, 2 * (self._slowest() or 0.0)) else None
+        waits = self._condition.broken(self._clock(), "pictures") is None
+        return trouble_sentence(self._name, trouble, self._examination.advice, waited_for=waits)

@@ -15,7 +15,7 @@ from rlaif.judge.breaker import Breaker
 from rlaif.judge.cache import AnswerCache
 from rlaif.judge.condition import Patience
 from rlaif.judge.consumers import ScoringRules
-from rlaif.judge.examining import Advice, Examination, Examiner
+from rlaif.judge.examining import Examination, Examiner
 from rlaif.judge.identity import judge_config_id
 from rlaif.judge.judges import JUDGES, Judge, with_models
 from rlaif.judge.keeper import CanaryKeeper, known_questions
@@ -26,6 +26,7 @@ from rlaif.judge.panel_file import PanelFileError, read_panel
 from rlaif.judge.ports import LanguageModel
 from rlaif.judge.routes import Deadlines, RetryPolicy, Route
 from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.trouble_words import Advice
 from rlaif.service.cli import StartupError
 
 EVIDENCE_TOKENS = 700
