@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request, Response
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.telemetry import ServiceHealth
 from rlaif.judge.settings import JudgeSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
@@ -91,6 +92,19 @@ async def _named(client: httpx.AsyncClient, route: str, words: str) -> str:
     return found
 
 
+async def _told_to_the_page(bus: Bus, route: str, words: str) -> None:
+    """Wait for the reading that the page shows."""
+    subscription = await bus.client.subscribe(ServiceHealth.SUBJECT)
+    try:
+        async with asyncio.timeout(NAMED_SECONDS):
+            async for message in subscription.messages:
+                health = ServiceHealth.model_validate_json(message.data)
+                if health.service == "judge" and words in (health.checks[f"route:{route}"] or ""):
+                    return
+    finally:
+        await subscription.unsubscribe()
+
+
 async def _ready(client: httpx.AsyncClient) -> None:
     async def ready() -> bool:
         return (await client.get("/readyz")).status_code == 200
@@ -109,6 +123,7 @@ async def test_a_model_that_fails_on_pictures_is_named_and_holds_nothing_up(
     client = await start_judge(**AS_DELIVERED, audit_share=1.0, wait=False)
     await bench.export()
     detail = await _named(client, "vision", "fails on every picture")
+    await _told_to_the_page(bench.bus, "vision", detail[:40])
     assert time.monotonic() - began < NAMED_SECONDS
     assert "HTTP 500" in detail
     assert "JUDGE_VISION_MODEL (qwen25-vl-32b)" in detail
@@ -141,6 +156,7 @@ async def test_a_gateway_that_refuses_one_model_name_costs_only_its_criteria_and
     detail = await _named(client, "puzzle", "refuses every call")
     assert "Invalid model name passed in model=qwen25-32b" in detail
     assert "JUDGE_PUZZLE_MODEL (qwen25-32b)" in detail
+    await _told_to_the_page(bench.bus, "puzzle", "Invalid model name")
     for record in await bench.all_scored():
         assert record.abstentions["puzzle"] == "route_refused"
         assert {"progress", "efficiency", "novelty"} <= set(record.criteria)
