@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -272,6 +273,22 @@ async def test_one_failed_picture_of_a_route_that_sees_is_no_blindness(bench: Be
     bench.server.fault = _of("poison", DOWN)
     assert await bench.ask("poison", pictures=True) is DOWN
     assert bench.examiner.check() is None
+
+
+async def test_a_route_that_hung_is_asked_again_without_a_further_pause(bench: Bench) -> None:
+    times: list[float] = []
+
+    async def hang() -> None:
+        times.append(bench.clock.now)
+        bench.clock.now += 5.0
+
+    bench.server.wait = hang
+    bench.server.fault = lambda request: CallTimeoutError("no answer")
+    running = asyncio.create_task(bench.examiner.run())
+    await eventually(lambda: len(times) > 4, "it was asked some times")
+    running.cancel()
+    # The picture and the text at first, then one question a look.
+    assert [later - before for before, later in pairwise(times[:4])] == [5.0, 5.5, 5.5]
 
 
 async def test_a_mended_route_is_noticed_without_a_restart(bench: Bench) -> None:

@@ -43,7 +43,7 @@ _DOUBTS = 2
 """Failures in a row after which the route is held to the known question."""
 _SECOND_LOOK_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0
-_LONGEST_WAIT_SECONDS = 4.0
+_LONGEST_WAIT_SECONDS = 3.0
 """After which an event comes back to ask; short, so that the end of a trouble is noticed."""
 _SILENT_SECONDS = 8.0
 """Silence that is told. With the pause between two looks it is below 15 s."""
@@ -191,6 +191,7 @@ class Examiner:
     async def run(self, *, at_start: bool = True) -> None:
         """Look at the start, unless not wanted, and again and again while there is trouble."""
         while True:
+            began = self._clock()
             unknown = at_start and not self._condition.known
             if unknown or self._condition.worst() is not None:
                 try:
@@ -198,7 +199,9 @@ class Examiner:
                 except Exception:
                     # Whatever it is, the route must be looked at again.
                     logger.exception("route %s cannot be examined", self._name)
-            await self._sleep(self._pause())
+            # A question that hung has taken its part of the pause already.
+            took = self._clock() - began
+            await self._sleep(max(_SECOND_LOOK_SECONDS, self._pause() - took))
 
     def _pause(self) -> float:
         """Seconds until the next look."""
@@ -242,6 +245,11 @@ class Examiner:
         await self.look(modality, since=self._clock())
 
     async def _look(self, modality: Modality) -> Trouble | None:
+        # Where text fails there is no need to wait for what becomes of a picture.
+        if modality == "pictures" and self._condition.trouble("text") is not None:
+            trouble = await self._look("text")
+            if trouble is not None:
+                return trouble
         error = await self._ask_twice(modality)
         if error is None:
             return None

@@ -36,7 +36,7 @@ AUDIT_SECONDS = 30.0
 """For how long a score that is ready may wait for the audit of its segment."""
 
 _REPAIR_SEED = 1000
-_NOBODY_SECONDS = 4.0
+_NOBODY_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
