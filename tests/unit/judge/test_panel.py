@@ -194,7 +194,7 @@ async def test_what_needs_no_judge_is_scored_with_every_route_out_of_use() -> No
     _out_of_use(panel, fakes, "state", "puzzle", "vision", reason="route_down")
     decided = dict.fromkeys(["progress", "dialog", "efficiency", "puzzle", "novelty"], 1)
     found = await panel.judge(Case({"rooms": {}}, None, decided), Calls())
-    assert {score.value for score in found.results.values()} == {0.5}  # type: ignore[union-attr]  # all are scores
+    assert {score.value for score in found.results.values()} == {0.5}
 
 
 @pytest.mark.parametrize(
