@@ -7,6 +7,7 @@ only an audit asks for is asked once and never waited for.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -37,6 +38,8 @@ AUDIT_SECONDS = 30.0
 
 _REPAIR_SEED = 1000
 _NOBODY_SECONDS = 3.0
+_TOGETHER_SECONDS = 40.0
+"""After a time with nobody to ask: what routes may take to be found well, all of them."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,7 @@ class Panel:
         self._policy = policy
         self._cache = cache or AnswerCache(256)
         self._distrusted = distrusted
+        self._nobody_at = float("-inf")
 
     async def judge(self, case: Case, called: CallHook) -> Findings:
         """Ask for all votes and count them.
@@ -152,8 +156,13 @@ class Panel:
             self._routes[judge.name].broken("pictures" if judge.pictures else "text")
             for judge in self._judges
         ]
+        now = time.monotonic()
         if all(broken):
+            self._nobody_at = now
             raise OutageError(f"no judge can be asked: {broken[0]}", _NOBODY_SECONDS)
+        if any(broken) and now - self._nobody_at < _TOGETHER_SECONDS:
+            # They get well one after the other, as each is looked at.
+            raise OutageError("the judges are coming back", _NOBODY_SECONDS)
 
     async def _votes(
         self, judges: list[Judge], case: Case, called: CallHook
