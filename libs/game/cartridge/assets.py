@@ -11,6 +11,7 @@ from pathlib import Path
 SHADES = {".": 0, ":": 1, "o": 2, "#": 3}
 PLACES = ("spring", "summer", "autumn", "winter", "indoors", "dungeon", "cave")
 BG_TILES, TEXT_TILES, OBJ_TILES = 256, 128, 256  # what fits into video memory
+LEVELS = 5  # steps from full brightness to black; must equal BLACK in src/video.c
 FLIP_X, FLIP_Y = 0x20, 0x40
 
 
@@ -86,9 +87,9 @@ def _array(name: str, data, per_line: int = 16) -> str:
 
 
 def _palettes(path: Path) -> tuple[bytes, bytes]:
-    """Background colours [7 places][4 levels][64], sprite colours [4 levels][64].
+    """Background colours [7 places][6 levels][64], sprite colours [6 levels][64].
 
-    The levels are full brightness, 2/3, 1/3 and black. The places are the four
+    The levels are full brightness, then 4/5 to 0/5, which is black. The places are the four
     seasons of the overworld, houses, the dungeon and caves; one without a line
     of its own for a palette takes the "bg" one.
     """
@@ -105,11 +106,11 @@ def _palettes(path: Path) -> tuple[bytes, bytes]:
         for n in range(8):
             colours = table[kind, n] if (kind, n) in table else table["bg", n]
             for r, g, b in colours:
-                r, g, b = ((c >> 3) * level // 3 for c in (r, g, b))
+                r, g, b = ((c >> 3) * level // LEVELS for c in (r, g, b))
                 out += (r | g << 5 | b << 10).to_bytes(2, "little")
         return bytes(out)
 
-    levels = (3, 2, 1, 0)
+    levels = range(LEVELS, -1, -1)
     background = b"".join(level_bytes(s, level) for s in PLACES for level in levels)
     return background, b"".join(level_bytes("obj", level) for level in levels)
 

@@ -13,8 +13,8 @@ from rlaif.game.encoder import encode
 from rlaif.game.predicates import has_control
 from rlaif.game.state import decode
 
-WALKS, STEPS_A_WALK = 75, 8
-"""A walk of 32 pixels is long enough to leave the middle of a room; 75 of them leave the room."""
+WALKS, STEPS_A_WALK = 150, 8
+"""A walk of 32 pixels is long enough to leave the middle of a room; 150 of them leave the room."""
 
 
 @pytest.fixture

@@ -1,23 +1,43 @@
 ; Start-up code, interrupt vectors, the cartridge header and the few routines
 ; that must be quick enough to finish inside one vertical blank.
 ;
-; Only the vertical-blank interrupt is enabled, and its handler does nothing:
-; its whole purpose is to wake the HALT in _frame_sync.
+; The vertical-blank interrupt only wakes the HALT in _frame_sync. During a
+; scroll one more comes before screen line 16, where the status bar ends: from
+; there on the room is drawn, at the place that split_x and split_y say.
 
 	.module crt0
 	.globl	_main
 	.globl	_oam_dirty
-	.globl	_vq_len
+	.globl	_bg_from
+	.globl	_bg_to
+	.globl	_bg_map
+	.globl	_split_x
+	.globl	_split_y
 	.globl	_far_bank
 	.globl	_far_len
 
-	VQ_BUF    = 0xC300	; must equal VQ_BUF in ram.h
+	LCDC_ROOM = 0x87	; must equal LCDC_REST in hw.h
 	STACK_TOP = 0xC5B0	; first byte of the save-file image, which must stay clear
 	DMA_CODE  = 0xFF80
 
 	.area	_HEADER (ABS)
 
 	.org	0x0040
+	reti
+
+	.org	0x0048
+	push	af
+line_end:
+	ldh	a, (0x41)	; line 15 is done when its horizontal blank begins
+	and	a, #3
+	jr	NZ, line_end
+	ld	a, (_split_x)
+	ldh	(0x43), a
+	ld	a, (_split_y)
+	ldh	(0x42), a
+	ld	a, #LCDC_ROOM
+	ldh	(0x40), a
+	pop	af
 	reti
 
 	.org	0x0100
@@ -65,6 +85,8 @@ copy_dma:
 	inc	a
 	ldh	(0xFF), a	; vertical blank only
 	ld	(0x2000), a	; ROM bank 1, where most of the code lies
+	ld	a, #0x0A
+	ld	(0x0000), a	; cartridge RAM: the picture that frame_sync sends
 	ei
 	call	_main
 	jr	.
@@ -90,66 +112,93 @@ dma_end:
 	.area	_CODE
 
 ; void frame_sync(void)
-; Sleep until vertical blank, then send the sprite table (if it changed) and
-; the queued background tiles to video memory. A full queue leaves no time for
-; the sprites in the same blank; they then follow in the next one.
+; Sleep until vertical blank, then send what changed: the sprite table, and the
+; rows bg_from to bg_to (excluded; 0: none) of the picture in cartridge RAM to
+; the background map bg_map. Up to 20 rows and the sprites fit into one blank.
 _frame_sync::
 	halt
 	nop
-	ld	a, (_vq_len)
-	cp	a, #28
-	jr	NC, no_dma
+	ldh	a, (0x44)
+	cp	a, #144
+	jr	C, _frame_sync	; woken by the split of a scroll
 	ld	hl, #_oam_dirty
 	ld	a, (hl)
 	or	a, a
-	jr	Z, no_dma
+	jr	Z, no_sprites
 	ld	(hl), #0
 	call	DMA_CODE
-no_dma:
-	ld	a, (_vq_len)
+no_sprites:
+	ld	hl, #_bg_to
+	ld	a, (hl)
 	or	a, a
 	ret	Z
-	ld	b, a
-	ld	de, #VQ_BUF
-flush:
-	ld	a, (de)
-	inc	e
-	ld	l, a
-	ld	a, (de)
-	inc	e
-	ld	h, a
-	xor	a, a
-	ldh	(0x4F), a	; tile number in VRAM bank 0 ...
-	ld	a, (de)
-	inc	e
-	ld	(hl), a
+	ld	(hl), #0
+	ld	hl, #_bg_from
+	sub	a, (hl)
+	add	a, a
+	dec	a
+	ld	b, a		; blocks of 16 bytes, less one
+	ld	a, (hl)
+	ld	(hl), #32
+	swap	a
+	rlca
+	ld	c, a
+	and	a, #3
+	ld	d, a
+	ld	a, c
+	and	a, #0xE0
+	ld	e, a		; de: the first byte's place in a map
 	ld	a, #1
-	ldh	(0x4F), a	; ... attributes in bank 1
-	ld	a, (de)
-	inc	e
-	ld	(hl), a
-	dec	b
-	jr	NZ, flush
+	ldh	(0x4F), a
+	ld	hl, #0xA400	; attributes to VRAM bank 1 ...
+	call	send
 	xor	a, a
 	ldh	(0x4F), a
-	ld	(_vq_len), a
+	ld	hl, #0xA000	; ... tile numbers to bank 0
+send:
+	ld	a, h
+	or	a, d
+	ldh	(0x51), a
+	ld	a, e
+	ldh	(0x52), a
+	ldh	(0x54), a
+	ld	a, (_bg_map)
+	or	a, d
+	ldh	(0x53), a
+	ld	a, b
+	ldh	(0x55), a
 	ret
 
-; void pal_load_bg(const uint8_t *colours), void pal_load_obj(...)
-; 64 bytes each; both together would not fit into one vertical blank.
-_pal_load_bg::
+; void pal_load(const uint8_t *colours)
+; 64 bytes of background colours, then 64 of the sprites'. Only right after
+; vertical blank began, in a frame that sends no rows.
+_pal_load::
+	ld	h, d
+	ld	l, e
 	ld	c, #0x68
-	jr	pal_half
-_pal_load_obj::
+	call	pal_half
 	ld	c, #0x6A
 pal_half:
 	ld	a, #0x80
 	ldh	(c), a
 	inc	c
-	ld	b, #64
+	ld	b, #8
 pal_copy:
-	ld	a, (de)
-	inc	de
+	ld	a, (hl+)
+	ldh	(c), a
+	ld	a, (hl+)
+	ldh	(c), a
+	ld	a, (hl+)
+	ldh	(c), a
+	ld	a, (hl+)
+	ldh	(c), a
+	ld	a, (hl+)
+	ldh	(c), a
+	ld	a, (hl+)
+	ldh	(c), a
+	ld	a, (hl+)
+	ldh	(c), a
+	ld	a, (hl+)
 	ldh	(c), a
 	dec	b
 	jr	NZ, pal_copy
@@ -173,4 +222,24 @@ far_loop:
 	jr	NZ, far_loop
 	ld	a, #1
 	ld	(0x2000), a
+	ret
+
+; void wipe(object_t *slot)
+; Clear the 64 bytes of a slot.
+_wipe::
+	ld	h, d
+	ld	l, e
+	xor	a, a
+	ld	b, #8
+wipe_some:
+	ld	(hl+), a
+	ld	(hl+), a
+	ld	(hl+), a
+	ld	(hl+), a
+	ld	(hl+), a
+	ld	(hl+), a
+	ld	(hl+), a
+	ld	(hl+), a
+	dec	b
+	jr	NZ, wipe_some
 	ret

@@ -31,7 +31,6 @@ static void game_over_screen(void) {
     wGameOverScreenTrigger = 1;
     sprite_begin();
     sprite_end();
-    frame();
     clear_rows(2, 18);
     put_text(7, 5, "GAME OVER");
     put_text(10, 2, "The valley waits.");

@@ -10,8 +10,8 @@
 
 /* crt0.s */
 void frame_sync(void);
-void pal_load_bg(const uint8_t *colours);
-void pal_load_obj(const uint8_t *colours);
+void pal_load(const uint8_t *colours);
+void wipe(object_t *slot);
 void far_copy(uint8_t *to, const uint8_t *from);
 
 /* far.c: rooms, texts and pictures lie in ROM banks of their own */
@@ -21,12 +21,16 @@ extern uint8_t far_bank, far_len;
 void read_rooms(void *to, const void *from, uint8_t n);
 void read_art(void *to, const void *from, uint8_t n);
 
-/* video.c: background queue, sprite table, fades */
+/* video.c: background, sprite table, fades */
 #define ATTR_TEXT 0x0F /* palette 7, tiles in VRAM bank 1 */
-extern uint8_t oam_dirty, vq_len;
+#define MAP_SCREEN 0x98 /* high byte of the background map that is shown ... */
+#define MAP_BAR    0x9C /* ... and of the one that shows the status bar during a scroll */
+extern uint8_t oam_dirty, bg_from, bg_to, bg_map;
+extern uint8_t split_x, split_y;
 extern uint8_t hide_from, hide_to; /* screen rows where no sprite is drawn */
 void video_init(void);
-void vq_put(uint8_t row, uint8_t col, uint8_t tile, uint8_t attr);
+void bg_changed(uint8_t from, uint8_t to);
+void bg_put(uint8_t row, uint8_t col, uint8_t tile, uint8_t attr);
 void put_text(uint8_t row, uint8_t col, const char *s);
 void put_number(uint8_t row, uint8_t col, uint8_t bcd);
 void put_digit(uint8_t row, uint8_t col, uint8_t digit);
@@ -34,6 +38,10 @@ void clear_rows(uint8_t from, uint8_t to);
 void sprite_begin(void);
 void sprite16(uint8_t y, uint8_t x, uint8_t tile, uint8_t attr);
 void sprite_end(void);
+extern uint8_t sprite_dy, sprite_dx; /* added to every place */
+void sprite_objects(void);
+void sprites_keep(void);
+void sprites_scroll(uint8_t dir, uint8_t left, uint8_t step);
 void fade_out(void);
 void fade_in(void);
 
@@ -54,7 +62,9 @@ extern uint8_t room_beyond[4]; /* is there a room over this edge? */
 uint8_t *room_flags(void);
 void room_load(uint8_t group, uint8_t id);
 void room_draw(void);
+void room_index(void);
 void room_draw_cell(uint8_t pos);
+void room_draw_at(uint8_t pos, uint8_t row, uint8_t col);
 void room_draw_rows(uint8_t from, uint8_t to);
 void room_set_tile(uint8_t pos, uint8_t index);
 void room_change(uint8_t pos, uint8_t index);
@@ -87,6 +97,7 @@ void player_update(void);
 void player_walls(void);
 void player_tile(void);
 void player_draw(void);
+extern uint8_t walk_clock; /* moves his legs */
 void player_hurt(uint8_t quarters, uint8_t angle);
 uint8_t facing_pos(void);
 /* terrain.c: water, holes, jumps */

@@ -30,7 +30,7 @@ static void draw_hearts(void) {
     for (i = 0; i < wLinkMaxHealth; i += 4) {
         q = left > 4 ? 4 : left;
         left -= q;
-        vq_put(0, 1 + (i >> 2), ICON_HEART0 + q, ATTR_TEXT);
+        bg_put(0, 1 + (i >> 2), ICON_HEART0 + q, ATTR_TEXT);
     }
     shown_health = wLinkHealth;
     shown_max = wLinkMaxHealth;
@@ -64,11 +64,11 @@ void hud_update(void) {
     }
     if (wInventoryB != shown_b) {
         shown_b = wInventoryB;
-        vq_put(1, 15, item_icon(shown_b), ATTR_TEXT);
+        bg_put(1, 15, item_icon(shown_b), ATTR_TEXT);
     }
     if (wInventoryA != shown_a) {
         shown_a = wInventoryA;
-        vq_put(1, 18, item_icon(shown_a), ATTR_TEXT);
+        bg_put(1, 18, item_icon(shown_a), ATTR_TEXT);
     }
 }
 
@@ -76,8 +76,8 @@ void hud_update(void) {
 void hud_redraw(void) {
     clear_rows(0, 2);
     put_text(1, 1, room_name);
-    vq_put(0, 12, ICON_KEY, ATTR_TEXT);
-    vq_put(0, 15, ICON_COIN, ATTR_TEXT);
+    bg_put(0, 12, ICON_KEY, ATTR_TEXT);
+    bg_put(0, 15, ICON_COIN, ATTR_TEXT);
     put_text(1, 14, "B");
     put_text(1, 17, "A");
     shown_keys = shown_a = shown_b = 0xFF;

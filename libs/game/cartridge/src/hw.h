@@ -10,6 +10,10 @@
 #define rLCDC HW8(0xFF40)
 #define rSCY  HW8(0xFF42)
 #define rSCX  HW8(0xFF43)
+#define rIF   HW8(0xFF0F) /* interrupts that wait */
+#define rSTAT HW8(0xFF41)
+#define rLYC  HW8(0xFF45) /* line at which rSTAT interrupts */
+#define rIE   HW8(0xFFFF) /* interrupts that are taken */
 #define rVBK  HW8(0xFF4F) /* video memory bank */
 #define rSVBK HW8(0xFF70) /* work RAM bank at 0xD000 */
 
@@ -17,6 +21,13 @@
 #define LCDC_OBJ16 0x04
 #define LCDC_OBJ   0x02
 #define LCDC_BG    0x01
+#define LCDC_MAP1  0x08 /* background map 0x9C00 */
+#define LCDC_REST  (LCDC_ON | LCDC_OBJ16 | LCDC_OBJ | LCDC_BG)
+#define LCDC_BAR   (LCDC_ON | LCDC_OBJ16 | LCDC_BG | LCDC_MAP1) /* lines 0-15 of a scroll */
+
+#define INT_VBLANK 0x01
+#define INT_STAT   0x02
+#define STAT_LYC   0x40
 
 /* Attribute bits of sprites and background tiles */
 #define OBJ_BANK1 0x08

@@ -52,6 +52,7 @@ static void new_file(void) {
 void scene_draw(void) {
     sprite_begin();
     player_draw();
+    sprite_objects();
     objects_draw();
     sprite_end();
 }
@@ -62,6 +63,7 @@ void main(void) {
     video_init();
     title_run();
     new_file();
+    room_index();
     dungeon_layout_init();
     wGameState = 2;
     room_warp(START_GROUP, START_ROOM, START_POS);

@@ -62,7 +62,7 @@ static void draw_frame(void) {
         frame_line(row, 0, 20, ICON_BOX_L);
     frame_line(17, 0, 20, ICON_BOX_BL);
     for (col = 1; col < 19; col++)
-        vq_put(12, col, ICON_BOX_T, ATTR_TEXT);
+        bg_put(12, col, ICON_BOX_T, ATTR_TEXT);
 }
 
 /* What is on the buttons is drawn with sprites; here are the counts. */
@@ -78,7 +78,7 @@ static void draw_text(void) {
     put_text(15, 9, "/4");
     if (wEssencesObtained) {
         put_text(16, 1, "Sun Seed");
-        vq_put(16, 10, ICON_SEED, ATTR_TEXT);
+        bg_put(16, 10, ICON_SEED, ATTR_TEXT);
     }
 }
 
@@ -102,7 +102,7 @@ static void draw_map(void) {
     for (cell = 0; cell < 32; cell++) {
         icon = map_icon(cell);
         if (icon != ICON_BLANK)
-            vq_put(13 + (cell >> 3), 11 + (cell & 7), icon, ATTR_TEXT);
+            bg_put(13 + (cell >> 3), 11 + (cell & 7), icon, ATTR_TEXT);
     }
 }
 
@@ -123,23 +123,18 @@ static void equip(uint8_t *button) {
 static void open_menu(void) {
     wOpenedMenuType = 1;
     wMenuLoadState = 0;
-    sprite_begin();
-    sprite_end();
-    frame();
     draw_frame();
     draw_text();
     if (wActiveGroup == 4)
         draw_map();
     draw_sprites();
+    frame();
     wMenuLoadState = 1;
     wMenuActiveState = 1;
 }
 
 static void close_menu(void) {
     wMenuLoadState = 2;
-    sprite_begin();
-    sprite_end();
-    frame();
     hud_redraw();
     room_draw();
     scene_draw();

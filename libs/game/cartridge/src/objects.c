@@ -13,13 +13,6 @@ uint8_t near(uint8_t a, uint8_t b, uint8_t r) {
     return d < r;
 }
 
-static void wipe(object_t *o) {
-    uint8_t *p = (uint8_t *)o, i;
-
-    for (i = 0x40; i; i--)
-        *p++ = 0;
-}
-
 void objects_clear(void) {
     uint8_t i;
 

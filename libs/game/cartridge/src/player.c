@@ -9,7 +9,7 @@ uint8_t swing;
 uint8_t lifted_sprite, lifted_attr;
 const int8_t step_y[4] = {-1, 0, 1, 0};
 const int8_t step_x[4] = {0, 1, 0, -1};
-static uint8_t walk_clock;
+uint8_t walk_clock;
 
 /* What the pad asks for: low nibble of the key byte's upper half to angle. */
 static const uint8_t angle_of_keys[16] = {
@@ -287,8 +287,8 @@ void player_draw(void) {
 
     if (swing)
         draw_tool();
-    /* He blinks after a hit, but not while a text holds time still. */
-    lk_visible = !(lk_invinc & 2) || wTextIsActive;
+    /* He blinks after a hit, but not while a text or a scroll holds time still. */
+    lk_visible = !(lk_invinc & 2) || wTextIsActive || wScrollMode == SCROLLING;
     if (!lk_visible)
         return;
     if (lifted_sprite != 0xFF)

@@ -15,7 +15,10 @@
 
 /* --- private, but placed by hand -------------------------------------- */
 #define OAM_SHADOW ((uint8_t *)0xC000) /* 160 bytes, copied by DMA */
-#define VQ_BUF     ((uint8_t *)0xC300) /* 4 bytes per queued tile, one page */
+#define COLOURS    ((uint8_t *)0xC300) /* 128 bytes on their way to the palettes */
+#define TEXT_BUF   ((char *)0xC380)    /* 256 bytes: a text, in a scroll the old room's sprites */
+#define BG_TILES   ((uint8_t *)0xA000) /* cartridge RAM: the background map, 32 rows x 32 ... */
+#define BG_ATTRS   ((uint8_t *)0xA400) /* ... and its attributes */
 
 /* --- top-level state --------------------------------------------------- */
 #define wGameState          M8(0xC2EE)
@@ -200,6 +203,8 @@ enum { DIR_UP, DIR_RIGHT, DIR_DOWN, DIR_LEFT, DIR_NONE = 0xFF };
 #define LINK_NORMAL     1
 #define LINK_RESPAWNING 2
 #define LINK_DYING      3
+
+enum { SCROLL_NONE = 1, SCROLL_ENTERING = 2, SCROLL_EDGE = 4, SCROLLING = 8 }; /* wScrollMode */
 
 enum { SPRING, SUMMER, AUTUMN, WINTER };
 

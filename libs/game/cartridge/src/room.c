@@ -12,17 +12,36 @@ uint8_t dungeon_cells[8];
 /* Page of the flags of each group, relative to 0xC700: groups 1-3 share one. */
 static const uint8_t flag_page[8] = {0, 1, 1, 1, 2, 3, 2, 3};
 
+/* Group and id of every room, as looking into the other ROM bank takes its time. */
+#define MAX_ROOMS 36
+static struct {
+    uint8_t id, group;
+} room_keys[MAX_ROOMS];
+static uint8_t rooms_known;
+
+/* Once, before the first room: the index, and the border around the maps of all rooms. */
+void room_index(void) {
+    const room_t *r = rooms;
+    uint8_t i, key[2];
+
+    for (i = 0; i != 0xC0; i++)
+        wRoomCollisions[i] = 0xFF;
+
+    read_rooms(&rooms_known, &room_count, 1);
+    for (i = 0; i < rooms_known; i++, r++) {
+        read_rooms(key, r, 2);
+        room_keys[i].group = key[0];
+        room_keys[i].id = key[1];
+    }
+}
+
 /* Number of a room in the table plus 1, or 0. */
 static uint8_t room_find(uint8_t group, uint8_t id) {
-    const room_t *r = rooms;
-    uint8_t i, n, key[2];
+    uint8_t i;
 
-    read_rooms(&n, &room_count, 1);
-    for (i = 1; i <= n; i++, r++) {
-        read_rooms(key, r, 2);
-        if (key[1] == id && key[0] == group)
-            return i;
-    }
+    for (i = 0; i < rooms_known; i++)
+        if (room_keys[i].id == id && room_keys[i].group == group)
+            return i + 1;
     return 0;
 }
 
@@ -127,16 +146,18 @@ static void load_map(const char *map) {
     static char chars[80];
     const char *c = chars;
     const room_object_t *o;
-    uint8_t pos, flags = *room_flags();
+    uint8_t pos = 0, index, solid, flags = *room_flags();
 
-    for (pos = 0; pos != 0xC0; pos++) {
-        wRoomLayout[pos] = 0;
-        wRoomCollisions[pos] = 0xFF;
-    }
     read_rooms(chars, map, sizeof(chars));
-    pos = 0;
     do {
-        room_set_tile(pos, tile_now(tile_by_char[(uint8_t)(*c++ - 32)], pos, flags));
+        index = tile_by_char[(uint8_t)(*c++ - 32)];
+        solid = tile_collision[index];
+        if (solid || index == TILE_BLOCK_DOWN) { /* open ground stays what it is */
+            index = tile_now(index, pos, flags);
+            solid = tile_collision[index];
+        }
+        wRoomLayout[pos] = index;
+        wRoomCollisions[pos] = solid;
         pos++;
         if ((pos & 0x0F) == 10)
             pos += 6;
@@ -202,31 +223,42 @@ uint8_t room_hides_treasure(uint8_t group, uint8_t id) {
  * selected: a reader may look between any two instructions.
  */
 void dungeon_layout_init(void) {
-    const room_t *r = rooms;
-    uint8_t i, n, key[2];
+    uint8_t i, id;
 
-    read_rooms(&n, &room_count, 1);
     rSVBK = 2;
-    for (i = n; i; i--, r++) {
-        read_rooms(key, r, 2);
-        if (key[0] != 4)
+    for (i = 0; i < rooms_known; i++) {
+        if (room_keys[i].group != 4)
             continue;
-        M8(0xDC00 + (key[1] & 0x3F)) = key[1];
-        dungeon_cells[(key[1] & 0x3F) >> 3] |= 1 << (key[1] & 7);
+        id = room_keys[i].id;
+        M8(0xDC00 + (id & 0x3F)) = id;
+        dungeon_cells[(id & 0x3F) >> 3] |= 1 << (id & 7);
     }
     rSVBK = 1;
 }
 
-/* Queue the four 8x8 tiles of a cell. */
-void room_draw_cell(uint8_t pos) {
-    uint8_t row = ((pos >> 3) & 0x1E) + 2, col = (uint8_t)(pos << 1) & 0x1E;
+/* The four 8x8 tiles of a cell, at an even row and column of the background map. */
+void room_draw_at(uint8_t pos, uint8_t row, uint8_t col) {
     uint16_t n = (uint16_t)tile_number[wRoomLayout[pos]] << 2;
     const uint8_t *q = tile_quads + n, *a = tile_attrs + n;
+    uint8_t *p = BG_TILES + (uint16_t)((uint16_t)row << 5) + col;
 
-    vq_put(row, col, q[0], a[0]);
-    vq_put(row, col + 1, q[1], a[1]);
-    vq_put(row + 1, col, q[2], a[2]);
-    vq_put(row + 1, col + 1, q[3], a[3]);
+    p[0x000] = *q++;
+    p[0x001] = *q++;
+    p[0x020] = *q++;
+    p[0x021] = *q;
+    p += 0x400;
+    p[0x000] = *a++;
+    p[0x001] = *a++;
+    p[0x020] = *a++;
+    p[0x021] = *a;
+}
+
+/* A cell in its place on the screen. */
+void room_draw_cell(uint8_t pos) {
+    uint8_t row = ((pos >> 3) & 0x1E) + 2;
+
+    room_draw_at(pos, row, (uint8_t)(pos << 1) & 0x1E);
+    bg_changed(row, row + 2);
 }
 
 /* Redraw screen rows (of 16 px, 0-7 in the room). */

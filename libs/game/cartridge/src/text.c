@@ -15,10 +15,10 @@ void frame_line(uint8_t row, uint8_t col, uint8_t width, uint8_t left) {
     case ICON_BOX_BL: middle = ICON_BOX_B; right = ICON_BOX_BR; break;
     default:          middle = ICON_BLANK; right = ICON_BOX_R; break;
     }
-    vq_put(row, col, left, ATTR_TEXT);
+    bg_put(row, col, left, ATTR_TEXT);
     for (i = 2; i < width; i++)
-        vq_put(row, ++col, middle, ATTR_TEXT);
-    vq_put(row, ++col, right, ATTR_TEXT);
+        bg_put(row, ++col, middle, ATTR_TEXT);
+    bg_put(row, ++col, right, ATTR_TEXT);
 }
 
 static void draw_box(void) {
@@ -29,9 +29,6 @@ static void draw_box(void) {
         frame_line(top + i, 0, 20, ICON_BOX_L);
     frame_line(top + 5, 0, 20, ICON_BOX_BL);
 }
-
-/* A text on its way to the screen; 0xC380 is free space between the game's own variables. */
-#define TEXT_BUF ((char *)0xC380)
 
 static void wait_for_a(void) {
     do
@@ -57,7 +54,7 @@ static const char *draw_page(const char *s) {
             col = 1;
             frame(); /* a line a frame reads as typing */
         } else {
-            vq_put(row, col++, art_glyph[(uint8_t)(*s - 32)], ATTR_TEXT);
+            bg_put(row, col++, art_glyph[(uint8_t)(*s - 32)], ATTR_TEXT);
         }
         s++;
     }
@@ -88,8 +85,8 @@ static void open_box(uint8_t id) {
     wSelectedTextOption = 0xFF;
     place_box();
     scene_draw();
-    frame();
     draw_box();
+    frame();
 }
 
 static void close_box(void) {
@@ -97,6 +94,7 @@ static void close_box(void) {
 
     hide_from = hide_to = 0;
     room_draw_rows(row, row + 3);
+    scene_draw();
     frame();
     wTextIsActive = 0;
     wTextDisplayMode = 0;
@@ -113,7 +111,7 @@ static void draw_pages(void) {
         s = draw_page(s);
         if (!*s)
             return;
-        vq_put(top + 4, 18, ICON_MORE, ATTR_TEXT);
+        bg_put(top + 4, 18, ICON_MORE, ATTR_TEXT);
         wait_for_a();
         s++;
         for (i = 1; i < 5; i++)
@@ -131,9 +129,9 @@ void text_show(uint8_t id) {
 static void draw_options(void) {
     uint8_t yes = wSelectedTextOption == 0;
 
-    vq_put(top + 4, 3, yes ? ICON_CURSOR : ICON_BLANK, ATTR_TEXT);
+    bg_put(top + 4, 3, yes ? ICON_CURSOR : ICON_BLANK, ATTR_TEXT);
     put_text(top + 4, 4, "Yes");
-    vq_put(top + 4, 10, yes ? ICON_BLANK : ICON_CURSOR, ATTR_TEXT);
+    bg_put(top + 4, 10, yes ? ICON_BLANK : ICON_CURSOR, ATTR_TEXT);
     put_text(top + 4, 11, "No");
 }
 

@@ -14,7 +14,7 @@ void title_run(void) {
         for (col = 0; col < 20; col += 2) {
             n = (uint16_t)tile_number[tile_by_char[(uint8_t)(*m++ - 32)]] << 2;
             for (i = 0; i < 4; i++)
-                vq_put(row + (i >> 1), col + (i & 1), tile_quads[n + i], tile_attrs[n + i]);
+                bg_put(row + (i >> 1), col + (i & 1), tile_quads[n + i], tile_attrs[n + i]);
         }
     frame_line(3, 4, 12, ICON_BOX_TL);
     frame_line(4, 4, 12, ICON_BOX_L);
@@ -27,6 +27,7 @@ void title_run(void) {
     sprite16(0x50, 0x50, SPR_P_DOWN, 0);
     sprite16(0x38, 0x50, SPR_SEED, 7);
     sprite_end();
+    fade_in();
     /* A press while the picture was still being drawn counts too. */
     for (i = 0; i < TITLE_FRAMES && !(keys_seen & (KEY_A | KEY_START)); i++)
         frame();

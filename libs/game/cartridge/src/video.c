@@ -1,20 +1,20 @@
 /*
  * Background and sprites.
  *
- * Video memory may only be written while the screen is not being drawn, so
- * the game puts tiles into a short queue that frame_sync sends during
- * vertical blank. A full queue is sent by waiting one frame: drawing a whole
- * room therefore simply takes about ten frames.
+ * Video memory may only be written while the screen is not being drawn. So the
+ * background is put together in cartridge RAM, for as long as that takes, and
+ * frame_sync sends the rows that changed in one vertical blank: a picture is
+ * seen as a whole or not at all.
  */
 #include "game.h"
 
-#define VQ_MAX 32 /* as many as surely fit into one vertical blank */
+#define BLACK 5 /* brightness levels: 0 full to 5 black */
 
-uint8_t oam_dirty, vq_len;
+uint8_t oam_dirty, bg_from, bg_to, bg_map;
+uint8_t split_x, split_y;
 uint8_t hide_from, hide_to;
-static uint8_t oam_used, oam_next;
-
-static uint8_t colours[64];
+uint8_t sprite_dy, sprite_dx;
+static uint8_t oam_used, oam_next, oam_objects, kept;
 
 /*
  * Tiles as the background counts them: 0-127 from 0x9000, 128-255 from
@@ -27,67 +27,60 @@ static void load_tiles(uint8_t *zero, const uint8_t *from, uint16_t n) {
         read_art((i & 0x80 ? (uint8_t *)0x8000 : zero) + (i << 4), from, 16);
 }
 
-static void fill_screen(uint8_t value) {
-    uint8_t *p;
-
-    for (p = (uint8_t *)0x9800; p != (uint8_t *)0x9C00; p++)
-        *p = value;
-}
-
-/* Brightness levels: 0 full to 3 black. */
-static void read_bg_colours(uint8_t level) {
+static void read_colours(uint8_t level) {
     /* Overworld by season, then groups 3, 4, 5: houses, the dungeon, caves. */
     uint8_t place = wActiveGroup ? wActiveGroup + 1 : wRoomStateModifier;
 
-    read_art(colours, art_bg_colours + ((uint16_t)place << 8) + (uint8_t)(level << 6), 64);
-}
-
-static void read_obj_colours(uint8_t level) {
-    read_art(colours, art_obj_colours + (uint8_t)(level << 6), 64);
+    read_art(COLOURS, art_bg_colours + ((uint16_t)(place * (BLACK + 1) + level) << 6), 64);
+    read_art(COLOURS + 64, art_obj_colours + ((uint16_t)level << 6), 64);
 }
 
 /* Called once with the screen off. */
 void video_init(void) {
     rVBK = 0;
     load_tiles((uint8_t *)0x9000, art_bg, ART_BG_TILES);
-    fill_screen(ICON_BLANK);
     rVBK = 1;
     load_tiles((uint8_t *)0x8000, art_obj, ART_OBJ_TILES);
     load_tiles((uint8_t *)0x9000, art_text, ART_TEXT_TILES);
-    fill_screen(ATTR_TEXT);
     rVBK = 0;
-    read_bg_colours(0);
-    pal_load_bg(colours);
-    read_obj_colours(0);
-    pal_load_obj(colours);
+    read_colours(BLACK);
+    pal_load(COLOURS);
     rSCX = 0;
     rSCY = 0;
+    bg_map = MAP_SCREEN;
     oam_dirty = 1;
-    rLCDC = LCDC_ON | LCDC_OBJ16 | LCDC_OBJ | LCDC_BG;
+    rLCDC = LCDC_REST;
 }
 
-void vq_put(uint8_t row, uint8_t col, uint8_t tile, uint8_t attr) {
-    uint8_t *q;
+/* These rows of the picture are to be sent with the next frame. */
+void bg_changed(uint8_t from, uint8_t to) {
+    if (from < bg_from)
+        bg_from = from;
+    if (to > bg_to)
+        bg_to = to;
+}
 
-    if (vq_len >= VQ_MAX)
-        frame();
-    q = VQ_BUF + (uint8_t)(vq_len << 2);
-    *q++ = (uint8_t)(row << 5) | col;
-    *q++ = 0x98 + (row >> 3);
-    *q++ = tile;
-    *q = attr;
-    vq_len++;
+void bg_put(uint8_t row, uint8_t col, uint8_t tile, uint8_t attr) {
+    uint8_t *p = BG_TILES + ((uint16_t)row << 5) + col;
+
+    p[0] = tile;
+    p[0x400] = attr;
+    bg_changed(row, row + 1);
 }
 
 void put_text(uint8_t row, uint8_t col, const char *s) {
+    uint8_t *p = BG_TILES + ((uint16_t)row << 5) + col;
+
     while (*s) {
-        vq_put(row, col++, art_glyph[(uint8_t)(*s - 32)], ATTR_TEXT);
-        s++;
+        *p = art_glyph[(uint8_t)(*s++ - 32)];
+        p[0x400] = ATTR_TEXT;
+        p++;
     }
+    bg_changed(row, row + 1);
 }
 
 void put_digit(uint8_t row, uint8_t col, uint8_t digit) {
-    vq_put(row, col, art_glyph['0' - 32 + digit], ATTR_TEXT);
+    bg_put(row, col, art_glyph['0' - 32 + digit], ATTR_TEXT);
 }
 
 /* Two digits. */
@@ -97,15 +90,26 @@ void put_number(uint8_t row, uint8_t col, uint8_t bcd) {
 }
 
 void clear_rows(uint8_t from, uint8_t to) {
-    uint8_t col;
+    uint8_t *p, i;
 
-    for (; from < to; from++)
-        for (col = 0; col < 20; col++)
-            vq_put(from, col, ICON_BLANK, ATTR_TEXT);
+    bg_changed(from, to);
+    for (; from < to; from++) {
+        p = BG_TILES + ((uint16_t)from << 5);
+        for (i = 20; i; i--) {
+            *p = ICON_BLANK;
+            p[0x400] = ATTR_TEXT;
+            p++;
+        }
+    }
 }
 
 void sprite_begin(void) {
     oam_next = 0;
+}
+
+/* The player is drawn; what follows belongs to the room. */
+void sprite_objects(void) {
+    oam_objects = oam_next;
 }
 
 /* A 16x16 sprite whose top left corner is at room position (y - 8, x - 8). */
@@ -114,7 +118,8 @@ void sprite16(uint8_t y, uint8_t x, uint8_t tile, uint8_t attr) {
 
     if (oam_next >= 160)
         return;
-    y += 24; /* 16 of the hardware + 16 of the status bar - 8 */
+    y += sprite_dy + 24; /* 16 of the hardware + 16 of the status bar - 8 */
+    x += sprite_dx;
     if (y > hide_from && y < hide_to)
         return;
     p = OAM_SHADOW + oam_next;
@@ -140,29 +145,78 @@ void sprite_end(void) {
     oam_dirty = 1;
 }
 
-/* Colours may only be sent right after vertical blank began, one half at a time. */
-static void fade_step(uint8_t level) {
-    read_bg_colours(level);
-    frame();
-    pal_load_bg(colours);
-    read_obj_colours(level);
-    frame();
-    pal_load_obj(colours);
+/*
+ * Move a sprite in a direction, by less than the screen is wide. It ends where
+ * it would leave the screen.
+ */
+static void shift_sprite(uint8_t *p, uint8_t dir, uint8_t by) {
+    uint8_t at = p[dir & 1];
+
+    if (dir == DIR_UP || dir == DIR_LEFT)
+        at = at > by ? at - by : 0;
+    else
+        at = at < (dir & 1 ? 168 : 160) - by ? at + by : 0;
+    p[dir & 1] = at;
+    if (!at)
+        p[0] = 0;
 }
 
+/* Remember what is on the screen besides the player: it leaves with its room. */
+void sprites_keep(void) {
+    uint8_t i, *to = (uint8_t *)TEXT_BUF;
+
+    for (i = oam_objects; i < oam_used; i++)
+        *to++ = OAM_SHADOW[i];
+    kept = oam_used - oam_objects;
+}
+
+/*
+ * One picture of a scroll towards `dir`. What has been drawn since
+ * sprite_objects belongs to the new room and is still `left` pixels from its
+ * place; what the old room left goes the other way by `step`.
+ */
+void sprites_scroll(uint8_t dir, uint8_t left, uint8_t step) {
+    uint8_t i, *p, *old = (uint8_t *)TEXT_BUF;
+
+    for (i = oam_objects; i < oam_next; i += 4)
+        shift_sprite(OAM_SHADOW + i, dir, left);
+    for (i = 0; i < kept; i += 4, old += 4) {
+        if (old[0])
+            shift_sprite(old, dir ^ 2, step);
+        if (!old[0] || oam_next >= 160)
+            continue;
+        p = OAM_SHADOW + oam_next;
+        p[0] = old[0];
+        p[1] = old[1];
+        p[2] = old[2];
+        p[3] = old[3];
+        oam_next += 4;
+    }
+}
+
+/* Colours may only be sent right after vertical blank began. */
+static void fade_step(uint8_t level) {
+    read_colours(level);
+    frame();
+    pal_load(COLOURS);
+}
+
+/* A level a frame. */
 void fade_out(void) {
     uint8_t level;
 
     wPaletteThread_mode = 1;
-    for (level = 1; level < 4; level++)
+    for (level = 1; level <= BLACK; level++)
         fade_step(level);
 }
 
+/* What has been drawn meanwhile is sent first, unseen. */
 void fade_in(void) {
     uint8_t level;
 
     wPaletteThread_mode = 1;
-    for (level = 3; level; level--)
+    frame();
+    for (level = BLACK; level; level--)
         fade_step(level - 1);
     wPaletteThread_mode = 0;
 }
