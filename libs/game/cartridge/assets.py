@@ -6,12 +6,16 @@ by build.py; prints nothing and returns the generated C source and header.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
 SHADES = {".": 0, ":": 1, "o": 2, "#": 3}
 PLACES = ("spring", "summer", "autumn", "winter", "indoors", "dungeon", "cave")
 BG_TILES, TEXT_TILES, OBJ_TILES = 256, 128, 256  # what fits into video memory
 LEVELS = 5  # steps from full brightness to black; must equal BLACK in src/video.c
+MOTIONS = ("water", "fire", "plants")
+PHASES = 4  # pictures of a tile that moves
+VARIANTS = 16  # quarters from which a floor is put together
 FLIP_X, FLIP_Y = 0x20, 0x40
 
 
@@ -29,7 +33,7 @@ def _blocks(path: Path):
         if not line.strip():
             continue
         word = line.split(" ", 1)[0]
-        if word in ("tile", "sprite", "icon", "strip"):
+        if word in ("tile", "frame", "piece", "sprite", "icon", "strip"):
             if head is not None:
                 yield head, rows
             head, rows = line.split(" "), []
@@ -116,27 +120,88 @@ def _palettes(path: Path) -> tuple[bytes, bytes]:
 
 
 class _Background:
-    """The 8x8 tiles of the rooms; a tile that is there already, even mirrored, is shared."""
+    """The 8x8 tiles of the rooms; a tile that is there already, even mirrored, is shared.
+
+    A tile is known by its pictures: one, or the phases of one that moves.
+    """
 
     def __init__(self) -> None:
-        self.tiles: list[bytes] = []
-        self._where: dict[bytes, tuple[int, int]] = {}
+        self.tiles: list[tuple[bytes, ...]] = []
+        self._where: dict[tuple[bytes, ...], tuple[int, int]] = {}
 
-    def put(self, pixels: list[list[int]], x: int, y: int) -> tuple[int, int]:
+    def put(self, phases: list[list[list[int]]], x: int, y: int) -> tuple[int, int]:
         """(number, mirror bits) of a tile."""
-        cell = [row[x : x + 8] for row in pixels[y : y + 8]]
-        found = self._where.get(_tile(cell, 0, 0))
+        cells = [[row[x : x + 8] for row in pixels[y : y + 8]] for pixels in phases]
+        key = tuple(_tile(cell, 0, 0) for cell in cells)
+        if len(set(key)) == 1:
+            key, cells = key[:1], cells[:1]
+        found = self._where.get(key)
         if found is None:
             found = len(self.tiles), 0
-            self.tiles.append(_tile(cell, 0, 0))
-            for flip, rows in (
-                (0, cell),
-                (FLIP_X, [r[::-1] for r in cell]),
-                (FLIP_Y, cell[::-1]),
-                (FLIP_X | FLIP_Y, [r[::-1] for r in cell[::-1]]),
+            self.tiles.append(key)
+            for flip, turned in (
+                (0, cells),
+                (FLIP_X, [[r[::-1] for r in cell] for cell in cells]),
+                (FLIP_Y, [cell[::-1] for cell in cells]),
+                (FLIP_X | FLIP_Y, [[r[::-1] for r in cell[::-1]] for cell in cells]),
             ):
-                self._where.setdefault(_tile(rows, 0, 0), (found[0], flip))
+                seen = tuple(_tile(cell, 0, 0) for cell in turned)
+                self._where.setdefault(seen, (found[0], flip))
         return found
+
+
+def _roll(pixels, down: int, right: int):
+    """Move a picture that is seamless, over its own edges."""
+    turned = pixels[-down:] + pixels[:-down] if down else pixels
+    return [row[-right:] + row[:-right] if right else row for row in turned]
+
+
+def _sway(pixels, top: int, by: int):
+    """Water from row `top` on: each half of the tile drifts its own way."""
+    return [
+        row if i < top else _roll([row], 0, by if i < 8 else -by)[0] for i, row in enumerate(pixels)
+    ]
+
+
+@dataclass
+class _Drawn:
+    """A tile of tiles.txt: its words, its picture in every phase, 8x8 pieces that vary it."""
+
+    name: str
+    options: dict[str, str]
+    phases: list[list[list[int]]]
+    pieces: list[tuple[list[list[int]], dict[str, str]]] = field(default_factory=list)
+
+
+def _phases(pixels, options: dict[str, str]) -> list[list[list[int]]]:
+    """The four pictures of a tile that moves by rule: `sway`, `bob`, `rustle`."""
+    if "sway" in options:
+        return [_sway(pixels, int(options["sway"]), by) for by in (0, 1, 2, 1)]
+    if "bob" in options:
+        return [_roll(pixels, down, 0) for down in (0, 0, 1, 1)]
+    if "rustle" in options:
+        return [_roll(pixels, 0, right) for right in (0, 0, 1, 1)]
+    return [pixels]
+
+
+def _drawn(path: Path) -> list[_Drawn]:
+    """The tiles of tiles.txt, those that move first, by kind of motion, then those that vary."""
+    drawn: list[_Drawn] = []
+    for head, rows in _blocks(path):
+        options = dict(w.split("=", 1) for w in head[2:] if "=" in w)
+        name = head[1]
+        if head[0] == "piece":
+            drawn[-1].pieces.append((_pixels(path, name, rows, 8, 8), options))
+            continue
+        pixels = _pixels(path, name, rows, 16, 16, "mirror" in head)
+        if head[0] == "frame":
+            drawn[-1].phases.append(pixels)
+        else:
+            drawn.append(_Drawn(name, options, _phases(pixels, options)))
+    for tile in drawn:
+        while 1 < len(tile.phases) < PHASES:  # there and back again
+            tile.phases.append(tile.phases[-2])
+    return drawn
 
 
 def _text(art: Path, header: list[str]) -> tuple[list[bytes], list[int]]:
@@ -160,18 +225,65 @@ def _text(art: Path, header: list[str]) -> tuple[list[bytes], list[int]]:
     return tiles, glyph
 
 
-def _rooms(art: Path, header: list[str]) -> tuple[list[bytes], dict[str, list[int]]]:
-    """Room tiles: (8x8 tiles, tables by name)."""
+def _place(background: _Background, tile: _Drawn) -> tuple[list[int], list[int]]:
+    """(numbers, attributes) of the four quarters of a tile."""
+    pal = tile.options["pal"] * 4 if len(tile.options["pal"]) == 1 else tile.options["pal"]
+    placed = [background.put(tile.phases, x, y) for y, x in ((0, 0), (0, 8), (8, 0), (8, 8))]
+    return [n for n, _ in placed], [int(pal[q]) | flip for q, (_, flip) in enumerate(placed)]
+
+
+def _varied(background: _Background, tile: _Drawn) -> list[tuple[int, int]]:
+    """The 16 quarters, as (number, attributes), of which each place of the tile takes one.
+
+    A piece fills as many as its `weight`, mirrored in turn; the tile's own quarters the rest.
+    """
+    found: list[tuple[int, int]] = []
+    for pixels, options in tile.pieces:
+        number, flip = background.put([pixels], 0, 0)
+        turns = (0,) if "upright" in options else (0, FLIP_X)
+        attr = int(options.get("pal", tile.options["pal"]))
+        found += [
+            (number, attr | flip ^ turns[i % len(turns)]) for i in range(int(options["weight"]))
+        ]
+    own = list(zip(*_place(background, tile), strict=True))
+    found += [own[i % 4] for i in range(VARIANTS - len(found))]
+    if len(found) > VARIANTS:
+        raise ArtError(f"tiles.txt: {tile.name}: the pieces weigh more than {VARIANTS}")
+    return found
+
+
+def _motions(background: _Background, drawn: list[_Drawn], header: list[str]) -> list[bytes]:
+    """Number the tiles that move, kind by kind; the pictures of each kind, phase by phase."""
+    pictures = []
+    for kind in MOTIONS:
+        first = len(background.tiles)
+        for tile in drawn:
+            if tile.options.get("motion") == kind and len(tile.phases) > 1:
+                for y, x in ((0, 0), (0, 8), (8, 0), (8, 8)):
+                    moves = len({_tile(pixels, x, y) for pixels in tile.phases}) > 1
+                    if moves:
+                        background.put(tile.phases, x, y)
+        moving = background.tiles[first:]
+        header.append(f"#define ART_{kind.upper()}_FIRST {first}")
+        header.append(f"#define ART_{kind.upper()}_TILES {len(moving)}")
+        pictures.append(b"".join(tile[phase] for phase in range(PHASES) for tile in moving))
+    return pictures
+
+
+def _rooms(art: Path, header: list[str]) -> tuple[list[bytes], list[bytes], dict[str, list[int]]]:
+    """Room tiles: (8x8 tiles, pictures of those that move by kind, tables by name)."""
     path = art / "tiles.txt"
     background = _Background()
-    collision, kind, number = [0] * 256, [0] * 256, [0] * 256
+    drawn = _drawn(path)
+    moving = _motions(background, drawn, header)
+    collision, kind, number, motion = [0] * 256, [0] * 256, [0] * 256, [0] * 256
     by_char = [0] * 96
     quads: list[int] = []
     attrs: list[int] = []
+    varied: list[tuple[int, int]] = []
     seen: dict[int, str] = {}
-    for head, rows in _blocks(path):
-        name = head[1]
-        opt = dict(w.split("=", 1) for w in head[2:] if "=" in w)
+    for tile in sorted(drawn, key=lambda tile: not tile.pieces):
+        name, opt = tile.name, tile.options
         index = int(opt["index"], 16)
         if index in seen:
             raise ArtError(f"tiles.txt: {name} and {seen[index]} share index {index:02X}")
@@ -184,23 +296,31 @@ def _rooms(art: Path, header: list[str]) -> tuple[list[bytes], dict[str, list[in
             by_char[slot] = index
         collision[index] = int(opt.get("col", "0"), 16)
         kind[index] = int(opt.get("type", "0"), 16)
+        motion[index] = 1 << MOTIONS.index(opt["motion"]) if "motion" in opt else 0
         number[index] = len(quads) // 4
-        pixels = _pixels(path, name, rows, 16, 16, "mirror" in head)
-        pal = opt["pal"] * 4 if len(opt["pal"]) == 1 else opt["pal"]
-        for q, (y, x) in enumerate(((0, 0), (0, 8), (8, 0), (8, 8))):
-            tile, flip = background.put(pixels, x, y)
-            quads.append(tile)
-            attrs.append(int(pal[q]) | flip)
+        tiles, colours = _place(background, tile)
+        quads += tiles
+        attrs += colours
+        if tile.pieces:
+            varied += _varied(background, tile)
     if len(background.tiles) > BG_TILES:
         raise ArtError(f"{len(background.tiles)} background tiles, only {BG_TILES} fit")
-    return background.tiles, {
-        "tile_by_char": by_char,
-        "tile_collision": collision,
-        "tile_type": kind,
-        "tile_number": number,
-        "tile_quads": quads,
-        "tile_attrs": attrs,
-    }
+    header.append(f"#define ART_VARIED {len(varied) // VARIANTS}")
+    return (
+        [phases[0] for phases in background.tiles],
+        moving,
+        {
+            "tile_by_char": by_char,
+            "tile_collision": collision,
+            "tile_type": kind,
+            "tile_number": number,
+            "tile_motion": motion,
+            "tile_quads": quads,
+            "tile_attrs": attrs,
+            "varied_tiles": [n for n, _ in varied],
+            "varied_attrs": [attr for _, attr in varied],
+        },
+    )
 
 
 def _sprites(art: Path, header: list[str]) -> list[bytes]:
@@ -224,7 +344,7 @@ def generate(art: Path) -> tuple[str, str, str]:
         "#include <stdint.h>",
     ]
     text, glyph = _text(art, header)
-    bg, tables = _rooms(art, header)
+    bg, moving, tables = _rooms(art, header)
     obj = _sprites(art, header)
     colours, obj_colours = _palettes(art / "palettes.txt")
 
@@ -233,6 +353,8 @@ def generate(art: Path) -> tuple[str, str, str]:
     near += [_array(name, table) for name, table in tables.items()]
     far = [
         *start,
+        # First, as the hardware copies them from addresses that end in 0.
+        *(_array(f"art_{kind}", data) for kind, data in zip(MOTIONS, moving, strict=True)),
         _array("art_bg", b"".join(bg)),
         _array("art_obj", b"".join(obj)),
         _array("art_text", b"".join(text)),
@@ -247,6 +369,7 @@ def generate(art: Path) -> tuple[str, str, str]:
         *(f"extern const uint8_t {name}[];" for name in tables),
         "/* in ROM bank BANK_ART */",
         "extern const uint8_t art_bg[], art_obj[], art_text[];",
+        *(f"extern const uint8_t art_{kind}[];" for kind in MOTIONS),
         "extern const uint8_t art_bg_colours[], art_obj_colours[];",
         "#endif",
     ]

@@ -116,10 +116,9 @@ void boss_draw(object_t *e) {
         sprite16(y + ((e->counter1 << 1) & 16) - 8, x + (e->counter1 & 16) - 8, SPR_BLAST, 3);
         return;
     }
-    if (e->invincibility & 2)
-        return;
     if (e->health <= BOSS_HEALTH / 2)
         attr = 5;
+    attr = flash(e, attr);
     if (e->counter1 & 16) {
         top = SPR_BOSS_T2;
         bottom = SPR_BOSS_B1;

@@ -16,6 +16,7 @@
 	.globl	_far_bank
 	.globl	_far_len
 
+	BANK_ART  = 3		; must equal BANK_ART in game.h
 	LCDC_ROOM = 0x87	; must equal LCDC_REST in hw.h
 	STACK_TOP = 0xC5B0	; first byte of the save-file image, which must stay clear
 	DMA_CODE  = 0xFF80
@@ -243,3 +244,25 @@ wipe_some:
 	dec	b
 	jr	NZ, wipe_some
 	ret
+
+; void art_to_vram(uint8_t *to, const uint8_t *from, uint8_t blocks_less_one)
+; Copy blocks of 16 bytes out of the ROM bank of the pictures, by DMA.
+_art_to_vram::
+	ld	a, #BANK_ART
+	ld	(0x2000), a
+	ld	a, b
+	ldh	(0x51), a
+	ld	a, c
+	ldh	(0x52), a
+	ld	a, d
+	ldh	(0x53), a
+	ld	a, e
+	ldh	(0x54), a
+	ldhl	sp, #2
+	ld	a, (hl)
+	ldh	(0x55), a
+	ld	a, #1
+	ld	(0x2000), a
+	pop	hl		; the return address; the callee drops its arguments
+	inc	sp
+	jp	(hl)

@@ -264,6 +264,11 @@ static uint8_t faces(object_t *e, uint8_t down, uint8_t up, uint8_t side, uint8_
     return side;
 }
 
+/* Its colours, white every other moment after a hit. */
+uint8_t flash(object_t *e, uint8_t attr) {
+    return e->invincibility & 4 ? (attr & ~OBJ_PALETTE) | PALETTE_WHITE : attr;
+}
+
 void enemy_draw(object_t *e) {
     uint8_t second = e->counter1 & 8, tile, attr;
 
@@ -275,8 +280,6 @@ void enemy_draw(object_t *e) {
         sprite16(e->yh, e->xh, SPR_PUFF, 4);
         return;
     }
-    if (e->invincibility & 2)
-        return;
     switch (e->id) {
     case ENEMY_SLIME:
         tile = e->state == MOVING && second ? SPR_SLIME1 : SPR_SLIME0;
@@ -299,5 +302,5 @@ void enemy_draw(object_t *e) {
         attr = 4;
         break;
     }
-    sprite16(e->yh, e->xh, tile, attr);
+    sprite16(e->yh, e->xh, tile, flash(e, attr));
 }

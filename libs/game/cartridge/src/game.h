@@ -11,6 +11,7 @@
 /* crt0.s */
 void frame_sync(void);
 void pal_load(const uint8_t *colours);
+void art_to_vram(uint8_t *to, const uint8_t *from, uint8_t blocks_less_one);
 void wipe(object_t *slot);
 void far_copy(uint8_t *to, const uint8_t *from);
 
@@ -29,6 +30,11 @@ extern uint8_t oam_dirty, bg_from, bg_to, bg_map;
 extern uint8_t split_x, split_y;
 extern uint8_t hide_from, hide_to; /* screen rows where no sprite is drawn */
 void video_init(void);
+extern uint8_t motions; /* which kinds of tiles move in this room */
+#define MOTION_WATER  0x01
+#define MOTION_FIRE   0x02
+#define MOTION_PLANTS 0x04
+void motions_frame(void);
 void bg_changed(uint8_t from, uint8_t to);
 void bg_put(uint8_t row, uint8_t col, uint8_t tile, uint8_t attr);
 void put_text(uint8_t row, uint8_t col, const char *s);
@@ -166,6 +172,9 @@ void drop_draw(object_t *p);
 enum { RESTING = 1, MOVING, DYING, RUNNING, SWAYING }; /* states of an enemy */
 void enemy_update(object_t *e);
 void enemy_draw(object_t *e);
+#define PALETTE_RED   5
+#define PALETTE_WHITE 6
+uint8_t flash(object_t *e, uint8_t attr);
 void enemy_turn(object_t *e, uint8_t dir);
 void enemy_hit(object_t *e, uint8_t damage, uint8_t angle);
 void enemies_hit_near(uint8_t y, uint8_t x, uint8_t r, uint8_t damage);

@@ -30,6 +30,7 @@
 #define STAT_LYC   0x40
 
 /* Attribute bits of sprites and background tiles */
+#define OBJ_PALETTE 0x07
 #define OBJ_BANK1 0x08
 #define OBJ_FLIPX 0x20
 #define OBJ_FLIPY 0x40

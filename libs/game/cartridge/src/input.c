@@ -7,6 +7,7 @@ void frame(void) {
     uint8_t keys;
 
     frame_sync();
+    motions_frame();
 
     /* Each half of the pad needs a moment to settle on real hardware. */
     rP1 = 0x20;

@@ -123,22 +123,24 @@ static void equip(uint8_t *button) {
 static void open_menu(void) {
     wOpenedMenuType = 1;
     wMenuLoadState = 0;
+    fade_out();
     draw_frame();
     draw_text();
     if (wActiveGroup == 4)
         draw_map();
     draw_sprites();
-    frame();
+    fade_in();
     wMenuLoadState = 1;
     wMenuActiveState = 1;
 }
 
 static void close_menu(void) {
     wMenuLoadState = 2;
+    fade_out();
     hud_redraw();
     room_draw();
     scene_draw();
-    frame();
+    fade_in();
     wOpenedMenuType = 0;
     wMenuLoadState = 0;
     wMenuActiveState = 0;

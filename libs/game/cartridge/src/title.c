@@ -1,34 +1,61 @@
-/* Title picture. A or START leaves it; it also leaves by itself. */
+/* Title picture: it waits for A or START. */
 #include "game.h"
 
-#define TITLE_FRAMES 120
+#define BLINK 32 /* frames for which the request is shown, and then not */
 
-void title_run(void) {
-    static char map[90];
-    const char *m = map;
-    uint8_t row, col, i;
-    uint16_t n;
+/* The buffer of the room serves as well before there is one; its last row is no room's. */
+static void draw_row(uint8_t row, const char *map) {
+    uint8_t i, pos = row << 4;
 
-    read_rooms(map, title_map, sizeof(map));
-    for (row = 0; row < 18; row += 2)
-        for (col = 0; col < 20; col += 2) {
-            n = (uint16_t)tile_number[tile_by_char[(uint8_t)(*m++ - 32)]] << 2;
-            for (i = 0; i < 4; i++)
-                bg_put(row + (i >> 1), col + (i & 1), tile_quads[n + i], tile_attrs[n + i]);
-        }
+    for (i = 0; i < 10; i++, pos++) {
+        wRoomLayout[pos] = tile_by_char[(uint8_t)(*map++ - 32)];
+        room_draw_at(pos, row << 1, i << 1);
+    }
+    bg_changed(row << 1, (row << 1) + 2);
+}
+
+static void draw_picture(const char *map) {
+    uint8_t row;
+
+    for (row = 0; row < 9; row++, map += 10)
+        draw_row(row, map);
     frame_line(3, 4, 12, ICON_BOX_TL);
     frame_line(4, 4, 12, ICON_BOX_L);
     frame_line(5, 4, 12, ICON_BOX_L);
     frame_line(6, 4, 12, ICON_BOX_BL);
     put_text(4, 6, "SEEDLING");
     put_text(5, 8, "VALE");
-    put_text(16, 6, "PRESS A");
+    motions = MOTION_WATER | MOTION_PLANTS;
+}
+
+/* Pip looks around, and the seed floats over him. */
+static void draw_sprites(uint8_t clock) {
+    static const uint8_t height[8] = {0, 0, 1, 2, 2, 2, 1, 0};
+
     sprite_begin();
-    sprite16(0x50, 0x50, SPR_P_DOWN, 0);
-    sprite16(0x38, 0x50, SPR_SEED, 7);
+    sprite16(0x50, 0x50, SPR_P_DOWN, clock & 0x40 ? OBJ_FLIPX : 0);
+    sprite16(0x38 - height[(clock >> 3) & 7], 0x50, SPR_SEED, 7);
     sprite_end();
+}
+
+void title_run(void) {
+    static char map[90];
+    uint8_t clock = 0;
+
+    read_rooms(map, title_map, sizeof(map));
+    draw_picture(map);
+    draw_sprites(clock);
     fade_in();
-    /* A press while the picture was still being drawn counts too. */
-    for (i = 0; i < TITLE_FRAMES && !(keys_seen & (KEY_A | KEY_START)); i++)
+    while (!(keys_seen & (KEY_A | KEY_START))) { /* a press during the fade counts, too */
+        if (!(clock & (BLINK - 1))) {
+            draw_row(8, map + 80);
+            if (!(clock & BLINK))
+                put_text(16, 5, "PRESS START");
+        }
+        if (!(clock++ & 7))
+            draw_sprites(clock);
         frame();
+    }
+    for (clock = 0; clock < 10; clock++)
+        wRoomLayout[0x80 + clock] = 0;
 }

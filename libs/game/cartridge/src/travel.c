@@ -144,12 +144,18 @@ static void scroll_along(uint8_t dir) {
  * stays. The bar is shown from the other map meanwhile.
  */
 void room_scroll(uint8_t dir) {
+    uint8_t before, now;
+
     wScrollMode = SCROLL_EDGE;
     wScreenTransitionState = 3;
     wScreenTransitionDirection = dir;
     wCutsceneIndex = 0;
     sprites_keep();
+    before = motions;
+    motions = 0;
     room_load(wActiveGroup, room_neighbour(dir));
+    now = motions;
+    motions |= before; /* both are in sight */
     wScrollMode = SCROLLING;
     wScreenTransitionState = 5;
     wGashaMaturity += 5;
@@ -175,6 +181,7 @@ void room_scroll(uint8_t dir) {
     scene_draw();
     frame();
     split_end();
+    motions = now;
     wScrollMode = SCROLL_NONE;
     wScreenTransitionState = 2;
     wCutsceneIndex = 1;
@@ -207,6 +214,7 @@ void room_warp(uint8_t group, uint8_t id, uint8_t pos) {
         wSwitchState = wToggleBlocksState = 0;
         remember_respawn(group, id, pos);
     }
+    motions = 0;
     room_load(group, id);
     lk_y = PIXEL_Y(pos);
     lk_x = PIXEL_X(pos);
@@ -237,6 +245,7 @@ void season_turn(void) {
     fade_out();
     wRoomStateModifier = season;
     wCutsceneIndex = 0;
+    motions = 0;
     room_load(wActiveGroup, wActiveRoom);
     wCutsceneIndex = 1;
     room_draw();

@@ -14,6 +14,8 @@ uint8_t oam_dirty, bg_from, bg_to, bg_map;
 uint8_t split_x, split_y;
 uint8_t hide_from, hide_to;
 uint8_t sprite_dy, sprite_dx;
+uint8_t motions;
+static uint8_t motion_clock;
 static uint8_t oam_used, oam_next, oam_objects, kept;
 
 /*
@@ -50,6 +52,30 @@ void video_init(void) {
     bg_map = MAP_SCREEN;
     oam_dirty = 1;
     rLCDC = LCDC_REST;
+}
+
+/* The next picture of one kind of moving tiles, straight into vertical blank. */
+static void move_tiles(const uint8_t *pictures, uint8_t phase, uint8_t first, uint8_t n) {
+    art_to_vram((uint8_t *)0x9000 + ((uint16_t)first << 4),
+                pictures + ((uint16_t)(phase * n) << 4), n - 1);
+}
+
+/*
+ * Water, fire and plants of the room (bits of `motions`) move by pictures that
+ * take turns. Called right after vertical blank began, every eighth frame.
+ */
+static void motions_step(uint8_t step) {
+    if ((motions & MOTION_FIRE))
+        move_tiles(art_fire, step & 3, ART_FIRE_FIRST, ART_FIRE_TILES);
+    if ((motions & MOTION_WATER) && (step & 1))
+        move_tiles(art_water, (step >> 1) & 3, ART_WATER_FIRST, ART_WATER_TILES);
+    if ((motions & MOTION_PLANTS) && (step & 3) == 2)
+        move_tiles(art_plants, (step >> 2) & 3, ART_PLANTS_FIRST, ART_PLANTS_TILES);
+}
+
+void motions_frame(void) {
+    if (!(++motion_clock & 7) && motions)
+        motions_step(motion_clock >> 3);
 }
 
 /* These rows of the picture are to be sent with the next frame. */
