@@ -6,6 +6,7 @@ by build.py; prints nothing and returns the generated C source and header.
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -232,10 +233,11 @@ def _place(background: _Background, tile: _Drawn) -> tuple[list[int], list[int]]
     return [n for n, _ in placed], [int(pal[q]) | flip for q, (_, flip) in enumerate(placed)]
 
 
-def _varied(background: _Background, tile: _Drawn) -> list[tuple[int, int]]:
-    """The 16 quarters, as (number, attributes), of which each place of the tile takes one.
+def _varied(background: _Background, tile: _Drawn) -> list[list[tuple[int, int]]]:
+    """The variants of a floor: each four quarters as (number, attributes).
 
-    A piece fills as many as its `weight`, mirrored in turn; the tile's own quarters the rest.
+    Of 16 quarters a piece is as many as its `weight`, mirrored in turn, and the tile's own
+    are the rest; a variant draws four of them.
     """
     found: list[tuple[int, int]] = []
     for pixels, options in tile.pieces:
@@ -249,7 +251,8 @@ def _varied(background: _Background, tile: _Drawn) -> list[tuple[int, int]]:
     found += [own[i % 4] for i in range(VARIANTS - len(found))]
     if len(found) > VARIANTS:
         raise ArtError(f"tiles.txt: {tile.name}: the pieces weigh more than {VARIANTS}")
-    return found
+    draw = random.Random(tile.name)
+    return [draw.sample(found, 4) for _ in range(VARIANTS)]
 
 
 def _motions(background: _Background, drawn: list[_Drawn], header: list[str]) -> list[bytes]:
@@ -280,7 +283,7 @@ def _rooms(art: Path, header: list[str]) -> tuple[list[bytes], list[bytes], dict
     by_char = [0] * 96
     quads: list[int] = []
     attrs: list[int] = []
-    varied: list[tuple[int, int]] = []
+    varied = 0
     seen: dict[int, str] = {}
     for tile in sorted(drawn, key=lambda tile: not tile.pieces):
         name, opt = tile.name, tile.options
@@ -298,14 +301,15 @@ def _rooms(art: Path, header: list[str]) -> tuple[list[bytes], list[bytes], dict
         kind[index] = int(opt.get("type", "0"), 16)
         motion[index] = 1 << MOTIONS.index(opt["motion"]) if "motion" in opt else 0
         number[index] = len(quads) // 4
-        tiles, colours = _place(background, tile)
-        quads += tiles
-        attrs += colours
-        if tile.pieces:
-            varied += _varied(background, tile)
+        variants = _varied(background, tile) if tile.pieces else []
+        varied += len(variants)
+        for placed in variants or [list(zip(*_place(background, tile), strict=True))]:
+            quads += [n for n, _ in placed]
+            attrs += [attr for _, attr in placed]
     if len(background.tiles) > BG_TILES:
         raise ArtError(f"{len(background.tiles)} background tiles, only {BG_TILES} fit")
-    header.append(f"#define ART_VARIED {len(varied) // VARIANTS}")
+    if len(quads) // 4 > 256:
+        raise ArtError(f"tiles.txt: {len(quads) // 4} tiles and variants, only 256 can be counted")
     return (
         [phases[0] for phases in background.tiles],
         moving,
@@ -317,8 +321,7 @@ def _rooms(art: Path, header: list[str]) -> tuple[list[bytes], list[bytes], dict
             "tile_motion": motion,
             "tile_quads": quads,
             "tile_attrs": attrs,
-            "varied_tiles": [n for n, _ in varied],
-            "varied_attrs": [attr for _, attr in varied],
+            "varied_numbers": [varied],  # the numbers below it are variants of floors
         },
     )
 

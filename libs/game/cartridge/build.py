@@ -5,7 +5,7 @@
     python3 build.py --check         build, and compare with the shipped ROM
     python3 build.py --output my.gbc   write somewhere else
 
-Banks 0 and 1 hold the code and small tables, bank 2 rooms and texts, bank 3
+Banks 0 and 1 hold the code and small tables, bank 2 rooms, texts and sounds, bank 3
 pictures and colours. Slips in rooms, texts and pictures stop the build with a
 sentence that names the place.
 
@@ -45,9 +45,9 @@ DATA_START, DATA_END = 0xC0A0, 0xC2EE  # private variables: first byte, one past
 MODULES = [
     "main", "video", "input", "rng", "far", "room", "tiles", "travel", "player", "terrain",
     "action", "tools", "carry", "puzzle", "people", "treasure", "scene", "objects", "drops",
-    "enemies", "shots", "boss", "hud", "text", "menu", "death", "ending", "title", "art_tables",
+    "enemies", "shots", "boss", "sound", "hud", "text", "menu", "death", "ending", "title", "art_tables",
 ]  # fmt: skip
-BANKED = {"rooms": BANK_ROOMS, "texts": BANK_ROOMS, "art_pictures": BANK_ART}
+BANKED = {"rooms": BANK_ROOMS, "texts": BANK_ROOMS, "sounds": BANK_ROOMS, "art_pictures": BANK_ART}
 
 
 class BuildError(Exception):

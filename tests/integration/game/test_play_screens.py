@@ -199,6 +199,22 @@ def test_a_window_shows_the_picture(window):
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 4
 
 
+def test_a_window_plays_the_sound_and_never_lags_far_behind_it(window, monkeypatch):
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+    rate, second = 48_000, np.ones((48_000, 2), dtype=np.int8)
+    window.hear(second, rate)
+    queued = window._sdl.SDL_GetQueuedAudioSize(window._speaker)
+    assert 0 < queued <= second.nbytes
+    window.hear(second, rate)
+    assert window._sdl.SDL_GetQueuedAudioSize(window._speaker) <= queued
+
+
+def test_a_machine_without_a_speaker_stays_silent(window, monkeypatch):
+    monkeypatch.setenv("SDL_AUDIODRIVER", "no-such-driver")
+    window.hear(np.ones((800, 2), dtype=np.int8), 48_000)
+    assert window._speaker == 0
+
+
 def test_no_display_is_said(monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "no-such-driver")
     with pytest.raises(ScreenError, match="no display for a window"):

@@ -174,6 +174,7 @@ class ScriptedScreen:
 
     def __init__(self, script):
         self.script, self.said, self.pictures = iter(script), [], 0
+        self.heard = []
 
     def poll(self):
         held, commands = next(self.script, ((), [Command.QUIT]))
@@ -181,6 +182,9 @@ class ScriptedScreen:
 
     def show(self, picture):
         self.pictures += 1
+
+    def hear(self, samples, rate):
+        self.heard.append((self.pictures, len(samples) / rate))
 
     def say(self, text):
         self.said.append(text)
@@ -200,6 +204,26 @@ def test_the_loop_saves_loads_pauses_and_quits(session, tmp_path):
     assert screen.said[1:3] == [f"saved {path}", f"loaded {path}"]
     assert screen.pictures == 5
     assert peek(session, A_FRAMES) == 0
+
+
+def test_each_frame_is_heard_unless_it_is_muted(tiny_rom, tmp_path):
+    emulator = PlayedEmulator(tiny_rom, sound_emulated=True)
+    emulator.tick(200)
+    loud = Session(emulator, title="TINY", rom_sha256="0" * 64)
+    frame = ((), [])
+    script = [frame, frame, ((), [Command.MUTE]), frame, ((), [Command.MUTE]), frame]
+    screen = ScriptedScreen(script)
+    play(loud, screen, Pace(0), tmp_path / "game.state")
+    emulator.close()
+    assert [picture for picture, _ in screen.heard] == [1, 2, 5, 6]
+    assert all(seconds == pytest.approx(1 / 59.73, rel=0.01) for _, seconds in screen.heard)
+    assert screen.said[0] == "no sound: M brings it back"
+
+
+def test_without_the_sound_chip_nothing_is_heard(session, tmp_path):
+    screen = ScriptedScreen([((), []), ((), [])])
+    play(session, screen, Pace(0), tmp_path / "game.state")
+    assert screen.heard == []
 
 
 def test_a_broken_state_file_is_said_and_play_goes_on(session, tmp_path):

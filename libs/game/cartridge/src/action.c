@@ -16,6 +16,7 @@ static void open_chest(uint8_t pos) {
 
 /* Turn a lock into what lies behind it and remember that. */
 static void unlock(uint8_t pos, uint8_t flag, uint8_t index) {
+    sfx(SFX_DOOR);
     *room_flags() |= flag;
     room_change(pos, index);
 }

@@ -118,7 +118,8 @@ void boss_draw(object_t *e) {
     }
     if (e->health <= BOSS_HEALTH / 2)
         attr = 5;
-    attr = flash(e, attr);
+    if (e->invincibility & 4)
+        attr = FLASH(attr);
     if (e->counter1 & 16) {
         top = SPR_BOSS_T2;
         bottom = SPR_BOSS_B1;

@@ -22,6 +22,7 @@ uint8_t lift(uint8_t pos) {
     c->enabled = 1;
     c->id = index;
     c->state = HELD;
+    sfx(SFX_LIFT);
     wLinkGrabState = 0x83;
     scene_changed = 1;
     return 1;
@@ -31,6 +32,7 @@ void throw_carried(void) {
     object_t *c = SLOT_CARRIED;
 
     c->state = FLYING;
+    sfx(SFX_SWING);
     c->counter1 = FLIGHT_FRAMES;
     c->direction = lk_direction;
     c->angle = (uint8_t)(lk_direction << 3);
@@ -47,6 +49,7 @@ void carry_drop(void) {
 
 static void break_it(object_t *c) {
     c->state = BREAKING;
+    sfx(SFX_CUT);
     c->counter1 = 8;
     enemies_hit_near(c->yh, c->xh, 14, 2);
     drop_random(c->yh, c->xh);

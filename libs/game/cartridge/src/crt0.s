@@ -12,6 +12,16 @@
 	.globl	_bg_to
 	.globl	_bg_map
 	.globl	_split_x
+	.globl	_oam_next
+	.globl	_sprite_dy
+	.globl	_sprite_dx
+	.globl	_hide_from
+	.globl	_hide_to
+	.globl	_tile_number
+	.globl	_tile_quads
+	.globl	_tile_attrs
+	.globl	_varied_numbers
+	.globl	_scatter
 	.globl	_split_y
 	.globl	_far_bank
 	.globl	_far_len
@@ -266,3 +276,157 @@ _art_to_vram::
 	pop	hl		; the return address; the callee drops its arguments
 	inc	sp
 	jp	(hl)
+
+; void sprite16(uint8_t y, uint8_t x, uint8_t tile, uint8_t attr)
+; A 16x16 sprite whose top left corner is at room position (y - 8, x - 8), or a
+; little beside it (sprite_dy, sprite_dx). None where hide_from < y < hide_to,
+; and none when the table is full.
+_sprite16::
+	ld	hl, #_sprite_dy
+	add	a, (hl)
+	add	a, #24		; 16 of the hardware + 16 of the status bar - 8
+	ld	b, a
+	ld	hl, #_hide_to
+	cp	a, (hl)
+	jr	NC, sprite_seen
+	ld	a, (_hide_from)
+	cp	a, b
+	jr	C, sprite_done
+sprite_seen:
+	ld	a, (_sprite_dx)
+	add	a, e
+	ld	c, a
+	ldhl	sp, #2
+	ld	a, (hl+)
+	ld	d, a
+	ld	a, (hl)
+	or	a, #0x08	; pictures in VRAM bank 1
+	ld	e, a
+	ld	hl, #_oam_next
+	ld	a, (hl)
+	cp	a, #160
+	jr	NC, sprite_done
+	add	a, #8
+	ld	(hl), a
+	sub	a, #8
+	ld	l, a
+	ld	h, #0xC0
+	ld	a, b
+	ld	(hl+), a
+	ld	a, c
+	ld	(hl+), a
+	bit	5, e
+	jr	NZ, sprite_mirrored
+	ld	a, d
+	ld	(hl+), a
+	add	a, #2
+	jr	sprite_right
+sprite_mirrored:
+	ld	a, d
+	add	a, #2
+	ld	(hl+), a
+	ld	a, d
+sprite_right:
+	ld	d, a
+	ld	a, e
+	ld	(hl+), a
+	ld	a, b
+	ld	(hl+), a
+	ld	a, c
+	add	a, #8
+	ld	(hl+), a
+	ld	a, d
+	ld	(hl+), a
+	ld	(hl), e
+sprite_done:
+	pop	hl
+	add	sp, #2
+	jp	(hl)
+
+; void room_draw_at(uint8_t pos, uint8_t row, uint8_t col)
+; The four 8x8 tiles of a cell, at an even row and column of the background map.
+; A floor takes one of its 16 variants, by its place.
+_room_draw_at::
+	ld	c, a
+	ldhl	sp, #2
+	ld	d, (hl)
+	ld	a, e
+	swap	a
+	rlca
+	ld	l, a
+	and	a, #3
+	or	a, #0xA0
+	ld	b, a
+	ld	a, l
+	and	a, #0xE0
+	or	a, d
+	ld	e, a
+	ld	d, b		; de: its place in the picture
+	ld	h, #0xCF
+	ld	l, c
+	ld	a, (hl)
+	add	a, #<_tile_number
+	ld	l, a
+	ld	a, #0
+	adc	a, #>_tile_number
+	ld	h, a
+	ld	a, (hl)
+	ld	hl, #_varied_numbers
+	cp	a, (hl)
+	jr	NC, draw_number
+	ld	b, a
+	ld	a, c
+	srl	a
+	add	a, c
+	ld	hl, #0xCC4C	; wActiveRoom
+	add	a, (hl)
+	add	a, (hl)
+	add	a, (hl)
+	and	a, #63
+	add	a, #<_scatter
+	ld	l, a
+	ld	a, #0
+	adc	a, #>_scatter
+	ld	h, a
+	ld	a, (hl)
+	and	a, #15
+	add	a, b
+draw_number:
+	ld	l, a
+	ld	h, #0
+	add	hl, hl
+	add	hl, hl
+	push	hl
+	ld	bc, #_tile_quads
+	add	hl, bc
+	call	put_four
+	inc	d
+	inc	d
+	inc	d
+	inc	d		; 0x400 on: the attributes
+	ld	a, e
+	sub	a, #33
+	ld	e, a
+	pop	hl
+	ld	bc, #_tile_attrs
+	add	hl, bc
+	call	put_four
+	pop	hl
+	inc	sp
+	jp	(hl)
+
+put_four:
+	ld	a, (hl+)
+	ld	(de), a
+	inc	e
+	ld	a, (hl+)
+	ld	(de), a
+	ld	a, e
+	add	a, #31
+	ld	e, a
+	ld	a, (hl+)
+	ld	(de), a
+	inc	e
+	ld	a, (hl)
+	ld	(de), a
+	ret

@@ -52,6 +52,8 @@ void player_die(void) {
     lk_animMode = 0x02;
     carry_drop();
     hud_update();
+    music_play(TUNE_NONE);
+    sfx(SFX_DEATH);
     fall_over();
     wLinkDeathTrigger = 0xE7;
     fade_out();

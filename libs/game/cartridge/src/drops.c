@@ -28,6 +28,7 @@ void drop_random(uint8_t y, uint8_t x) {
 static void take(object_t *p) {
     switch (p->subid) {
     case DROP_HEART:
+        sfx(SFX_HEART);
         wLinkHealth += 4;
         if (wLinkHealth > wLinkMaxHealth)
             wLinkHealth = wLinkMaxHealth;
@@ -45,6 +46,8 @@ static void take(object_t *p) {
         bcd_add(&wNumEmberSeeds, 0x05, 0x20);
         break;
     }
+    if (p->subid != DROP_HEART)
+        sfx(SFX_COIN);
     *room_flags() |= p->var30;
     p->enabled = 0;
     p->collisionType = 0;

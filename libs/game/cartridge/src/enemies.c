@@ -173,7 +173,9 @@ void enemy_hit(object_t *e, uint8_t damage, uint8_t angle) {
     if (e->state == DYING || e->invincibility)
         return;
     scene_changed = 1;
+    sfx(SFX_HIT);
     if (e->health <= damage) {
+        sfx(SFX_BEATEN);
         defeat(e);
         return;
     }
@@ -264,11 +266,6 @@ static uint8_t faces(object_t *e, uint8_t down, uint8_t up, uint8_t side, uint8_
     return side;
 }
 
-/* Its colours, white every other moment after a hit. */
-uint8_t flash(object_t *e, uint8_t attr) {
-    return e->invincibility & 4 ? (attr & ~OBJ_PALETTE) | PALETTE_WHITE : attr;
-}
-
 void enemy_draw(object_t *e) {
     uint8_t second = e->counter1 & 8, tile, attr;
 
@@ -302,5 +299,7 @@ void enemy_draw(object_t *e) {
         attr = 4;
         break;
     }
-    sprite16(e->yh, e->xh, tile, flash(e, attr));
+    if (e->invincibility & 4)
+        attr = FLASH(attr);
+    sprite16(e->yh, e->xh, tile, attr);
 }

@@ -7,6 +7,7 @@
 #include "art.h"
 #include "rooms.h"
 #include "texts.h"
+#include "sounds.h"
 
 /* crt0.s */
 void frame_sync(void);
@@ -34,7 +35,8 @@ extern uint8_t motions; /* which kinds of tiles move in this room */
 #define MOTION_WATER  0x01
 #define MOTION_FIRE   0x02
 #define MOTION_PLANTS 0x04
-void motions_frame(void);
+extern uint8_t motion_clock;
+void motions_step(void);
 void bg_changed(uint8_t from, uint8_t to);
 void bg_put(uint8_t row, uint8_t col, uint8_t tile, uint8_t attr);
 void put_text(uint8_t row, uint8_t col, const char *s);
@@ -50,6 +52,15 @@ void sprites_keep(void);
 void sprites_scroll(uint8_t dir, uint8_t left, uint8_t step);
 void fade_out(void);
 void fade_in(void);
+
+/* sound.c */
+extern uint8_t music_wait, sfx_wait;
+void sound_init(void);
+void music_play(uint8_t tune);
+void music_of_place(void);
+void music_step(void);
+void sfx(uint8_t which);
+void sfx_step(void);
 
 /* input.c */
 extern uint8_t keys_seen;
@@ -172,9 +183,9 @@ void drop_draw(object_t *p);
 enum { RESTING = 1, MOVING, DYING, RUNNING, SWAYING }; /* states of an enemy */
 void enemy_update(object_t *e);
 void enemy_draw(object_t *e);
-#define PALETTE_RED   5
+/* White, every other moment after a hit. */
 #define PALETTE_WHITE 6
-uint8_t flash(object_t *e, uint8_t attr);
+#define FLASH(attr) (((attr) & ~OBJ_PALETTE) | PALETTE_WHITE)
 void enemy_turn(object_t *e, uint8_t dir);
 void enemy_hit(object_t *e, uint8_t damage, uint8_t angle);
 void enemies_hit_near(uint8_t y, uint8_t x, uint8_t r, uint8_t damage);

@@ -17,6 +17,28 @@
 #define rVBK  HW8(0xFF4F) /* video memory bank */
 #define rSVBK HW8(0xFF70) /* work RAM bank at 0xD000 */
 
+/* Sound chip: written, never read */
+#define rNR10 HW8(0xFF10)
+#define rNR11 HW8(0xFF11)
+#define rNR12 HW8(0xFF12)
+#define rNR13 HW8(0xFF13)
+#define rNR14 HW8(0xFF14)
+#define rNR21 HW8(0xFF16)
+#define rNR22 HW8(0xFF17)
+#define rNR23 HW8(0xFF18)
+#define rNR24 HW8(0xFF19)
+#define rNR30 HW8(0xFF1A)
+#define rNR32 HW8(0xFF1C)
+#define rNR33 HW8(0xFF1D)
+#define rNR34 HW8(0xFF1E)
+#define rNR42 HW8(0xFF21)
+#define rNR43 HW8(0xFF22)
+#define rNR44 HW8(0xFF23)
+#define rNR50 HW8(0xFF24)
+#define rNR51 HW8(0xFF25)
+#define rNR52 HW8(0xFF26)
+#define WAVE_RAM ((volatile uint8_t *)0xFF30)
+
 #define LCDC_ON    0x80
 #define LCDC_OBJ16 0x04
 #define LCDC_OBJ   0x02

@@ -4,10 +4,15 @@
 uint8_t keys_seen; /* every press since a caller last cleared it */
 
 void frame(void) {
-    uint8_t keys;
+    uint8_t keys, *clock;
 
     frame_sync();
-    motions_frame();
+    if (!(++motion_clock & 15) && motions)
+        motions_step();
+    if (music_wait && --music_wait == 0)
+        music_step();
+    if (sfx_wait && --sfx_wait == 0)
+        sfx_step();
 
     /* Each half of the pad needs a moment to settle on real hardware. */
     rP1 = 0x20;
@@ -25,8 +30,10 @@ void frame(void) {
     wKeysPressed = keys;
     wGameKeysPressed = keys;
     if (wGameState == 2) {
-        wPlaytimeCounter++;
-        wFrameCounter = *(uint8_t *)&wPlaytimeCounter;
+        clock = (uint8_t *)&wPlaytimeCounter; /* four bytes, which seldom all change */
+        if (++clock[0] == 0 && ++clock[1] == 0 && ++clock[2] == 0)
+            ++clock[3];
+        wFrameCounter = clock[0];
     }
 }
 

@@ -61,6 +61,8 @@ void main(void) {
     hRng1 = 0x37;
     hRng2 = 0x0D;
     video_init();
+    sound_init();
+    music_play(TUNE_VALE);
     title_run();
     new_file();
     room_index();

@@ -117,12 +117,14 @@ static void equip(uint8_t *button) {
 
     *button = wInventoryStorage[cursor];
     wInventoryStorage[cursor] = item;
+    sfx(SFX_CURSOR);
     hud_update();
 }
 
 static void open_menu(void) {
     wOpenedMenuType = 1;
     wMenuLoadState = 0;
+    sfx(SFX_MENU);
     fade_out();
     draw_frame();
     draw_text();
@@ -136,6 +138,7 @@ static void open_menu(void) {
 
 static void close_menu(void) {
     wMenuLoadState = 2;
+    sfx(SFX_MENU);
     fade_out();
     hud_redraw();
     room_draw();
@@ -158,8 +161,10 @@ void menu_run(void) {
             continue;
         if (keys & KEY_START)
             break;
-        if (keys & KEY_DPAD)
+        if (keys & KEY_DPAD) {
+            sfx(SFX_CURSOR);
             move_cursor(keys);
+        }
         if (keys & KEY_A)
             equip(&wInventoryA);
         else if (keys & KEY_B)

@@ -3,7 +3,7 @@
 
 #define PUSH_FRAMES  20
 #define HURT_FRAMES  40
-#define FLASH_FRAMES 16 /* at their beginning his colours change */
+#define FLASHES (lk_invinc <= HURT_FRAMES && lk_invinc > HURT_FRAMES - 16) /* then he blinks */
 #define MARGIN_Y 0x79
 #define MARGIN_X 0x9A
 
@@ -179,6 +179,7 @@ void player_hurt(uint8_t quarters, uint8_t angle) {
     if (lk_invinc || air || sinking)
         return;
     wLinkHealth = wLinkHealth > quarters ? wLinkHealth - quarters : 0;
+    sfx(SFX_HURT);
     lk_invinc = HURT_FRAMES;
     lk_knockback = 8;
     lk_kbAngle = angle & 0x18;
@@ -284,23 +285,19 @@ static uint8_t body_tile(void) {
     return second ? SPR_P_SIDE1 : SPR_P_SIDE0;
 }
 
-static uint8_t flashes(void) {
-    return lk_invinc <= HURT_FRAMES && lk_invinc > HURT_FRAMES - FLASH_FRAMES;
-}
-
 void player_draw(void) {
     uint8_t tile;
 
     if (swing)
         draw_tool();
     /* He flashes when he is hit, then blinks, but not while a text or a scroll holds time still. */
-    lk_visible = !(lk_invinc & 2) || flashes() || wTextIsActive || wScrollMode == SCROLLING;
+    lk_visible = !(lk_invinc & 2) || FLASHES || wTextIsActive || wScrollMode == SCROLLING;
     if (!lk_visible)
         return;
     if (lifted_sprite != 0xFF)
         sprite16(lk_y - 14, lk_x, lifted_sprite, lifted_attr);
     tile = body_tile();
-    if (flashes() && !(lk_invinc & 4))
+    if ((lk_invinc & 4) && FLASHES)
         body_attr |= PALETTE_WHITE;
     sprite16(lk_y + lk_z, lk_x, tile, body_attr);
     if (air)

@@ -119,6 +119,7 @@ void puzzle_check(void) {
         if (o->kind != O_SOLVE || o->b == DONE || remembered(o) || !condition(o->a))
             continue;
         *room_flags() |= o->c;
+        sfx(SFX_SECRET);
         take_effect(o);
         o->b = DONE;
     }
@@ -179,6 +180,7 @@ void lever_flip(uint8_t pos) {
         return;
     wSwitchState ^= 1 << o->a;
     wToggleBlocksState = wSwitchState;
+    sfx(SFX_DOOR);
     if (o->a == 0)
         swap_blocks();
     room_change(pos, wSwitchState & (1 << o->a) ? TILE_ORB_ON : TILE_ORB_OFF);

@@ -237,51 +237,12 @@ void dungeon_layout_init(void) {
     rSVBK = 1;
 }
 
-/* Which pieces a floor has at a place: always the same ones. */
-static const uint8_t scatter[64] = {
+/* Which of its variants a floor shows at a place: always the same one. */
+const uint8_t scatter[64] = {
     0x3A, 0xC5, 0x71, 0x0E, 0x98, 0x47, 0xE2, 0x1D, 0xB6, 0x59, 0x04, 0xFB, 0x83, 0x2C, 0x6F, 0xD0,
     0x17, 0xA9, 0xEC, 0x52, 0x7D, 0x30, 0xBF, 0x86, 0x4B, 0xC8, 0x95, 0x61, 0xFE, 0x0A, 0xD3, 0x24,
     0x68, 0x1B, 0xF7, 0x9C, 0x42, 0xAD, 0x05, 0xE1, 0x3E, 0x7A, 0xC0, 0x8F, 0x56, 0xD9, 0x23, 0xB4,
     0xEF, 0x40, 0x8A, 0x35, 0x16, 0xCB, 0x79, 0xA2, 0xDC, 0x07, 0x5D, 0xF0, 0x91, 0x6E, 0x28, 0xB3};
-
-static void draw_varied(uint8_t *p, uint8_t pos, uint8_t n) {
-    uint8_t at = pos + (uint8_t)(pos >> 1) + wActiveRoom * 23, upper, lower;
-    const uint8_t *q = varied_tiles + (uint8_t)(n << 4), *a = varied_attrs + (uint8_t)(n << 4);
-
-    upper = scatter[at & 63];
-    lower = scatter[(uint8_t)(at + 37) & 63];
-    p[0x000] = q[upper & 15];
-    p[0x001] = q[upper >> 4];
-    p[0x020] = q[lower & 15];
-    p[0x021] = q[lower >> 4];
-    p += 0x400;
-    p[0x000] = a[upper & 15];
-    p[0x001] = a[upper >> 4];
-    p[0x020] = a[lower & 15];
-    p[0x021] = a[lower >> 4];
-}
-
-/* The four 8x8 tiles of a cell, at an even row and column of the background map. */
-void room_draw_at(uint8_t pos, uint8_t row, uint8_t col) {
-    uint8_t number = tile_number[wRoomLayout[pos]];
-    uint16_t n = (uint16_t)number << 2;
-    const uint8_t *q = tile_quads + n, *a = tile_attrs + n;
-    uint8_t *p = BG_TILES + (uint16_t)((uint16_t)row << 5) + col;
-
-    if (number < ART_VARIED) {
-        draw_varied(p, pos, number);
-        return;
-    }
-    p[0x000] = *q++;
-    p[0x001] = *q++;
-    p[0x020] = *q++;
-    p[0x021] = *q;
-    p += 0x400;
-    p[0x000] = *a++;
-    p[0x001] = *a++;
-    p[0x020] = *a++;
-    p[0x021] = *a;
-}
 
 /* A cell in its place on the screen. */
 void room_draw_cell(uint8_t pos) {

@@ -8,6 +8,7 @@ uint8_t air, sinking;
 
 static void sink(void) {
     sinking = SINK_FRAMES;
+    sfx(SFX_SPLASH);
     lk_state = LINK_RESPAWNING;
     lk_collision = 0;
     lk_animMode = wActiveTileType == TYPE_HOLE ? 0x0D : 0x0A;
@@ -61,6 +62,7 @@ void jump(void) {
     if (air || wLinkSwimmingState || wLinkGrabState)
         return;
     air = JUMP_FRAMES;
+    sfx(SFX_JUMP);
     wLinkInAir = 1;
 }
 

@@ -52,6 +52,7 @@ static const char *draw_page(const char *s) {
         if (*s == '\n') {
             row++;
             col = 1;
+            sfx(SFX_TEXT);
             frame(); /* a line a frame reads as typing */
         } else {
             bg_put(row, col++, art_glyph[(uint8_t)(*s - 32)], ATTR_TEXT);

@@ -56,6 +56,7 @@ void title_run(void) {
             draw_sprites(clock);
         frame();
     }
+    sfx(SFX_START);
     for (clock = 0; clock < 10; clock++)
         wRoomLayout[0x80 + clock] = 0;
 }

@@ -14,6 +14,7 @@ static void clear_tile(uint8_t pos, uint8_t flag) {
 }
 
 static void cut_bush(uint8_t pos) {
+    sfx(SFX_CUT);
     clear_tile(pos, 0);
     drop_random(PIXEL_Y(pos), PIXEL_X(pos));
 }
@@ -36,6 +37,7 @@ static void hold_out(uint8_t item) {
 
 static void blade(uint8_t pos) {
     hold_out(ITEM_SWORD);
+    sfx(SFX_SWING);
     switch (wRoomLayout[pos]) {
     case TILE_BUSH:
         cut_bush(pos);
@@ -51,6 +53,7 @@ static void dig(uint8_t pos) {
     const room_object_t *o = room_object_at(O_DIG, pos);
 
     hold_out(ITEM_SHOVEL);
+    sfx(SFX_CUT);
     if (wRoomLayout[pos] == TILE_DRIFT) {
         clear_tile(pos, 0);
     } else if (wRoomLayout[pos] == TILE_SOIL) {
@@ -104,6 +107,7 @@ static void explode(object_t *b) {
     uint8_t row, col;
 
     b->state = BLAST;
+    sfx(SFX_BLAST);
     b->counter1 = BLAST_FRAMES;
     for (row = 0; row < 3; row++)
         for (col = 0; col < 3; col++)

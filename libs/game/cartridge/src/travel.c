@@ -207,6 +207,8 @@ void room_warp(uint8_t group, uint8_t id, uint8_t pos) {
     wWarpDestRoom = id;
     wWarpDestPos = pos;
     wWarpTransition2 = 3;
+    if (wGameState == 2 && group != wActiveGroup)
+        sfx(SFX_DOOR);
     fade_out();
     wCutsceneIndex = 0;
     wScrollMode = SCROLL_ENTERING;
@@ -216,6 +218,7 @@ void room_warp(uint8_t group, uint8_t id, uint8_t pos) {
     }
     motions = 0;
     room_load(group, id);
+    music_of_place();
     lk_y = PIXEL_Y(pos);
     lk_x = PIXEL_X(pos);
     lk_invinc = 0;
@@ -242,6 +245,7 @@ void season_turn(void) {
             break;
     }
     wDisabledObjects = 0x81;
+    sfx(SFX_SEASON);
     fade_out();
     wRoomStateModifier = season;
     wCutsceneIndex = 0;

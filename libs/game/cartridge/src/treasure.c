@@ -184,6 +184,7 @@ void give_treasure(uint8_t t, uint8_t amount) {
     hud_update();
     if (!text)
         return;
+    sfx(SFX_PRIZE);
     lifted_sprite = treasure_sprite(t);
     lifted_attr = treasure_attr(t);
     text_show(text);

@@ -14,9 +14,9 @@ uint8_t oam_dirty, bg_from, bg_to, bg_map;
 uint8_t split_x, split_y;
 uint8_t hide_from, hide_to;
 uint8_t sprite_dy, sprite_dx;
-uint8_t motions;
-static uint8_t motion_clock;
-static uint8_t oam_used, oam_next, oam_objects, kept;
+uint8_t motions, motion_clock;
+uint8_t oam_next; /* bytes of the sprite table in use */
+static uint8_t oam_used, oam_objects, kept;
 
 /*
  * Tiles as the background counts them: 0-127 from 0x9000, 128-255 from
@@ -62,20 +62,18 @@ static void move_tiles(const uint8_t *pictures, uint8_t phase, uint8_t first, ui
 
 /*
  * Water, fire and plants of the room (bits of `motions`) move by pictures that
- * take turns. Called right after vertical blank began, every eighth frame.
+ * take turns. Called right after vertical blank began, every 16th frame, and
+ * never all at once.
  */
-static void motions_step(uint8_t step) {
-    if ((motions & MOTION_FIRE))
+void motions_step(void) {
+    uint8_t step = motion_clock >> 4;
+
+    if (motions & MOTION_FIRE)
         move_tiles(art_fire, step & 3, ART_FIRE_FIRST, ART_FIRE_TILES);
     if ((motions & MOTION_WATER) && (step & 1))
         move_tiles(art_water, (step >> 1) & 3, ART_WATER_FIRST, ART_WATER_TILES);
-    if ((motions & MOTION_PLANTS) && (step & 3) == 2)
-        move_tiles(art_plants, (step >> 2) & 3, ART_PLANTS_FIRST, ART_PLANTS_TILES);
-}
-
-void motions_frame(void) {
-    if (!(++motion_clock & 7) && motions)
-        motions_step(motion_clock >> 3);
+    if ((motions & MOTION_PLANTS) && !(step & 1))
+        move_tiles(art_plants, (step >> 1) & 3, ART_PLANTS_FIRST, ART_PLANTS_TILES);
 }
 
 /* These rows of the picture are to be sent with the next frame. */
@@ -136,29 +134,6 @@ void sprite_begin(void) {
 /* The player is drawn; what follows belongs to the room. */
 void sprite_objects(void) {
     oam_objects = oam_next;
-}
-
-/* A 16x16 sprite whose top left corner is at room position (y - 8, x - 8). */
-void sprite16(uint8_t y, uint8_t x, uint8_t tile, uint8_t attr) {
-    uint8_t *p;
-
-    if (oam_next >= 160)
-        return;
-    y += sprite_dy + 24; /* 16 of the hardware + 16 of the status bar - 8 */
-    x += sprite_dx;
-    if (y > hide_from && y < hide_to)
-        return;
-    p = OAM_SHADOW + oam_next;
-    attr |= OBJ_BANK1;
-    *p++ = y;
-    *p++ = x;
-    *p++ = attr & OBJ_FLIPX ? tile + 2 : tile;
-    *p++ = attr;
-    *p++ = y;
-    *p++ = x + 8;
-    *p++ = attr & OBJ_FLIPX ? tile : tile + 2;
-    *p = attr;
-    oam_next += 8;
 }
 
 /* Hide what the previous picture used beyond this one, and ask for the DMA. */

@@ -33,6 +33,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     add("--scale", type=int, default=4, help="size of the window (4)")
     add("--speed", type=float, default=1.0, help="times the speed of the console; 0: at once (1)")
+    add("--mute", action="store_true", help="no sound (else a window has it; M switches it)")
     add("--frames", type=int, default=0, help="stop after so many frames; 0: when you quit (0)")
     parser.set_defaults(run=run)
 
@@ -59,7 +60,8 @@ def _play(options: argparse.Namespace) -> str:
     cartridge = load_cartridge(options.rom, allow_modified=True, allow_unsupported=True)
     if options.record is not None and not options.record.parent.is_dir():
         raise RecordingError(f"no folder {options.record.parent} to record in: make it first")
-    recording, sound = None, cartridge.needs_sound
+    recording = None
+    sound = cartridge.needs_sound or (not options.mute and _has_speaker(options))
     if options.replay is not None:
         recording = Recording.read(options.replay)
         sound = bool(recording.emulator.get("sound_emulated", sound))
@@ -126,6 +128,11 @@ def _screen(options: argparse.Namespace, title: str) -> Screen:
     from rlaif.game.play.terminal import TerminalScreen
 
     return TerminalScreen(true_colour=os.environ.get("COLORTERM") in ("truecolor", "24bit"))
+
+
+def _has_speaker(options: argparse.Namespace) -> bool:
+    """Only a window plays sound; a terminal need not emulate it."""
+    return options.screen == "window" or (options.screen == "auto" and _has_display())
 
 
 def _has_display() -> bool:

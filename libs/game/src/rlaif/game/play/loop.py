@@ -42,7 +42,7 @@ class Pace:
 
 def play(session: Session, screen: Screen, pace: Pace, state_file: Path, frames: int = 0) -> None:
     """Play until the player quits, or for so many frames (0: without end)."""
-    paused = False
+    paused = muted = False
     for _ in range(frames) if frames else count():
         held, commands = screen.poll()
         for command in commands:
@@ -51,10 +51,15 @@ def play(session: Session, screen: Screen, pace: Pace, state_file: Path, frames:
             if command is Command.PAUSE:
                 paused = not paused
                 screen.say("paused: P goes on" if paused else HELP)
+            elif command is Command.MUTE:
+                muted = not muted
+                screen.say("no sound: M brings it back" if muted else HELP)
             else:
                 screen.say(_carried_out(command, session, state_file))
         if not paused:
             screen.show(session.play(held))
+            if not muted:
+                _hear(session, screen)
         pace.wait()
 
 
@@ -67,8 +72,15 @@ def show_again(
         if Command.QUIT in commands:
             return False
         screen.show(session.play(held))
+        _hear(session, screen)
         pace.wait()
     return True
+
+
+def _hear(session: Session, screen: Screen) -> None:
+    samples = session.emulator.samples()
+    if len(samples):
+        screen.hear(samples, session.emulator.sample_rate)
 
 
 def _carried_out(command: Command, session: Session, state_file: Path) -> str:

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-HELP = "arrows/WASD walk, Z/X are A/B, Enter START, Tab SELECT, F5 save, F8 load, P pause, Q quit"
+HELP = "arrows/WASD walk, Z/X are A/B, Enter START, Tab SELECT, F5 save, F8 load, P pause, M mute, Q quit"
 
 
 class Command(Enum):
@@ -16,6 +16,7 @@ class Command(Enum):
     SAVE = "save"
     LOAD = "load"
     PAUSE = "pause"
+    MUTE = "mute"
 
 
 class ScreenError(Exception):
@@ -23,7 +24,7 @@ class ScreenError(Exception):
 
 
 class Screen(Protocol):
-    """Shows pictures and reads keys."""
+    """Shows pictures, plays sound and reads keys."""
 
     def poll(self) -> tuple[frozenset[str], list[Command]]:
         """The buttons that are down in the coming frame, and the commands since the last call."""
@@ -31,6 +32,10 @@ class Screen(Protocol):
 
     def show(self, picture: npt.NDArray[np.uint8]) -> None:
         """Show `[144, 160, 3]` uint8 RGB."""
+        ...
+
+    def hear(self, samples: npt.NDArray[np.int8], rate: int) -> None:
+        """Play `[n, 2]` int8 samples, left and right, `rate` a second, where there is a speaker."""
         ...
 
     def say(self, text: str) -> None:

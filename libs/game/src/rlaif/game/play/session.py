@@ -22,6 +22,7 @@ class PlayedEmulator(PyBoyEmulator):
     def __init__(self, rom: bytes, *, sound_emulated: bool = False) -> None:
         """Boot a ROM; see `PyBoyEmulator`."""
         super().__init__(rom, sound_emulated=sound_emulated)
+        self._sounds = sound_emulated
         self._down: Held = frozenset()
 
     def frame(self, held: Held, *, render: bool = False) -> None:
@@ -31,7 +32,19 @@ class PlayedEmulator(PyBoyEmulator):
         for button in sorted(held - self._down):
             self._pyboy.button_press(button)
         self._down = held
-        self._pyboy.tick(1, render, False)
+        self._pyboy.tick(1, render, self._sounds)
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples a second that `samples` gives."""
+        return int(self._pyboy.sound.sample_rate)
+
+    def samples(self) -> npt.NDArray[np.int8]:
+        """What the last frame sounded like, `[n, 2]` int8 left and right; `n` is 0 without sound."""
+        if not self._sounds:
+            return np.zeros((0, 2), dtype=np.int8)
+        heard: npt.NDArray[np.int8] = self._pyboy.sound.ndarray.copy()
+        return heard
 
     def load_state(self, state: bytes) -> None:
         """Go to a saved state with no button down."""

@@ -78,6 +78,9 @@ class TerminalScreen:
         small = fitted(picture, size.columns, size.lines - _TEXT_LINES)
         self._write(self._picture.text(small))
 
+    def hear(self, samples: npt.NDArray[np.int8], rate: int) -> None:
+        """A terminal has no sound."""
+
     def say(self, text: str) -> None:
         """A line at the bottom."""
         self._said = text

@@ -20,8 +20,13 @@ _COMMAND_KEYS = {
     Command.SAVE: ("F5",),
     Command.LOAD: ("F8",),
     Command.PAUSE: ("p",),
+    Command.MUTE: ("m",),
     Command.QUIT: ("q", "ESCAPE"),
 }
+
+
+_LEAD = 0.2
+"""Seconds of sound that wait to be played; what comes on top is dropped, as it would lag behind."""
 
 
 class WindowScreen:
@@ -71,6 +76,7 @@ class WindowScreen:
             for key in keys
         }
         self._down: set[int] = set()
+        self._speaker: int | None = None  # opened by the first sound
         self.say(HELP)
 
     def poll(self) -> tuple[frozenset[str], list[Command]]:
@@ -102,6 +108,27 @@ class WindowScreen:
         sdl.SDL_RenderCopy(self._renderer, self._texture, None, None)
         sdl.SDL_RenderPresent(self._renderer)
 
+    def hear(self, samples: npt.NDArray[np.int8], rate: int) -> None:
+        """Play `[n, 2]` int8 samples; a machine without a speaker stays silent."""
+        sdl = self._sdl
+        if self._speaker is None:
+            self._speaker = self._open_speaker(rate)
+        if not self._speaker or sdl.SDL_GetQueuedAudioSize(self._speaker) > 2 * rate * _LEAD:
+            return
+        data = np.ascontiguousarray(samples)
+        sdl.SDL_QueueAudio(self._speaker, data.ctypes.data_as(ctypes.c_void_p), data.nbytes)
+
+    def _open_speaker(self, rate: int) -> int:
+        """Number of the device; 0 when there is none."""
+        sdl = self._sdl
+        if sdl.SDL_InitSubSystem(sdl.SDL_INIT_AUDIO) != 0:
+            return 0
+        wanted = sdl.SDL_AudioSpec(rate, sdl.AUDIO_S8, 2, 1024)
+        device = int(sdl.SDL_OpenAudioDevice(None, 0, wanted, None, 0))
+        if device:
+            sdl.SDL_PauseAudioDevice(device, 0)
+        return device
+
     def say(self, text: str) -> None:
         """Show a line in the title of the window."""
         self._sdl.SDL_SetWindowTitle(self._window, f"{self._title}: {text}".encode())
@@ -109,6 +136,9 @@ class WindowScreen:
     def close(self) -> None:
         """Close the window."""
         sdl = self._sdl
+        if self._speaker:
+            sdl.SDL_CloseAudioDevice(self._speaker)
+            sdl.SDL_QuitSubSystem(sdl.SDL_INIT_AUDIO)
         sdl.SDL_DestroyTexture(self._texture)
         sdl.SDL_DestroyRenderer(self._renderer)
         sdl.SDL_DestroyWindow(self._window)
