@@ -45,9 +45,12 @@ DATA_START, DATA_END = 0xC0A0, 0xC2EE  # private variables: first byte, one past
 MODULES = [
     "main", "video", "input", "rng", "far", "room", "tiles", "travel", "player", "terrain",
     "action", "tools", "carry", "puzzle", "people", "treasure", "scene", "objects", "drops",
-    "enemies", "shots", "boss", "sound", "hud", "text", "menu", "death", "ending", "title", "art_tables",
+    "enemies", "shots", "boss", "sound", "hud", "text", "menu", "death", "ending", "title",
+    "art_tables",
 ]  # fmt: skip
-BANKED = {"rooms": BANK_ROOMS, "texts": BANK_ROOMS, "sounds": BANK_ROOMS, "art_pictures": BANK_ART}
+BANKED = {
+    "rooms": BANK_ROOMS, "texts": BANK_ROOMS, "sounds": BANK_ROOMS, "art_pictures": BANK_ART,
+}  # fmt: skip
 
 
 class BuildError(Exception):

@@ -30,7 +30,7 @@ def _shot(file: str, visit: str, caption: str, *presses: tuple[str, int]) -> Sho
 
 
 GALLERY: tuple[Shot, ...] = (
-    _shot("title", "title", "The title. A or START begins."),
+    _shot("title", "title", "The title waits for START or A."),
     _shot("village", "village", "Seedling, where a new game starts: Granny Fern's red roof, "
           "the Nut Shop's blue one."),
     _shot("dialog", "elder", "People say what fits the moment of the story: Elder Sorrel.",
@@ -62,6 +62,39 @@ GALLERY: tuple[Shot, ...] = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Film:
+    """A moving picture: taken at a visit of the route, while these buttons are held."""
+
+    file: str
+    visit: str
+    caption: str
+    presses: tuple[tuple[str, int], ...]
+
+
+FILMS: tuple[Film, ...] = (
+    Film("scroll", "meadow", "On foot from room to room: the old one slides out, the new one in.",
+         (("RIGHT", 56), ("NOP", 16))),
+    Film("water", "swimming", "Water, reeds and flowers move.", (("NOP", 128),)),
+)  # fmt: skip
+EVERY = 2  # frames from one picture of a film to the next
+
+
+def _film(walker: Walker, film: Film, path: Path) -> None:
+    pictures = [
+        picture.resize((SCALE * picture.width, SCALE * picture.height), 0)
+        for picture in walker.film(EVERY, *film.presses)
+    ]
+    ends = pictures[0].resize((SCALE * pictures[0].width, pictures[0].height), 0)
+    ends.paste(pictures[-1], (pictures[0].width, 0))
+    palette = ends.quantize(2 * COLOURS, dither=0)
+    first, *others = [picture.quantize(palette=palette, dither=0) for picture in pictures]
+    first.save(
+        path, save_all=True, append_images=others, duration=round(1000 * EVERY / 60), loop=0,
+        optimize=True,
+    )  # fmt: skip
+
+
 def take(walker: Walker, visit: str, folder: Path) -> None:
     """Save the pictures of a visit, twice as large as the screen."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,6 +104,9 @@ def take(walker: Walker, visit: str, folder: Path) -> None:
         picture = walker.picture(*shot.presses)
         picture = picture.resize((SCALE * picture.width, SCALE * picture.height), 0)
         picture.quantize(COLOURS, dither=0).save(folder / f"{shot.file}.png", optimize=True)
+    for film in FILMS:
+        if film.visit == visit:
+            _film(walker, film, folder / f"{film.file}.gif")
 
 
 def write_index(folder: Path) -> None:
@@ -81,7 +117,13 @@ def write_index(folder: Path) -> None:
         "Moments of the walkthrough of the embedded game, twice the size of the screen (320x288).",
         "Written by `walk.py --shots` in `libs/game/cartridge`; do not edit. What the game is and",
         "how it is built: [libs/game/cartridge](../../libs/game/cartridge/README.md).",
+        "",
+        "Rooms slide past each other on foot; doors, caves, the satchel, a season and a death fade",
+        "to black and back. Water, fire and plants move, whoever is hit flashes white, and `make",
+        "play` has sound: two tunes and twenty effects (M or `--mute` for silence).",
     ]
-    for shot in GALLERY:
-        lines += ["", f"![{shot.caption}]({shot.file}.png)", "", shot.caption]
+    shown = [(f"{film.file}.gif", film.caption) for film in FILMS]
+    shown += [(f"{shot.file}.png", shot.caption) for shot in GALLERY]
+    for file, caption in shown:
+        lines += ["", f"![{caption}]({file})", "", caption]
     (folder / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")

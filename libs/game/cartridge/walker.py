@@ -91,6 +91,20 @@ class Walker:
         self.restore(before)
         return image
 
+    def film(self, every: int, *presses: tuple[str, int]):
+        """The screen after every so many frames of these presses; then all is as it was before."""
+        before = self.snapshot()
+        images = []
+        for button, frames in presses:
+            for _ in range(frames // every):
+                if button != "NOP":
+                    self._pyboy.button_press(button.lower())
+                self._pyboy.tick(every, True, False)
+                images.append(self._pyboy.screen.image.convert("RGB").copy())
+            self._pyboy.button_release(button.lower() if button != "NOP" else "a")
+        self.restore(before)
+        return images
+
     # --- seeing ----------------------------------------------------------------
 
     def u8(self, address: int) -> int:

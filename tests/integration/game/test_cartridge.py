@@ -19,6 +19,7 @@ ENTRANCES = {"DOOR", "CAVE_MOUTH", "MAT", "CAVE_EXIT"}
 
 FRAMES = 60_000
 LARGEST_PICTURE = 10 * 1024
+LARGEST_FILM = 300 * 1024
 SCREEN_TWICE = (320, 288)
 
 
@@ -81,9 +82,13 @@ def test_a_tile_means_to_the_navigator_what_it_is_in_the_game(cartridge_folder):
 def test_the_gallery_shows_small_pictures_of_the_screen_and_no_others(cartridge_folder):
     folder = cartridge_folder.parents[2] / "docs/game"
     pictures = {path.name: path.read_bytes() for path in folder.glob("*.png")}
+    films = {path.name: path.read_bytes() for path in folder.glob("*.gif")}
     shown = re.findall(r"^!\[.+\]\((.+)\)$", (folder / "README.md").read_text(), re.M)
-    assert sorted(shown) == sorted(pictures)
+    assert sorted(shown) == sorted([*pictures, *films])
     assert len(pictures) >= 16
     for name, data in pictures.items():
         assert len(data) <= LARGEST_PICTURE, name
         assert struct.unpack(">II", data[16:24]) == SCREEN_TWICE, name
+    for name, data in films.items():
+        assert len(data) <= LARGEST_FILM, name
+        assert struct.unpack("<HH", data[6:10]) == SCREEN_TWICE, name

@@ -6,7 +6,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-HELP = "arrows/WASD walk, Z/X are A/B, Enter START, Tab SELECT, F5 save, F8 load, P pause, M mute, Q quit"
+HELP = (
+    "arrows/WASD walk, Z/X are A/B, Enter START, Tab SELECT, F5 save, F8 load, P pause, M mute, "
+    "Q quit"
+)
 
 
 class Command(Enum):

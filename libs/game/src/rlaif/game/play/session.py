@@ -40,7 +40,7 @@ class PlayedEmulator(PyBoyEmulator):
         return int(self._pyboy.sound.sample_rate)
 
     def samples(self) -> npt.NDArray[np.int8]:
-        """What the last frame sounded like, `[n, 2]` int8 left and right; `n` is 0 without sound."""
+        """The sound of the last frame, `[n, 2]` int8, left and right; `n` is 0 without sound."""
         if not self._sounds:
             return np.zeros((0, 2), dtype=np.int8)
         heard: npt.NDArray[np.int8] = self._pyboy.sound.ndarray.copy()
