@@ -209,7 +209,7 @@ def test_the_loop_saves_loads_pauses_and_quits(session, tmp_path):
 def test_each_frame_is_heard_unless_it_is_muted(tiny_rom, tmp_path):
     emulator = PlayedEmulator(tiny_rom, sound_emulated=True)
     emulator.tick(200)
-    loud = Session(emulator, title="TINY", rom_sha256="0" * 64)
+    loud = Session(emulator, Cartridge(Path("tiny.gb"), tiny_rom, "0" * 64, "TINY", False))
     frame = ((), [])
     script = [frame, frame, ((), [Command.MUTE]), frame, ((), [Command.MUTE]), frame]
     screen = ScriptedScreen(script)
