@@ -5,17 +5,19 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.segments import StateRecord
+from rlaif.game.actions import Action
 from rlaif.game.blocks import read_blocks
 from rlaif.game.cartridges import load_cartridge
 from rlaif.game.describe import describe
 from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.predicates import has_control
 from rlaif.game.state import decode
 from rlaif.judge.evidence import summarise
 from rlaif.testing.segments import described_state
 
 WALK = [3] * 20 + [1] * 20
-SETTLED = 600
-"""Game frames after which the embedded game is past its start screen."""
+PRESSES = 100
+"""The title waits for START."""
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,11 @@ def described() -> Iterator[list[dict[str, Any]]]:
     """States of a real game, through JSON as in states.jsonl."""
     emulator = PyBoyEmulator(load_cartridge().data)
     try:
-        emulator.tick(SETTLED)
+        for _ in range(PRESSES):
+            emulator.step(Action.START, 8)
+            emulator.step(Action.NOP, 8)
+            if has_control(read_blocks(emulator)):
+                break
         states = []
         for action in WALK:
             emulator.step(action, 4)

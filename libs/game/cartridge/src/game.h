@@ -206,6 +206,7 @@ void hud_redraw(void);
 void rupees_add(uint8_t bcd);
 uint8_t item_icon(uint8_t item);
 void frame_line(uint8_t row, uint8_t col, uint8_t width, uint8_t left);
+extern uint8_t text_more; /* another text may follow: until then wTextIsActive stays */
 void text_show(uint8_t id);
 uint8_t text_ask(uint8_t id); /* 1 = yes */
 void menu_run(void);

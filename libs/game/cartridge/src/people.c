@@ -66,7 +66,12 @@ static uint8_t pack_size(uint8_t treasure) {
 
 /* var30 treasure, var31 price, var32 text */
 static void sell(object_t *n) {
-    if (!text_ask(n->var32))
+    uint8_t yes;
+
+    text_more = 1;
+    yes = text_ask(n->var32);
+    text_more = 0;
+    if (!yes)
         return;
     if (!can_pay(n->var31)) {
         text_show(TEXT_POOR);
@@ -91,8 +96,11 @@ void talk(object_t *n) {
         sell(n);
     } else {
         text = line_now(n->var30);
+        text_more = 1;
         text_show(text);
+        text_more = 0;
         hand_over(text);
     }
+    wTextIsActive = 0;
     n->state = 1;
 }

@@ -4,6 +4,7 @@
  */
 #include "game.h"
 
+uint8_t text_more;
 static uint8_t top; /* first screen row of the box */
 
 /* One row of a box; its left piece tells which. */
@@ -78,8 +79,8 @@ static void place_box(void) {
 }
 
 static void open_box(uint8_t id) {
+    wTextIsActive = 1; /* first: from here on he does not obey */
     read_text(id);
-    wTextIsActive = 1;
     wTextDisplayMode = 0;
     wTextIndexL = id;
     wTextIndexH = 4;
@@ -97,7 +98,8 @@ static void close_box(void) {
     room_draw_rows(row, row + 3);
     scene_draw();
     frame();
-    wTextIsActive = 0;
+    if (!text_more)
+        wTextIsActive = 0;
     wTextDisplayMode = 0;
     wKeysJustPressed = 0;
     scene_changed = 1;
