@@ -98,24 +98,36 @@ def test_water_torches_and_flowers_move(emulator, found, room, index):
     assert emulator.read(0xCF00, 0xCFC0) == before
 
 
-def sprite_palettes(emulator, frames):
-    """The sprite palettes that each frame shows, by place in the sprite table."""
+def palettes_of(emulator, slot, corner, frames):
+    """The palette of an object's sprite in each frame; None where it is not drawn."""
     seen = []
     for _ in range(frames):
         emulator.step(Action.NOP, 1)
+        y, x = u8(emulator, slot + 0x0B) + corner[0], u8(emulator, slot + 0x0D) + corner[1]
         table = np.frombuffer(emulator.read(0xC000, 0xC0A0), dtype=np.uint8).reshape(40, 4)
-        seen.append([int(attr & 7) for y, _, _, attr in table if y])
+        # A frame may end between moving and drawing: two pixels at most.
+        drawn = [
+            int(attr & 7)
+            for at_y, at_x, _, attr in table.astype(int)
+            if abs(at_y - y) <= 2 and abs(at_x - x) <= 2
+        ]
+        seen.append(drawn[0] if drawn else None)
     return seen
 
 
-@pytest.mark.parametrize("moment", ["hurt", "hit", "boss hit"])
-def test_whoever_is_hit_flashes_white_and_stays_in_sight(emulator, found, moment):
-    white = 6
+@pytest.mark.parametrize(
+    ("moment", "corner"), [("hurt", (24, 0)), ("hit", (24, 0)), ("boss hit", (16, -8))]
+)
+def test_whoever_is_hit_flashes_white_and_stays_in_sight(emulator, found, moment, corner):
+    white, frames = 6, 12
     emulator.load_state(found[moment])
-    seen = sprite_palettes(emulator, 13)
-    counts = [palettes.count(white) for palettes in seen]
-    assert max(counts) >= min(counts) + (8 if moment == "boss hit" else 2)
-    assert counts[0] != counts[4] or counts[4] != counts[8]
+    struck = PLAYER
+    if moment != "hurt":
+        struck = next(e for e in ENEMIES if u8(emulator, e + INVINCIBLE) == HIT_FRAMES)
+    seen = palettes_of(emulator, struck, corner, frames)
+    assert None not in seen
+    assert 4 <= seen.count(white) <= 8
+    assert len(set(seen)) == 2
 
 
 def test_a_floor_is_one_tile_in_ram_and_many_on_the_screen(emulator, found):
