@@ -106,6 +106,9 @@ async def test_without_a_token_a_service_on_the_network_refuses_writes(
         ("https://site.example", 403),
         ("http://127.0.0.1.site.example", 403),
         ("null", 403),
+        ("http://[::1", 403),
+        ("http://[nonsense]", 403),
+        ("http://localhost:port", 200),
     ],
 )
 async def test_without_a_token_a_laptop_takes_writes_but_not_from_other_web_pages(

@@ -11,7 +11,7 @@ browser names the page in `Origin`, so a write from an origin that is not this m
 
 import hmac
 import ipaddress
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -29,6 +29,17 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def split_origin(origin: str) -> SplitResult | None:
+    """The parts of an `Origin` header; None when it is no address, such as `http://[::1`.
+
+    The header is whatever a client wrote, and `urlsplit` raises on some of it.
+    """
+    try:
+        return urlsplit(origin)
+    except ValueError:
+        return None
 
 
 class WriteGuard:
@@ -75,7 +86,7 @@ class WriteGuard:
                 "This service listens beyond loopback and has no token; set RLAIF_API_TOKEN and "
                 "send it as a bearer token.",
             )
-        if origin is not None and not is_loopback(urlsplit(origin).hostname or ""):
+        if origin is not None and not _is_local(origin):
             return Problem(
                 403,
                 "foreign-origin",
@@ -84,6 +95,11 @@ class WriteGuard:
                 "RLAIF_API_TOKEN.",
             )
         return None
+
+
+def _is_local(origin: str) -> bool:
+    parts = split_origin(origin)
+    return parts is not None and is_loopback(parts.hostname or "")
 
 
 def _unauthorized(state: str, challenge: str, detail: str) -> Problem:

@@ -17,7 +17,6 @@ import asyncio
 import logging
 from contextlib import suppress
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -25,6 +24,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from rlaif.hud.hub import Hub, HubClosedError, HubFullError, message, pump
 from rlaif.hud.metrics import HudMetrics
 from rlaif.hud.outbox import Outbox
+from rlaif.service.auth import split_origin
 from rlaif.service.problems import Problem
 
 LONGEST_MESSAGE = 4096
@@ -97,7 +97,8 @@ def check_origin(socket: WebSocket, allowed: tuple[str, ...]) -> None:
     origin = socket.headers.get("origin")
     if origin is None or origin in allowed:
         return
-    if urlsplit(origin).netloc != socket.headers.get("host"):
+    parts = split_origin(origin)
+    if parts is None or parts.netloc != socket.headers.get("host"):
         raise Problem(
             403,
             "foreign-origin",
