@@ -125,6 +125,61 @@ class ServiceHealth(Telemetry):
     )
 
 
+class ModelLoad(Contract):
+    """The trainer began to use a reward model."""
+
+    version: int = Field(ge=1)
+    env_step: int = Field(ge=0, description="Environment step of the run from which it counts.")
+    at: AwareDatetime
+
+
+class RunHistory(Telemetry):
+    """What the run went through so far, every few seconds: for a page that came later.
+
+    The trainer keeps it with the run, so neither a restart of the trainer nor one of the HUD loses
+    it. Of a run that went on from a checkpoint it is what led to that one, and what followed.
+    """
+
+    SUBJECT: ClassVar[str] = "telemetry.history"
+
+    run_id: Id
+    episode_return: tuple[tuple[int, float], ...] = Field(
+        description="(environment step, mean return of 100 episodes), thinned to at most 300."
+    )
+    loads: tuple[ModelLoad, ...] = Field(
+        description="Every load of a reward model, oldest first; at most the newest 100."
+    )
+
+
+class Missing(Contract):
+    """Something of which there is not enough yet."""
+
+    what: str = Field(description="Such as `new labels`.")
+    have: int = Field(ge=0)
+    need: int = Field(ge=1)
+
+
+class RewardModelStatus(Telemetry):
+    """The champion, its pin, and what the next reward model waits for, every two seconds."""
+
+    SUBJECT: ClassVar[str] = "telemetry.reward-model"
+
+    state: str = Field(description="idle or training.")
+    labels: int = Field(ge=0, description="Scored segments that the next training learns from.")
+    missing: tuple[Missing, ...] = Field(
+        description="What there is not enough of for the next training to start by itself."
+    )
+    champion_version: int | None = None
+    activation: int | None = Field(
+        default=None, description="As in rm.published: rises with every change of the champion."
+    )
+    pinned: bool = Field(default=False, description="No candidate replaces the champion now.")
+    pin_reason: str | None = None
+    pinned_until: AwareDatetime | None = Field(
+        default=None, description="When the pin ends by itself; null: when a person unpins it."
+    )
+
+
 class RewardBreakdown(Telemetry):
     """The parts of the reward over the last iteration; they sum to its total."""
 

@@ -1,4 +1,4 @@
-"""Telemetry of the run: the watched screen, progress, reward parts."""
+"""Telemetry of the run: the watched screen, progress, reward parts, its history."""
 
 import asyncio
 import io
@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import Image
 
 from rlaif.bus.ports import TelemetryPublisher
-from rlaif.contracts.telemetry import FRAME_SUBJECT, MapPosition, ScreenFrame
+from rlaif.contracts.telemetry import FRAME_SUBJECT, MapPosition, RunHistory, ScreenFrame
 from rlaif.trainer.env.screen import Picture, ScreenSlot
 from rlaif.trainer.runs.state import RunState
 
@@ -18,6 +18,9 @@ JPEG_QUALITY = 40
 """The seeds' figure: about 5 kB a picture."""
 
 _PROGRESS_SECONDS = 1.0
+_HISTORY_SECONDS = 3.0
+"""A page that came late, or whose HUD was restarted, waits this long for the curve."""
+
 _ENV = "env-0"
 
 
@@ -29,19 +32,22 @@ class LiveView:
         telemetry: TelemetryPublisher,
         state: Callable[[], RunState | None],
         screen: Callable[[], Path | None],
+        history: Callable[[], RunHistory | None],
         *,
         fps: float,
     ) -> None:
-        """Publish the state that `state()` gives and the picture in the file `screen()` names."""
+        """Publish `state()`, `history()` and the picture in the file that `screen()` names."""
         self._telemetry = telemetry
         self._state = state
         self._screen = screen
+        self._history = history
         self._pause = 1.0 / fps if fps > 0 else None
 
     async def run(self) -> None:
         """Publish until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._send_progress())
+            tasks.create_task(self._send_history())
             if self._pause is not None:
                 tasks.create_task(self._send_screens(self._pause))
 
@@ -55,6 +61,13 @@ class LiveView:
                 if reward is not None:
                     await self._telemetry.send(reward)
             await asyncio.sleep(_PROGRESS_SECONDS)
+
+    async def _send_history(self) -> None:
+        while True:
+            history = self._history()
+            if history is not None:
+                await self._telemetry.send(history)
+            await asyncio.sleep(_HISTORY_SECONDS)
 
     async def _send_screens(self, pause: float) -> None:
         slot: ScreenSlot | None = None

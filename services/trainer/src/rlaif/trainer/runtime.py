@@ -56,7 +56,11 @@ class RingJob:
             models, settings.data_dir.resolve() / "reward_models", runs.send, runs.refuse
         )
         self._view = LiveView(
-            bus.telemetry(), lambda: runs.state, lambda: runs.screen_path, fps=settings.watch_fps
+            bus.telemetry(),
+            lambda: runs.state,
+            lambda: runs.screen_path,
+            runs.history,
+            fps=settings.watch_fps,
         )
         self._workers = build_workers(bus, self.champion, metrics.worker_observer())
 

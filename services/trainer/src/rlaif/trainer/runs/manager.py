@@ -7,12 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rlaif.contracts.telemetry import RunHistory
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.trainer import disk
 from rlaif.trainer.runs import checkpoint_store, checkpoints, checks
 from rlaif.trainer.runs.checkpoints import CheckpointError
+from rlaif.trainer.runs.history import HistoryLog
 from rlaif.trainer.runs.protocol import (
     CheckpointNotSaved,
     Command,
@@ -47,6 +49,7 @@ class RunManager:
         self._settings = settings
         self._data_dir = settings.data_dir.resolve()
         self._current: RunSupervisor | None = None
+        self._history: HistoryLog | None = None
         self._model: LoadRewardModel | None = None
         self._why_not: str | None = None
         self._starting = asyncio.Lock()
@@ -162,6 +165,8 @@ class RunManager:
             self._current = RunSupervisor(
                 settings, run_id or self._new_id(), self._note, overrides=own
             )
+            identity = self._current.state.run_id
+            self._history = HistoryLog(identity, self.directory(identity))
             self._current.start(self._model)
             return self._current
 
@@ -208,6 +213,10 @@ class RunManager:
     def state(self) -> RunState | None:
         """Of the current run."""
         return self._current.state if self._current else None
+
+    def history(self) -> RunHistory | None:
+        """What the current run went through."""
+        return self._history.reading(datetime.now(UTC)) if self._history else None
 
     @property
     def alive(self) -> bool:
@@ -280,6 +289,8 @@ class RunManager:
         return open_store(self._settings.models_store, S3Credentials.of(self._settings))
 
     def _note(self, message: Message) -> None:
+        if self._history is not None:
+            self._history.note(message, datetime.now(UTC))
         if self._listener is not None:
             self._listener(message)
         match message:
