@@ -167,7 +167,8 @@ class RewardModelStatus(Telemetry):
     state: str = Field(description="idle or training.")
     labels: int = Field(ge=0, description="Scored segments that the next training learns from.")
     missing: tuple[Missing, ...] = Field(
-        description="What there is not enough of for the next training to start by itself."
+        description="What there is not enough of for the next training to start by itself, and "
+        "for the gate to let its model pass."
     )
     champion_version: int | None = None
     activation: int | None = Field(

@@ -12,6 +12,7 @@ from rlaif.reward_model.adapters.registry import ModelRegistry
 from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.reward_model.telling import StatusTeller
 from rlaif.reward_model.training import Training
 from rlaif.reward_model.watchdog import Watchdog
 from rlaif.reward_model.wiring import candidate_settings, training_rules, watchdog_settings
@@ -27,7 +28,7 @@ Stores = tuple[ObjectStore, ObjectStore]
 
 
 class TrainingJob:
-    """The training task, the worker that wakes it, and what watches the trainer.
+    """The training task, the worker that wakes it, what watches the trainer and what tells people.
 
     Attributes:
         training: The task.
@@ -40,11 +41,13 @@ class TrainingJob:
         worker: DurableWorker,
         watchdog: Watchdog,
         listener: ProgressListener,
+        teller: StatusTeller,
     ) -> None:
         self.training = training
         self.watchdog = watchdog
         self._worker = worker
         self._listener = listener
+        self._teller = teller
 
     @property
     def healthy(self) -> bool:
@@ -54,9 +57,12 @@ class TrainingJob:
     async def run(self) -> None:
         """Run training and worker until either ends; then end the other, the worker first.
 
-        The watch ends with them; nothing waits for it.
+        What stands beside them ends with them; nothing waits for it.
         """
-        watch = asyncio.create_task(self._listener.run(), name="watchdog")
+        beside = (
+            asyncio.create_task(self._listener.run(), name="watchdog"),
+            asyncio.create_task(self._teller.run(), name="teller"),
+        )
         tasks = (
             asyncio.create_task(self.training.run(), name="training"),
             asyncio.create_task(self._worker.run(), name="score-worker"),
@@ -64,11 +70,12 @@ class TrainingJob:
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            watch.cancel()
+            for task in beside:
+                task.cancel()
             await self._worker.stop()
             self.training.stop()
             results = await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.gather(watch, return_exceptions=True)
+            await asyncio.gather(*beside, return_exceptions=True)
         for result in results:
             if isinstance(result, BaseException):
                 raise result
@@ -167,7 +174,8 @@ class Runtime:
             self._metrics,
             roll_back=self._settings.watchdog_rollback,
         )
-        return TrainingJob(training, worker, watchdog, listener)
+        teller = StatusTeller(training, bus.telemetry(), _now)
+        return TrainingJob(training, worker, watchdog, listener, teller)
 
 
 def _now() -> datetime:

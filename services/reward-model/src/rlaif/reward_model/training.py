@@ -154,6 +154,7 @@ class Training:
         self._judge_config: str | None = None
         self._skipped: dict[str, int] = {}
         self._attempted: frozenset[str] | None = None
+        self._live: Live | None = None
         self._untold: list[EventData] = []
         self._busy = False
         self._last: Attempt | None = None
@@ -165,6 +166,11 @@ class Training:
     def labels(self) -> list[LabelledSegment]:
         """The labels, as of the last look, oldest first."""
         return self._labels
+
+    @property
+    def live(self) -> Live | None:
+        """The champion; None before the first, and before the store was asked."""
+        return self._live
 
     @property
     def pairs(self) -> tuple[ComparedPair, ...]:
@@ -250,7 +256,7 @@ class Training:
                 pin_reason=pin_reason,
                 pinned_until=pinned_until,
             )
-        self._metrics.champion(version, pinned=live.champion.pinned)
+        self._crown(live)
         self._untold.append(live.event())
         await self._tell()
         return live
@@ -270,7 +276,7 @@ class Training:
                 live = await asyncio.to_thread(self._registry.unpin)
             else:
                 live = await asyncio.to_thread(self._registry.pin, reason)
-        self._metrics.champion(live.manifest.version, pinned=live.champion.pinned)
+        self._crown(live)
         if reason is None:
             self.request()
         return live
@@ -348,9 +354,7 @@ class Training:
         self._trouble = None
         if live is not None:
             self._untold.append(live.event())
-        self._metrics.champion(
-            live.manifest.version if live else None, pinned=bool(live and live.champion.pinned)
-        )
+        self._crown(live)
 
     async def _look(self) -> None:
         clock = asyncio.get_running_loop().time
@@ -456,13 +460,20 @@ class Training:
                 seed=self._settings.seed,
             )
         version = live.manifest.version
-        self._metrics.champion(version)
+        self._crown(live)
         self._untold.append(live.event())
         logger.info(
             "reward model %d is live: held-out accuracy %s on %d pairs",
             version, candidate.metrics.heldout_accuracy, candidate.metrics.heldout_pairs,
         )  # fmt: skip
         return version
+
+    def _crown(self, live: Live | None) -> None:
+        """Remember which model is live: one process writes the champion, so nobody has to ask."""
+        self._live = live
+        self._metrics.champion(
+            live.manifest.version if live else None, pinned=bool(live and live.champion.pinned)
+        )
 
     def _reject(self, candidate: Candidate) -> None:
         logger.info("%s rejected: %s", candidate.candidate_id, "; ".join(candidate.reasons))

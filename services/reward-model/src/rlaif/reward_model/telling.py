@@ -1,0 +1,62 @@
+"""Tells people where the training stands and which champion is live, on plain NATS."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+
+from rlaif.bus.ports import TelemetryPublisher
+from rlaif.contracts.telemetry import Missing, RewardModelStatus
+from rlaif.reward_model.training import Training
+
+LOOK_SECONDS = 0.5
+"""A change is told this soon."""
+
+REPEAT_SECONDS = 2.0
+"""What did not change is told again this often, for a HUD that came later."""
+
+
+class StatusTeller:
+    """Sends `RewardModelStatus`; nothing in the ring waits for it."""
+
+    def __init__(
+        self, training: Training, telemetry: TelemetryPublisher, now: Callable[[], datetime]
+    ) -> None:
+        """Tell of `training` through `telemetry`; `now` dates readings and ends pins."""
+        self._training = training
+        self._telemetry = telemetry
+        self._now = now
+
+    async def run(self) -> None:
+        """Send until cancelled."""
+        seconds = asyncio.get_running_loop().time
+        told: RewardModelStatus | None = None
+        told_at = 0.0
+        while True:
+            status = status_of(self._training, self._now())
+            changed = told is None or status.model_copy(update={"at": told.at}) != told
+            if changed or seconds() - told_at >= REPEAT_SECONDS:
+                await self._telemetry.send(status)
+                told, told_at = status, seconds()
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+def status_of(training: Training, now: datetime) -> RewardModelStatus:
+    """The reading at `now`; a pin that has ended by itself is none."""
+    status, live = training.status(), training.live
+    champion = live.champion if live else None
+    held = champion is not None and champion.held(now)
+    return RewardModelStatus(
+        at=now,
+        state=status.state,
+        labels=status.labels,
+        missing=tuple(
+            Missing(what=need.what, have=need.found, need=need.least)
+            for need in (status.pairs, *status.needs)
+            if need is not None and need.found < need.least
+        ),
+        champion_version=champion.version if champion else None,
+        activation=champion.activation if champion else None,
+        pinned=held,
+        pin_reason=champion.pin_reason if champion and held else None,
+        pinned_until=champion.pinned_until if champion and held else None,
+    )

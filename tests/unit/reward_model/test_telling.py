@@ -1,0 +1,125 @@
+"""What people are told of the champion, its pin and the next training."""
+
+import asyncio
+import contextlib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.telemetry import Missing, RewardModelStatus
+from rlaif.reward_model.adapters.label_log import LabelLog
+from rlaif.reward_model.adapters.registry import ModelRegistry
+from rlaif.reward_model.bradley_terry import FitSettings
+from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.sides import CandidateSettings
+from rlaif.reward_model.telling import StatusTeller, status_of
+from rlaif.reward_model.training import Training, TrainingRules
+from rlaif.reward_model.watchdog import Alarm
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.publisher import RecordingPublisher
+from rlaif.testing.scored_segments import play, write_scored
+from rlaif.testing.waiting import eventually
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+QUICK = CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2))
+SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
+
+
+class Sent:
+    """Keeps what was sent."""
+
+    def __init__(self) -> None:
+        self.readings: list[Any] = []
+
+    async def send(self, reading: Any) -> None:
+        self.readings.append(reading)
+
+    async def send_bytes(self, subject: str, payload: bytes) -> None:
+        raise AssertionError(subject)
+
+
+@pytest.fixture
+def training(file_store: ObjectStore) -> Training:
+    return made(file_store)
+
+
+def made(store: ObjectStore) -> Training:
+    return Training(
+        LabelLog(store, judge_config=None, most_labels=500),
+        ModelRegistry(store, now=lambda: NOW),
+        RecordingPublisher(),
+        QUICK,
+        TrainingRules(relist_seconds=0.0),
+        RewardModelMetrics(ServiceMetrics("reward-model")),
+        now=lambda: NOW,
+    )
+
+
+def learn(store: ObjectStore, segments: list[Any]) -> None:
+    for segment in segments:
+        write_scored(store, segment)
+
+
+async def test_before_the_first_model_it_says_what_there_is_too_little_of(
+    training: Training, file_store: ObjectStore
+) -> None:
+    learn(file_store, SIGNAL[:17])
+    await training.step()
+    told = status_of(training, NOW)
+    assert (told.state, told.labels, told.champion_version) == ("idle", 17, None)
+    assert Missing(what="labels", have=17, need=24) in told.missing
+
+
+async def test_a_roll_back_and_its_pin_are_told_until_the_pin_ends(
+    training: Training, file_store: ObjectStore
+) -> None:
+    learn(file_store, SIGNAL[:48])
+    await training.step()
+    learn(file_store, SIGNAL[48:])
+    await training.step()
+    told = status_of(training, NOW)
+    assert (told.champion_version, told.activation, told.pinned) == (2, 2, False)
+
+    alarm = Alarm(2, "run-1", 60, 0.5, {"milestones": (2.0, 2.0)})
+    await training.roll_back(alarm)
+    told = status_of(training, NOW)
+    assert (told.champion_version, told.activation, told.pinned) == (1, 3, True)
+    assert told.pin_reason == alarm.reason
+    assert told.pinned_until == NOW + timedelta(minutes=30)
+    ended = status_of(training, NOW + timedelta(minutes=31))
+    assert (ended.pinned, ended.pin_reason, ended.pinned_until) == (False, None, None)
+
+
+async def test_a_restarted_service_tells_of_the_pin_again(
+    training: Training, file_store: ObjectStore
+) -> None:
+    learn(file_store, SIGNAL[:48])
+    await training.step()
+    await training.pin("release")
+    again = made(file_store)
+    running = asyncio.create_task(again.run())
+    await eventually(lambda: again.live is not None, "the champion")
+    again.stop()
+    await running
+    told = status_of(again, NOW)
+    assert (told.champion_version, told.pinned, told.pin_reason) == (1, True, "release")
+
+
+async def test_a_change_is_told_at_once(training: Training, file_store: ObjectStore) -> None:
+    learn(file_store, SIGNAL[:48])
+    sent = Sent()
+    telling = asyncio.create_task(StatusTeller(training, sent, lambda: NOW).run())
+
+    def newest() -> RewardModelStatus:
+        status: RewardModelStatus = sent.readings[-1]
+        return status
+
+    await eventually(lambda: bool(sent.readings), "the first word")
+    assert newest().labels == 0
+    await training.step()
+    await eventually(lambda: newest().champion_version == 1, "the champion", seconds=3)
+    telling.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await telling
