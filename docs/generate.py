@@ -31,6 +31,8 @@ from rlaif.contracts.telemetry import (
     JudgeCall,
     MapPosition,
     RewardBreakdown,
+    RewardModelStatus,
+    RunHistory,
     ScreenFrame,
     ServiceHealth,
     Telemetry,
@@ -57,7 +59,9 @@ NOTE = "<!-- Written by docs/generate.py from the code. Do not edit; see CONTRIB
 
 READINGS: tuple[type[Telemetry], ...] = (
     TrainingProgress,
+    RunHistory,
     ServiceHealth,
+    RewardModelStatus,
     RewardBreakdown,
     JudgeCall,
     MapPosition,

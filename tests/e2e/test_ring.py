@@ -1,12 +1,18 @@
 """The whole ring on the built-in cartridge, from power-on to a loaded reward model."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
+from rlaif.hud.ring_health import RING
 from rlaif.local.ring import CLOSED, Ring
+from rlaif.testing.figures import impossible
+from rlaif.testing.waiting import eventually
 
 FIRST_LOOP_SECONDS = 240
 READY = re.compile("✓ reward-model")
@@ -17,6 +23,19 @@ def ring(tmp_path: Path) -> Iterator[Ring]:
     started = Ring(tmp_path)
     yield started
     started.end()
+
+
+def shows_history(ring: Ring, before: Any) -> bool:
+    """Whether a HUD that was started again shows the curve and the loads that it showed before."""
+    try:
+        state = ring.get("hud", "state").json()
+    except httpx.HTTPError:
+        return False
+    series, then = state["series"], before["series"]
+    return state["epoch"] != before["epoch"] and (
+        then["versions"] == series["versions"][: len(then["versions"])]
+        and len(series["episode_return"]) >= len(then["episode_return"])
+    )
 
 
 @pytest.mark.timeout(480)
@@ -34,10 +53,23 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     assert run["reward_model_loaded_at_step"] <= run["env_steps"]
     assert ring.get("hud", "state").json()["run"]["run_id"] == run["run_id"]
     assert ring.get("hud", "screen").content.startswith(b"\xff\xd8\xff")
+    page = ring.get("hud", "state").json()
+    assert impossible(page) == []
+    assert page["troubles"] == []
+    assert {each["name"]: each["state"] for each in page["services"]} == dict.fromkeys(
+        RING, "ready"
+    )
+    assert page["series"]["versions"][0]["step"] == int(closed["step"].replace(",", ""))
+
+    ring.kill("hud")
+    asyncio.run(eventually(lambda: shows_history(ring, page), "the page's history", seconds=60))
 
     findings = ring.settle_and_check()
     assert findings.wrong == []
     assert findings.captured == findings.exported == findings.scored > 20
+    loop = ring.get("hud", "state").json()["loop"]
+    shown = [loop[name] for name in ("captured", "exported", "scored")]
+    assert shown == [findings.captured, findings.exported, findings.scored]
 
     code, seconds = ring.interrupt()
     assert code == 0

@@ -12,7 +12,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, TrainingProgress
+from rlaif.contracts.telemetry import FRAME_SUBJECT, ModelLoad, ScreenFrame, TrainingProgress
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.ports import ObjectStore
@@ -22,12 +22,18 @@ from rlaif.testing.events import (
     segment_exported,
     segment_scored,
 )
+from rlaif.testing.figures import impossible
 from rlaif.testing.http_server import serve
 from rlaif.testing.scores import score_record
+from rlaif.testing.stage import Stage
 from rlaif.testing.waiting import eventually
 
 OpenPage = Callable[..., AbstractAsyncContextManager[Any]]
 StartHud = Callable[..., AbstractAsyncContextManager[str]]
+SECTIONS = (
+    "run", "reward", "loop", "segments", "reward_models", "judge", "dead_letters", "series",
+    "services", "troubles",
+)  # fmt: skip
 
 
 async def send_frame(bus: Bus, number: int, jpeg: bytes = b"jpeg") -> None:
@@ -111,6 +117,101 @@ def complete(page: Any) -> bool:
     return counts == [1, 1, 1, 1] and loop["champion_version"] == 1
 
 
+async def test_what_the_live_connection_says_is_what_the_rest_interface_says(
+    hud: str, bus: Bus, file_store: ObjectStore, open_page: OpenPage
+) -> None:
+    stage = Stage(bus, file_store)
+    async with open_page(hud) as page, httpx.AsyncClient(base_url=hud) as client:
+        await eventually(lambda: bool(page.state), "the snapshot")
+        await stage.segments(12, exported=11, scored=9)
+        for version, step in ((1, 2000), (2, 3000), (1, 4000)):
+            await stage.publish(version)
+            await stage.load(version, step)
+        stage.curve = [(1500, 1.0), (3000, 1.5), (4500, 1.25)]
+        await stage.history()
+        await stage.health()
+        await stage.status(1)
+        await stage.progress()
+        await stage.rewards()
+        await stage.calls(5)
+        told: dict[str, Any] = {}
+
+        async def agree() -> bool:
+            told.update((await client.get("/api/v1/state")).json())
+            return (
+                all(page.state[name] == told[name] for name in SECTIONS)
+                and len(told["segments"]) == 9
+            )
+
+        await eventually(agree, "the same state on both ways")
+    assert impossible(told) == []
+    assert told["troubles"] == []
+    assert [(mark["version"], mark["step"]) for mark in told["series"]["versions"]] == [
+        (1, 2000), (2, 3000), (1, 4000),
+    ]  # fmt: skip
+
+
+async def test_a_restarted_hud_gets_curve_loads_and_pin_back_from_who_keeps_them(
+    start_hud: StartHud, bus: Bus, file_store: ObjectStore, open_page: OpenPage
+) -> None:
+    stage = Stage(bus, file_store)
+    for version, step in ((1, 2000), (2, 3000), (1, 4000)):
+        await stage.publish(version)
+        stage.loads.append(ModelLoad(version=version, env_step=step, at=datetime.now(UTC)))
+    stage.curve = [(step, step / 1000) for step in range(1500, 6000, 1500)]
+    lives = []
+    for _ in range(2):
+        async with start_hud() as url, open_page(url) as page:
+            await ready(url)
+
+            async def told_again(page: Any = page) -> bool:
+                await stage.history()
+                await stage.progress()
+                await stage.status(1, pinned=True, pin_reason="it was gamed")
+                champion = page.state["reward_models"]["champion"]
+                return bool(champion and champion["pinned"] and page.state["series"]["versions"])
+
+            await eventually(told_again, "what the trainer and the reward model tell")
+            models = page.state["reward_models"]
+            lives.append((page.state["series"], models["champion"], models["published"]))
+    assert lives[0] == lives[1]
+    series, champion, published = lives[1]
+    assert series["episode_return"] == [[1500, 1.5], [3000, 3.0], [4500, 4.5]]
+    assert (champion["version"], champion["went_back_from"]) == (1, 2)
+    assert champion["pin_reason"] == "it was gamed"
+    assert [row["loaded_at_steps"] for row in published] == [[3000], [2000, 4000]]
+
+
+async def test_a_service_that_cannot_go_on_is_named_and_one_that_is_gone_is_missed(
+    hud: str, bus: Bus, file_store: ObjectStore, open_page: OpenPage
+) -> None:
+    stage = Stage(bus, file_store)
+    async with open_page(hud) as page:
+
+        async def named() -> bool:
+            await stage.health("judge", status="not ready", route="HTTP 400: unknown model")
+            return any("unknown model" in each["what"] for each in page.state.get("troubles", []))
+
+        await eventually(named, "the broken route", seconds=5)
+
+        def missed() -> bool:
+            return [each["key"] for each in page.state["troubles"]] == ["judge: silent"]
+
+        await eventually(missed, "the silence", seconds=15)
+
+
+@pytest.mark.parametrize("path", ["/", "/static/js/main.js", "/static/css/parts.css", "/docs"])
+async def test_texts_travel_compressed(hud: str, path: str) -> None:
+    async with httpx.AsyncClient(base_url=hud) as client:
+        packed = await client.get(path, headers={"Accept-Encoding": "gzip"})
+        plain = await client.get(path, headers={"Accept-Encoding": "identity"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert "accept-encoding" in plain.headers["vary"].lower()
+    assert packed.text == plain.text
+    assert packed.num_bytes_downloaded < 0.6 * plain.num_bytes_downloaded
+
+
 def problems(rows: dict[str, Any]) -> dict[str, str]:
     return {key: row["score_problem"] for key, row in rows.items() if row["score_problem"]}
 
@@ -184,9 +285,12 @@ async def test_a_hidden_page_gets_no_frames_but_everything_else(
         assert len(page.frames) <= seen + 1
 
 
-async def test_a_page_of_another_site_is_refused(hud: str, open_page: OpenPage) -> None:
+@pytest.mark.parametrize("origin", ["https://elsewhere.example", "http://[::1", "null"])
+async def test_a_page_of_another_site_is_refused(
+    hud: str, open_page: OpenPage, origin: str
+) -> None:
     with pytest.raises(InvalidStatus) as refusal:
-        async with open_page(hud, origin="https://elsewhere.example"):
+        async with open_page(hud, origin=origin):
             pass
     assert refusal.value.response.status_code == 403
     assert b"foreign-origin" in (refusal.value.response.body or b"")

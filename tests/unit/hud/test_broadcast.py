@@ -2,7 +2,7 @@ import json
 from datetime import UTC, datetime
 
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, TrainingProgress
+from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, ServiceHealth, TrainingProgress
 from rlaif.hud.broadcast import MOST_EVENTS_A_TICK, Broadcast
 from rlaif.hud.hub import Hub
 from rlaif.hud.outbox import RESYNC, Outbox
@@ -40,6 +40,11 @@ def progress(step: int) -> bytes:
     ).model_dump_json().encode()  # fmt: skip
 
 
+def health(status: str) -> bytes:
+    reading = {"at": NOON, "service": "judge", "instance": "judge-1", "status": status}
+    return ServiceHealth.model_validate(reading | {"checks": {}}).model_dump_json().encode()
+
+
 def sections(outbox: Outbox, now: float) -> dict[str, object]:
     merged: dict[str, object] = {}
     while (item := outbox.take(now)) is not None:
@@ -53,20 +58,57 @@ def test_what_changed_goes_out_with_the_next_tick() -> None:
     broadcast.telemetry("telemetry.progress", progress(10))
     broadcast.tick(0.0)
     sent = sections(outbox, 0.0)
-    assert set(sent) == {"run", "loop", "series", "now"}
+    first = {"run", "loop", "series", "reward_models", "services", "troubles", "now"}
+    assert set(sent) == first
     broadcast.tick(1.0)
     assert sections(outbox, 1.0) == {}
 
 
-def test_the_curves_go_out_once_a_second() -> None:
+def test_what_changed_goes_out_together_twice_a_second() -> None:
     broadcast, outbox, _ = make()
     times = []
     for tenth in range(20):
         broadcast.telemetry("telemetry.progress", progress(10 + tenth))
         broadcast.tick(tenth / 10)
-        if "series" in sections(outbox, tenth / 10 + 100 * tenth):
+        sent = sections(outbox, tenth / 10 + 100 * tenth)
+        if sent:
             times.append(tenth)
-    assert times == [0, 10]
+            assert {"run", "series"} <= set(sent), "one panel of now, another of before"
+    assert times == [0, 5, 10, 15]
+
+
+def test_a_look_by_rest_takes_no_news_from_the_pages() -> None:
+    broadcast, outbox, _ = make()
+    broadcast.tick(0.0)
+    sections(outbox, 0.0)
+    broadcast.telemetry("telemetry.health", health("not ready"))
+    [judge] = [each for each in broadcast.state.snapshot(NOON).services if each.name == "judge"]
+    assert judge.state == "not ready"
+    broadcast.tick(1.0)
+    assert "services" in sections(outbox, 1.0)
+
+
+def test_what_did_not_change_is_not_sent_again() -> None:
+    broadcast, outbox, _ = make()
+    for second in range(3):
+        broadcast.telemetry("telemetry.progress", progress(10))
+        broadcast.tick(second)
+        sent = sections(outbox, second)
+        assert ("reward_models" in sent) == (second == 0), "a list that is read was drawn again"
+
+
+def test_what_a_page_saw_in_its_snapshot_is_mended_when_it_has_passed() -> None:
+    broadcast, _, _ = make()
+    broadcast.telemetry("telemetry.health", health("ready"))
+    broadcast.tick(0.0)
+    broadcast.telemetry("telemetry.health", health("not ready"))
+    outbox = broadcast.hub.join()  # between two ticks
+    snapshot = outbox.take(0.0)
+    assert isinstance(snapshot, str)
+    assert '"not ready"' in snapshot
+    broadcast.telemetry("telemetry.health", health("ready"))
+    broadcast.tick(1.0)
+    assert "services" in sections(outbox, 1.0)
 
 
 def test_a_frame_goes_out_at_once() -> None:

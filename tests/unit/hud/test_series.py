@@ -1,8 +1,11 @@
-from itertools import pairwise
+from datetime import UTC, datetime
 
 import pytest
 
+from rlaif.contracts.telemetry import ModelLoad, RunHistory, TrainingProgress
 from rlaif.hud.series import Series, thin, trailing_means
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def test_thinning_keeps_the_newest_point_and_few_others() -> None:
@@ -22,31 +25,52 @@ def test_a_trailing_mean_starts_with_what_there_is() -> None:
     assert trailing_means([(1, 1.0), (2, 0.0), (3, 0.5)], 2) == [(1, 1.0), (2, 0.5), (3, 0.25)]
 
 
-def test_a_long_run_costs_as_much_as_a_short_one() -> None:
-    series = Series(most_points=50)
-    for step in range(10_000):
-        series.progress("run", step, 1.0, None, None)
-    curve = series.view("run").episode_return
-    assert len(curve) <= 50
-    assert curve[-1][0] == 9999
-    assert curve[0][0] < 400
-    gaps = [later[0] - earlier[0] for earlier, later in pairwise(curve[:-1])]
-    assert max(gaps) <= 2 * min(gaps), "the curve is not evenly spaced"
+def progress(step: int, mean: float | None, **changes: object) -> TrainingProgress:
+    values = {"run_id": "run", "status": "training", "iteration": 1, "episodes": 1}
+    told = {"at": NOON, "env_steps": step, "episode_return_mean": mean}
+    return TrainingProgress.model_validate({**values, **told, **changes})
+
+
+def history(*points: tuple[int, float], run_id: str = "run", loads: object = ()) -> RunHistory:
+    return RunHistory.model_validate(
+        {"at": NOON, "run_id": run_id, "episode_return": points, "loads": loads}
+    )
+
+
+def load(version: int, step: int) -> ModelLoad:
+    return ModelLoad(version=version, env_step=step, at=NOON)
+
+
+def test_the_curve_is_the_trainers_history_and_its_newest_reading() -> None:
+    series = Series()
+    series.history(history((10, 1.0), (20, 2.0)))
+    series.progress(progress(25, 2.5))
+    assert series.view("run").episode_return == ((10, 1.0), (20, 2.0), (25, 2.5))
+
+
+def test_the_newest_point_is_what_the_run_says_and_none_lies_after_it() -> None:
+    series = Series()
+    series.history(history((10, 1.0), (20, 2.0), (30, 3.0)))
+    series.progress(progress(15, 1.5))  # it went on from a checkpoint
+    assert series.view("run").episode_return == ((10, 1.0), (15, 1.5))
 
 
 def test_a_new_run_starts_the_curves_again() -> None:
     series = Series()
-    series.progress("run-1", 5, 1.0, 3, 4)
-    series.progress("run-2", 1, 2.0, None, None)
+    series.history(history((5, 1.0), loads=[load(3, 4)]))
+    series.progress(progress(1, 2.0, run_id="run-2"))
     assert series.view("run-2").episode_return == ((1, 2.0),)
     assert series.view("run-2").versions == ()
 
 
-def test_a_run_that_resumed_from_a_checkpoint_goes_on_from_there() -> None:
+def test_a_version_that_is_loaded_again_leaves_its_old_mark_where_it_was() -> None:
     series = Series()
-    for step in (10, 20, 30, 15):
-        series.progress("run", step, float(step), None, None)
-    assert series.view("run").episode_return == ((10, 10.0), (15, 15.0))
+    series.history(history((5, 1.0), loads=[load(1, 100), load(2, 200)]))
+    series.progress(progress(300, 1.0, reward_model_version=1, reward_model_loaded_at_step=250))
+    marks = [(mark.version, mark.step) for mark in series.view("run").versions]
+    assert marks == [(1, 100), (2, 200), (1, 250)]
+    series.history(history((5, 1.0), loads=[load(1, 100), load(2, 200), load(1, 250)]))
+    assert len(series.view("run").versions) == 3, "one load that both tell of is one mark"
 
 
 def test_scores_are_ordered_by_step_and_those_without_a_number_left_out() -> None:
@@ -54,9 +78,7 @@ def test_scores_are_ordered_by_step_and_those_without_a_number_left_out() -> Non
     for segment, step, weighted in (("b", 20, 0.4), ("a", 10, 0.2), ("c", 30, None)):
         series.scored(segment, "run", weighted)
         series.captured(segment, "run", step)
-    view = series.view("run")
-    assert view.score_mean == ((10, 0.2), (20, 0.4))
-    assert view.scores == 2
+    assert series.view("run").score_mean == ((10, 0.2), (20, 0.4))
 
 
 def test_a_score_whose_step_is_not_known_has_no_point() -> None:

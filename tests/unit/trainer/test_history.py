@@ -5,7 +5,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from rlaif.trainer.runs.history import MOST_LOADS, MOST_POINTS, Curve, HistoryLog
-from rlaif.trainer.runs.protocol import IterationDone, RewardModelLoaded, RewardModelRefused, Started
+from rlaif.trainer.runs.protocol import (
+    IterationDone,
+    RewardModelLoaded,
+    RewardModelRefused,
+    Started,
+)
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

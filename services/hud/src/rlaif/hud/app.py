@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.middleware.gzip import GZipMiddleware
 
 from rlaif.bus.connection import connect_ready
 from rlaif.hud.api import api_router
@@ -26,11 +27,17 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore
 
+LEAST_COMPRESSED = 1024
+"""Bytes; a smaller answer fits one packet anyway."""
+
 TICK_SECONDS = 0.1
 """How often changes are looked for; each page gets them at most four times a second."""
 
 HEALTH_SECONDS = 2.0
 """How often pages hear how the HUD itself is; also their sign that the connection lives."""
+
+HEALTH_LOOK_SECONDS = 0.25
+"""How soon they hear that it changed."""
 
 logger = logging.getLogger(__name__)
 
@@ -55,8 +62,11 @@ def create_app(
         store: The episodes' bucket; tests give their own.
         clock: Gives the present in UTC.
     """
+    started = clock()
     state = HudState(
-        epoch=f"{clock():%Y%m%dT%H%M%S.%f}", takeover=timedelta(seconds=settings.takeover_seconds)
+        epoch=f"{started:%Y%m%dT%H%M%S.%f}",
+        takeover=timedelta(seconds=settings.takeover_seconds),
+        started_at=started,
     )
     hub = Hub(lambda: state.snapshot(clock()), most_clients=settings.max_clients)
     service_metrics, readiness = ServiceMetrics("hud"), Readiness()
@@ -89,6 +99,8 @@ def create_app(
         metrics=service_metrics,
     )
     mount_files(app)
+    # The texts shrink to a quarter; pictures stay as they are, and the WebSocket is not touched.
+    app.add_middleware(GZipMiddleware, minimum_size=LEAST_COMPRESSED, compresslevel=5)
     return app
 
 
@@ -130,6 +142,12 @@ async def _send_changes(broadcast: Broadcast) -> None:
 
 
 async def _send_health(broadcast: Broadcast, checks: dict[str, Callable[[], str | None]]) -> None:
+    seconds = asyncio.get_running_loop().time
+    told: dict[str, str | None] = {}
+    told_at = 0.0
     while True:
-        broadcast.health({name: check() for name, check in checks.items()})
-        await asyncio.sleep(HEALTH_SECONDS)
+        health = {name: check() for name, check in checks.items()}
+        if health != told or seconds() - told_at >= HEALTH_SECONDS:
+            broadcast.health(health)
+            told, told_at = health, seconds()
+        await asyncio.sleep(HEALTH_LOOK_SECONDS)

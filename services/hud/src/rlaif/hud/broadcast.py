@@ -15,27 +15,37 @@ from rlaif.contracts.telemetry import (
     JudgeCall,
     MapPosition,
     RewardBreakdown,
+    RewardModelStatus,
+    RunHistory,
     ScreenFrame,
+    ServiceHealth,
     Telemetry,
     TrainingProgress,
 )
 from rlaif.hud.hub import Hub
-from rlaif.hud.outbox import SECTIONS_INTERVAL
 from rlaif.hud.projections import Changed, HudState
 from rlaif.hud.segment_table import UnreadScore
 
 READINGS: dict[str, type[Telemetry]] = {
     reading.SUBJECT: reading
-    for reading in (TrainingProgress, RewardBreakdown, JudgeCall, MapPosition)
+    for reading in (
+        TrainingProgress,
+        RunHistory,
+        RewardBreakdown,
+        RewardModelStatus,
+        ServiceHealth,
+        JudgeCall,
+        MapPosition,
+    )
 }
 """Subject → class of the JSON readings."""
 
 MOST_EVENTS_A_TICK = 200
 """More new log lines than this in one tick are a replay of history: a snapshot is cheaper."""
 
-SECTION_INTERVALS = {"series": 1.0, "segments": 0.5}
-"""Seconds between two values of the long sections; pages get the others no oftener than
-`SECTIONS_INTERVAL`, so they are not made oftener either."""
+SECTIONS_SECONDS = 0.5
+"""What changed goes out together, so that a page never shows one panel of now beside one of a
+second ago. Oftener cannot be read, and the curves are 10 kB."""
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +80,7 @@ class Broadcast:
         self._clock = clock
         self._observer = observer
         self._changed: set[str] = set()
-        self._sent_at: dict[str, float] = {}
+        self._sent_at = float("-inf")
         self._sent_event_id = 0
 
     def streams_opened(self) -> None:
@@ -96,13 +106,17 @@ class Broadcast:
         """A score object was read."""
         self._note(self.state.apply_score(unread, record))
 
+    def score_delayed(self, unread: UnreadScore, problem: str) -> None:
+        """A score object cannot be read now; it is tried again."""
+        self._note(self.state.score_delayed(unread, problem))
+
     def score_unreadable(self, unread: UnreadScore, problem: str) -> None:
-        """A score object could not be read, now or ever."""
+        """A score object can never be read."""
         self._note(self.state.score_unreadable(unread, problem))
 
     def health(self, checks: dict[str, str | None]) -> None:
         """How the things that the HUD needs are."""
-        self._note(self.state.apply_health(checks, self.hub.clients))
+        self._note(self.state.apply_health(checks, self.hub.clients, self._clock()))
 
     def tick(self, seconds: float) -> None:
         """Send what changed; to be called a few times a second.
@@ -111,19 +125,17 @@ class Broadcast:
             seconds: Monotonic clock.
         """
         self._send_events()
-        due = {name for name in self._changed if self._due(name, seconds)}
-        self._changed -= due
-        self._sent_at.update(dict.fromkeys(due, seconds))
-        if due and self.hub.clients:
-            sections = {name: self.state.section(name) for name in sorted(due)}
-            self.hub.send_sections(sections, now=self._clock())
+        if seconds - self._sent_at < SECTIONS_SECONDS:
+            return
+        now = self._clock()
+        self._note(self.state.look(now))
+        changed, self._changed, self._sent_at = self._changed, set(), seconds
+        if self.hub.clients:
+            sections = {name: self.state.section(name) for name in sorted(changed)}
+            self.hub.send_sections(sections, now=now)
 
     def _note(self, changed: Changed) -> None:
         self._changed |= changed
-
-    def _due(self, name: str, seconds: float) -> bool:
-        interval = SECTION_INTERVALS.get(name, SECTIONS_INTERVAL)
-        return seconds - self._sent_at.get(name, float("-inf")) >= interval
 
     def _send_events(self) -> None:
         news = self.state.journal.after(self._sent_event_id, limit=MOST_EVENTS_A_TICK + 1)

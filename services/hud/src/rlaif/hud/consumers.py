@@ -8,7 +8,6 @@ Nothing is acknowledged and nothing is kept: after a restart the streams give th
 """
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from hashlib import sha256
 from typing import Protocol
@@ -26,8 +25,6 @@ from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
 TELEMETRY_SUBJECTS = (f"{FRAME_SUBJECT}.*", *READINGS)
 """One subscription each, so that a burst of frames does not push a reading out of a buffer."""
-
-logger = logging.getLogger(__name__)
 
 
 class LiveBus(Protocol):
@@ -100,7 +97,9 @@ async def read_scores(
             except (ObjectNotFoundError, ScoreObjectError) as error:
                 broadcast.score_unreadable(unread, str(error))
             except StorageError as error:
-                logger.debug("scores cannot be read now: %s", error)
+                # The rows say so, instead of standing there with half of their numbers.
+                for each in broadcast.state.segments.unread(SEGMENTS_SHOWN):
+                    broadcast.score_delayed(each, f"The score cannot be read now: {error}")
                 wait = retry
                 break
         await asyncio.sleep(wait)

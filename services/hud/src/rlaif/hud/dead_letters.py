@@ -1,5 +1,7 @@
 """Events that consumers gave up, counted once each."""
 
+from collections import Counter
+
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import DeadLetter
 from rlaif.hud.loop_counts import Seen
@@ -12,6 +14,7 @@ class DeadLetters:
     def __init__(self) -> None:
         self._seen = Seen()
         self._count = 0
+        self._consumers: Counter[str] = Counter()
         self._last: DeadLetterRow | None = None
 
     def add(self, event: CloudEvent[DeadLetter]) -> bool:
@@ -23,9 +26,14 @@ class DeadLetters:
         if not self._seen.first(event.id):
             return False
         self._count += 1
+        self._consumers[event.data.consumer] += 1
         if self._last is None or event.data.dead_at >= self._last.dead_at:
             self._last = DeadLetterRow(**event.data.model_dump(exclude={"original", "subject"}))
         return True
+
+    def of_consumer(self, consumer: str) -> int:
+        """How many one consumer gave up."""
+        return self._consumers[consumer]
 
     def view(self, *, followed: bool) -> DeadLettersView:
         """The count is null until the streams are followed."""

@@ -46,6 +46,7 @@ class Hub:
         self._most_clients = most_clients
         self._outboxes: set[Outbox] = set()
         self._frame: tuple[int, bytes] | None = None
+        self._sent: dict[str, str] = {}
         self.closed = asyncio.Event()
 
     @property
@@ -86,10 +87,12 @@ class Hub:
             outbox.put_frame(sequence, packed)
 
     def send_sections(self, sections: dict[str, Any], *, now: datetime) -> None:
-        """Offer new values of sections to all; each is turned into JSON once."""
-        if not self._outboxes or not sections:
-            return
+        """Offer values of sections to all, those that changed; each is turned into JSON once."""
         texts = {name: to_json(value).decode() for name, value in sections.items()}
+        texts = {name: text for name, text in texts.items() if self._sent.get(name) != text}
+        if not self._outboxes or not texts:
+            return
+        self._sent |= texts
         texts["now"] = to_json(now).decode()
         for outbox in self._outboxes:
             outbox.put_sections(texts)
@@ -110,6 +113,8 @@ class Hub:
 
     def snapshot_message(self) -> str:
         """The message a page starts from."""
+        # It may hold what was not sent yet, and may have passed when the next sections are.
+        self._sent.clear()
         return message("snapshot", self._snapshot())
 
 

@@ -1,4 +1,10 @@
-"""How many segments of each run passed each station of the ring."""
+"""How many segments of each run passed each station of the ring.
+
+Each stream is followed by itself, so the events of one segment come in any order, and a stream may
+have dropped its oldest ones. But a segment that was scored was exported, and one that was exported
+was captured: it is counted at all stations up to the one that is known, and no station ever shows
+more than the one before it.
+"""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,7 +36,7 @@ class Seen:
 
 @dataclass
 class RunCounts:
-    """Distinct segments of one run by stage, and when the last one came."""
+    """Distinct segments of one run that came at least to each stage, and when the last one did."""
 
     counts: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
     last_at: dict[Stage, datetime] = field(default_factory=dict)
@@ -42,6 +48,7 @@ class LoopCounts:
 
     def __init__(self) -> None:
         self._seen = Seen()
+        self._reached = Seen()
         self._runs: dict[str, RunCounts] = {}
         self._newest: tuple[datetime, str] | None = None
         self._reported: str | None = None
@@ -56,17 +63,18 @@ class LoopCounts:
         self._reported = run_id
 
     def count(self, stage: Stage, run_id: str, segment_id: str, at: datetime) -> bool:
-        """Count one segment at one stage.
+        """Count one segment at one stage, and at those before it.
 
         Returns:
-            False when it was counted there before.
+            False when this event was known.
         """
         if self._newest is None or at > self._newest[0]:
             self._newest = (at, run_id)
         if not self._seen.first(stage, segment_id):
             return False
         run = self._runs.setdefault(run_id, RunCounts())
-        run.counts[stage] += 1
+        for each in STAGES[: STAGES.index(stage) + 1]:
+            run.counts[each] += self._reached.first(each, segment_id)
         run.last_at[stage] = max(at, run.last_at.get(stage, at))
         return True
 

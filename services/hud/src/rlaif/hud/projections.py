@@ -22,7 +22,10 @@ from rlaif.contracts.telemetry import (
     JudgeCall,
     MapPosition,
     RewardBreakdown,
+    RewardModelStatus,
+    RunHistory,
     ScreenFrame,
+    ServiceHealth,
     Telemetry,
     TrainingProgress,
 )
@@ -30,17 +33,19 @@ from rlaif.hud.dead_letters import DeadLetters
 from rlaif.hud.journal import Journal
 from rlaif.hud.judge_health import JudgeHealth
 from rlaif.hud.loop_counts import LoopCounts, Stage
+from rlaif.hud.outages import Outages
 from rlaif.hud.reward_model_history import RewardModelHistory
 from rlaif.hud.score_detail import score_detail
 from rlaif.hud.screen import Screen, ShownFrame
 from rlaif.hud.segment_table import SegmentTable, UnreadScore
-from rlaif.hud.sentences import sentence
+from rlaif.hud.sentences import outage_sentence, sentence
 from rlaif.hud.series import Series
 from rlaif.hud.views import (
     CheckView,
     HealthView,
     LoopView,
     MapView,
+    RewardModelsView,
     RewardView,
     RunView,
     Section,
@@ -65,9 +70,16 @@ class HudState:
     Args:
         epoch: Names this life of the HUD, such as its start time.
         takeover: Silence after which another environment's screen is shown.
+        started_at: When the HUD started; None: with the first look.
     """
 
-    def __init__(self, *, epoch: str, takeover: timedelta = timedelta(seconds=10)) -> None:
+    def __init__(
+        self,
+        *,
+        epoch: str,
+        takeover: timedelta = timedelta(seconds=10),
+        started_at: datetime | None = None,
+    ) -> None:
         self.journal = Journal(epoch)
         self.segments = SegmentTable()
         self.screen = Screen(takeover=takeover)
@@ -79,7 +91,9 @@ class HudState:
         self._run: RunView | None = None
         self._reward: RewardView | None = None
         self._map: MapView | None = None
-        self._health = HealthView(checks={}, clients=0)
+        self._outages = Outages(started_at)
+        self._health = HealthView(started_at=started_at, checks={}, clients=0)
+        self._loads_told: set[tuple[str, int, int]] = set()
         self._followed = False
         self._on_event: Mapping[type, Callable[[CloudEvent[Any]], Changed]] = {
             SegmentCaptured: self._on_captured,
@@ -96,10 +110,12 @@ class HudState:
             "screen": self.screen.view,
             "loop": self._loop_view,
             "segments": lambda: self.segments.newest(SEGMENTS_SHOWN),
-            "reward_models": lambda: self._models.view(followed=self._followed),
+            "reward_models": self._models_view,
             "judge": self._judge.view,
             "dead_letters": lambda: self._dead.view(followed=self._followed),
             "series": lambda: self._series.view(self._loop.run_id),
+            "services": lambda: self._outages.services,
+            "troubles": lambda: self._outages.troubles,
             "health": lambda: self._health,
         }
 
@@ -118,6 +134,16 @@ class HudState:
         match reading:
             case TrainingProgress():
                 return self._on_progress(reading, now)
+            case RunHistory():
+                self._series.history(reading)
+                self._tell_loads()
+                return frozenset({"series", "reward_models"})
+            case RewardModelStatus():
+                self._models.told(reading)
+                return frozenset({"loop", "reward_models"})
+            case ServiceHealth():
+                self._outages.heard(reading, now)
+                return NOTHING  # `look` sees it
             case RewardBreakdown():
                 self._reward = RewardView(**reading.model_dump(), received_at=now)
                 return frozenset({"reward"})
@@ -125,7 +151,7 @@ class HudState:
                 self._map = MapView(**reading.model_dump(), received_at=now)
                 return frozenset({"map"})
             case JudgeCall():
-                self._judge.called(reading)
+                self._on_call(reading)
                 return frozenset({"judge"})
         return NOTHING
 
@@ -139,18 +165,29 @@ class HudState:
         self._series.captured(record.segment_id, record.run_id, record.env_step)
         return frozenset({"segments", "series"})
 
+    def score_delayed(self, unread: UnreadScore, problem: str) -> Changed:
+        """The score object cannot be read now."""
+        return frozenset({"segments"} if self.segments.score_delayed(unread, problem) else ())
+
     def score_unreadable(self, unread: UnreadScore, problem: str) -> Changed:
         """The score object is not there, or is not what its event said."""
         self.segments.score_read(unread, None, problem=problem)
         return frozenset({"segments"})
 
-    def apply_health(self, checks: dict[str, str | None], clients: int) -> Changed:
+    def apply_health(self, checks: dict[str, str | None], clients: int, now: datetime) -> Changed:
         """The HUD's own condition: check → why it fails, or None."""
         self._health = HealthView(
+            started_at=self._outages.started_at,
             checks={name: CheckView(ok=why is None, detail=why) for name, why in checks.items()},
             clients=clients,
         )
+        self._outages.own(checks, now)
         return frozenset({"health"})
+
+    def look(self, now: datetime) -> Changed:
+        """See what may change by time alone: who has fallen silent, what waits for too long."""
+        self._refresh(now)
+        return frozenset({"services", "troubles"})
 
     def section(self, name: str) -> Section:
         """One field of the snapshot."""
@@ -158,12 +195,25 @@ class HudState:
 
     def snapshot(self, now: datetime) -> Snapshot:
         """Everything that the page shows."""
+        self._refresh(now)
         return Snapshot(
             epoch=self.journal.epoch,
             taken_at=now,
             last_event_id=self.journal.last_id,
             events=self.journal.latest(EVENTS_SHOWN),
             **{name: view() for name, view in self._sections.items()},
+        )
+
+    def _refresh(self, now: datetime) -> None:
+        current = self._loop.current()
+        counts = current.counts
+        given_up = self._dead.of_consumer("judge")
+        self._outages.look(
+            now,
+            self._judge,
+            waiting=max(0, counts["exported"] - counts["scored"] - given_up),
+            scored_at=current.last_at.get("scored"),
+            run=self._run,
         )
 
     def _count(self, stage: Stage, event: CloudEvent[Any]) -> bool:
@@ -173,8 +223,8 @@ class HudState:
         self._log(event)
         return True
 
-    def _log(self, event: CloudEvent[Any]) -> None:
-        text, level = sentence(event.data)
+    def _log(self, event: CloudEvent[Any], *, went_back_from: int | None = None) -> None:
+        text, level = sentence(event.data, went_back_from=went_back_from)
         kind = event.type.removeprefix("rlaif.").rsplit(".v", 1)[0]
         self.journal.write(kind, text, at=event.time, about=event.subject, level=level)
 
@@ -203,7 +253,7 @@ class HudState:
     def _on_published(self, event: CloudEvent[RewardModelPublished]) -> Changed:
         if not self._models.published(event):
             return NOTHING
-        self._log(event)
+        self._log(event, went_back_from=self._models.went_back(event))
         return frozenset({"loop", "reward_models"})
 
     def _on_rejected(self, event: CloudEvent[RewardModelRejected]) -> Changed:
@@ -219,28 +269,43 @@ class HudState:
         return frozenset({"dead_letters"})
 
     def _on_progress(self, reading: TrainingProgress, now: datetime) -> Changed:
-        last, self._run = self._run, RunView(**reading.model_dump(), received_at=now)
-        self._loop.report_run(reading.run_id)
-        version, since = reading.reward_model_version, reading.reward_model_loaded_at_step
-        self._series.progress(
-            reading.run_id, reading.env_steps, reading.episode_return_mean, version, since
+        last, known = self._run, (reading.run_id, reading.status)
+        same = last is not None and (last.run_id, last.status) == known
+        self._run = _run_view(
+            reading, now, since=last.status_since if last is not None and same else now
         )
-        changed = {"run", "series"}
-        if last is None or (last.run_id, last.status) != (reading.run_id, reading.status):
-            changed.add("loop")
+        self._loop.report_run(reading.run_id)
+        self._series.progress(reading)
+        if not same:
             text = f"Run {reading.run_id} is {reading.status}."
             self.journal.write("run.status", text, at=reading.at, about=reading.run_id)
-        if self._models.loaded(version, since):
-            changed |= {"loop", "reward_models"}
-            self._log_loaded(version, since, reading.at)
-        return frozenset(changed)
+        self._tell_loads()
+        return frozenset({"run", "series", "loop", "reward_models"})
 
-    def _log_loaded(self, version: int | None, since: int | None, at: datetime) -> None:
-        if version is None:
+    def _tell_loads(self) -> None:
+        """Write a line for each load of the current run that has none yet."""
+        run_id = self._loop.run_id
+        for load in self._series.loads(run_id):
+            key = (run_id or "", load.version, load.env_step)
+            if key in self._loads_told:
+                continue
+            self._loads_told.add(key)
+            text = f"The trainer uses reward model v{load.version} since step {load.env_step:,}."
+            self.journal.write("rm.loaded", text, at=load.at, about=f"v{load.version}")
+
+    def _on_call(self, reading: JudgeCall) -> None:
+        news = self._judge.called(reading)
+        if news is None:
             return
-        text = f"The trainer uses reward model v{version}"
-        text += f" since step {since:,}." if since is not None else "."
-        self.journal.write("rm.loaded", text, at=at, about=f"v{version}")
+        text, level = outage_sentence(news, reading)
+        self.journal.write("judge.outage", text, at=reading.at, about=news.judge, level=level)
+
+    def _models_view(self) -> RewardModelsView:
+        return self._models.view(
+            followed=self._followed,
+            in_use=self._run.reward_model_version if self._run else None,
+            loads=self._series.loads(self._loop.run_id),
+        )
 
     def _loop_view(self) -> LoopView:
         run, known = self._loop.current(), self._followed
@@ -259,3 +324,11 @@ class HudState:
             loaded_version=self._run.reward_model_version if self._run else None,
             loaded_at_step=self._run.reward_model_loaded_at_step if self._run else None,
         )
+
+
+def _run_view(reading: TrainingProgress, now: datetime, *, since: datetime) -> RunView:
+    """The reading as shown: before the first iteration its counts are not 0 but not known."""
+    shown = reading.model_dump()
+    if reading.steps_per_second is None:
+        shown |= {"episodes": None, "segments_skipped": None}
+    return RunView(**shown, received_at=now, status_since=since)

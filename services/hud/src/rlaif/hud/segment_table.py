@@ -1,6 +1,6 @@
 """The newest segments and how far each came, folded from events in any order."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -74,8 +74,21 @@ class SegmentTable:
 
     def unread(self, limit: int) -> list[UnreadScore]:
         """Score objects of the newest scored segments that were not read yet."""
-        wanted = (self._unread.get(row.segment_id) for row in self.newest(limit))
+        newest = _by_score(self._rows.values())[:limit]
+        wanted = (self._unread.get(row.segment_id) for row in newest)
         return [score for score in wanted if score is not None]
+
+    def score_delayed(self, score: UnreadScore, problem: str) -> bool:
+        """The object cannot be read now; the row is shown with the reason until it is.
+
+        Returns:
+            False when the row says so already, or is gone.
+        """
+        row = self._rows.get(score.segment_id)
+        if self._unread.get(score.segment_id) != score or row is None:
+            return False
+        self._rows[score.segment_id] = row.model_copy(update={"score_problem": problem})
+        return row.score_problem != problem
 
     def score_read(
         self,
@@ -106,10 +119,13 @@ class SegmentTable:
         return self._rows.get(segment_id)
 
     def newest(self, limit: int) -> tuple[SegmentRow, ...]:
-        """Scored segments, the newest first."""
-        scored = [row for row in self._rows.values() if row.scored_at is not None]
-        scored.sort(key=lambda row: (row.scored_at or _LONG_AGO, row.segment_id), reverse=True)
-        return tuple(scored[:limit])
+        """Scored segments whose score object was read, or that say why not; the newest first.
+
+        The event has only the weighted mean. Half a row, a mean without the criteria that it is the
+        mean of, would be a riddle; it waits for the other half.
+        """
+        known = (row for row in self._rows.values() if row.score or row.score_problem)
+        return tuple(_by_score(known)[:limit])
 
     def listing(self) -> Iterator[SegmentRow]:
         """Exported or scored segments, the one that moved last first."""
@@ -127,6 +143,12 @@ class SegmentTable:
             oldest = min(self._rows.values(), key=_moved)
             del self._rows[oldest.segment_id]
             self._unread.pop(oldest.segment_id, None)
+
+
+def _by_score(rows: Iterable[SegmentRow]) -> list[SegmentRow]:
+    """Those that were scored, the newest first."""
+    scored = [row for row in rows if row.scored_at is not None]
+    return sorted(scored, key=lambda row: (row.scored_at or _LONG_AGO, row.segment_id))[::-1]
 
 
 def _moved(row: SegmentRow) -> tuple[datetime, str]:

@@ -11,12 +11,20 @@ from rlaif.contracts.events import (
     SegmentExported,
     SegmentScored,
 )
+from rlaif.contracts.telemetry import JudgeCall
+from rlaif.hud.judge_health import Recovery
+from rlaif.hud.views import FailingJudge
 
 Level = Literal["info", "warning"]
 
 
-def sentence(data: EventData) -> tuple[str, Level]:
-    """What happened, and whether somebody should look at it."""
+def sentence(data: EventData, *, went_back_from: int | None = None) -> tuple[str, Level]:
+    """What happened, and whether somebody should look at it.
+
+    Args:
+        data: Of the event.
+        went_back_from: The newer reward model that a publication took the place of.
+    """
     match data:
         case SegmentCaptured():
             return (
@@ -28,6 +36,9 @@ def sentence(data: EventData) -> tuple[str, Level]:
             return f"Exported segment {data.segment_id}: {data.frames} frames verified.", "info"
         case SegmentScored():
             return _scored(data), "info"
+        case RewardModelPublished() if went_back_from is not None:
+            text = f"The champion went back from v{went_back_from} to reward model v{data.version}."
+            return text, "warning"
         case RewardModelPublished():
             return (
                 f"Reward model v{data.version} is the champion: {data.labels} labels, held-out "
@@ -43,6 +54,16 @@ def sentence(data: EventData) -> tuple[str, Level]:
                 "warning",
             )
     return type(data).__name__, "info"
+
+
+def outage_sentence(news: FailingJudge | Recovery, call: JudgeCall) -> tuple[str, Level]:
+    """That a judge's language model does not answer, or answers again."""
+    if isinstance(news, FailingJudge):
+        text = f"The {news.judge} judge gets no answer from {call.model} ({news.route}): "
+        return text + f"{news.calls} calls in a row ended with {news.outcome}.", "warning"
+    seconds = (call.at - news.since).total_seconds()
+    text = f"The {news.judge} judge gets answers again, after {news.calls} calls without one"
+    return f"{text} in {seconds:.0f} s.", "info"
 
 
 def _scored(data: SegmentScored) -> str:

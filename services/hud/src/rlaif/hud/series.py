@@ -1,8 +1,13 @@
-"""Curves over environment steps, thinned so that a long run costs as much as a short one."""
+"""Curves over environment steps.
+
+The trainer keeps the return and the loads of its run and tells them again and again, so a HUD that
+came later draws what one from the beginning draws. The scores come from the event streams.
+"""
 
 from dataclasses import dataclass
 from statistics import fmean
 
+from rlaif.contracts.telemetry import ModelLoad, RunHistory, TrainingProgress
 from rlaif.hud.views import SeriesView, VersionMark
 
 Point = tuple[int, float]
@@ -23,40 +28,6 @@ def trailing_means(points: list[Point], window: int) -> list[Point]:
         (step, fmean(values[max(0, index + 1 - window) : index + 1]))
         for index, (step, _) in enumerate(points)
     ]
-
-
-class Curve:
-    """Points of one run in the order of their steps, at an even spacing that grows with the run.
-
-    Args:
-        most: Points kept, at most twice this many.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: list[Point] = []
-        self._newest: Point | None = None
-        self._stride = 1
-        self._added = 0
-
-    def add(self, step: int, value: float) -> None:
-        """Add a point; one that lies before the newest ones takes their place."""
-        while self._kept and step <= self._kept[-1][0]:
-            self._kept.pop()
-        self._newest = (step, value)
-        if self._added % self._stride == 0:
-            self._kept.append(self._newest)
-        self._added += 1
-        if len(self._kept) >= 2 * self._most:
-            self._kept = self._kept[::2]
-            self._stride *= 2
-
-    def points(self) -> list[Point]:
-        """At most about `most` points, the newest one among them."""
-        if self._newest is None:
-            return []
-        kept = [point for point in self._kept if point[0] < self._newest[0]]
-        return thin([*kept, self._newest], self._most)
 
 
 @dataclass
@@ -81,25 +52,17 @@ class Series:
         self._most_points = most_points
         self._keep_scores = keep_scores
         self._score_window = score_window
-        self._run_id: str | None = None
-        self._returns = Curve(most_points)
+        self._history: RunHistory | None = None
+        self._progress: TrainingProgress | None = None
         self._scores: dict[str, _Score] = {}
-        self._versions: dict[int, int] = {}
 
-    def progress(
-        self, run_id: str, step: int, mean: float | None, version: int | None, since: int | None
-    ) -> None:
-        """One reading of the trainer.
+    def history(self, reading: RunHistory) -> None:
+        """What the trainer says its run went through."""
+        self._history = reading
 
-        A new run starts the curves again; a run that resumed from a checkpoint goes on from there.
-        """
-        if run_id != self._run_id:
-            self._returns, self._versions = Curve(self._most_points), {}
-        self._run_id = run_id
-        if version is not None and since is not None:
-            self._versions[version] = since
-        if mean is not None:
-            self._returns.add(step, mean)
+    def progress(self, reading: TrainingProgress) -> None:
+        """Where the trainer stands: the newest point, and perhaps a load newer than the history."""
+        self._progress = reading
 
     def captured(self, segment_id: str, run_id: str, env_step: int) -> None:
         """Where in the run a segment lies."""
@@ -109,6 +72,15 @@ class Series:
         """What the judges gave; None leaves no point."""
         self._score(segment_id, run_id).weighted = weighted
 
+    def loads(self, run_id: str | None) -> tuple[ModelLoad, ...]:
+        """Every load of one run that is known, oldest first; a version may come again."""
+        history = self._history_of(run_id)
+        told = history.loads if history else ()
+        newest = _load_of(self._progress_of(run_id))
+        if newest is None or any(_same(load, newest) for load in told):
+            return told
+        return (*told, newest)
+
     def view(self, run_id: str | None) -> SeriesView:
         """The curves of one run."""
         scores = sorted(
@@ -116,18 +88,28 @@ class Series:
             for score in self._scores.values()
             if score.run_id == run_id and score.env_step is not None and score.weighted is not None
         )
-        live = run_id == self._run_id
         return SeriesView(
-            episode_return=tuple(self._returns.points()) if live else (),
+            episode_return=tuple(self._returns(run_id)),
             score_mean=tuple(thin(trailing_means(scores, self._score_window), self._most_points)),
             score_window=self._score_window,
-            scores=len(scores),
             versions=tuple(
-                VersionMark(step=step, version=version)
-                for version, step in sorted(self._versions.items())
-                if live
+                VersionMark(step=load.env_step, version=load.version) for load in self.loads(run_id)
             ),
         )
+
+    def _returns(self, run_id: str | None) -> list[Point]:
+        history, now = self._history_of(run_id), self._progress_of(run_id)
+        told = list(history.episode_return) if history else []
+        if now is None or now.episode_return_mean is None:
+            return told
+        newest = (now.env_steps, now.episode_return_mean)
+        return [*(point for point in told if point[0] < newest[0]), newest]
+
+    def _history_of(self, run_id: str | None) -> RunHistory | None:
+        return self._history if self._history and self._history.run_id == run_id else None
+
+    def _progress_of(self, run_id: str | None) -> TrainingProgress | None:
+        return self._progress if self._progress and self._progress.run_id == run_id else None
 
     def _score(self, segment_id: str, run_id: str) -> _Score:
         score = self._scores.setdefault(segment_id, _Score(run_id))
@@ -141,3 +123,20 @@ class Series:
         others.sort(key=lambda key: self._scores[key].weighted is not None)
         for key in others[: self._keep_scores]:
             del self._scores[key]
+
+
+def _load_of(progress: TrainingProgress | None) -> ModelLoad | None:
+    if progress is None or progress.reward_model_loaded_at_step is None:
+        return None
+    if progress.reward_model_version is None:
+        return None
+    return ModelLoad(
+        version=progress.reward_model_version,
+        env_step=progress.reward_model_loaded_at_step,
+        at=progress.at,
+    )
+
+
+def _same(one: ModelLoad, other: ModelLoad) -> bool:
+    """Whether both tell of one load; its time is told by two clocks' ticks."""
+    return (one.version, one.env_step) == (other.version, other.env_step)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rlaif.contracts.ids import Id
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.contracts.segments import SegmentManifest
-from rlaif.contracts.telemetry import MapPosition, RewardBreakdown, TrainingProgress
+from rlaif.contracts.telemetry import MapPosition, Missing, RewardBreakdown, TrainingProgress
 
 
 class View(BaseModel):
@@ -24,6 +24,13 @@ class RunView(TrainingProgress):
     """The trainer's newest reading."""
 
     received_at: datetime = Field(description="HUD clock; the reading's own clock is `at`.")
+    status_since: datetime = Field(description="HUD clock; when it first heard of this status.")
+    episodes: int | None = Field(  # type: ignore[assignment]  # a reading says 0 until then
+        description="Finished episodes; null before the first iteration since the trainer started."
+    )
+    segments_skipped: int | None = Field(  # type: ignore[assignment]  # likewise
+        description="Not captured: over the budget; null like `episodes`."
+    )
 
 
 class RewardView(RewardBreakdown):
@@ -52,7 +59,8 @@ class ScreenView(View):
 class LoopView(View):
     """How far segments of the current run have come around the ring.
 
-    Counts are null until the HUD follows the event streams; then they count distinct segments.
+    Counts are null until the HUD follows the event streams. Then they count distinct segments that
+    came at least so far: none is greater than the one before it.
     """
 
     run_id: str | None
@@ -104,7 +112,9 @@ class SegmentRow(View):
     weighted: float | None = Field(default=None, description="Null when too little was judged.")
     abstained: tuple[str, ...] = ()
     score: ScoreDetail | None = Field(default=None, description="Null until the object was read.")
-    score_problem: str | None = Field(default=None, description="Why the object was not read.")
+    score_problem: str | None = Field(
+        default=None, description="Why the object was not read, or cannot be read now."
+    )
 
 
 class RewardModelRow(View):
@@ -119,7 +129,9 @@ class RewardModelRow(View):
     heldout_pairs: int
     champion: bool
     in_use: bool = Field(description="The trainer says that it uses this version.")
-    loaded_at_step: int | None = Field(description="Null when the HUD did not see it happen.")
+    loaded_at_steps: tuple[int, ...] = Field(
+        description="Environment steps of the current run at which the trainer loaded it."
+    )
 
 
 class RejectionRow(View):
@@ -133,9 +145,36 @@ class RejectionRow(View):
     heldout_accuracy: float | None
 
 
-class RewardModelsView(View):
-    """Versions and refused candidates, newest first."""
+class ChampionView(View):
+    """The reward model that is live, and whether it may be replaced."""
 
+    version: int
+    since: datetime | None = Field(description="Null when the HUD saw no event of it.")
+    went_back_from: int | None = Field(
+        description="The newer version that was live before it; null unless it was a way back."
+    )
+    pinned: bool | None = Field(description="Null until the reward-model service has told.")
+    pin_reason: str | None
+    pinned_until: datetime | None = Field(
+        description="When the pin ends by itself; null: when a person unpins it."
+    )
+
+
+class NextModelView(View):
+    """What the reward-model service does towards its next version."""
+
+    state: str = Field(description="idle or training.")
+    labels: int
+    missing: tuple[Missing, ...] = Field(
+        description="What there is not enough of for the next training to start by itself."
+    )
+
+
+class RewardModelsView(View):
+    """The champion, the next one, and versions and refused candidates, newest first."""
+
+    champion: ChampionView | None
+    next: NextModelView | None = Field(description="Null until the service has told.")
     published: tuple[RewardModelRow, ...]
     rejected: tuple[RejectionRow, ...]
     rejected_count: int | None
@@ -159,6 +198,16 @@ class JudgeFailure(View):
     outcome: str
 
 
+class FailingJudge(View):
+    """A judge whose newest calls all went without an answer."""
+
+    judge: str
+    route: str
+    outcome: str = Field(description="Of the newest of these calls.")
+    since: datetime = Field(description="When the first of them ended.")
+    calls: int
+
+
 class JudgeView(View):
     """Health of the language-model calls that the HUD has seen lately."""
 
@@ -171,6 +220,9 @@ class JudgeView(View):
     last_call_at: datetime | None
     last_failure: JudgeFailure | None
     judges: tuple[JudgeRow, ...]
+    failing: tuple[FailingJudge, ...] = Field(
+        description="Judges that do not answer now; empty when all do, or none was asked."
+    )
 
 
 class DeadLetterRow(View):
@@ -193,7 +245,7 @@ class DeadLettersView(View):
 
 
 class VersionMark(View):
-    """The step at which the trainer began to use a reward model."""
+    """One load: the step at which the trainer began to use a reward model."""
 
     step: int
     version: int
@@ -207,7 +259,6 @@ class SeriesView(View):
         description="Mean weighted score of a segment and the ones before it, `score_window` each."
     )
     score_window: int
-    scores: int = Field(description="Scored segments behind `score_mean`.")
     versions: tuple[VersionMark, ...]
 
 
@@ -218,9 +269,33 @@ class CheckView(View):
     detail: str | None = None
 
 
+ServiceState = Literal["ready", "not ready", "stopping", "stopped", "silent", "unknown"]
+"""`silent`: it was heard and is not any more; `unknown`: not heard yet, or nobody is heard."""
+
+
+class ServiceView(View):
+    """One service of the ring, by its own word."""
+
+    name: str
+    state: ServiceState
+    heard_at: datetime | None = Field(description="HUD clock; its newest word.")
+    instances: int = Field(description="Processes that are heard now.")
+    checks: dict[str, CheckView] = Field(description="As in its `/readyz`; the worst of all.")
+
+
+class TroubleView(View):
+    """Something that keeps the ring from going on."""
+
+    key: str = Field(description="Stays the same while the trouble lasts.")
+    who: str = Field(description="The service.")
+    what: str = Field(description="What is wrong and what to do.")
+    since: datetime = Field(description="HUD clock.")
+
+
 class HealthView(View):
     """The HUD's own condition."""
 
+    started_at: datetime | None
     checks: dict[str, CheckView]
     clients: int
 
@@ -261,6 +336,8 @@ class Snapshot(View):
     judge: JudgeView
     dead_letters: DeadLettersView
     series: SeriesView
+    services: tuple[ServiceView, ...]
+    troubles: tuple[TroubleView, ...] = Field(description="Empty when nothing is in the way.")
     health: HealthView
     events: tuple[JournalEntry, ...]
 

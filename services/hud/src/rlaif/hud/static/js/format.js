@@ -20,10 +20,9 @@ export const decimal = numberWith(two);
 export const tenth = numberWith(one);
 export const reward = numberWith(signed);
 
-/** 0.96 of 1249 → "96 % (1,199/1,249)"; nothing out of nothing is not known. */
+/** 1,199 of 1,249 → "96 %"; nothing out of nothing is not known. */
 export function percentOf(part, all) {
-  if (!known(part) || !all) return UNKNOWN;
-  return `${percent(part / all)} (${count(part)}/${count(all)})`;
+  return known(part) && all ? percent(part / all) : UNKNOWN;
 }
 
 export function percent(ratio) {

@@ -14,7 +14,9 @@ import { drawLoop } from "./panels/loop.js";
 import { drawModels } from "./panels/models.js";
 import { drawRun } from "./panels/run.js";
 import { drawScores } from "./panels/scores.js";
+import { drawServices } from "./panels/services.js";
 import { drawVerdict } from "./panels/verdict.js";
+import { fig } from "./parts.js";
 import { Screen } from "./screen.js";
 import { judge, showStatus } from "./status.js";
 import { Store } from "./store.js";
@@ -24,17 +26,18 @@ const FRAMES_PER_SECOND = 30;
 const store = new Store();
 const page = { connection: { open: false, attempt: 0, retryAt: null }, paused: false, announced: null };
 
-store.watch(["loop"], drawLoop);
-store.watch(["run", "reward", "loop"], drawRun);
+store.watch(["loop", "reward_models"], drawLoop);
+store.watch(["services", "health"], drawServices);
+store.watch(["run", "reward", "loop", "services", "health"], drawRun);
 store.watch(["segments", "loop"], drawVerdict);
-store.watch(["segments"], drawScores);
+store.watch(["segments", "loop"], drawScores);
 store.watch(["reward_models"], drawModels);
 store.watch(["judge"], drawJudges);
 store.watch(["dead_letters"], drawDead);
 store.watch(["series"], drawCharts);
 store.watch(["events"], drawLog);
 store.watch(["screen", "map"], drawFacts);
-store.watch(["screen", "run", "health"], drawStatus);
+store.watch(["screen", "run", "health", "services", "troubles"], drawStatus);
 
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";
 const connection = new Connection(`${scheme}//${location.host}/ws/v1`, {
@@ -69,8 +72,8 @@ function drawStatus() {
 
 function drawFacts({ screen: shown, map }) {
   const parts = [];
-  if (shown) parts.push(h("span", { title: "Environment step of the run" }, `step ${count(shown.env_step)}`));
-  if (map) parts.push(h("span", { title: `group ${map.group}, x ${map.x} px, y ${map.y} px` }, `room ${hex(map.room)}`), `${count(map.rooms_visited)} rooms seen`);
+  if (shown) parts.push(h("span", { title: "Environment step of this frame; the run counts whole iterations" }, "playing step ", fig("screen.env_step", count(shown.env_step))));
+  if (map) parts.push(h("span", { title: `group ${map.group}, x ${map.x} px, y ${map.y} px` }, "room ", h("code", {}, hex(map.room))), h("span", {}, fig("map.rooms_visited", count(map.rooms_visited)), map.rooms_visited === 1 ? " room seen" : " rooms seen"));
   show(byId("screen-facts"), ...parts.flatMap((part, index) => (index ? [" · ", part] : [part])));
 }
 

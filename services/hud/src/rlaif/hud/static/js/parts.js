@@ -3,11 +3,14 @@
 import { h } from "./dom.js";
 import { decimal, UNKNOWN } from "./format.js";
 
+/** A number of the page, with the field of `/api/v1/state` that it shows: "loop.captured". */
+export const fig = (field, text, title = null) => h("span", { "data-figure": field, title }, text);
+
 /** A bar for a value between 0 and 1, with its number. */
-export function bar01(value, { kind = "", title = null } = {}) {
+export function bar01(field, value, { kind = "", title = null } = {}) {
   const fill = h("i");
   fill.style.width = `${100 * (value ?? 0)}%`;
-  return [h("span", { class: "bar01", "data-kind": kind, "aria-hidden": "true", title }, fill), h("span", { class: "number", title }, decimal(value))];
+  return [h("span", { class: "bar01", "data-kind": kind, "aria-hidden": "true", title }, fill), h("span", { class: "number", title, "data-figure": field }, decimal(value))];
 }
 
 /** Facts as terms and values: [["Steps", "1,204", "exact text"], …]. */

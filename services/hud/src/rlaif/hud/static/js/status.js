@@ -2,9 +2,11 @@
 
 import { byId, h, setText, show } from "./dom.js";
 import { age, duration, tenth } from "./format.js";
-import { secondsSince } from "./clock.js";
+import { ago, secondsSince } from "./clock.js";
+import { notYet } from "./starting.js";
 
 const STALE_SECONDS = 2;
+const TROUBLES_SHOWN = 4;
 
 const ICONS = { live: "●", stale: "◐", paused: "‖", disconnected: "✕", connecting: "○", empty: "○" };
 const WORDS = { live: "LIVE", stale: "STALE", paused: "PAUSED", disconnected: "DISCONNECTED", connecting: "CONNECTING", empty: "WAITING" };
@@ -17,9 +19,9 @@ export function judge({ connection, state, paused, now }) {
     const note = wait > 0 ? `retry in ${wait} s (attempt ${connection.attempt})` : `trying now (attempt ${connection.attempt})`;
     return { name: "disconnected", note, overlay: "Connection to the HUD lost. This is the last frame." };
   }
-  if (!state.screen) return { name: "empty", note: state.run ? "no frame yet" : "no trainer yet", overlay: "" };
+  if (!state.screen) return { name: "empty", note: state.run ? `${state.run.status}, no frame yet` : "no trainer yet", overlay: "" };
   const seconds = secondsSince(state.screen.received_at);
-  const ended = ["stopped", "failed"].includes(state.run?.status) ? ` · run ${state.run.status}` : "";
+  const ended = state.run && state.run.status !== "training" ? ` · run ${state.run.status}` : "";
   if (seconds > STALE_SECONDS) {
     return { name: "stale", note: `no frame for ${age(seconds)}${ended}`, overlay: `No frame for ${age(seconds)}${ended}` };
   }
@@ -48,36 +50,41 @@ export function showStatus(status, { state, connection, retry }) {
 function showOverlay(status, state) {
   const frame = byId("screen-frame");
   const overlay = byId("screen-overlay");
-  const before = frame.dataset.state;
   frame.dataset.state = status.name;
-  if (status.name !== "empty") return setText(overlay, status.overlay);
-  if (before === "empty" && overlay.childElementCount) return;
-  const text = state.run ? "The trainer runs, but has sent no frame yet." : "No trainer has reported yet.";
-  show(overlay, h("p", {}, text), h("p", { class: "empty" }, "Start one with ", h("code", {}, "make demo")));
+  if (status.name !== "empty") {
+    delete overlay.dataset.key;
+    return setText(overlay, status.overlay);
+  }
+  const wait = notYet(state) ?? { key: "no frame", title: "The trainer runs, but has sent no frame yet.", note: () => [] };
+  if (overlay.dataset.key === wait.key) return;
+  overlay.dataset.key = wait.key;
+  show(overlay, h("p", {}, wait.title), h("p", { class: "empty" }, ...wait.note()));
 }
 
 function showBanners(status, { state, connection, retry }) {
   const wanted = [];
   if (status.name === "disconnected") {
     wanted.push({ key: "lost", tone: "bad", title: "Connection to the HUD lost", text: `${status.note}.`, button: ["Retry now", retry] });
-  }
-  for (const [name, check] of Object.entries((connection.open && state.health?.checks) || {})) {
-    if (!check.ok) wanted.push({ key: name, tone: "warn", title: `The HUD is up, the ${name === "bus" ? "message bus" : name} is not`, text: `${check.detail}` });
-  }
-  if (connection.open && state.run && state.run.reward_model_refused !== null) {
-    const { reward_model_refused: version, reward_model_refusal: reason } = state.run;
-    wanted.push({ key: "refused", tone: "warn", title: `The trainer refused reward model v${version}`, text: `It keeps the one before. ${reason}` });
+  } else if (connection.open) {
+    const troubles = state.troubles ?? [];
+    for (const { key, who, what, since } of troubles.slice(0, TROUBLES_SHOWN)) wanted.push({ key, tone: "warn", title: who, text: what, since });
+    const more = troubles.length - TROUBLES_SHOWN;
+    if (more > 0) wanted.push({ key: "more", tone: "warn", title: "and more", text: `${more} more things are in the way; GET /api/v1/state lists them all.` });
   }
   const banners = byId("banners");
-  for (const old of [...banners.children]) if (!wanted.some(({ key }) => key === old.dataset.key)) old.remove();
-  for (const banner of wanted) {
-    const old = banners.querySelector(`[data-key="${banner.key}"]`);
-    if (old) setText(old.querySelector("span"), banner.text);
-    else banners.append(makeBanner(banner));
-  }
+  const kept = new Map([...banners.children].map((banner) => [banner.dataset.key, banner]));
+  const now = wanted.map((banner) => refresh(kept.get(banner.key), banner) ?? makeBanner(banner));
+  if (now.length !== banners.children.length || now.some((element, index) => element !== banners.children[index])) banners.replaceChildren(...now);
 }
 
-function makeBanner({ key, tone, title, text, button }) {
+/** The banner that is there, with its text of now: a new one would be read aloud again. */
+function refresh(old, { text }) {
+  if (old) setText(old.querySelector("span"), text);
+  return old;
+}
+
+function makeBanner({ key, tone, title, text, since, button }) {
   return h("div", { class: "banner", role: "alert", "data-key": key, "data-tone": tone },
-    h("strong", {}, title), h("span", {}, text), button ? h("button", { type: "button", onclick: button[1] }, button[0]) : null);
+    h("strong", {}, title), h("span", {}, text), since ? ago(since, { prefix: "for ", suffix: "" }) : null,
+    button ? h("button", { type: "button", onclick: button[1] }, button[0]) : null);
 }

@@ -1,7 +1,7 @@
 // The two curves, over one axis of steps, so that what happened together stands together.
 
 import { byId } from "../dom.js";
-import { count, decimal, tenth } from "../format.js";
+import { count, decimal, reward } from "../format.js";
 import { drawChart } from "../chart.js";
 
 export function drawCharts({ series }) {
@@ -11,8 +11,9 @@ export function drawCharts({ series }) {
     points: series.episode_return,
     versions: series.versions,
     steps,
-    format: tenth,
-    caption: "Mean of the last 100 episodes, since the HUD started.",
+    format: reward,
+    field: "series.episode_return.-1.1",
+    caption: "Mean of the last 100 episodes.",
     none: "The curve starts with the second reading of the mean return.",
   });
   drawChart(byId("score-chart"), {
@@ -22,7 +23,8 @@ export function drawCharts({ series }) {
     steps,
     format: decimal,
     bounds: [0, 1],
-    caption: `Mean of ${series.score_window} segments, ${count(series.scores)} scored in this run.`,
+    field: "series.score_mean.-1.1",
+    caption: `Mean of ${count(series.score_window)} segments.`,
     none: "The curve starts with the second scored segment.",
   });
 }

@@ -3,7 +3,7 @@
 import { byId, h, show } from "../dom.js";
 import { ago } from "../clock.js";
 import { count, duration, percentOf } from "../format.js";
-import { empty, facts } from "../parts.js";
+import { empty, facts, fig } from "../parts.js";
 
 export function drawJudges({ judge }) {
   if (!judge.calls) {
@@ -11,13 +11,28 @@ export function drawJudges({ judge }) {
     return;
   }
   show(byId("judges"),
+    ...judge.failing.map(failing),
     facts([
-      ["Calls ok", percentOf(judge.ok, judge.calls), `Of the newest ${judge.window} calls at most`],
-      ["Latency p50", duration(judge.latency_p50_seconds), "Calls that ended well"],
-      ["Latency p95", duration(judge.latency_p95_seconds), "Calls that ended well"],
+      ["Calls ok", share(judge), `Of the newest ${judge.window} calls at most`],
+      ["Latency p50", fig("judge.latency_p50_seconds", duration(judge.latency_p50_seconds)), "Calls that ended well"],
+      ["Latency p95", fig("judge.latency_p95_seconds", duration(judge.latency_p95_seconds)), "Calls that ended well"],
     ], "three"),
     h("ul", { class: "parts" }, ...judge.judges.map(judgeRow)),
-    judge.last_failure ? h("p", { class: "sub" }, `Last failure: ${judge.last_failure.judge}, ${judge.last_failure.outcome}, `, ago(judge.last_failure.at)) : h("p", { class: "sub" }, `No failure among ${count(judge.calls)} calls.`));
+    h("p", { class: "sub" }, "Last call ", ago(judge.last_call_at), ...failure(judge)));
+}
+
+function share({ ok, calls }) {
+  return h("span", {}, fig("judge.ok/judge.calls", percentOf(ok, calls)), h("small", {}, " ", fig("judge.ok", count(ok)), "/", fig("judge.calls", count(calls))));
+}
+
+function failing(row) {
+  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, `${row.judge} gets no answer`), " (", h("code", {}, row.route), `): `,
+    fig(`judge.failing.${row.judge}.calls`, count(row.calls)), ` calls in a row ended with ${row.outcome}, since `, ago(row.since, { suffix: "" }));
+}
+
+function failure({ calls, last_failure: last }) {
+  if (!last) return [". No failure among ", fig("judge.calls", count(calls)), " calls."];
+  return [`. Last failure: ${last.judge}, ${last.outcome}, `, ago(last.at), "."];
 }
 
 function judgeRow(row) {
@@ -26,5 +41,5 @@ function judgeRow(row) {
   return h("li", { title: row.model },
     h("span", { class: "name" }, row.judge),
     h("span", { class: "bar01", "aria-hidden": "true" }, fill),
-    h("span", { class: "amount" }, `${count(row.ok)}/${count(row.calls)}`));
+    h("span", { class: "amount" }, fig(`judge.judges.${row.judge}.ok`, count(row.ok)), "/", fig(`judge.judges.${row.judge}.calls`, count(row.calls))));
 }

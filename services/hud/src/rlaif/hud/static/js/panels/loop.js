@@ -2,17 +2,18 @@
 
 import { byId, h, show } from "../dom.js";
 import { ago, secondsSince } from "../clock.js";
-import { compact, count, UNKNOWN } from "../format.js";
+import { compact, count, timeOfDay, UNKNOWN } from "../format.js";
+import { fig } from "../parts.js";
 
 const FRESH_SECONDS = 10;
 
-export function drawLoop({ loop }) {
+export function drawLoop({ loop, reward_models: models }) {
   show(byId("loop"),
-    station("Captured", number(loop.captured), when(loop.captured_at, "no segment yet"), loop.captured_at),
-    station("Exported", number(loop.exported), when(loop.exported_at, "none replayed yet"), loop.exported_at),
-    station("Scored", number(loop.scored), scored(loop), loop.scored_at),
-    station("Reward model", version(loop.champion_version), published(loop), loop.published_at),
-    station("Trainer uses", version(loop.loaded_version), loaded(loop), null),
+    station("Captured", number("captured", loop.captured), when(loop.captured_at, "no segment yet"), loop.captured_at),
+    station("Exported", number("exported", loop.exported), when(loop.exported_at, "none replayed yet"), loop.exported_at),
+    station("Scored", number("scored", loop.scored), scored(loop), loop.scored_at),
+    station("Reward model", version("champion_version", loop.champion_version), published(loop, models?.champion), loop.published_at),
+    station("Trainer uses", version("loaded_version", loop.loaded_version), loaded(loop), null),
   );
 }
 
@@ -21,23 +22,31 @@ function station(label, value, sub, at) {
   return h("li", { "data-fresh": fresh ? "yes" : "no" }, h("p", { class: "label" }, label), h("p", { class: "value" }, value), h("p", { class: "sub" }, ...sub));
 }
 
-const number = (value) => h("span", { title: `${count(value)} segments` }, count(value));
-const version = (value) => (value === null ? UNKNOWN : `v${value}`);
+const number = (name, value) => fig(`loop.${name}`, count(value), `${count(value)} segments`);
+const version = (name, value) => fig(`loop.${name}`, value === null ? UNKNOWN : `v${value}`);
 const when = (at, none) => (at === null ? [none] : [ago(at, { prefix: "last " })]);
 
 function scored(loop) {
-  const without = loop.without_score ? `, ${count(loop.without_score)} without score` : "";
-  return [...when(loop.scored_at, "none judged yet"), without];
+  const without = loop.without_score ? [", ", fig("loop.without_score", count(loop.without_score)), " without score"] : [];
+  return [...when(loop.scored_at, "none judged yet"), ...without];
 }
 
-function published(loop) {
+function published(loop, champion) {
   if (loop.champion_version === null) return ["none published yet"];
-  const text = loop.published === 1 ? "1 version, " : `${count(loop.published)} versions, `;
-  return [text, ago(loop.published_at, { prefix: "last " })];
+  const last = loop.published_at === null ? [] : [ago(loop.published_at)];
+  if (champion?.pinned) return [h("b", { class: "attention", title: champion.pin_reason }, ...pinnedUntil(champion)), ...back(champion)];
+  if (champion?.went_back_from) return [h("b", { class: "attention" }, ...back(champion).slice(1)), " ", ...last];
+  const many = [fig("loop.published", count(loop.published)), loop.published === 1 ? " version" : " versions"];
+  return last.length ? [...many, ", last ", ...last] : many;
 }
+
+const back = (champion) => (champion.went_back_from ? [", ", "back from ", fig("reward_models.champion.went_back_from", `v${champion.went_back_from}`)] : []);
+
+/** "pinned until 12:30:05", or "pinned" when a person has to unpin it. */
+export const pinnedUntil = ({ pinned_until: end }) => (end ? ["pinned until ", h("time", { datetime: end }, timeOfDay(end))] : ["pinned"]);
 
 function loaded(loop) {
   if (loop.loaded_version === null) return ["no reward model yet"];
   if (loop.loaded_at_step === null) return ["since an unknown step"];
-  return [h("span", { title: `step ${count(loop.loaded_at_step)}` }, `since step ${compact(loop.loaded_at_step)}`)];
+  return ["since step ", fig("loop.loaded_at_step", compact(loop.loaded_at_step), `step ${count(loop.loaded_at_step)}`)];
 }

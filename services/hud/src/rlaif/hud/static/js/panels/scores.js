@@ -3,17 +3,17 @@
 import { byId, h, show } from "../dom.js";
 import { ago } from "../clock.js";
 import { decimal, percent } from "../format.js";
-import { bar01, CRITERIA, empty, whyUnknown } from "../parts.js";
+import { bar01, CRITERIA, empty, fig, whyUnknown } from "../parts.js";
 import { openSegment } from "./segment.js";
 
 const rows = new Map(); // segment id → {version, element}
 let body = null;
 
-export function drawScores({ segments }) {
+export function drawScores({ segments, loop }) {
   if (!segments.length) {
     body = null;
     rows.clear();
-    show(byId("scores"), empty("No score yet. A row appears here for each segment that the judges answered."));
+    show(byId("scores"), empty(loop?.scored ? "The newest scores are being read from the store." : "No score yet. A row appears here for each segment that the judges answered."));
     return;
   }
   if (!body) {
@@ -41,16 +41,16 @@ function tableRow(row) {
   const first = row.score?.rationales[0];
   return h("tr", {},
     h("td", {}, h("button", { type: "button", class: "open", onclick: () => openSegment(row) }, row.segment_id), h("small", {}, ago(row.scored_at))),
-    ...CRITERIA.map((name) => criterion(row, name)),
-    h("td", { class: "score", "data-label": "Weighted" }, ...bar01(row.weighted, { kind: "weighted" })),
-    h("td", { class: "score", "data-label": "Agreement" }, percent(row.score?.agreement)),
-    h("td", { class: "rationale" }, first ? h("span", { title: `${first.judge}: ${first.text}` }, first.text) : row.score_problem ?? ""));
+    ...(row.score ? CRITERIA.map((name) => criterion(row, name)) : [h("td", { class: "unread", colspan: CRITERIA.length }, row.score_problem)]),
+    h("td", { class: "score", "data-label": "Weighted" }, ...bar01(`segments.${row.segment_id}.weighted`, row.weighted, { kind: "weighted" })),
+    h("td", { class: "score", "data-label": "Agreement" }, fig(`segments.${row.segment_id}.score.agreement`, percent(row.score?.agreement))),
+    h("td", { class: "rationale" }, first ? h("span", { title: `${first.judge}: ${first.text}` }, first.text) : ""));
 }
 
 function criterion(row, name) {
   const score = row.score?.criteria[name];
   const title = score ? `Votes ${score.votes.join(", ")}; ${score.judge}` : whyUnknown(row, name);
-  return h("td", { class: "score", "data-label": capital(name), title: score ? `${name} ${decimal(score.value)}` : null }, ...bar01(score?.value ?? null, { title }));
+  return h("td", { class: "score", "data-label": capital(name), title: score ? `${name} ${decimal(score.value)}` : null }, ...bar01(`segments.${row.segment_id}.score.criteria.${name}.value`, score?.value ?? null, { title }));
 }
 
 const capital = (word) => word[0].toUpperCase() + word.slice(1);

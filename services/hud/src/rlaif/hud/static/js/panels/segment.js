@@ -30,7 +30,7 @@ function content(row, { manifest, score, calls, pictures, score_problem }) {
       ["Frames", count(manifest.frames)],
       ["Run step", count(manifest.env_step)],
     ], "three"),
-    h("ul", { class: "criteria" }, ...CRITERIA.map((name) => h("li", {}, h("span", {}, name), ...bar01(score?.criteria[name]?.value ?? null, { title: whyUnknown(known, name) })))),
+    h("ul", { class: "criteria" }, ...CRITERIA.map((name) => h("li", {}, h("span", {}, name), ...bar01(null, score?.criteria[name]?.value ?? null, { title: whyUnknown(known, name) })))),
     score_problem ? empty(score_problem) : null,
     words(calls.filter(({ rationale }) => rationale).map((call) => ({ judge: `${call.judge} · ${call.model} · vote ${call.vote} · ${call.outcome} · ${duration(call.latency_seconds)}`, text: call.rationale }))),
   ];

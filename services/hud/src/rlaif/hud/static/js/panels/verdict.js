@@ -3,7 +3,7 @@
 import { byId, h, show } from "../dom.js";
 import { ago } from "../clock.js";
 import { count, decimal, percent, UNKNOWN } from "../format.js";
-import { bar01, CRITERIA, empty, whyUnknown, words } from "../parts.js";
+import { bar01, CRITERIA, empty, fig, whyUnknown, words } from "../parts.js";
 import { openSegment } from "./segment.js";
 
 const PICTURES = 4;
@@ -23,25 +23,26 @@ export function drawVerdict({ segments, loop }) {
   if (pictures.id !== row.segment_id) loadPictures(row);
   show(byId("verdict"),
     h("div", { class: "verdict-head" },
-      h("span", { class: "big", title: "Rubric mean, 0 to 1" }, decimal(row.weighted)),
-      h("span", {}, row.weighted === null ? "no score: too little was judged" : "of 1"),
-      h("span", { class: "quiet-text" }, "agreement ", percent(row.score?.agreement)),
+      h("span", { class: "big", title: "Rubric mean, 0 to 1", "data-figure": `segments.${row.segment_id}.weighted` }, decimal(row.weighted)),
+      h("span", { class: "scale" }, row.weighted === null ? "no score: too little was judged" : "of 1"),
+      row.score ? h("span", { class: "quiet-text" }, "agreement ", fig(`segments.${row.segment_id}.score.agreement`, percent(row.score.agreement))) : null,
       h("span", { class: "quiet-text" }, ago(row.scored_at))),
-    h("ul", { class: "criteria" }, ...CRITERIA.map((name) => criterion(row, name))),
+    row.score ? h("ul", { class: "criteria" }, ...CRITERIA.map((name) => criterion(row, name))) : empty(row.score_problem),
     h("div", { class: "pictures" }, ...pictures.urls.map(picture)),
-    row.score ? words(row.score.rationales) : empty(row.score_problem ?? "The judges' words are being read."),
+    row.score ? words(row.score.rationales) : null,
     h("p", { class: "open-segment" }, h("button", { type: "button", class: "quiet", onclick: () => openSegment(row) }, "Open this segment")));
 }
 
 function criterion(row, name) {
   const score = row.score?.criteria[name];
   const title = score ? `${score.votes.length} votes: ${score.votes.join(", ")} of 2; agreement ${percent(score.agreement)}; ${score.judge}` : whyUnknown(row, name);
-  return h("li", {}, h("span", {}, name), ...bar01(score?.value ?? null, { title }));
+  return h("li", {}, h("span", {}, name), ...bar01(`segments.${row.segment_id}.score.criteria.${name}.value`, score?.value ?? null, { title }));
 }
 
 function waiting(loop) {
   if (!loop || loop.exported === null) return empty(`Scores: ${UNKNOWN}`);
-  if (loop.exported > 0) return empty(`No score yet. ${count(loop.exported)} exported segments wait for the judges; the first score comes when their calls return.`);
+  if (loop.scored > 0) return empty("The newest scores are being read from the store.");
+  if (loop.exported > 0) return empty("No score yet. ", fig("loop.exported", count(loop.exported)), " exported segments wait for the judges; the first score comes when their calls return.");
   return empty("No score yet. The judges start when the first segment is captured and exported.");
 }
 

@@ -1,0 +1,182 @@
+"""A real browser over the Chrome DevTools Protocol.
+
+No driver is downloaded: the machine's own Chromium is found on PATH, and `websockets` speaks to it.
+"""
+
+import asyncio
+import base64
+import itertools
+import json
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from rlaif.testing.waiting import eventually
+
+CHROMIUM_NAMES = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+CHROMIUM_FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--hide-scrollbars",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-sync",
+    "--disable-features=Translate,OptimizationHints,MediaRouter",
+    "--remote-debugging-port=0",
+)
+
+
+class Chromium:
+    """One browser process and its one page."""
+
+    def __init__(self, connection: ClientConnection, session: str) -> None:
+        self._connection = connection
+        self._session = session
+        self._ids = itertools.count(100)
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self.requested: list[str] = []
+        self.errors: list[str] = []
+        self.reader = asyncio.create_task(self._read())
+
+    async def command(self, method: str, **params: Any) -> dict[str, Any]:
+        """One command of the protocol."""
+        number = next(self._ids)
+        self._answers[number] = asyncio.get_running_loop().create_future()
+        message = {"id": number, "method": method, "params": params, "sessionId": self._session}
+        await self._connection.send(json.dumps(message))
+        return await asyncio.wait_for(self._answers[number], 30)
+
+    async def evaluate(self, expression: str) -> Any:
+        """The value of a JavaScript expression; promises are awaited."""
+        answer = await self.command(
+            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
+        )
+        if "exceptionDetails" in answer:
+            raise AssertionError(answer["exceptionDetails"])
+        return answer["result"].get("value")
+
+    async def wait_for(self, expression: str, seconds: float = 15.0) -> None:
+        """Wait until a JavaScript expression is true."""
+
+        async def holds() -> bool:
+            return bool(await self.evaluate(expression))
+
+        await eventually(holds, expression, seconds=seconds)
+
+    async def open(self, url: str, width: int = 1440, height: int = 1100) -> None:
+        """Load a page in a window of this size."""
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            await self.command(f"{domain}.enable")
+        await self.resize(width, height)
+        await self.command("Page.navigate", url=url)
+        await self.wait_for("document.readyState === 'complete'")
+
+    async def resize(self, width: int, height: int) -> None:
+        """Give the window a size in CSS pixels."""
+        await self.command(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 700,
+        )
+
+    async def press(self, key: str, text: str) -> None:
+        """Press and release one key."""
+        for kind in ("keyDown", "keyUp"):
+            await self.command("Input.dispatchKeyEvent", type=kind, key=key, text=text)
+
+    async def screenshot(self, path: Path, *, whole: bool = True) -> None:
+        """Save the page as PNG, or the part of it that the window shows."""
+        answer = await self.command("Page.captureScreenshot", captureBeyondViewport=whole)
+        await asyncio.to_thread(path.write_bytes, base64.b64decode(answer["data"]))
+
+    async def _read(self) -> None:
+        async for text in self._connection:
+            message = json.loads(text)
+            if "id" in message:
+                self._answer(message)
+            else:
+                self._note(message.get("method", ""), message.get("params", {}))
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        answer = self._answers.pop(message["id"], None)
+        if answer is None or answer.done():
+            return
+        if "error" in message:
+            answer.set_exception(RuntimeError(message["error"]))
+        else:
+            answer.set_result(message["result"])
+
+    def _note(self, method: str, params: dict[str, Any]) -> None:
+        if method == "Network.requestWillBeSent":
+            self.requested.append(params["request"]["url"])
+        elif method == "Network.webSocketCreated":
+            self.requested.append(params["url"])
+        elif method == "Runtime.exceptionThrown":
+            self.errors.append(json.dumps(params["exceptionDetails"]))
+        elif method == "Log.entryAdded" and params["entry"]["level"] == "error":
+            self.errors.append(params["entry"]["text"])
+
+
+def chromium_path() -> str | None:
+    """The browser of this machine; None when there is none on PATH."""
+    return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+
+
+@asynccontextmanager
+async def open_chromium(path: str, profile: Path) -> AsyncIterator[Chromium]:
+    """Run a browser with one empty page.
+
+    Args:
+        path: Of the browser.
+        profile: An empty folder for what it keeps.
+    """
+    process = await asyncio.create_subprocess_exec(
+        path,
+        *CHROMIUM_FLAGS,
+        f"--user-data-dir={profile}",
+        "about:blank",
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    drain: asyncio.Task[bytes] | None = None
+    try:
+        async with asyncio.timeout(30):
+            while not (line := (await process.stderr.readline()).decode()).startswith("DevTools"):
+                assert line, "Chromium ended before it listened"
+        drain = asyncio.create_task(process.stderr.read())
+        async with connect(line.split()[-1], max_size=None, proxy=None) as connection:
+            page = Chromium(connection, await _attach(connection))
+            yield page
+            page.reader.cancel()
+    finally:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        await asyncio.wait_for(process.wait(), 10)
+        if drain is not None:
+            await drain
+
+
+async def _attach(connection: ClientConnection) -> str:
+    """Open a page and give the id of the session with it."""
+    opened = await _ask(connection, 1, "Target.createTarget", url="about:blank")
+    target = opened["targetId"]
+    attached = await _ask(connection, 2, "Target.attachToTarget", targetId=target, flatten=True)
+    return str(attached["sessionId"])
+
+
+async def _ask(connection: ClientConnection, id: int, method: str, **params: Any) -> Any:
+    await connection.send(json.dumps({"id": id, "method": method, "params": params}))
+    while (message := json.loads(await connection.recv())).get("id") != id:
+        pass
+    return message["result"]

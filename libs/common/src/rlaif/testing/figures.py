@@ -1,0 +1,203 @@
+"""Holds the page's numbers against each other and against the REST interface.
+
+Each number on the page names the field of `/api/v1/state` that it shows (`data-figure`), so that a
+test can read all of them and knows what each should be.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, rubric_mean
+
+FIGURES = """[...document.querySelectorAll('[data-figure]')]
+    .map(element => [element.dataset.figure, element.textContent])"""
+"""JavaScript: every number of the page as [field, text]."""
+
+UNNAMED = r"""(() => {
+    const known = '[data-figure], time, code, kbd, #log, .words, .rationale, .unread, .told,'
+        + ' .scale, .mark-name, .overlay, figcaption, button, dt, .empty';
+    const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) {
+        const text = walker.currentNode.textContent;
+        if (/\d/.test(text) && !walker.currentNode.parentElement.closest(known)) found.push(text);
+    }
+    return found;
+})()"""
+"""JavaScript: numbers of no named field that are no times, ids, scales or somebody's words."""
+
+UNKNOWN = "—"
+_MINUS = "\N{MINUS SIGN}"
+_NUMBER = re.compile(r"v?(?P<digits>[+-]?[\d,]*\.?\d+)\s*(?P<unit>K|M|B|%|ms|s|min)?")
+_UNITS = {
+    None: 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "%": 0.01, "ms": 0.001, "s": 1.0, "min": 60.0,
+}  # fmt: skip
+_NAMES = ("segment_id", "version", "candidate_id", "judge", "what", "name")
+"""What rows of a list are told apart by."""
+
+
+def value_of(state: Any, field: str) -> Any:
+    """The value of a field: `loop.captured`, `segments.<id>.weighted`, `judge.ok/judge.calls`.
+
+    Raises:
+        LookupError: There is no such field.
+    """
+    if "/" in field:
+        part, whole = (value_of(state, each) for each in field.split("/"))
+        return part / whole if whole else None
+    found = state
+    for word in field.split("."):
+        found = _member(found, word)
+        if found is None:
+            return None
+    return found
+
+
+def _member(of: Any, word: str) -> Any:
+    if isinstance(of, Mapping):
+        # Criteria that were not judged have no key.
+        return of.get(word)
+    if word == "length":
+        return len(of)
+    if of and isinstance(of[0], Mapping):
+        for row in of:
+            if word in (str(row.get(name)) for name in _NAMES):
+                return row
+    return of[int(word)]
+
+
+def shows(text: str, value: Any) -> bool:
+    """Whether `text` is `value`, as exactly as its digits and its unit can say."""
+    if value is None or text == UNKNOWN:
+        return value is None and text == UNKNOWN
+    number = _number(text)
+    return number is not None and abs(number[0] - float(value)) <= number[1] * (1 + 1e-6)
+
+
+def _number(text: str) -> tuple[float, float] | None:
+    """(value, how exact it is) of a text; None when it is no number."""
+    match = _NUMBER.fullmatch(text.replace(_MINUS, "-").strip())
+    if match is None:
+        return None
+    digits = match["digits"].replace(",", "")
+    unit = _UNITS[match["unit"]]
+    places = len(digits.partition(".")[2])
+    # Half of the last digit, or a whole one where minutes are cut off.
+    exact = (1.0 if match["unit"] == "min" else 0.5) * 10.0**-places * unit
+    return float(digits) * unit, exact
+
+
+def contradictions(figures: Iterable[tuple[str, str]], *states: Any) -> list[str]:
+    """Numbers of the page that are not those of the REST interface.
+
+    Args:
+        figures: (field, text) of each number of the page.
+        states: Bodies of `/api/v1/state`. Of a page that moves several, of the last moments: each
+            number must be that of one of them, or lie between two.
+    """
+    wrong = []
+    for field, text in figures:
+        values = [value for state in states for value in _found(state, field)]
+        if not any(shows(text, value) for value in values) and not _between(text, values):
+            said = sorted({str(value) for value in values}) or "no such field"
+            wrong.append(f"{field} shows {text}, and the state says {said}")
+    return wrong
+
+
+def _found(state: Any, field: str) -> list[Any]:
+    try:
+        return [value_of(state, field)]
+    except (LookupError, ValueError):
+        return []
+
+
+def _between(text: str, values: Sequence[Any]) -> bool:
+    number = _number(text)
+    known = [value for value in values if isinstance(value, int | float)]
+    return number is not None and bool(known) and min(known) <= number[0] <= max(known)
+
+
+def differing(figures: Iterable[tuple[str, str]]) -> list[str]:
+    """Fields that the page shows in two places with two values."""
+    shown: dict[str, set[str]] = {}
+    for field, text in figures:
+        shown.setdefault(field, set()).add(text.lstrip("+"))
+    return [f"{field} shows {sorted(texts)}" for field, texts in shown.items() if len(texts) > 1]
+
+
+def impossible(state: Any) -> list[str]:
+    """What cannot be true together in one body of `/api/v1/state`."""
+    found = [*_of_loop(state), *_of_run(state), *_of_judge(state["judge"])]
+    for row in state["segments"]:
+        found += _of_segment(row)
+    return found
+
+
+def _of_loop(state: Any) -> list[str]:
+    loop, models = state["loop"], state["reward_models"]
+    counts = [loop[name] for name in ("captured", "exported", "scored", "without_score")]
+    champions = [row["version"] for row in models["published"] if row["champion"]]
+    live = models["champion"]["version"] if models["champion"] else None
+    used = [row["version"] for row in models["published"] if row["in_use"]]
+    return _failed(
+        (
+            "a later station has more segments than one before it",
+            None in counts or counts == sorted(counts, reverse=True),
+        ),
+        ("published", loop["published"] in (None, len(models["published"]))),
+        ("two champions", loop["champion_version"] == live and champions in ([], [live])),
+        ("another model is in use", used in ([], [loop["loaded_version"]])),
+        (
+            "rejected",
+            models["rejected_count"] is None or len(models["rejected"]) <= models["rejected_count"],
+        ),
+    )
+
+
+def _of_run(state: Any) -> list[str]:
+    run, loop, series, reward = (state[name] for name in ("run", "loop", "series", "reward"))
+    marks = [(mark["version"], mark["step"]) for mark in series["versions"]]
+    steps = {
+        (row["version"], step)
+        for row in state["reward_models"]["published"]
+        for step in row["loaded_at_steps"]
+    }
+    told = [("a load has no mark", steps <= set(marks))]
+    if run is not None:
+        used = (run["reward_model_version"], run["reward_model_loaded_at_step"])
+        told.append(("run of the loop", loop["run_id"] == run["run_id"]))
+        told.append(("loaded", used == (loop["loaded_version"], loop["loaded_at_step"])))
+        told.append(("the model in use has no mark", None in used or used in marks))
+        if run["episode_return_mean"] is not None:
+            newest = [run["env_steps"], run["episode_return_mean"]]
+            told.append(("the curve ends elsewhere", series["episode_return"][-1] == newest))
+    if reward is not None:
+        total = sum(reward["parts"].values())
+        told.append(("reward parts", abs(total - reward["total"]) < 1e-6 * (1 + abs(total))))
+    return _failed(*told)
+
+
+def _of_judge(judge: Any) -> list[str]:
+    rows = judge["judges"]
+    return _failed(
+        ("calls of the judges", sum(row["calls"] for row in rows) == judge["calls"]),
+        ("calls that ended well", sum(row["ok"] for row in rows) == judge["ok"]),
+        ("outcomes of calls", sum(judge["outcomes"].values()) == judge["calls"]),
+    )
+
+
+def _of_segment(row: Any) -> list[str]:
+    name = row["segment_id"]
+    if row["score"] is None:
+        return _failed((f"{name}: a mean without its criteria", row["score_problem"] is not None))
+    values = {key: score["value"] for key, score in row["score"]["criteria"].items()}
+    mean = rubric_mean(values, RUBRIC_WEIGHTS)
+    same = row["weighted"] == mean or None not in (row["weighted"], mean)
+    if row["weighted"] is not None and mean is not None:
+        same = abs(mean - row["weighted"]) < 1e-6
+    return _failed((f"{name}: {row['weighted']} is not the mean {mean} of its criteria", same))
+
+
+def _failed(*checks: tuple[str, bool]) -> list[str]:
+    return [what for what, holds in checks if not holds]

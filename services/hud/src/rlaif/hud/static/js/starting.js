@@ -1,0 +1,31 @@
+// What to say while there is no run to show yet; told alike by the game's place and the run's panel.
+
+import { h } from "./dom.js";
+import { ago, secondsSince } from "./clock.js";
+
+const QUIET_SECONDS = 10; // a HUD that young has had no chance to hear anybody
+
+/** {key, title, note()} while the trainer has not begun, else null; the key changes with the words. */
+export function notYet({ run, services, health }) {
+  if (run && run.status === "waiting" && run.steps_per_second === null) {
+    return { key: `waiting ${run.trouble}`, title: "The trainer waits.", note: () => [run.trouble ?? "It tries again by itself."] };
+  }
+  if (run && run.status !== "starting") return null;
+  if (run) {
+    const note = () => ["It sets up Ray and the emulators, ", ago(run.status_since, { suffix: " so far" }), "."];
+    return { key: `starting ${run.status_since}`, title: "The trainer is starting.", note };
+  }
+  const trainer = services?.find(({ name }) => name === "trainer");
+  if (trainer && ["ready", "not ready"].includes(trainer.state)) {
+    const why = Object.values(trainer.checks).find(({ ok }) => !ok)?.detail ?? "It prepares its run.";
+    return { key: `up ${why}`, title: "The trainer is up; no run has begun yet.", note: () => [why] };
+  }
+  const others = services?.some(({ heard_at }) => heard_at !== null);
+  const young = health?.started_at && secondsSince(health.started_at) < QUIET_SECONDS;
+  if (others || young || !services) {
+    const note = () => (health?.started_at ? ["Listening for ", ago(health.started_at, { suffix: "" }), "."] : []);
+    return { key: "waiting", title: "No word from the trainer yet.", note };
+  }
+  const note = () => ["Start one with ", h("code", {}, "make demo")];
+  return { key: "none", title: "No trainer has reported yet.", note };
+}

@@ -1,0 +1,283 @@
+"""What the page says while the ring starts, works, is hurt, and goes back to an old model.
+
+With `SCREENSHOTS=folder` each state is also saved as a picture, as on a desk and on a phone.
+"""
+
+import asyncio
+import io
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from rlaif.bus.connection import Bus
+from rlaif.contracts.telemetry import FRAME_SUBJECT, Missing, ScreenFrame
+from rlaif.hud.app import create_app
+from rlaif.hud.settings import HudSettings
+from rlaif.storage.file import FileStore
+from rlaif.testing.http_server import serve
+from rlaif.testing.stage import SERVICES, Stage
+
+Shoot = Callable[[str], Awaitable[None]]
+DESK, PHONE = (1440, 1100), (390, 844)
+LIVE_PAGE = Path(__file__).parents[2] / "docs" / "live-page.png"
+
+
+def text_of(selector: str) -> str:
+    return f"document.querySelector({selector!r}).innerText.replace(/\\s+/g, ' ')"
+
+
+def says(selector: str, words: str) -> str:
+    return f"{text_of(selector)}.includes({words!r})"
+
+
+@pytest.fixture
+def stage(bus: Bus, episodes: FileStore) -> Stage:
+    return Stage(bus, episodes)
+
+
+@pytest.fixture
+def shoot(chromium: Any, request: pytest.FixtureRequest) -> Shoot:
+    """Save the page under the test's name."""
+
+    async def save(suffix: str = "") -> None:
+        folder = os.environ.get("SCREENSHOTS")
+        if folder is None:
+            return
+        name = f"{request.node.name.removeprefix('test_')}{suffix}"
+        for size, kind in ((DESK, "desk"), (PHONE, "phone")):
+            await chromium.resize(*size)
+            await chromium.wait_for(f"window.innerWidth === {size[0]}")
+            await chromium.screenshot(Path(folder) / f"{name}.{kind}.png")
+        await chromium.resize(*DESK)
+
+    return save
+
+
+async def play(stage: Stage, *, segments: int = 30, versions: int = 4) -> None:
+    """A ring in full swing."""
+    stage.curve = [(1500 * n, 0.6 + 0.02 * n - 0.3 / (n + 1)) for n in range(1, 151)]
+    await stage.segments(segments + 2, exported=segments + 1, scored=segments)
+    for version in range(1, versions + 1):
+        await stage.publish(version)
+        await stage.load(version, 40_000 + 180_000 * version // (versions + 1))
+    await stage.reject()
+    await tell(stage, versions)
+    await stage.calls(12)
+
+
+async def tell(stage: Stage, version: int | None) -> None:
+    """What the services tell again and again."""
+    await stage.health()
+    await stage.status(version)
+    await stage.history()
+    await stage.progress()
+    await stage.rewards()
+
+
+@asynccontextmanager
+async def again(*tellings: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Tell it every second, as services do."""
+
+    async def repeat() -> None:
+        while True:
+            for telling in tellings:
+                await telling()
+            await asyncio.sleep(1)
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def send_frame(bus: Bus, number: int = 1, step: int = 225_900) -> None:
+    data = io.BytesIO()
+    if LIVE_PAGE.exists():
+        Image.new("RGB", (160, 144), "#204020").save(data, "JPEG", quality=40)
+    frame = ScreenFrame(number, int(time.time() * 1e6), step, data.getvalue())
+    await bus.telemetry().send_bytes(f"{FRAME_SUBJECT}.env-0", frame.pack())
+
+
+async def test_a_ring_that_starts_says_what_it_waits_for(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await chromium.wait_for(says("#screen-overlay", "No word from the trainer yet"))
+    await shoot(".0-listening")
+    async with again(stage.health):
+        await chromium.wait_for(says("#screen-overlay", "The trainer is up"))
+        assert "make demo" not in await chromium.evaluate(text_of("main"))
+        starting = {"status": "starting", "iteration": 0, "episodes": 0, "steps_per_second": None}
+        await stage.progress(**starting)
+        await chromium.wait_for(says("#screen-overlay", "The trainer is starting"))
+        await chromium.wait_for(says("#run", "sets up Ray and the emulators"))
+        await chromium.wait_for(f"/[1-9] s so far/.test({text_of('#screen-overlay')})")
+        await shoot(".1-starting")
+    assert chromium.errors == []
+
+
+async def test_a_healthy_ring_is_five_green_dots_and_no_banner(
+    chromium: Any, hud_url: str, stage: Stage, bus: Bus, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await play(stage)
+
+    async def frames() -> None:
+        await send_frame(bus)
+
+    async with again(lambda: tell(stage, 4), frames):
+        dots = "[...document.querySelectorAll('#services li')].map(li => li.dataset.state).join()"
+        await chromium.wait_for(f"{dots} === {','.join(['ready'] * 5)!r}")
+        await chromium.wait_for(says("#models", "Next model: 7 of 12 new labels"))
+        await chromium.wait_for("document.querySelectorAll('#scores tbody tr').length === 25")
+        assert await chromium.evaluate(text_of("#banners")) == ""
+        await shoot("")
+    assert await chromium.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert [error for error in chromium.errors if "404" not in error] == []
+
+
+async def test_a_route_that_is_refused_is_named(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await play(stage)
+    why = "HTTP 400: unknown model qwen-vl; name one that the server has in JUDGE_VISION_MODEL"
+    health = {"status": "not ready", "route vision": why}
+
+    async def others() -> None:
+        await stage.health("trainer", "exporter", "reward-model")
+        await stage.health("judge", **health)
+
+    async with again(others):
+        began = time.monotonic()
+        await chromium.wait_for(says("#banners", "judge route vision: HTTP 400: unknown model"))
+        assert time.monotonic() - began < 5
+        assert "judge not ready" in await chromium.evaluate(text_of("#services"))
+        await shoot("")
+        await stage.health("judge")
+        health.clear()
+        await chromium.wait_for(f"{text_of('#banners')} === ''")
+
+
+async def test_a_trainer_that_waits_for_its_disk_says_so(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await play(stage)
+    why = "waits: no space left on device under var/demo/trainer; free some, it goes on by itself"
+
+    async def told() -> None:
+        await stage.health("exporter", "judge", "reward-model")
+        await stage.health("trainer", status="not ready", run=why)
+
+    async with again(told):
+        await chromium.wait_for(says("#banners", "trainer run: waits: no space left on device"))
+        await shoot("")
+
+
+async def test_a_service_that_fell_silent_is_missed(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await play(stage)
+    async with again(lambda: stage.health("trainer", "exporter", "reward-model")):
+        await chromium.wait_for(says("#banners", "judge no word from it"))
+        assert "judge silent" in await chromium.evaluate(text_of("#services"))
+        await shoot("")
+        await stage.health("judge")
+        await chromium.wait_for(f"{text_of('#banners')} === ''")
+
+
+async def test_an_outage_of_the_language_models_is_seen_while_it_lasts_and_after(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await play(stage)
+    await chromium.wait_for(says("#judges", "No failure among 36 calls"))
+    async with again(stage.health):
+        await stage.calls(4, "timeout")
+        await chromium.wait_for(
+            says(
+                "#banners",
+                "puzzle (/puzzle), state (/state), vision (/vision): the newest 12 calls",
+            )
+        )
+        assert "state gets no answer" in await chromium.evaluate(text_of("#judges"))
+        await shoot("")
+        await stage.calls(1, "ok")
+        await chromium.wait_for(f"{text_of('#banners')} === ''")
+        assert "gets answers again, after 4 calls" in await chromium.evaluate(text_of("#log"))
+
+
+async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the_hud(
+    chromium: Any, nats_url: str, stage: Stage, shoot: Shoot, tmp_path: Path
+) -> None:
+    settings = HudSettings(nats_url=nats_url, episodes_store=f"file://{tmp_path / 'episodes'}")
+    reason = "the return of the reward model, now version 4, rose by 0.081 while episodes went on"
+    pin = {
+        "pinned": True,
+        "pin_reason": reason,
+        "pinned_until": datetime.now(UTC) + timedelta(minutes=30),
+        "missing": (Missing(what="new labels", have=7, need=12),),
+    }
+    await play(stage)
+    await stage.publish(3)
+    await stage.load(3, 225_000)
+
+    async def told() -> None:
+        await tell(stage, 3)
+        await stage.status(3, **pin)
+
+    for life in ("first", "second"):
+        async with serve(create_app(settings)) as url, again(told):
+            await chromium.open(url)
+            await chromium.wait_for(says("#loop", "Reward model v3 pinned until"))
+            await chromium.wait_for(says("#loop", "back from v4"))
+            await chromium.wait_for(says("#models", "Champion v3: went back from v4"))
+            assert "rose by 0.081" in await chromium.evaluate(text_of("#models"))
+            await chromium.wait_for(says("#models", "again at 225K"))
+            marks = "[...document.querySelectorAll('#return-chart [data-load]')]"
+            told_marks = f"{marks}.map(mark => mark.dataset.load).join()"
+            wanted = "v1 76000,v2 112000,v3 148000,v4 184000,v3 225000"
+            await chromium.wait_for(f"{told_marks} === {wanted!r}")
+            points = "document.querySelector('#return-chart polyline').getAttribute('points')"
+            assert await chromium.evaluate(f"{points}.split(' ').length") == 150
+            assert "went back from v4" in await chromium.evaluate(text_of("#log"))
+            await shoot(f".{life}")
+
+
+async def test_the_names_of_many_versions_do_not_cover_each_other(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await play(stage, versions=40)
+    async with again(lambda: tell(stage, 40)):
+        await chromium.wait_for("document.querySelectorAll('#score-chart .mark').length === 40")
+        boxes = "[...document.querySelectorAll('#return-chart .mark-name')]"
+        covered = f"""(() => {{
+            const boxes = {boxes}.map(name => name.getBoundingClientRect());
+            return boxes.filter((box, index) => index && box.left < boxes[index - 1].right).length;
+        }})()"""
+        for width in (DESK, PHONE):
+            await chromium.resize(*width)
+            await chromium.wait_for(f"window.innerWidth === {width[0]} && {boxes}.length > 0")
+            assert await chromium.evaluate(covered) == 0
+            assert "v1" in await chromium.evaluate(f"{boxes}[0].textContent")
+            assert "v40" in await chromium.evaluate(f"{boxes}.at(-1).textContent")
+        await chromium.resize(*DESK)
+        await shoot("")
+
+
+def test_the_stage_has_all_services_that_the_page_looks_for() -> None:
+    from rlaif.hud.ring_health import RING
+
+    assert set(SERVICES) == set(RING)

@@ -1,0 +1,210 @@
+"""Whatever comes in, in whatever order: no two numbers of one snapshot contradict each other."""
+
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, rubric_mean
+from rlaif.contracts.telemetry import (
+    JudgeCall,
+    ModelLoad,
+    RewardModelStatus,
+    RunHistory,
+    Telemetry,
+    TrainingProgress,
+)
+from rlaif.hud.projections import HudState
+from rlaif.testing.events import (
+    reward_model_published,
+    reward_model_rejected,
+    segment_captured,
+    segment_exported,
+    segment_scored,
+)
+from rlaif.testing.figures import contradictions, impossible, shows
+from rlaif.testing.scores import score_record
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+class World:
+    """A ring that goes on at random; what it sends arrives in any order within a stream's lag."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.state = HudState(epoch="e", started_at=NOON)
+        self.state.streams_opened()
+        self.seconds = 0
+        self.step = 0
+        self.activation = 0
+        self.version = 0
+        self.loads: list[ModelLoad] = []
+        self.records = {f"segment-{n}": self.record(f"segment-{n}") for n in range(40)}
+
+    @property
+    def now(self) -> datetime:
+        return NOON + timedelta(seconds=self.seconds)
+
+    def record(self, segment_id: str) -> Any:
+        values = {name: self.random.choice((0, 0.5, 1, None)) for name in RUBRIC_WEIGHTS}
+        criteria = {
+            name: CriterionScore(value=value, votes=(1,), agreement=1, judge="state")
+            for name, value in values.items()
+            if value is not None
+        }
+        mean = rubric_mean({n: score.value for n, score in criteria.items()}, RUBRIC_WEIGHTS)
+        return score_record(segment_id=segment_id, criteria=criteria, weighted=mean)
+
+    def happen(self) -> None:
+        self.seconds += 1
+        self.random.choice(
+            (self.event, self.event, self.event, self.read, self.progress, self.model, self.call)
+        )()
+
+    def event(self) -> None:
+        segment_id, record = self.random.choice(list(self.records.items()))
+        data = self.random.choice(
+            (
+                segment_captured(segment_id),
+                segment_exported(segment_id),
+                segment_scored(segment_id, weighted=record.weighted),
+            )
+        )
+        self.state.apply_event(envelop(data, source="t", time=self.now))
+
+    def read(self) -> None:
+        for unread in self.state.segments.unread(25)[:3]:
+            if self.random.random() < 0.1:
+                self.state.score_unreadable(unread, "it is gone")
+            elif self.random.random() < 0.1:
+                self.state.score_delayed(unread, "the store is away")
+            else:
+                self.state.apply_score(unread, self.records[unread.segment_id])
+
+    def progress(self) -> None:
+        self.step += 100
+        used = self.loads[-1] if self.loads else None
+        self.tell(
+            TrainingProgress(
+                at=self.now,
+                run_id="run-1",
+                status="training",
+                iteration=1,
+                episodes=1,
+                env_steps=self.step,
+                episode_return_mean=self.random.random(),
+                reward_model_version=used.version if used else None,
+                reward_model_loaded_at_step=used.env_step if used else None,
+            )
+        )
+        if self.random.random() < 0.3:
+            curve = tuple((step, 1.0) for step in range(0, self.step, 100))
+            self.tell(
+                RunHistory(
+                    at=self.now, run_id="run-1", episode_return=curve, loads=tuple(self.loads)
+                )
+            )
+
+    def model(self) -> None:
+        self.activation += 1
+        newest = self.version + 1
+        version = self.random.choice((newest, self.random.randint(1, newest)))
+        self.version = max(self.version, version)
+        data = reward_model_published(version).model_copy(update={"activation": self.activation})
+        self.state.apply_event(envelop(data, source="t", time=self.now))
+        rejected = reward_model_rejected(f"candidate-{self.activation}")
+        self.state.apply_event(envelop(rejected, source="t", time=self.now))
+        if self.random.random() < 0.5:
+            self.loads.append(ModelLoad(version=version, env_step=self.step, at=self.now))
+        if self.random.random() < 0.7:
+            self.tell(
+                RewardModelStatus(
+                    at=self.now,
+                    state="idle",
+                    labels=1,
+                    missing=(),
+                    champion_version=version,
+                    activation=self.activation,
+                    pinned=self.random.random() < 0.5,
+                )
+            )
+
+    def call(self) -> None:
+        self.tell(
+            JudgeCall(
+                at=self.now,
+                judge=self.random.choice(("state", "vision")),
+                route="/r",
+                model="m",
+                segment_id="s",
+                outcome=self.random.choice(("ok", "timeout", "invalid")),
+                latency_seconds=1.0,
+            )
+        )
+
+    def tell(self, reading: Telemetry) -> None:
+        self.state.apply_reading(reading, self.now)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_snapshot_contradicts_itself(seed: int) -> None:
+    world = World(seed)
+    for _ in range(100):
+        for _ in range(3):
+            world.happen()
+        state = json.loads(world.state.snapshot(world.now).model_dump_json())
+        assert impossible(state) == [], f"after {world.seconds} s"
+
+
+def test_a_stream_that_comes_first_does_not_run_ahead_of_the_loop() -> None:
+    world = World(0)
+    for number in range(5):
+        data = segment_scored(f"segment-{number}")
+        world.state.apply_event(envelop(data, source="t", time=NOON))
+    loop = world.state.snapshot(NOON).loop
+    assert (loop.captured, loop.exported, loop.scored) == (5, 5, 5)
+    world.state.apply_event(envelop(segment_captured("segment-0"), source="t", time=NOON))
+    loop = world.state.snapshot(NOON).loop
+    assert (loop.captured, loop.exported, loop.scored) == (5, 5, 5), "it was counted already"
+    assert "Captured segment" in world.state.snapshot(NOON).events[-1].text
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "right"),
+    [
+        ("225.79K", 225_792, True),
+        ("225.79K", 225_800, False),
+        ("+1.69", 1.6949, True),
+        ("\N{MINUS SIGN}1.19", -1.192, True),
+        ("\N{MINUS SIGN}1.19", 1.192, False),
+        ("88.9 %", 0.8888, True),
+        ("100 %", 0.98, False),
+        ("490 ms", 0.4904, True),
+        ("1.3 s", 1.26, True),
+        ("v8", 8, True),
+        ("2,787", 2787, True),
+        ("—", None, True),
+        ("—", 0, False),
+        ("0", None, False),
+    ],
+)
+def test_a_text_shows_a_value_as_exactly_as_it_can(text: str, value: Any, right: bool) -> None:
+    assert shows(text, value) is right
+
+
+def test_a_number_that_is_another_one_is_found() -> None:
+    state = {"loop": {"scored": 166}, "segments": [{"segment_id": "s-1", "weighted": None}]}
+    assert contradictions([("loop.scored", "166"), ("segments.s-1.weighted", "—")], state) == []
+    assert len(contradictions([("loop.scored", "165")], state)) == 1
+    assert len(contradictions([("segments.s-1.weighted", "0.00")], state)) == 1
+    assert len(contradictions([("loop.missing", "1")], state)) == 1
+
+
+def test_a_page_that_moves_may_be_a_moment_behind() -> None:
+    states = [{"screen": {"env_step": step}} for step in (1000, 1400)]
+    assert contradictions([("screen.env_step", "1,200")], *states) == []
+    assert len(contradictions([("screen.env_step", "900")], *states)) == 1

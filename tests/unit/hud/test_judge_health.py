@@ -1,0 +1,50 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from rlaif.contracts.telemetry import JudgeCall
+from rlaif.hud.judge_health import OUTAGE_CALLS, JudgeHealth, Recovery
+from rlaif.hud.views import FailingJudge
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def call(seconds: float, outcome: str, judge: str = "state") -> JudgeCall:
+    return JudgeCall(
+        at=NOON + timedelta(seconds=seconds),
+        judge=judge,
+        route=f"/{judge}",
+        model="m",
+        segment_id="s",
+        outcome=outcome,
+        latency_seconds=1.0,
+    )
+
+
+def test_an_outage_of_40_seconds_after_500_good_calls_is_seen() -> None:
+    health = JudgeHealth()
+    for number in range(500):
+        health.called(call(number, "ok"))
+    news = [health.called(call(600 + 10 * n, "timeout")) for n in range(4)]
+    assert [isinstance(each, FailingJudge) for each in news] == [False, False, True, False]
+    [failing] = health.view().failing
+    assert (failing.judge, failing.calls, failing.outcome) == ("state", 4, "timeout")
+    assert failing.since == NOON + timedelta(seconds=600)
+    assert health.called(call(640, "ok")) == Recovery("state", failing.since, 4)
+    assert health.view().failing == ()
+
+
+@pytest.mark.parametrize("outcome", ["ok", "invalid"])
+def test_an_answer_ends_the_count_even_a_wrong_one(outcome: str) -> None:
+    health = JudgeHealth()
+    for number in range(2 * OUTAGE_CALLS):
+        health.called(call(number, outcome if number % OUTAGE_CALLS == 2 else "error"))
+    assert health.failing == ()
+
+
+def test_a_judge_that_answers_does_not_hide_one_that_does_not() -> None:
+    health = JudgeHealth()
+    for number in range(OUTAGE_CALLS):
+        health.called(call(number, "error", "vision"))
+        health.called(call(number, "ok", "state"))
+    assert [each.judge for each in health.failing] == ["vision"]

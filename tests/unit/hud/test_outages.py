@@ -1,0 +1,161 @@
+from datetime import UTC, datetime, timedelta
+
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.events import EventData
+from rlaif.contracts.telemetry import JudgeCall, ServiceHealth, TrainingProgress
+from rlaif.hud.outages import STALLED_UNKNOWN
+from rlaif.hud.projections import HudState
+from rlaif.hud.ring_health import RING
+from rlaif.testing.events import segment_captured, segment_exported, segment_scored
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+WELL: dict[str, str | None] = {"bus": None, "store": None}
+
+
+def after(seconds: float) -> datetime:
+    return NOON + timedelta(seconds=seconds)
+
+
+def hud() -> HudState:
+    state = HudState(epoch="e", started_at=NOON)
+    state.streams_opened()
+    state.apply_health(WELL, 0, NOON)
+    return state
+
+
+def happen(state: HudState, data: EventData, seconds: float) -> None:
+    state.apply_event(envelop(data, source="t", time=after(seconds)))
+
+
+def judge_says(state: HudState, seconds: float, detail: str | None = None) -> None:
+    """The other services are well."""
+    for service in RING:
+        own = detail if service == "judge" else None
+        reading = ServiceHealth(
+            at=after(seconds),
+            service=service,
+            instance=f"{service}-1",
+            status="not ready" if own else "ready",
+            checks={"route vision": own},
+        )
+        state.apply_reading(reading, after(seconds))
+
+
+def call(state: HudState, seconds: float, outcome: str) -> None:
+    reading = JudgeCall(
+        at=after(seconds),
+        judge="state",
+        route="/dialog",
+        model="m",
+        segment_id="s",
+        outcome=outcome,
+        latency_seconds=1.0,
+    )
+    state.apply_reading(reading, after(seconds))
+
+
+def troubles(state: HudState, seconds: float) -> list[str]:
+    return [f"{each.who}: {each.what}" for each in state.snapshot(after(seconds)).troubles]
+
+
+def test_nothing_is_in_the_way_of_a_fresh_ring() -> None:
+    assert troubles(hud(), 0) == []
+
+
+def test_a_trouble_keeps_the_time_at_which_it_began() -> None:
+    state = hud()
+    judge_says(state, 1, "refused: HTTP 400")
+    assert troubles(state, 1) == [], "services that start or reconnect fail for a moment"
+    for seconds in (3, 5, 7):
+        judge_says(state, seconds, "refused: HTTP 400")
+        [trouble] = state.snapshot(after(seconds)).troubles
+    assert (trouble.who, trouble.what) == ("judge", "route vision: refused: HTTP 400")
+    assert trouble.since == after(1)
+    judge_says(state, 8)
+    assert troubles(state, 8) == []
+
+
+def test_models_that_do_not_answer_are_a_trouble_until_one_does() -> None:
+    state = hud()
+    judge_says(state, 1)
+    for seconds in (1, 2, 3):
+        call(state, seconds, "timeout")
+    [text] = troubles(state, 3)
+    assert "no answer from the language model of state (/dialog): the newest 3 calls" in text
+    assert "gets no answer from m" in state.snapshot(after(3)).events[-1].text
+    call(state, 4, "ok")
+    assert troubles(state, 4) == []
+    assert "answers again, after 3 calls" in state.snapshot(after(4)).events[-1].text
+
+
+def test_what_the_judge_says_itself_is_not_said_twice() -> None:
+    state = hud()
+    for seconds in (1, 2, 3):
+        call(state, seconds, "error")
+    judge_says(state, 3, "refused")
+    assert troubles(state, 3) == [], "it has said so, for a moment only"
+    assert troubles(state, 5) == ["judge: route vision: refused"]
+
+
+def test_segments_that_wait_while_no_call_ends_are_a_trouble() -> None:
+    state = hud()
+    happen(state, segment_captured(), 1)
+    happen(state, segment_exported(), 2)
+    patience = STALLED_UNKNOWN.total_seconds()
+    assert troubles(state, 2) == []
+    for seconds in range(4, 120, 2):
+        judge_says(state, seconds)
+        found = troubles(state, seconds)
+        assert bool(found) == (seconds >= patience + 2), seconds
+    assert "1 segment waits for a score" in found[0]
+    happen(state, segment_scored(), 120)
+    judge_says(state, 120)
+    assert troubles(state, 120) == []
+
+
+def test_how_long_calls_take_decides_how_long_a_wait_is_no_stall() -> None:
+    state = hud()
+    call(state, 1, "ok")
+    happen(state, segment_exported(), 2)
+    for seconds in range(2, 30, 2):
+        judge_says(state, seconds)
+        found = troubles(state, seconds)
+        assert bool(found) == (seconds >= 22), seconds
+
+
+def test_a_hud_without_bus_blames_nobody_else() -> None:
+    state = hud()
+    judge_says(state, 1)
+    state.apply_health(WELL | {"bus": "NATS does not answer"}, 0, after(2))
+    assert troubles(state, 2) == []
+    for seconds in range(4, 60, 2):
+        state.apply_health(WELL | {"bus": "NATS does not answer"}, 0, after(seconds))
+        [text] = troubles(state, seconds)
+        assert text == "hud: the message bus is not there: NATS does not answer"
+    state.apply_health(WELL, 0, after(60))
+    assert troubles(state, 60) == [], "the judge has not had time to speak"
+
+
+def test_a_machine_that_slept_misses_nobody() -> None:
+    state = hud()
+    judge_says(state, 1)
+    assert troubles(state, 2) == []
+    assert troubles(state, 3600) == []
+
+
+def test_a_refused_reward_model_is_a_trouble() -> None:
+    state = hud()
+    reading = TrainingProgress(
+        at=NOON,
+        run_id="run-1",
+        status="training",
+        iteration=1,
+        env_steps=1,
+        episodes=0,
+        reward_model_refused=2,
+        reward_model_refusal="hash_mismatch: not that file",
+    )
+    state.apply_reading(reading, NOON)
+    [text] = troubles(state, 0)
+    assert text.startswith("trainer: refused reward model v2")
+    assert "hash_mismatch" in text
