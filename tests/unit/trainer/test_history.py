@@ -1,9 +1,13 @@
 """What a run went through, kept beside its record and told to the page."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+from rlaif.testing.waiting import eventually
+from rlaif.trainer.live import LiveView
 from rlaif.trainer.runs.history import MOST_LOADS, MOST_POINTS, Curve, HistoryLog
 from rlaif.trainer.runs.protocol import (
     IterationDone,
@@ -111,6 +115,29 @@ def test_a_long_run_costs_as_much_as_a_short_one(tmp_path: Path) -> None:
     assert len(told.episode_return) <= MOST_POINTS
     assert told.episode_return[-1][0] == 10_000
     assert len(told.model_dump_json()) < 32_000, "a reading must stay small"
+
+
+class Sent:
+    """Keeps what was sent."""
+
+    def __init__(self) -> None:
+        self.readings: list[Any] = []
+
+    async def send(self, reading: Any) -> None:
+        self.readings.append(reading)
+
+    async def send_bytes(self, subject: str, payload: bytes) -> None:
+        raise AssertionError(subject)
+
+
+async def test_the_history_is_told_to_whoever_watches(tmp_path: Path) -> None:
+    log, sent = HistoryLog("run", tmp_path), Sent()
+    log.note(RewardModelLoaded(version=1, env_step=500), NOW)
+    view = LiveView(sent, lambda: None, lambda: None, lambda: log.reading(NOW), fps=0)
+    telling = asyncio.create_task(view.run())
+    await eventually(lambda: log.reading(NOW) in sent.readings, "the history")
+    telling.cancel()
+    await asyncio.gather(telling, return_exceptions=True)
 
 
 def test_a_curve_is_evenly_spaced() -> None:
