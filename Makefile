@@ -36,7 +36,8 @@ export CHECK_PYTHON
 .DEFAULT_GOAL := help
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui chaos \
         test-oldest test-newest test-floors floors check format rom clean play replay-check ladder \
-        bench-rllib bench-loop bench-judge bench-rm bench-overhead bench-learning memory-flat
+        bench-rllib bench-loop bench-judge bench-rm bench-overhead bench-learning memory-flat \
+        live-page
 
 help: ## Show this help
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
@@ -67,6 +68,9 @@ test-e2e: $(VENV)/.ready-dev ## One ring, from power-on to a loaded reward model
 
 test-ui: $(VENV)/.ready-dev ## The page in a real browser (needs Chromium)
 	REQUIRE_BROWSER=1 $(PYTEST) tests/ui
+
+live-page: $(VENV)/.ready-dev ## Compare the numbers of a running demo's page, take its picture (HUD_PORT=…)
+	$(BIN)/python docs/live_page.py http://127.0.0.1:$(or $(HUD_PORT),8086) $(LIVE_PAGE_ARGS)
 
 chaos: $(VENV)/.ready-dev ## Kill services, runners and nodes at work and check that nothing is lost
 	$(PYTEST) tests/chaos -s
