@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rlaif.contracts.telemetry import JudgeCall
-from rlaif.hud.judge_health import OUTAGE_CALLS, JudgeHealth, Recovery
+from rlaif.hud.judge_health import OUTAGE_CALLS, UNANSWERED, JudgeHealth, Recovery
 from rlaif.hud.views import FailingJudge
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -48,3 +48,17 @@ def test_a_judge_that_answers_does_not_hide_one_that_does_not() -> None:
         health.called(call(number, "error", "vision"))
         health.called(call(number, "ok", "state"))
     assert [each.judge for each in health.failing] == ["vision"]
+
+
+@pytest.mark.parametrize("outcome", sorted(UNANSWERED))
+def test_every_way_not_to_answer_counts(outcome: str) -> None:
+    health = JudgeHealth()
+    for number in range(OUTAGE_CALLS):
+        health.called(call(number, outcome))
+    assert [each.outcome for each in health.failing] == [outcome]
+
+
+def test_the_words_of_the_judge_are_all_known() -> None:
+    told = str(JudgeCall.model_fields["outcome"].description)
+    words = set(told.rstrip(".").replace(" or ", ", ").split(", "))
+    assert words == UNANSWERED | {"ok", "invalid"}

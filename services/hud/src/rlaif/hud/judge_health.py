@@ -13,7 +13,7 @@ from statistics import quantiles
 from rlaif.contracts.telemetry import JudgeCall
 from rlaif.hud.views import FailingJudge, JudgeFailure, JudgeRow, JudgeView
 
-UNANSWERED = frozenset({"throttled", "error", "timeout"})
+UNANSWERED = frozenset({"throttled", "refused", "error", "timeout"})
 """Outcomes of calls that brought nothing; an `invalid` answer is an answer."""
 
 OUTAGE_CALLS = 3
