@@ -105,10 +105,10 @@ async def test_a_champion_that_cannot_be_read_keeps_the_one_before_and_is_said_u
     await watcher.refresh()
     store.put(keys.CHAMPION, JUNK[kind])
     assert not await watcher.refresh()
-    assert "the model that is loaded stays" in (watcher.unreadable() or "")
+    assert "the model that is loaded stays" in (watcher.check() or "")
     publish(store, 4)
     assert await watcher.refresh()
-    assert watcher.unreadable() is None
+    assert watcher.check() is None
     assert [command.version for command in inbox.commands] == [3, 4]
 
 
@@ -146,11 +146,11 @@ async def test_a_disk_that_takes_no_model_is_said_and_tried_again(
     publish(store, 3)
     (tmp_path / "models").write_bytes(b"a file where the folder should be")
     task = asyncio.create_task(watcher.run())
-    await eventually(lambda: "Not a directory" in (watcher.outage or ""), "it is said")
+    await eventually(lambda: "Not a directory" in (watcher.check() or ""), "it is said")
     assert not inbox.commands
     (tmp_path / "models").unlink()
     await eventually(lambda: len(inbox.commands) == 1, "the model comes")
-    await eventually(lambda: watcher.outage is None, "and all is well")
+    await eventually(lambda: watcher.check() is None, "and all is well")
     task.cancel()
 
 

@@ -25,11 +25,7 @@ _DISK_PAUSE_SECONDS = 5.0
 
 
 class ChampionWatcher:
-    """Fetches the champion when it changed and hands it on as a command.
-
-    Attributes:
-        outage: Why the champion cannot be kept on this disk; None when it can.
-    """
+    """Fetches the champion when it changed and hands it on as a command."""
 
     def __init__(
         self,
@@ -53,12 +49,12 @@ class ChampionWatcher:
         self._sent: Champion | None = None
         self._refused: Champion | None = None
         self._hint = asyncio.Event()
-        self.outage: str | None = None
+        self._disk_trouble: str | None = None
         self._unreadable: str | None = None
 
-    def unreadable(self) -> str | None:
-        """Why nobody knows which model is the champion; None when somebody does."""
-        return self._unreadable
+    def check(self) -> str | None:
+        """Why the champion is not known, or cannot be kept on this disk; None when all is well."""
+        return self._unreadable or self._disk_trouble
 
     def hint(self) -> None:
         """Look soon: an event said that the champion changed."""
@@ -70,12 +66,12 @@ class ChampionWatcher:
             pause = POLL_SECONDS
             try:
                 await self.refresh()
-                self.outage = None
+                self._disk_trouble = None
             except StorageError as error:
                 log.warning("cannot look for the champion", extra={"reason": str(error)})
             except OSError as error:
-                self.outage = f"the reward model cannot be kept on this disk: {disk.why(error)}"
-                log.warning("cannot keep the champion", extra={"reason": self.outage})
+                self._disk_trouble = f"the model cannot be kept on this disk: {disk.why(error)}"
+                log.warning("cannot keep the champion", extra={"reason": self._disk_trouble})
                 pause = _DISK_PAUSE_SECONDS
             try:
                 # Not `wait_for`: on Python 3.11 a hint can make it miss its cancellation.

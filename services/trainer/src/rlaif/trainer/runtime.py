@@ -119,8 +119,7 @@ def ring_lifecycle(
     def start(stores: Stores, bus: Bus) -> RingJob:
         job = RingJob(settings, runs, metrics, stores, bus)
         readiness.add("episodes store", lambda: job.uploader.outage)
-        readiness.add("champion", lambda: job.champion.outage)
-        readiness.add("champion.json", job.champion.unreadable)
+        readiness.add("champion", job.champion.check)
         return job
 
     lifecycle = Lifecycle(
