@@ -4,10 +4,10 @@ An answer that does not fit the schema is invalid as a whole. Nothing is mended,
 filled in: a guess here would become a reward.
 """
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
+from rlaif.contracts.untrusted import NotJsonError, read_json
 from rlaif.judge.judges import INSUFFICIENT, LEVELS, Judge
 
 RATIONALE_CHARACTERS = 600
@@ -90,26 +90,9 @@ def parse_object(text: str) -> dict[str, Any]:
     if len(text) > ANSWER_CHARACTERS:
         raise InvalidAnswerError(f"answer has {len(text)} characters, more than a judge may send")
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-        # An escape may stand for half a character, which no record can hold.
-        json.dumps(value, ensure_ascii=False).encode()
-    except InvalidAnswerError:
-        raise
-    except UnicodeEncodeError as error:
-        raise InvalidAnswerError(f"no text: {str(error)[:120]}") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidAnswerError(f"not JSON: {str(error)[:120]}") from error
+        value = read_json(text)
+    except NotJsonError as error:
+        raise InvalidAnswerError(str(error)) from error
     if not isinstance(value, dict):
         raise InvalidAnswerError(f"a JSON {type(value).__name__}, not an object")
     return value
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise InvalidAnswerError("a key occurs twice")
-    return found
-
-
-def _no_constant(name: str) -> object:
-    raise InvalidAnswerError(f"{name} is not a JSON number")
