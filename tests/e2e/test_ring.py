@@ -25,6 +25,11 @@ def ring(tmp_path: Path) -> Iterator[Ring]:
     started.end()
 
 
+def shows_a_load(ring: Ring) -> bool:
+    """Whether the page has a mark for a reward model that was loaded."""
+    return bool(ring.get("hud", "state").json()["series"]["versions"])
+
+
 def shows_history(ring: Ring, before: Any) -> bool:
     """Whether a HUD that was started again shows the curve and the loads that it showed before."""
     try:
@@ -53,6 +58,8 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     assert run["reward_model_loaded_at_step"] <= run["env_steps"]
     assert ring.get("hud", "state").json()["run"]["run_id"] == run["run_id"]
     assert ring.get("hud", "screen").content.startswith(b"\xff\xd8\xff")
+    # The run's history is told every three seconds.
+    asyncio.run(eventually(lambda: shows_a_load(ring), "the first load", seconds=10))
     page = ring.get("hud", "state").json()
     assert impossible(page) == []
     assert page["troubles"] == []
