@@ -35,6 +35,7 @@ from rlaif.trainer.rl.hot_load import read_reward_model
 from rlaif.trainer.rl.ppo import ShapedPPO, build_config
 from rlaif.trainer.rl.progress import RunFigures
 from rlaif.trainer.rl.report import report
+from rlaif.trainer.rl.step_rate import StepRate
 from rlaif.trainer.rl.stock import StockPPO, build_stock_config
 from rlaif.trainer.runs import checkpoints, checks, epochs, evaluations, session
 from rlaif.trainer.runs.evaluations import Evaluation
@@ -84,6 +85,7 @@ class Training:
     _iteration: int = 0
     _trained_before: float = 0.0
     _began: float = field(default_factory=time.monotonic)
+    _rate: StepRate | None = None
     _saved: tuple[int, float] = (-1, 0.0)
     _save_failed: float | None = None
 
@@ -122,7 +124,9 @@ class Training:
 
     def _iterate(self, algorithm: ShapedPPO, plan: Plan) -> None:
         spool = Spool(self.directory / "spool", self.settings.spool_captures)
-        began, before = time.monotonic(), algorithm.env_steps
+        before = algorithm.env_steps
+        if self._rate is None:
+            self._rate = StepRate(time.monotonic(), before)
         result = algorithm.train()
         self._iteration += 1
         self._figures.add(algorithm.fragments, algorithm.learned)
@@ -133,7 +137,7 @@ class Training:
         algorithm.capture_quota = max(0, algorithm.capture_quota)
         not_kept = self._keep_best(algorithm)
         self._tell_refused_models(algorithm)
-        rate = (algorithm.env_steps - before) / (time.monotonic() - began)
+        rate = self._rate.after(time.monotonic(), algorithm.env_steps)
         self._tell(
             report(
                 self._iteration,

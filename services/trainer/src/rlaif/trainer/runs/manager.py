@@ -55,7 +55,7 @@ class RunManager:
         self._starting = asyncio.Lock()
         self._listener: Callable[[Message], None] | None = None
         self._steps = metrics.gauge("env_steps", "Environment steps of the run.")
-        self._rate = metrics.gauge("steps_per_second", "Environment steps a second.")
+        self._rate = metrics.gauge("steps_per_second", "Environment steps a second, over 10 s.")
         self._captured = metrics.gauge("segments_captured", "Segments captured by the run.")
         self._dropped = metrics.gauge(
             "segments_dropped", "Captures dropped because the spool took no more."
