@@ -1,5 +1,6 @@
 """Starting and stopping real processes: in which order, how fast, and with nothing left."""
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rlaif.local.ring import processes
-from rlaif.local.strays import Process, strays
+from rlaif.local.strays import Process, Strays, strays
 from rlaif.local.supervisor import SERVER_STOP_SECONDS, SERVICE_STOP_SECONDS, STRAY_STOP_SECONDS
 from rlaif.testing.waiting import eventually
 
@@ -153,9 +154,22 @@ def test_children_of_our_own_session_and_spared_ones_are_no_strays():
     try:
         assert near.pid not in [stray.pid for stray in strays(())]
         [found] = [stray for stray in strays(()) if stray.pid == far.pid]
-        assert found == Process(far.pid, os.getpid(), far.pid, found.name)
+        assert found == Process(far.pid, os.getpid(), far.pid, found.name, ended=False)
         assert far.pid not in [stray.pid for stray in strays({far.pid})]
     finally:
         for child in (near, far):
             child.kill()
             child.wait()
+
+
+def test_what_has_ended_by_itself_is_reaped_and_not_told_of():
+    gone = subprocess.Popen([sys.executable, "-c", ""], start_new_session=True)
+
+    def is_a_zombie():
+        return [stray.ended for stray in strays(()) if stray.pid == gone.pid] == [True]
+
+    asyncio.run(eventually(is_a_zombie, "its end"))
+    others = {stray.pid for stray in strays(())} - {gone.pid}
+    assert Strays(patience=0).look(0.0, others) == []
+    assert gone.pid not in [stray.pid for stray in strays(())]
+    gone.wait()

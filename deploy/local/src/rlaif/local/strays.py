@@ -23,12 +23,17 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Process:
-    """A line of the process table."""
+    """A line of the process table.
+
+    Attributes:
+        ended: It runs no more; only its parent has yet to take note.
+    """
 
     pid: int
     parent: int
     session: int
     name: str
+    ended: bool
 
 
 def adopt_orphans() -> None:
@@ -46,7 +51,7 @@ class Strays:
         self._since: dict[int, float] = {}
 
     def look(self, now: float, spare: Collection[int]) -> list[Process]:
-        """End what was adopted `patience` seconds ago; returns it.
+        """End what was adopted `patience` seconds ago; returns what still ran.
 
         Args:
             now: Seconds of a clock.
@@ -57,7 +62,7 @@ class Strays:
         due = [found[pid] for pid, since in self._since.items() if now - since >= self._patience]
         for stray in due:
             _end(stray.pid)
-        return due
+        return [stray for stray in due if not stray.ended]
 
 
 async def end_strays(*, seconds: float) -> list[Process]:
@@ -67,13 +72,14 @@ async def end_strays(*, seconds: float) -> list[Process]:
         seconds: The kernel may take to do so.
 
     Returns:
-        What was ended.
+        What was ended; not what had ended by itself and was only to be reaped.
     """
     ended: dict[int, Process] = {}
     deadline = time.monotonic() + seconds
     while (found := strays(())) and time.monotonic() < deadline:
         for stray in [*found, *descendants(stray.pid for stray in found)]:
-            ended.setdefault(stray.pid, stray)
+            if not stray.ended:
+                ended.setdefault(stray.pid, stray)
             _end(stray.pid)
         await asyncio.sleep(_POLL_SECONDS)
     return list(ended.values())
@@ -116,5 +122,6 @@ def _table() -> list[Process]:
         # The name stands in brackets and may hold anything, brackets too.
         name, _, rest = line.partition("(")[2].rpartition(")")
         words = rest.split()
-        found.append(Process(int(entry.name), int(words[1]), int(words[3]), name))
+        parent, session, ended = int(words[1]), int(words[3]), words[0] in "ZX"
+        found.append(Process(int(entry.name), parent, session, name, ended))
     return found
