@@ -92,7 +92,7 @@ async def watch(url: str, seconds: float, picture: Path) -> int:
             with suppress(AssertionError):  # then it is as it is
                 await page.wait_for(TELLING, seconds=60)
             await page.screenshot(picture, whole=False)
-    print(f"{compared} times {numbers} numbers, no contradiction; wrote {picture}")  # noqa: T201
+    print(f"{compared} times {numbers} numbers, no contradiction; wrote {picture}")  # noqa: T201  # a script
     return 0
 
 
