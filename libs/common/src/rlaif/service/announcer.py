@@ -11,12 +11,7 @@ from typing import Protocol
 
 from rlaif.contracts.telemetry import ServiceHealth, Telemetry
 from rlaif.service.health import Readiness
-
-REPEAT_SECONDS = 2.0
-"""A report that did not change is sent this often: silence means that the service is gone."""
-
-LOOK_SECONDS = 0.5
-"""The checks are run this often; a change is sent at once."""
+from rlaif.service.repeating import LOOK_SECONDS, Repeated
 
 
 class ReadingSender(Protocol):
@@ -54,15 +49,12 @@ class HealthAnnouncer:
 
     async def _announce(self, sender: ReadingSender, leaving: asyncio.Event) -> None:
         seconds = asyncio.get_running_loop().time
-        told: ServiceHealth | None = None
-        told_at = 0.0
+        repeated = Repeated()
         while True:
             last = leaving.is_set()
             health = await self._health()
-            changed = told is None or health.model_copy(update={"at": told.at}) != told
-            if last or changed or seconds() - told_at >= REPEAT_SECONDS:
+            if repeated.due(health, seconds()) or last:
                 await sender.send(health)
-                told, told_at = health, seconds()
             if last:
                 return
             with contextlib.suppress(TimeoutError):

@@ -7,12 +7,7 @@ from datetime import datetime
 from rlaif.bus.ports import TelemetryPublisher
 from rlaif.contracts.telemetry import Missing, RewardModelStatus
 from rlaif.reward_model.training import Training
-
-LOOK_SECONDS = 0.5
-"""A change is told this soon."""
-
-REPEAT_SECONDS = 2.0
-"""What did not change is told again this often, for a HUD that came later."""
+from rlaif.service.repeating import LOOK_SECONDS, Repeated
 
 
 class StatusTeller:
@@ -29,14 +24,11 @@ class StatusTeller:
     async def run(self) -> None:
         """Send until cancelled."""
         seconds = asyncio.get_running_loop().time
-        told: RewardModelStatus | None = None
-        told_at = 0.0
+        repeated = Repeated()
         while True:
             status = status_of(self._training, self._now())
-            changed = told is None or status.model_copy(update={"at": told.at}) != told
-            if changed or seconds() - told_at >= REPEAT_SECONDS:
+            if repeated.due(status, seconds()):
                 await self._telemetry.send(status)
-                told, told_at = status, seconds()
             await asyncio.sleep(LOOK_SECONDS)
 
 
