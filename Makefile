@@ -7,9 +7,9 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14
 VENV ?= .venv
 CONSTRAINTS ?= constraints.txt
 BIN := $(VENV)/bin
-DISTS := libs/common libs/game services/trainer services/exporter services/judge \
-         services/reward-model services/hud deploy/mock-llm deploy/local
-EXTRAS := libs/common[bus,storage,service,reward-net,testing]
+DISTS := libs/common libs/game libs/testing services/trainer services/exporter services/judge \
+         services/reward-model services/hud deploy/mock-llm deploy/servers deploy/local
+EXTRAS := libs/common[bus,storage,service,reward-net]
 PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) pyproject.toml $(CONSTRAINTS)
 # Threads of numpy that wait for each other stall where cores are few and shared.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest

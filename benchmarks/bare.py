@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rlaif.game.actions import BUTTONS, DIRECTIONS
-from rlaif.game.cartridges import Cartridge
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.env.game_env import GameEnv
-from rlaif.trainer.env.start import StartSource
+from rlaif.game.machine.actions import BUTTONS, DIRECTIONS
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.start import StartSource
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # pyboy imports SDL2, which warns; no window is opened

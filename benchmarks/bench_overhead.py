@@ -60,8 +60,8 @@ from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.telemetry import ScreenFrame
 from rlaif.testing.nats_server import NatsServer
-from rlaif.trainer.runs.protocol import MESSAGES, IterationDone, Message, RewardModelLoaded
-from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.run_folder.protocol import MESSAGES, IterationDone, Message, RewardModelLoaded
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 TARGET = 0.95
@@ -69,7 +69,7 @@ WORKERS, ENVS, PAGES = 2, 8, 5
 UNTIMED = 4
 START_SECONDS = 900.0
 ITERATION_SECONDS = 300.0
-TRAINING_PROCESS = b"rlaif.trainer.rl.process"
+TRAINING_PROCESS = b"rlaif.trainer.learner.process"
 ALIKE: dict[str, Any] = {
     "RAY_WORKERS": WORKERS,
     "ENVS_PER_WORKER": ENVS,
@@ -211,7 +211,7 @@ async def loop_on(directory: Path, nats: NatsServer, pages: Pages) -> AsyncItera
     hud_port = free_port()
     hud = await start("rlaif.hud", "--port", str(hud_port), environment=environment, log=log)
     train = await start(
-        "rlaif.trainer.cli", "--messages", "--run-id", "on",
+        "rlaif.trainer.service.cli", "--messages", "--run-id", "on",
         environment=environment, log=log, pipe=True,
     )  # fmt: skip
     bus = await connect_ready(nats.url, name="bench")

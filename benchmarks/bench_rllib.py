@@ -34,11 +34,11 @@ import torch
 from scenes import scenes
 from trainers import ENVS, WORKERS, environment, settings_of, start_ray, told
 
-from rlaif.game.cartridges import load_cartridge
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.rl.ppo import ShapedPPO, build_config
-from rlaif.trainer.rl.progress import RunFigures
-from rlaif.trainer.rl.stock import StockPPO, build_stock_config
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.trainer.learner.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.learner.stock import StockPPO, build_stock_config
+from rlaif.trainer.play.config import EnvConfig
 
 TARGET = 2.0
 EPISODE_STEPS = 1_000

@@ -47,8 +47,12 @@ from played_segments import PlayedSegment, play_segments
 
 from rlaif.contracts.observation import LAYOUT_VERSION, OBSERVATION_SIZE
 from rlaif.contracts.scores import CRITERIA, RUBRIC_WEIGHTS
-from rlaif.game.cartridges import load_cartridge
-from rlaif.reward_model.candidate import (
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
+from rlaif.mock_llm.teachers.truth import Truth, truth_of
+from rlaif.reward_model.labels.labels import LabelledSegment
+from rlaif.reward_model.labels.preferences import PairTable, Preference
+from rlaif.reward_model.learning.candidate import (
     Candidate,
     calibrated,
     examine,
@@ -56,15 +60,17 @@ from rlaif.reward_model.candidate import (
     split_sides,
     train_candidate,
 )
-from rlaif.reward_model.crossfit import gather_evidence
-from rlaif.reward_model.evaluation import expected_calibration_error
-from rlaif.reward_model.labels import LabelledSegment
-from rlaif.reward_model.preferences import PairTable, Preference
-from rlaif.reward_model.sides import CandidateSettings, Side, fit_side, make_side, side_statistics
+from rlaif.reward_model.learning.crossfit import gather_evidence
+from rlaif.reward_model.learning.evaluation import expected_calibration_error
+from rlaif.reward_model.learning.split_halves import (
+    CandidateSettings,
+    Side,
+    fit_side,
+    make_side,
+    side_statistics,
+)
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
-from rlaif.teachers.teachers import Teacher, TeacherKind
-from rlaif.teachers.truth import Truth, truth_of
 
 TARGETS = {
     "accuracy_perfect": 0.90,

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rlaif.game.cartridges import load_cartridge
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.env.zelda_env import ZeldaOracleEnv
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.zelda_env import ZeldaOracleEnv
 
 KINDS = ("plain", "again", "disturbed")
 MARKS = 10

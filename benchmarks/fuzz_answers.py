@@ -17,11 +17,11 @@ from collections.abc import AsyncIterator, Iterator
 import httpx
 
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
-from rlaif.judge.adapters.openai import CallTimes, OpenAiModel
-from rlaif.judge.judges import JUDGES
-from rlaif.judge.panel import Case, Panel, VotePolicy
-from rlaif.judge.routes import Route
-from rlaif.testing.bad_answers import BadAnswer, bad_answers
+from rlaif.judge.panel.panel import Case, Panel, VotePolicy
+from rlaif.judge.routes.openai import CallTimes, OpenAiModel
+from rlaif.judge.routes.route import Route
+from rlaif.judge.rubric.judges import JUDGES
+from rlaif.testing.data.bad_answers import BadAnswer, bad_answers
 
 
 class Body(httpx.AsyncByteStream):

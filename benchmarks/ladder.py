@@ -52,17 +52,17 @@ from gymnasium.utils import seeding
 from scenes import scenes
 from trainers import environment
 
-from rlaif.game.cartridges import Cartridge, CartridgeError, load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.power_on import NoStartError
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.env.game_env import GameEnv
-from rlaif.trainer.env.recorder import CaptureContext
-from rlaif.trainer.env.start import Start, StartSet, StartSource, initial_state
-from rlaif.trainer.env.vector import EmulatorVector
-from rlaif.trainer.env.watching import EpisodeWatcher
-from rlaif.trainer.env.zelda_env import ZeldaOracleEnv
-from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
+from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.starts.power_on import NoStartError
+from rlaif.trainer.play.capturing.recorder import CaptureContext
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
+from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.start import Start, StartSet, StartSource, initial_state
+from rlaif.trainer.play.vector import EmulatorVector
+from rlaif.trainer.play.zelda_env import ZeldaOracleEnv
 from rlaif.trainer.settings import TrainerSettings
 
 ENV_TARGET, VECTOR_TARGET = 0.80, 0.75

@@ -43,13 +43,13 @@ from typing import Any
 import numpy as np
 from curves import Curve, draw
 
-from rlaif.game.actions import Action
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.stories import story_of
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.rl.evaluation import EvaluationTask, play
-from rlaif.trainer.runs import evaluations
-from rlaif.trainer.runs.protocol import (
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.stories.story_lookup import story_of
+from rlaif.trainer.learner.evaluation import EvaluationTask, play
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.run_folder import evaluations
+from rlaif.trainer.run_folder.protocol import (
     MESSAGES,
     EvaluationDone,
     EvaluationFailed,
@@ -57,7 +57,7 @@ from rlaif.trainer.runs.protocol import (
     Message,
     Started,
 )
-from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 RESULTS = Path(__file__).parent / "results" / "learning"

@@ -25,7 +25,7 @@ import httpx
 
 from rlaif.bus.connection import connect
 from rlaif.contracts.events import SegmentCaptured, SegmentScored
-from rlaif.local.ring import Ring, RingError
+from rlaif.testing.ring import Ring, RingError
 
 READY = re.compile("✓ trainer")
 READY_SECONDS = 300.0

@@ -39,7 +39,7 @@ from typing import Any
 
 from one_run import DRIVER, RAY, RUNNERS, grant_captures, megabytes, processes_of, reward_model
 
-from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 LIMIT = 0.05

@@ -19,10 +19,10 @@ from rlaif.contracts.observation import LAYOUT_VERSION
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
-from rlaif.trainer.budget import CaptureBudget
-from rlaif.trainer.runs.protocol import GrantCaptures, LoadRewardModel
-from rlaif.trainer.runs.spool import Spool
-from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.run_folder.protocol import GrantCaptures, LoadRewardModel
+from rlaif.trainer.run_folder.spool import Spool
+from rlaif.trainer.service.capture_budget import CaptureBudget
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 GRANT_SECONDS = 1.0

@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlaif.contracts.scores import CRITERIA
-from rlaif.game.blocks import RamBlocks, read_blocks
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.describe import describe
-from rlaif.game.encoder import encode
-from rlaif.game.milestones import Story, fraction, milestones_reached
+from rlaif.game.description.describe import describe
+from rlaif.game.encoder.reference import encode
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.state import GameState, decode
 from rlaif.game.play.session import Held, PlayedEmulator
-from rlaif.game.state import GameState, decode
-from rlaif.game.stories import story_of
+from rlaif.game.stories.milestones import Story, fraction, milestones_reached
+from rlaif.game.stories.story_lookup import story_of
 
 WALKTHROUGH = Path(__file__).resolve().parents[1] / "libs/game/cartridge/walkthrough.json"
 FRAME_SKIP, STEPS = 4, 75

@@ -41,10 +41,10 @@ from trainers import (
     told,
 )
 
-from rlaif.game.cartridges import load_cartridge
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.exploration.explorer import ExploreConfig
-from rlaif.trainer.rl.ppo import ShapedPPO, build_config
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.trainer.learner.ppo import ShapedPPO, build_config
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.explorer import ExploreConfig
 
 TARGETS = {"ppo_ratio": 0.60, "ppo_ratio_seeds": 0.45}
 SUFFIX = {"default": "", "seed": "_seeds"}

@@ -36,10 +36,10 @@ def wrap(owner: Any, method: str, part: str) -> None:
 
 def watch_runner(runner: Any) -> None:
     """Count the parts of a runner process from now on, ours or RLlib's."""
-    from rlaif.game.emulator import PyBoyEmulator
-    from rlaif.trainer.env.vector import EmulatorVector
-    from rlaif.trainer.env.zelda_env import ZeldaOracleEnv
-    from rlaif.trainer.rl.inference import PolicyInference
+    from rlaif.game.machine.emulator import PyBoyEmulator
+    from rlaif.trainer.learner.inference import PolicyInference
+    from rlaif.trainer.play.vector import EmulatorVector
+    from rlaif.trainer.play.zelda_env import ZeldaOracleEnv
 
     wrap(PyBoyEmulator, "step", "emulator")
     wrap(PyBoyEmulator, "tick", "emulator")
@@ -59,7 +59,7 @@ def watch_driver(algorithm: Any) -> None:
     connector = learner._learner_connector
     if connector is not None:
         wrap(type(connector), "__call__", "advantages and batch")
-    from rlaif.trainer.rl import ppo
+    from rlaif.trainer.learner import ppo
 
     wrap(ppo, "columns", "advantages and batch")
     wrap(type(algorithm.env_runner_group), "sync_weights", "sync")

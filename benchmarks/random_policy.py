@@ -26,16 +26,16 @@ from pathlib import Path
 
 import numpy as np
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import read_blocks
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.milestones import Story, fraction, milestones_reached
-from rlaif.game.stories import story_of
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.env.game_env import GameEnv
-from rlaif.trainer.env.watching import EpisodeWatcher
-from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer
-from rlaif.trainer.rewards.facts import GameFacts
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.stories.milestones import Story, fraction, milestones_reached
+from rlaif.game.stories.story_lookup import story_of
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
+from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.rewards.game.facts import GameFacts
 
 NEVER = 1 << 40
 """Steps after which an episode is cut when it is not to be."""

@@ -16,10 +16,16 @@ from pathlib import Path
 from statistics import median
 
 from rlaif.contracts.captures import Capture
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.replay import ReplayMismatchError
-from rlaif.game.selfcheck import Play, RecordedSegment, boot, check_replay, random_segments
+from rlaif.game.captures.replay import ReplayMismatchError
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.replay_check.selfcheck import (
+    Play,
+    RecordedSegment,
+    boot,
+    check_replay,
+    random_segments,
+)
 
 
 def main() -> int:

@@ -12,11 +12,11 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rlaif.game import predicates, rooms
-from rlaif.game.blocks import RamBlocks, read_blocks
-from rlaif.game.cartridges import Cartridge
-from rlaif.game.entities import enemies
-from rlaif.game.memory_map import address
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.memory import predicates, rooms
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.entities import enemies
+from rlaif.game.memory.memory_map import address
 from rlaif.game.play.session import PlayedEmulator
 
 WALKTHROUGH = Path(__file__).resolve().parents[1] / "libs/game/cartridge/walkthrough.json"

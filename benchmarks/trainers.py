@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from bare import Bare, Episode
 
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import Emulator, PyBoyEmulator
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.env.fragment import Fragment
-from rlaif.trainer.env.start import Start
-from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
-from rlaif.trainer.rewards.facts import GameFacts
-from rlaif.trainer.rl.env_runner import EmulatorEnvRunner
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
+from rlaif.trainer.learner.rllib.env_runner import EmulatorEnvRunner
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.play.start import Start
+from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings import TrainerSettings
 
 WORKERS, ENVS = 2, 8

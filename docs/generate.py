@@ -40,7 +40,7 @@ from rlaif.contracts.telemetry import (
 )
 from rlaif.exporter.app import create_app as create_exporter
 from rlaif.exporter.settings import ExporterSettings
-from rlaif.game.observation_sources import sources_of
+from rlaif.game.encoder.sources import sources_of
 from rlaif.hud.app import create_app as create_hud
 from rlaif.hud.settings import HudSettings
 from rlaif.judge.app import create_app as create_judge
@@ -51,7 +51,7 @@ from rlaif.reward_model.app import create_app as create_reward_model
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.service.metrics import MetricDoc, ServiceMetrics
 from rlaif.service.settings import FieldDoc, ServiceSettings, describe
-from rlaif.trainer.app import create_app as create_trainer
+from rlaif.trainer.service.app import create_app as create_trainer
 from rlaif.trainer.settings import TrainerSettings
 
 HERE = Path(__file__).resolve().parent
@@ -407,7 +407,7 @@ def observation_page() -> str:
         f"What the policy, the reward model and the page see of a moment: {OBSERVATION_SIZE} "
         f"numbers, float32 in [0, 1], layout {LAYOUT_VERSION} "
         "([observation.py](../libs/common/src/rlaif/contracts/observation.py)). They are a pure "
-        "function of the RAM ([encoder.py](../libs/game/src/rlaif/game/encoder.py)). A number is "
+        "function of the RAM ([reference.py](../libs/game/src/rlaif/game/encoder/reference.py)). A number is "
         "the raw value divided by its scale, and 1 for all above; with scale 1 it is what the "
         "meaning says. What a game does not use stays 0. Sources are symbols of the memory map "
         "([symbols.py](../libs/game/src/rlaif/game/symbols.py)).",

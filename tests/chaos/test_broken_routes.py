@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from rlaif.local.ring import CLOSED, Ring
+from rlaif.testing.ring import CLOSED, Ring
 
 LOOP_SECONDS = 400
 NAMED_SECONDS = 15.0

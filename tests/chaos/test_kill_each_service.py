@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.local.ring import CLOSED, Ring
 from rlaif.local.stack import SERVICES
+from rlaif.testing.ring import CLOSED, Ring
 
 LOOP_SECONDS = 300
 READY = re.compile("✓ reward-model")

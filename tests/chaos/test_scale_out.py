@@ -14,9 +14,9 @@ import ray
 from ray.cluster_utils import Cluster
 
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.runs.protocol import GrantCaptures, IterationDone, Message, Started
-from rlaif.trainer.runs.spool import Spool
-from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.run_folder.protocol import GrantCaptures, IterationDone, Message, Started
+from rlaif.trainer.run_folder.spool import Spool
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 pytestmark = [

@@ -12,26 +12,26 @@ from hypothesis import strategies as st
 
 from rlaif.exporter.api import build_router as exporter_router
 from rlaif.hud.api import api_router as hud_router
-from rlaif.hud.projections import HudState
+from rlaif.hud.read_model.projections import HudState
 from rlaif.judge.api import build_router as judge_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import build_bench
-from rlaif.reward_model.adapters.label_log import LabelLog
-from rlaif.reward_model.adapters.registry import ModelRegistry
 from rlaif.reward_model.api import build_router as reward_model_router
 from rlaif.reward_model.api_versions import build_versions_router
+from rlaif.reward_model.champions.registry import ModelRegistry
+from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog
+from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.learning.split_halves import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import Training, TrainingRules
-from rlaif.reward_model.watchdog import Watchdog
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.data.segments import write_segment
 from rlaif.testing.publisher import RecordingPublisher
-from rlaif.testing.segments import write_segment
-from rlaif.trainer.app import create_app as trainer_app
+from rlaif.trainer.service.app import create_app as trainer_app
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

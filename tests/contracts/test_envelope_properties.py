@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rlaif.contracts.catalog import CATALOG, envelop, parse_event, spec_of
 from rlaif.contracts.events import SegmentCaptured, SegmentScored
-from rlaif.testing.events import segment_captured, segment_scored
+from rlaif.testing.data.events import segment_captured, segment_scored
 
 ids = st.from_regex(r"[a-z0-9][a-z0-9-]{0,63}", fullmatch=True)
 times = st.datetimes(timezones=st.just(UTC))

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from rlaif.hud.ring_health import RING
-from rlaif.local.ring import CLOSED, Ring
+from rlaif.hud.read_model.ring_health import RING
 from rlaif.testing.figures import impossible
+from rlaif.testing.ring import CLOSED, Ring
 from rlaif.testing.waiting import eventually
 
 FIRST_LOOP_SECONDS = 240

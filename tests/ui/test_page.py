@@ -15,13 +15,13 @@ from PIL import Image, ImageDraw
 from rlaif.bus.connection import Bus
 from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, TrainingProgress
 from rlaif.storage.file import FileStore
-from rlaif.testing.events import (
+from rlaif.testing.data.events import (
     reward_model_published,
     segment_captured,
     segment_exported,
     segment_scored,
 )
-from rlaif.testing.scores import judge_call, score_record
+from rlaif.testing.data.scores import judge_call, score_record
 
 EVIL = "<img src=x onerror=\"document.title='owned'\"> went right"
 PIXELS = """(() => {

@@ -13,7 +13,7 @@ from rlaif.bus.connection import Bus, connect
 from rlaif.bus.worker import DurableWorker, WorkerSettings
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.testing.events import segment_captured
+from rlaif.testing.data.events import segment_captured
 from rlaif.testing.waiting import eventually
 
 FAST = WorkerSettings(fetch_timeout=timedelta(milliseconds=100))

@@ -9,7 +9,7 @@ from rlaif.bus.connection import Bus, connect, connect_ready
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.telemetry import FRAME_SUBJECT, RewardBreakdown
-from rlaif.testing.events import segment_captured
+from rlaif.testing.data.events import segment_captured
 from rlaif.testing.nats_server import NatsServer
 from rlaif.testing.waiting import eventually
 

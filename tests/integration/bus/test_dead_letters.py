@@ -4,7 +4,7 @@ from rlaif.bus.errors import UnknownDeadLetterError
 from rlaif.bus.outcome import Reject
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import DeadLetter, SegmentCaptured
-from rlaif.testing.events import segment_captured
+from rlaif.testing.data.events import segment_captured
 from rlaif.testing.waiting import all_answered, eventually
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import DeadLetter, SegmentCaptured, SegmentExported
-from rlaif.testing.events import segment_captured, segment_exported
+from rlaif.testing.data.events import segment_captured, segment_exported
 from rlaif.testing.waiting import eventually
 
 CAPTURED = spec_of(SegmentCaptured)

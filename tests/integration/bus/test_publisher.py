@@ -8,7 +8,7 @@ from rlaif.bus.errors import BusUnavailableError, EventRefusedError
 from rlaif.bus.topology import TopologySettings
 from rlaif.contracts.catalog import parse_event, spec_of
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.testing.events import segment_captured, segment_exported
+from rlaif.testing.data.events import segment_captured, segment_exported
 from rlaif.testing.waiting import eventually
 
 STREAM = spec_of(SegmentCaptured).stream

@@ -12,7 +12,7 @@ from rlaif.bus.topology import MAX_DELIVER
 from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.testing.events import segment_captured, segment_exported
+from rlaif.testing.data.events import segment_captured, segment_exported
 from rlaif.testing.waiting import all_answered, eventually
 
 CAPTURED = spec_of(SegmentCaptured)

@@ -9,7 +9,7 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.testing.events import segment_captured
+from rlaif.testing.data.events import segment_captured
 from rlaif.testing.waiting import all_answered, eventually
 
 STREAM = spec_of(SegmentCaptured).stream

@@ -8,10 +8,10 @@ import pytest
 
 from rlaif.exporter.app import create_app
 from rlaif.exporter.settings import ExporterSettings
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.selfcheck import Play, boot, random_segments
-from rlaif.testing.captures import write_capture
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.replay_check.selfcheck import Play, boot, random_segments
+from rlaif.testing.data.captures import write_capture
 from rlaif.testing.waiting import eventually
 
 

@@ -17,9 +17,9 @@ from rlaif.bus.publisher import EventPublisher
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
 from rlaif.contracts.segments import SegmentManifest
-from rlaif.game.cartridges import load_cartridge
+from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.storage import keys
-from rlaif.testing.hanging import hanging_keyframe
+from rlaif.testing.data.hanging import hanging_keyframe
 from rlaif.testing.waiting import all_answered, eventually
 
 

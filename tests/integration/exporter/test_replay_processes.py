@@ -21,8 +21,8 @@ from rlaif.exporter.adapters.replayers import (
     ReplayRules,
     start_request,
 )
-from rlaif.game.cartridges import load_cartridge
-from rlaif.testing.hanging import hanging_keyframe
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.testing.data.hanging import hanging_keyframe
 from rlaif.testing.waiting import eventually
 
 

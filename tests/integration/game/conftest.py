@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.observation import OBSERVATION_SIZE
-from rlaif.game.actions import Action
-from rlaif.game.blocks import RamBlocks, read_blocks
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.describe import describe
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.encoder import encode
-from rlaif.game.memory_map import address
-from rlaif.game.milestones import MilestoneLatch
-from rlaif.game.state import decode
-from rlaif.game.stories import story_of
+from rlaif.game.description.describe import describe
+from rlaif.game.encoder.reference import encode
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.state import decode
+from rlaif.game.stories.milestones import MilestoneLatch
+from rlaif.game.stories.story_lookup import story_of
 
 CARTRIDGE = Path(__file__).parents[3] / "libs/game/cartridge"
 LOOK_EVERY = 4

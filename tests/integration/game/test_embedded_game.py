@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.observation import LAYOUT, slot_index
-from rlaif.game.actions import Action
-from rlaif.game.blocks import read_blocks
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.describe import describe
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.encoder import encode
-from rlaif.game.predicates import has_control
-from rlaif.game.state import decode
+from rlaif.game.description.describe import describe
+from rlaif.game.encoder.reference import encode
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.predicates import has_control
+from rlaif.game.memory.state import decode
 
 WALKS, STEPS_A_WALK = 150, 8
 """A walk of 32 pixels is long enough to leave the middle of a room; 150 of them leave the room."""

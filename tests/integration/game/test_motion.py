@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import read_blocks
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.predicates import has_control
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.predicates import has_control
 
 WATCHED = 140
 """Frames: longer than the slowest motion takes to come round."""

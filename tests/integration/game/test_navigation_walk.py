@@ -4,10 +4,11 @@ import random
 
 import pytest
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import read_blocks
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.predicates import has_control
 from rlaif.game.navigation.goals import Enter, Leave, Place, Reach, goal_nodes
 from rlaif.game.navigation.grid import STEP, WALKS, TilePlace, collision_grid
 from rlaif.game.navigation.navigator import Navigator, TripSettings
@@ -15,7 +16,6 @@ from rlaif.game.navigation.room_graph import RoomGraph, RoomId
 from rlaif.game.navigation.room_watcher import standing
 from rlaif.game.navigation.search import find_path
 from rlaif.game.navigation.terrain import terrain_of
-from rlaif.game.predicates import has_control
 
 FRAME_SKIP = 4
 ROOMS_WALKED = 14

@@ -14,7 +14,7 @@ import time
 import numpy as np
 import pytest
 
-from rlaif.game.cartridges import load_cartridge
+from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.play.screens import Command, ScreenError
 from rlaif.game.play.session import PlayedEmulator
 from rlaif.game.play.window import WindowScreen

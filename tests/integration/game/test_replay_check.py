@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.game import capture
 from rlaif.game.__main__ import main
-from rlaif.game.cartridges import Cartridge
-from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.captures import capture
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.rom_checks import header_checksum
 from rlaif.game.replay_check.plan import CheckPlan
 from rlaif.game.replay_check.run import check_rom_replays
 from rlaif.game.replay_check.segment_checks import Tampering
 from rlaif.game.replay_check.segments import Play, captured_segments
-from rlaif.game.rom_checks import header_checksum
 
 PLAN = CheckPlan(
     segments=4,
@@ -133,7 +133,7 @@ def test_a_game_that_ignores_every_button_passes_with_a_note():
 
 
 def test_a_clock_that_follows_the_host_is_found_out(monkeypatch):
-    monkeypatch.setattr("rlaif.game.emulator.has_clock", lambda rom: False)
+    monkeypatch.setattr("rlaif.game.machine.emulator.has_clock", lambda rom: False)
     report, findings, _ = check(ZOO["a clock"])
     assert not report.passed
     assert findings["save and load at random places"].result == "failed"

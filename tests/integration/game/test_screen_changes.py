@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import read_blocks
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.memory_map import address
-from rlaif.game.predicates import has_control, is_running, is_scrolling
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import has_control, is_running, is_scrolling
 
 BAR = 16
 """Rows of pixels of the status bar, above the room."""

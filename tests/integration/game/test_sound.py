@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from rlaif.game.actions import Action
-from rlaif.game.cartridges import load_cartridge
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.play.session import PlayedEmulator
 
 FRAMES, LOOK_EVERY = 3000, 50

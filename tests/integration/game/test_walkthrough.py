@@ -2,9 +2,9 @@
 
 import re
 
-from rlaif.game.memory_map import address
-from rlaif.game.state import SEASONS, decode
-from rlaif.game.stories import story_of
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.state import SEASONS, decode
+from rlaif.game.stories.story_lookup import story_of
 
 LONGEST_DESCRIPTION = 1800
 """Characters; a judge is told at most about 600 tokens of a state."""

@@ -16,15 +16,15 @@ from rlaif.contracts.telemetry import FRAME_SUBJECT, ModelLoad, ScreenFrame, Tra
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.events import (
+from rlaif.testing.data.events import (
     reward_model_published,
     segment_captured,
     segment_exported,
     segment_scored,
 )
+from rlaif.testing.data.scores import score_record
 from rlaif.testing.figures import impossible
 from rlaif.testing.http_server import serve
-from rlaif.testing.scores import score_record
 from rlaif.testing.stage import Stage
 from rlaif.testing.waiting import eventually
 

@@ -17,8 +17,8 @@ from rlaif.contracts.telemetry import ServiceHealth
 from rlaif.judge.settings import JudgeSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.data.segments import described_state, write_segment
 from rlaif.testing.http_server import serve
-from rlaif.testing.segments import described_state, write_segment
 from rlaif.testing.waiting import all_answered, eventually
 
 SEGMENTS = 8

@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.segments import StateRecord
-from rlaif.game.actions import Action
-from rlaif.game.blocks import read_blocks
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.describe import describe
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.predicates import has_control
-from rlaif.game.state import decode
-from rlaif.judge.evidence import summarise
-from rlaif.testing.segments import described_state
+from rlaif.game.description.describe import describe
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.predicates import has_control
+from rlaif.game.memory.state import decode
+from rlaif.judge.evidence.summary import summarise
+from rlaif.testing.data.segments import described_state
 
 WALK = [3] * 20 + [1] * 20
 PRESSES = 100

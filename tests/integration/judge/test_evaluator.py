@@ -4,11 +4,11 @@ from typing import Any
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentScored
-from rlaif.judge.evaluate import Pass, evaluate
+from rlaif.judge.epoch.__main__ import Pass, evaluate
 from rlaif.judge.settings import JudgeSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.segments import described_state, write_segment
+from rlaif.testing.data.segments import described_state, write_segment
 
 SEGMENTS = 4
 EPOCH = Pass(epoch=1, epoch_steps=100_000)

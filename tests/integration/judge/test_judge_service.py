@@ -9,7 +9,7 @@ from rlaif.contracts.events import SegmentExported, SegmentScored
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.segments import described_state, write_segment
+from rlaif.testing.data.segments import described_state, write_segment
 from rlaif.testing.waiting import all_answered, eventually
 
 

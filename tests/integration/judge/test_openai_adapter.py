@@ -11,16 +11,17 @@ from typing import Any
 import httpx
 import pytest
 
-from rlaif.judge.adapters.openai import (
+from rlaif.judge.evidence.summary import summarise
+from rlaif.judge.panel.prompts import messages
+from rlaif.judge.panel.schema import InvalidAnswerError, answer_schema, read_answer
+from rlaif.judge.routes.openai import (
     CallTimes,
     OpenAiModel,
     endpoint,
     http_client,
     read_completion,
 )
-from rlaif.judge.evidence import summarise
-from rlaif.judge.judges import JUDGES
-from rlaif.judge.ports import (
+from rlaif.judge.routes.ports import (
     CallTimeoutError,
     CompletionRequest,
     InvalidReplyError,
@@ -28,9 +29,8 @@ from rlaif.judge.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.prompts import messages
-from rlaif.judge.schema import InvalidAnswerError, answer_schema, read_answer
-from rlaif.testing.segments import described_state, screen_png, state_records
+from rlaif.judge.rubric.judges import JUDGES
+from rlaif.testing.data.segments import described_state, screen_png, state_records
 
 TIMES = CallTimes(connect=1.0, read=0.5, total=1.0)
 

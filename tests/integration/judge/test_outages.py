@@ -10,7 +10,7 @@ from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentExported
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.segments import described_state, write_segment
+from rlaif.testing.data.segments import described_state, write_segment
 from rlaif.testing.waiting import all_answered, eventually
 
 SEGMENTS = 5

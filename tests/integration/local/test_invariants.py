@@ -7,9 +7,9 @@ import pytest
 from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.local.invariants import check
-from rlaif.testing.events import segment_captured
-from rlaif.testing.junk import JUNK
+from rlaif.testing.data.events import segment_captured
+from rlaif.testing.data.junk import JUNK
+from rlaif.testing.invariants import check
 from rlaif.testing.waiting import all_answered, eventually
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.local.ring import processes
 from rlaif.local.strays import Process, Strays, strays
 from rlaif.local.supervisor import SERVER_STOP_SECONDS, SERVICE_STOP_SECONDS, STRAY_STOP_SECONDS
+from rlaif.testing.ring import processes
 from rlaif.testing.waiting import eventually
 
 PROGRAM = Path(__file__).parent / "small_ring.py"

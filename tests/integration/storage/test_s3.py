@@ -7,10 +7,10 @@ import httpx
 import pytest
 from botocore.exceptions import ClientError
 
+from rlaif.servers.seaweedfs import find_weed
 from rlaif.storage.open import S3Credentials
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
 from rlaif.storage.s3 import S3Store
-from rlaif.storage.seaweedfs import find_weed
 from rlaif.testing.s3_server import S3Server, running_s3_server
 
 

@@ -9,23 +9,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import RamBlocks, read_blocks
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.memory_map import address
-from rlaif.game.milestones import MilestoneLatch
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import has_control, is_menu, is_text
 from rlaif.game.navigation.goals import Beside, Enter, Leave, Place, Target
 from rlaif.game.navigation.grid import TilePlace
 from rlaif.game.navigation.navigator import Navigator
 from rlaif.game.navigation.room_graph import RoomId
 from rlaif.game.navigation.room_watcher import standing
-from rlaif.game.predicates import has_control, is_menu, is_text
-from rlaif.game.stories import story_of
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.env.game_env import GameEnv
-from rlaif.trainer.env.start import Start, StartSet
-from rlaif.trainer.rewards.game import PARTS, EpisodeRewards, preset
+from rlaif.game.stories.milestones import MilestoneLatch
+from rlaif.game.stories.story_lookup import story_of
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.start import Start, StartSet
+from rlaif.trainer.rewards.game.ledger import PARTS, EpisodeRewards, preset
 
 WALKTHROUGH = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
 FRAME_SKIP = 4

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import ray
 
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.env.game_env import GameEnv
-from rlaif.trainer.env.recorder import CaptureContext
-from rlaif.trainer.env.vector import EmulatorVector
-from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
-from rlaif.trainer.rl import snapshot
-from rlaif.trainer.rl.ppo import ShapedPPO, build_config
-from rlaif.trainer.rl.progress import RunFigures
-from rlaif.trainer.runs import tree_file
+from rlaif.trainer.learner import snapshot
+from rlaif.trainer.learner.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.play.capturing.recorder import CaptureContext
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.vector import EmulatorVector
+from rlaif.trainer.run_folder import npz_tree as tree_file
 from rlaif.trainer.settings import TrainerSettings
 
 EPISODE = 100

@@ -10,16 +10,16 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from rlaif.contracts.observation import slot_index
-from rlaif.game.actions import Action
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.replay import replay
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.env.game_env import GameEnv
-from rlaif.trainer.env.recorder import CaptureContext
-from rlaif.trainer.env.start import Start
-from rlaif.trainer.env.vector import EmulatorVector
-from rlaif.trainer.env.zelda_env import ENV_ID, ZeldaOracleEnv, register
+from rlaif.game.captures.replay import replay
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.trainer.play.capturing.recorder import CaptureContext
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.start import Start
+from rlaif.trainer.play.vector import EmulatorVector
+from rlaif.trainer.play.zelda_env import ENV_ID, ZeldaOracleEnv, register
 
 CONFIG = EnvConfig(run_id="t", episode_length=200, keyframe_steps=60)
 

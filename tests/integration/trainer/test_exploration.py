@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlaif.game.actions import Action
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.env.game_env import GameEnv
-from rlaif.trainer.env.recorder import CaptureContext
-from rlaif.trainer.env.vector import EmulatorVector
-from rlaif.trainer.env.watching import EpisodeWatcher
-from rlaif.trainer.exploration.archive import StateArchive
-from rlaif.trainer.exploration.choice import CellCounts
-from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer
-from rlaif.trainer.exploration.lineage import LineageMismatchError, replay_lineage
-from rlaif.trainer.exploration.states import Cell, block_of
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.trainer.play.capturing.recorder import CaptureContext
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.archive import StateArchive
+from rlaif.trainer.play.exploration.choice import CellCounts
+from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
+from rlaif.trainer.play.exploration.lineage import LineageMismatchError, replay_lineage
+from rlaif.trainer.play.exploration.states import Cell, block_of
+from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.vector import EmulatorVector
 
 CONFIG = EnvConfig(run_id="t", episode_length=150)
 STEPS = 600

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import ray
 
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.rl import snapshot
-from rlaif.trainer.rl.ppo import ShapedPPO, build_config
-from rlaif.trainer.rl.progress import RunFigures
-from rlaif.trainer.rl.report import report
-from rlaif.trainer.rl.stock import StockPPO, build_stock_config
+from rlaif.trainer.learner import snapshot
+from rlaif.trainer.learner.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.learner.report import report
+from rlaif.trainer.learner.stock import StockPPO, build_stock_config
+from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings
 
 pytestmark = [

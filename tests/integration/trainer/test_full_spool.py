@@ -6,9 +6,9 @@ import pytest
 
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.runs.manager import RunManager
-from rlaif.trainer.runs.protocol import GrantCaptures
-from rlaif.trainer.runs.spool import Spool
+from rlaif.trainer.run_folder.protocol import GrantCaptures
+from rlaif.trainer.run_folder.spool import Spool
+from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.settings import TrainerSettings
 
 SECONDS = 120.0

@@ -12,9 +12,9 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.runs.protocol import GrantCaptures, LoadRewardModel
-from rlaif.trainer.runs.spool import Spool, SpooledCapture
-from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.run_folder.protocol import GrantCaptures, LoadRewardModel
+from rlaif.trainer.run_folder.spool import Spool, SpooledCapture
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 SECONDS = 90.0

@@ -11,13 +11,13 @@ from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
 
 from rlaif.contracts.observation import slot_index
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.rl import snapshot
-from rlaif.trainer.rl.evaluation import EvaluationTask, play_on_runners
-from rlaif.trainer.rl.picture_policy import PICTURES
-from rlaif.trainer.rl.ppo import ShapedPPO, build_config
-from rlaif.trainer.rl.progress import RunFigures
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.trainer.learner import snapshot
+from rlaif.trainer.learner.evaluation import EvaluationTask, play_on_runners
+from rlaif.trainer.learner.options.picture_policy import PICTURES
+from rlaif.trainer.learner.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings
 
 pytestmark = [

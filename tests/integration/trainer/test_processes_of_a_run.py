@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.runs import session
-from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.run_folder import session
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 SECONDS = 90.0
@@ -107,7 +107,14 @@ async def test_a_training_process_that_is_killed_takes_its_ray_with_it(settings:
 @pytest.mark.parametrize("both", [False, True], ids=["service", "service and training"])
 async def test_nothing_is_left_when_the_service_is_killed(tmp_path: Path, both: bool):
     service = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "rlaif.trainer.cli", "--messages", "--data-dir", str(tmp_path)),
+        *(
+            sys.executable,
+            "-m",
+            "rlaif.trainer.service.cli",
+            "--messages",
+            "--data-dir",
+            str(tmp_path),
+        ),
         env=os.environ | {"RAY_WORKERS": "1", "BATCH_SIZE": "128", "TRAINER_MINIBATCH_SIZE": "64"},
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.game.actions import Action
-from rlaif.game.predicates import is_menu, is_text
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.predicates import is_menu, is_text
 
 ROUNDS = 5
 SQUARES = {"square", "novelty"}

@@ -13,8 +13,8 @@ from rlaif.service.lifecycle import Lifecycle
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.nats_server import NatsServer
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.runs.manager import RunManager
-from rlaif.trainer.runtime import ring_lifecycle
+from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runtime import ring_lifecycle
 from rlaif.trainer.settings import TrainerSettings
 
 Ring = Lifecycle[Any, Bus, Any]

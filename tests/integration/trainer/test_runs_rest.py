@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from rlaif.trainer.app import create_app
+from rlaif.trainer.service.app import create_app
 from rlaif.trainer.settings import TrainerSettings
 
 SMALL = {"EPOCH_STEPS": 128, "BATCH_SIZE": 128, "minibatch_size": 64, "TRAINER_EPOCHS": 1}

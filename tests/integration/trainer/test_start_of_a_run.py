@@ -8,15 +8,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.power_on import bring_to_control
-from rlaif.game.rom_checks import header_checksum
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.rom_checks import header_checksum
+from rlaif.game.starts.power_on import bring_to_control
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.app import create_app
-from rlaif.trainer.cli import main
-from rlaif.trainer.env.start import check_starts
-from rlaif.trainer.runs.checks import WrongSettingsError, check_start
+from rlaif.trainer.checks import WrongSettingsError, check_start
+from rlaif.trainer.play.start import check_starts
+from rlaif.trainer.service.app import create_app
+from rlaif.trainer.service.cli import main
 from rlaif.trainer.settings import TrainerSettings
 
 

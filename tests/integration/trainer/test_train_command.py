@@ -14,8 +14,9 @@ import pytest
 
 from rlaif.storage.file import FileStore
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.runs import checkpoint_store, checkpoints
-from rlaif.trainer.runs.record import RunRecord
+from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.service.runs import checkpoint_store
 
 SMALL = {
     "RAY_WORKERS": "0",
@@ -51,7 +52,7 @@ class Home:
 
     def start(self, *options: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            [sys.executable, "-m", "rlaif.trainer.cli", *options],
+            [sys.executable, "-m", "rlaif.trainer.service.cli", *options],
             env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

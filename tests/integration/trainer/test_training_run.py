@@ -11,12 +11,12 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.exploration.archive import StateArchive
-from rlaif.trainer.exploration.choice import CellCounts
-from rlaif.trainer.exploration.coverage import CoverageMap, load_directory
-from rlaif.trainer.exploration.states import ArchiveIdentity
-from rlaif.trainer.runs import checkpoints
-from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.play.exploration.archive import StateArchive
+from rlaif.trainer.play.exploration.choice import CellCounts
+from rlaif.trainer.play.exploration.coverage import CoverageMap, load_directory
+from rlaif.trainer.play.exploration.states import ArchiveIdentity
+from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 RUN_ID = "r-test"

@@ -8,17 +8,17 @@ import av
 import numpy as np
 import pytest
 
-from rlaif.game.actions import Action
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.replay import ReplayMismatchError
-from rlaif.trainer.env.config import EnvConfig
-from rlaif.trainer.env.episode_log import RecordedEpisode
-from rlaif.trainer.env.recorder import CaptureContext
-from rlaif.trainer.env.vector import EmulatorVector
-from rlaif.trainer.runs.record import record_path
+from rlaif.game.captures.replay import ReplayMismatchError
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.trainer.play.capturing.recorder import CaptureContext
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.followers.best_episodes import EpisodeShelf
+from rlaif.trainer.play.followers.episode_log import RecordedEpisode
+from rlaif.trainer.play.vector import EmulatorVector
+from rlaif.trainer.run_folder.record import record_path
 from rlaif.trainer.videos.__main__ import main
 from rlaif.trainer.videos.film import film
-from rlaif.trainer.videos.shelf import EpisodeShelf
 
 STEPS = 60
 

@@ -11,11 +11,11 @@ from rlaif.exporter.adapters.replayers import ReplayRules, segment_files, start_
 from rlaif.exporter.consumers import ExportRules, SegmentExporter
 from rlaif.exporter.metrics import ExporterMetrics
 from rlaif.exporter.replay_process import Replayer
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.selfcheck import Play, boot, random_segments
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.replay_check.selfcheck import Play, boot, random_segments
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.testing.captures import write_capture
+from rlaif.testing.data.captures import write_capture
 from rlaif.testing.publisher import RecordingPublisher
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

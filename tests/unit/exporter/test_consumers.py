@@ -7,8 +7,8 @@ from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.exporter.replaying import picture_steps
-from rlaif.game.capture import pack_keyframe
-from rlaif.game.replay import frames_after_steps
+from rlaif.game.captures.capture import pack_keyframe
+from rlaif.game.captures.replay import frames_after_steps
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, StoreUnavailableError
 

@@ -8,8 +8,8 @@ from PIL import Image
 
 from rlaif.contracts.segments import StateRecord
 from rlaif.exporter.replaying import picture_steps, replay_segment
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.replay import ReplayMismatchError, frames_after_steps
+from rlaif.game.captures.replay import ReplayMismatchError, frames_after_steps
+from rlaif.game.machine.emulator import PyBoyEmulator
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.memory_map import address
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address
 
 JOYPAD, A_FRAMES, UP_FRAMES = 0xFF82, 0xFF83, 0xFF84
 """Buttons of the last frame (0 is pressed; d-pad in the high nibble); frames with A; with UP."""

@@ -1,6 +1,6 @@
 import pytest
 
-from rlaif.game.actions import (
+from rlaif.game.machine.actions import (
     ACTION_NAMES,
     BUTTONS,
     DIRECTIONS,

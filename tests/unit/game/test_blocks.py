@@ -1,7 +1,7 @@
 import pytest
 
-from rlaif.game.blocks import LiveRam, RamBlocks, bcd, bcd16, read_blocks
-from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import LiveRam, RamBlocks, bcd, bcd16, read_blocks
 
 
 @pytest.mark.parametrize(("byte", "number"), [(0x00, 0), (0x09, 9), (0x10, 10), (0x99, 99)])

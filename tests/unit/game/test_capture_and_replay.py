@@ -4,14 +4,14 @@ import pytest
 from pydantic import ValidationError
 
 from rlaif.contracts.captures import Capture, EmulatorIdentity, GameIdentity
-from rlaif.game.capture import (
+from rlaif.game.captures.capture import (
     KeyframeError,
     SegmentRecorder,
     pack_keyframe,
     segment_id,
     unpack_keyframe,
 )
-from rlaif.game.replay import (
+from rlaif.game.captures.replay import (
     ReplayMismatchError,
     WrongEmulatorError,
     WrongGameError,

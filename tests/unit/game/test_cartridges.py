@@ -3,9 +3,9 @@ import os
 
 import pytest
 
-from rlaif.game import cartridges
-from rlaif.game.cartridges import CartridgeError, load_cartridge
-from rlaif.game.rom_checks import header_checksum
+from rlaif.game.machine import cartridges
+from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
+from rlaif.game.machine.rom_checks import header_checksum
 
 LOGO_START = bytes.fromhex("ceed6666cc0d000b")
 US, EUROPE, JAPAN = b"ZELDA DIN\0\0AZ7E", b"ZELDA DIN\0\0AZ7P", b"ZELDA DIN\0\0AZ7J"

@@ -3,8 +3,8 @@ import random
 
 import pytest
 
-from rlaif.game.actions import Action
-from rlaif.game.emulator import STATE_VERSION, BadRomError, PyBoyEmulator, SaveStateError
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.emulator import STATE_VERSION, BadRomError, PyBoyEmulator, SaveStateError
 
 JOYPAD, A_FRAMES, UP_FRAMES = 0xFF82, 0xFF83, 0xFF84
 NOTHING_PRESSED = 0xFF

@@ -4,9 +4,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rlaif.contracts.observation import slot_index
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.encoder import encode, encode_into
-from rlaif.game.entities import (
+from rlaif.game.encoder.reference import encode, encode_into
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.entities import (
     enemies,
     interactions,
     nearest,
@@ -14,7 +14,7 @@ from rlaif.game.entities import (
     talkables,
     things,
 )
-from rlaif.game.memory_map import address
+from rlaif.game.memory.memory_map import address
 
 SIZE = 0x2000
 

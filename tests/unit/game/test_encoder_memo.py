@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.game import encoder_compiled, encoder_memo
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.encoder import encode
-from rlaif.game.encoder_memo import Encoder, Memory
-from rlaif.game.memory_map import address
+from rlaif.game.encoder import cached as encoder_memo
+from rlaif.game.encoder import numba_look as encoder_compiled
+from rlaif.game.encoder.cached import Encoder, Memory
+from rlaif.game.encoder.reference import encode
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address
 
 SIZE, LAYOUT_SIZE = 0x2000, 256
 

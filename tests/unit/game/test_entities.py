@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from rlaif.game.entities import (
+from rlaif.game.memory.entities import (
     Entity,
     companion,
     enemies,

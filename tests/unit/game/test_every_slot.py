@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.observation import LAYOUT, OTHER_TOOLS, STORY_KEYS, TREASURE_SLOTS, slot_index
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.encoder import encode
-from rlaif.game.memory_map import address
+from rlaif.game.encoder.reference import encode
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address
 
 X, Y = 72, 56
 """Where the player stands: half tile column 9, row 7."""

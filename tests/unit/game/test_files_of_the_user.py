@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from rlaif.game.__main__ import main
-from rlaif.game.cartridges import CartridgeError, load_cartridge
-from rlaif.game.emulator import BadRomError, PyBoyEmulator
-from rlaif.game.rom_checks import CARTRIDGE_TYPES, RAM_SIZE_CODES, header_checksum
+from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
+from rlaif.game.machine.emulator import BadRomError, PyBoyEmulator
+from rlaif.game.machine.rom_checks import CARTRIDGE_TYPES, RAM_SIZE_CODES, header_checksum
 
 COMMANDS = {
     "play": ["play", "--screen", "none"],

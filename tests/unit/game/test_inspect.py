@@ -3,10 +3,10 @@ import json
 import pytest
 
 from rlaif.game.__main__ import main
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.power_on import bring_to_control
-from rlaif.game.symbols import SYMBOLS
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.symbols import SYMBOLS
+from rlaif.game.starts.power_on import bring_to_control
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rlaif.game import predicates, rooms
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.entities import enemies, interactions, parts, talkables
-from rlaif.game.memory_map import symbol
-from rlaif.game.readers import members, number, read
-from rlaif.game.state import decode
-from rlaif.game.walls import SOLID, half_tiles
+from rlaif.game.memory import predicates, rooms
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.entities import enemies, interactions, parts, talkables
+from rlaif.game.memory.memory_map import symbol
+from rlaif.game.memory.readers import members, number, read
+from rlaif.game.memory.state import decode
+from rlaif.game.memory.walls import SOLID, half_tiles
 
 Write = tuple[int, int | bytes]
 

@@ -1,7 +1,7 @@
 import pytest
 
-from rlaif.game.memory_map import address, room_flags_page, symbol
-from rlaif.game.symbols import GROUPS, SYMBOLS
+from rlaif.game.memory.memory_map import address, room_flags_page, symbol
+from rlaif.game.memory.symbols import GROUPS, SYMBOLS
 
 SIZES = {"u8": 1, "s8": 1, "u16": 2, "u32": 4, "bcd8": 1, "bcd16": 2, "bits": 1, "direction": 1,
          "angle": 1, "tile": 1}  # fmt: skip

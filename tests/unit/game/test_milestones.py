@@ -1,6 +1,6 @@
 import pytest
 
-from rlaif.game.milestones import (
+from rlaif.game.stories.milestones import (
     ByteTest,
     Milestone,
     MilestoneLatch,
@@ -17,7 +17,7 @@ from rlaif.game.milestones import (
     treasure,
     visited,
 )
-from rlaif.game.stories import story_of
+from rlaif.game.stories.story_lookup import story_of
 
 GAMES = ("oracle-of-seasons", "seedling-vale")
 TOY = Story(

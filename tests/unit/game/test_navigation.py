@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rlaif.game.actions import Action
+from rlaif.game.machine.actions import Action
 from rlaif.game.navigation.grid import VECTORS, Costs, Node, TilePlace, collision_grid
 from rlaif.game.navigation.search import find_path, nearest_path
 from rlaif.game.navigation.terrain import Terrain, solid_pixels

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.observation import LAYOUT
-from rlaif.game.encoder import encode
-from rlaif.game.memory_map import address
-from rlaif.game.observation_sources import sources_of
+from rlaif.game.encoder.reference import encode
+from rlaif.game.encoder.sources import sources_of
+from rlaif.game.memory.memory_map import address
 
 
 @pytest.mark.parametrize("slot", LAYOUT, ids=lambda slot: slot.name)

@@ -8,15 +8,16 @@ import json
 
 import pytest
 
-from rlaif.game import cartridges, predicates
 from rlaif.game.__main__ import main
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.entities import enemies, interactions, things
-from rlaif.game.memory_map import symbol
-from rlaif.game.milestones import MilestoneLatch, milestones_reached
-from rlaif.game.rom_checks import header_checksum
-from rlaif.game.state import decode
-from rlaif.game.stories import story_of
+from rlaif.game.machine import cartridges
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.rom_checks import header_checksum
+from rlaif.game.memory import predicates
+from rlaif.game.memory.entities import enemies, interactions, things
+from rlaif.game.memory.memory_map import symbol
+from rlaif.game.memory.state import decode
+from rlaif.game.stories.milestones import MilestoneLatch, milestones_reached
+from rlaif.game.stories.story_lookup import story_of
 
 BOTH = {
     "wLinkMaxHealth": "0c", "w1Link.enabled": "03", "w1Link.state": "01", "w1Link.health": "01",

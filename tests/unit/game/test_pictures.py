@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rlaif.game.pictures import jpeg, png
+from rlaif.game.machine.pictures import jpeg, png
 
 
 def screen(colours):

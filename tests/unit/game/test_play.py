@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlaif.game.cartridges import Cartridge
-from rlaif.game.emulator import SaveStateError
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import SaveStateError
 from rlaif.game.play.loop import Pace, play
 from rlaif.game.play.recording import Inputs, Recording, RecordingError
 from rlaif.game.play.screens import Command
 from rlaif.game.play.session import PlayedEmulator, Session
 from rlaif.game.play.terminal_keys import TAP_FRAMES, TerminalKeys, split_keys
 from rlaif.game.play.terminal_picture import TerminalPicture, fitted
-from rlaif.game.state_origin import origin_path, read_origin
+from rlaif.game.starts.state_origin import origin_path, read_origin
 
 A_FRAMES, UP_FRAMES, PAD = 0xFF83, 0xFF84, 0xFF82
 MOVE = re.compile(r"\x1b\[(\d+);(\d+)H")

@@ -9,16 +9,16 @@ from dataclasses import replace
 
 import pytest
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import read_blocks
-from rlaif.game.cartridges import Cartridge, load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.memory_map import address
-from rlaif.game.oracle_start import ORACLE_STAGES
-from rlaif.game.power_on import START_ALONE, NoStartError, bring_to_control, stages_of
-from rlaif.game.predicates import has_control
-from rlaif.game.rom_checks import header_checksum
-from rlaif.game.stages import Stage, play_stages
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import Cartridge, load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.rom_checks import header_checksum
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import has_control
+from rlaif.game.starts.oracle_start import ORACLE_STAGES
+from rlaif.game.starts.power_on import START_ALONE, NoStartError, bring_to_control, stages_of
+from rlaif.game.starts.stages import Stage, play_stages
 
 IN_PLAY = {
     "wGameState": 2, "wCutsceneIndex": 1, "w1Link.state": 1, "wScrollMode": 1, "wLinkHealth": 12,

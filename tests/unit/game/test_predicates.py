@@ -1,8 +1,8 @@
 import pytest
 
-from rlaif.game import predicates
-from rlaif.game.predicates import has_control, is_dialog_state, is_puzzle_state
-from rlaif.game.puzzles import PuzzleElement, is_settled, puzzle_elements
+from rlaif.game.memory import predicates
+from rlaif.game.memory.predicates import has_control, is_dialog_state, is_puzzle_state
+from rlaif.game.memory.puzzles import PuzzleElement, is_settled, puzzle_elements
 
 
 def test_a_player_in_an_open_room_has_control(make_ram):

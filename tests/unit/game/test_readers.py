@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.game.blocks import RamBlocks, bcd, bcd16
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.memory_map import symbol
-from rlaif.game.readers import Tile, decode, members, number, raw, read
-from rlaif.game.symbols import SYMBOLS, Symbol
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import RamBlocks, bcd, bcd16
+from rlaif.game.memory.memory_map import symbol
+from rlaif.game.memory.readers import Tile, decode, members, number, raw, read
+from rlaif.game.memory.symbols import SYMBOLS, Symbol
 
 
 def of(encoding, size=1):

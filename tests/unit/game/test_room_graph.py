@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.memory_map import SAVEFILE_STRING, address
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.game.navigation.room_graph import Crossing, RoomGraph, RoomGraphError, RoomId
 from rlaif.game.navigation.room_watcher import RoomWatcher
 

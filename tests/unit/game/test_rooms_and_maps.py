@@ -1,7 +1,7 @@
 import pytest
 
-from rlaif.game.mapview import marked_entities, room_map, visited_map
-from rlaif.game.rooms import floor_grid, neighbours, on_screen, room_size, visited_rooms
+from rlaif.game.description.mapview import marked_entities, room_map, visited_map
+from rlaif.game.memory.rooms import floor_grid, neighbours, on_screen, room_size, visited_rooms
 
 
 def test_rooms_are_small_or_large(make_ram):

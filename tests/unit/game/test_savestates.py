@@ -1,8 +1,8 @@
 import pytest
 
-from rlaif.game.cartridges import Cartridge, load_cartridge
-from rlaif.game.emulator import STATE_VERSION, PyBoyEmulator, SaveStateError
-from rlaif.game.savestates import (
+from rlaif.game.machine.cartridges import Cartridge, load_cartridge
+from rlaif.game.machine.emulator import STATE_VERSION, PyBoyEmulator, SaveStateError
+from rlaif.game.starts.savestates import (
     SMALLEST_STATE_BYTES,
     WrongStateError,
     is_state,

@@ -1,7 +1,7 @@
 import re
 from pathlib import Path
 
-from rlaif.game.seedling_rooms import SEEDLING_ROOMS
+from rlaif.game.stories.seedling_rooms import SEEDLING_ROOMS
 
 ROOMS_C = Path(__file__).parents[3] / "libs/game/cartridge/data/rooms.c"
 

@@ -3,14 +3,14 @@ import json
 import pytest
 
 from rlaif.contracts.items import UNNAMED_TREASURES
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.describe import MOST_ENTITIES, describe
-from rlaif.game.memory_map import address
-from rlaif.game.names import TREASURE_NAMES
-from rlaif.game.oracle_milestones import ORACLE_MILESTONES
-from rlaif.game.seedling_milestones import SEEDLING_MILESTONES
-from rlaif.game.state import decode
-from rlaif.judge.reading import VOCABULARY
+from rlaif.game.description.describe import MOST_ENTITIES, describe
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.names import TREASURE_NAMES
+from rlaif.game.memory.state import decode
+from rlaif.game.stories.oracle_milestones import ORACLE_MILESTONES
+from rlaif.game.stories.seedling_milestones import SEEDLING_MILESTONES
+from rlaif.judge.evidence.reading import VOCABULARY
 
 
 def ram_of(*writes):

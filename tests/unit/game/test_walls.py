@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlaif.contracts.observation import slot_index
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.encoder import encode
-from rlaif.game.walls import FREE, HAZARD, SOLID, half_tiles, look_around
+from rlaif.game.encoder.reference import encode
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.walls import FREE, HAZARD, SOLID, half_tiles, look_around
 
 WALL, HOLE, BORDER = 0x0F, 0x10, 0xFF
 

@@ -11,13 +11,13 @@ from rlaif.contracts.catalog import envelop
 from rlaif.contracts.segments import SegmentManifest, StoredFile
 from rlaif.contracts.telemetry import ScreenFrame
 from rlaif.hud.api import api_router
-from rlaif.hud.projections import HudState
+from rlaif.hud.read_model.projections import HudState
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
-from rlaif.testing.events import segment_captured, segment_exported, segment_scored
-from rlaif.testing.scores import score_record
+from rlaif.testing.data.events import segment_captured, segment_exported, segment_scored
+from rlaif.testing.data.scores import score_record
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PNG = b"\x89PNG picture"

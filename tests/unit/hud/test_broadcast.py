@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, ServiceHealth, TrainingProgress
 from rlaif.hud.broadcast import MOST_EVENTS_A_TICK, Broadcast
-from rlaif.hud.hub import Hub
-from rlaif.hud.outbox import RESYNC, Outbox
-from rlaif.hud.projections import HudState
-from rlaif.testing.events import segment_captured, segment_scored
+from rlaif.hud.browsers.hub import Hub
+from rlaif.hud.browsers.outbox import RESYNC, Outbox
+from rlaif.hud.read_model.projections import HudState
+from rlaif.testing.data.events import segment_captured, segment_scored
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

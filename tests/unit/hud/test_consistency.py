@@ -17,16 +17,16 @@ from rlaif.contracts.telemetry import (
     Telemetry,
     TrainingProgress,
 )
-from rlaif.hud.projections import HudState
-from rlaif.testing.events import (
+from rlaif.hud.read_model.projections import HudState
+from rlaif.testing.data.events import (
     reward_model_published,
     reward_model_rejected,
     segment_captured,
     segment_exported,
     segment_scored,
 )
+from rlaif.testing.data.scores import score_record
 from rlaif.testing.figures import contradictions, impossible, shows
-from rlaif.testing.scores import score_record
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

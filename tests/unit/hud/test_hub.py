@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from rlaif.hud.hub import Hub, HubClosedError, HubFullError, pump
-from rlaif.hud.outbox import Outbox
-from rlaif.hud.projections import HudState
+from rlaif.hud.browsers.hub import Hub, HubClosedError, HubFullError, pump
+from rlaif.hud.browsers.outbox import Outbox
+from rlaif.hud.read_model.projections import HudState
 from rlaif.testing.waiting import eventually
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -1,6 +1,6 @@
 from datetime import UTC, datetime
 
-from rlaif.hud.journal import Journal
+from rlaif.hud.read_model.journal import Journal
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rlaif.contracts.telemetry import JudgeCall
-from rlaif.hud.judge_health import OUTAGE_CALLS, UNANSWERED, JudgeHealth, Recovery
-from rlaif.hud.views import FailingJudge
+from rlaif.hud.read_model.judge_health import OUTAGE_CALLS, UNANSWERED, JudgeHealth, Recovery
+from rlaif.hud.read_model.views import FailingJudge
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

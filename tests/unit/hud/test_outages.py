@@ -3,10 +3,10 @@ from datetime import UTC, datetime, timedelta
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry import JudgeCall, ServiceHealth, TrainingProgress
-from rlaif.hud.outages import STALLED_UNKNOWN
-from rlaif.hud.projections import HudState
-from rlaif.hud.ring_health import RING
-from rlaif.testing.events import segment_captured, segment_exported, segment_scored
+from rlaif.hud.read_model.outages import STALLED_UNKNOWN
+from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.read_model.ring_health import RING
+from rlaif.testing.data.events import segment_captured, segment_exported, segment_scored
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WELL: dict[str, str | None] = {"bus": None, "store": None}

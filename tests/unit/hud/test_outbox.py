@@ -1,6 +1,6 @@
 import json
 
-from rlaif.hud.outbox import RESYNC, SECTIONS_INTERVAL, Outbox, Outgoing
+from rlaif.hud.browsers.outbox import RESYNC, SECTIONS_INTERVAL, Outbox, Outgoing
 
 
 def drain(outbox: Outbox, now: float = 0.0) -> list[Outgoing]:

@@ -7,16 +7,16 @@ from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import DeadLetter, EventData
 from rlaif.contracts.scores import CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall, TrainingProgress
-from rlaif.hud.projections import HudState
-from rlaif.hud.views import Snapshot
-from rlaif.testing.events import (
+from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.read_model.views import Snapshot
+from rlaif.testing.data.events import (
     reward_model_published,
     reward_model_rejected,
     segment_captured,
     segment_exported,
     segment_scored,
 )
-from rlaif.testing.scores import judge_call, score_record
+from rlaif.testing.data.scores import judge_call, score_record
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

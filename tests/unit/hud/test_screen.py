@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rlaif.contracts.telemetry import ScreenFrame
-from rlaif.hud.screen import Screen
+from rlaif.hud.read_model.screen import Screen
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -1,10 +1,10 @@
 from datetime import UTC, datetime, timedelta
 
 from rlaif.contracts.catalog import envelop
-from rlaif.hud.score_detail import score_detail
-from rlaif.hud.segment_table import SegmentTable
-from rlaif.testing.events import segment_captured, segment_scored
-from rlaif.testing.scores import score_record
+from rlaif.hud.read_model.score_detail import score_detail
+from rlaif.hud.read_model.segment_table import SegmentTable
+from rlaif.testing.data.events import segment_captured, segment_scored
+from rlaif.testing.data.scores import score_record
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

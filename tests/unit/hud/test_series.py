@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from rlaif.contracts.telemetry import ModelLoad, RunHistory, TrainingProgress
-from rlaif.hud.series import Series, thin, trailing_means
+from rlaif.hud.read_model.series import Series, thin, trailing_means
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

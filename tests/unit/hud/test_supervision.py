@@ -13,13 +13,13 @@ from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import EventData
 from rlaif.hud import supervision
 from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.consumers import LiveBus
-from rlaif.hud.hub import Hub
-from rlaif.hud.projections import HudState
+from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.supervision import BusLink, StoreWatch
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectInfo, StoreUnavailableError
-from rlaif.testing.events import segment_captured
+from rlaif.testing.data.events import segment_captured
 from rlaif.testing.waiting import eventually
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

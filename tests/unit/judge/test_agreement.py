@@ -1,6 +1,6 @@
 import pytest
 
-from rlaif.judge.agreement import Confusion
+from rlaif.judge.trust.agreement import Confusion
 
 
 def _of(*votes: tuple[int, int, int]) -> Confusion:

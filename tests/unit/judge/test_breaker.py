@@ -1,4 +1,4 @@
-from rlaif.judge.breaker import Breaker
+from rlaif.judge.routes.breaker import Breaker
 
 
 def test_a_route_rests_after_failures_in_a_row() -> None:

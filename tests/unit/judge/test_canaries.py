@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.canaries import CANARIES, CanaryResult, compare
-from rlaif.judge.judges import JUDGES
-from rlaif.judge.keeper import CanaryKeeper
-from rlaif.judge.ports import Answer, CompletionRequest, UnavailableError
-from rlaif.judge.routes import RetryPolicy, Route
+from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
+from rlaif.judge.routes.route import RetryPolicy, Route
+from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.trust.canaries import CANARIES, CanaryResult, compare
+from rlaif.judge.trust.canary_rounds import CanaryKeeper
 
 STATE = JUDGES[0]
 Reply = Callable[[CompletionRequest], str]
@@ -133,7 +133,7 @@ async def test_a_route_that_hangs_holds_no_segment_up_for_long(
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr("rlaif.judge.keeper._MOST_SECONDS", 0.05)
+    monkeypatch.setattr("rlaif.judge.trust.canary_rounds._MOST_SECONDS", 0.05)
     watched = Watched()
     watched.fakes["puzzle"].complete = hang  # type: ignore[method-assign]  # the one that hangs
     async with asyncio.timeout(5):

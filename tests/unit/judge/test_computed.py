@@ -3,12 +3,12 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.asking import is_audited, to_ask
-from rlaif.judge.canaries import CANARIES
-from rlaif.judge.computed import COMPUTED, decide, truth
-from rlaif.judge.evidence import summarise
-from rlaif.judge.judges import JUDGES
-from rlaif.judge.votes import NoVote
+from rlaif.judge.evidence.ram_verdicts import COMPUTED, decide, truth
+from rlaif.judge.evidence.summary import summarise
+from rlaif.judge.panel.assignment import is_audited, to_ask
+from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.rubric.votes import NoVote
+from rlaif.judge.trust.canaries import CANARIES
 
 Make = Callable[..., Any]
 NOT_SEEN = NoVote.INSUFFICIENT
@@ -106,10 +106,10 @@ def test_the_known_levels_of_the_canaries_follow_from_the_memory(canary: Any) ->
 
 def test_the_vocabulary_of_the_evidence_has_every_word_of_the_game() -> None:
     from rlaif.contracts.items import NAMED_ITEMS
-    from rlaif.game.actions import ACTION_NAMES
-    from rlaif.game.describe import GROUP_NAMES
-    from rlaif.game.state import SEASONS
-    from rlaif.judge.reading import VOCABULARY
+    from rlaif.game.description.describe import GROUP_NAMES
+    from rlaif.game.machine.actions import ACTION_NAMES
+    from rlaif.game.memory.state import SEASONS
+    from rlaif.judge.evidence.reading import VOCABULARY
 
     words = {*ACTION_NAMES, *GROUP_NAMES, *SEASONS, *NAMED_ITEMS}
     assert words <= VOCABULARY

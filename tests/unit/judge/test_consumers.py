@@ -14,16 +14,16 @@ from rlaif.contracts.events import SegmentExported, SegmentScored
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall, Telemetry
 from rlaif.judge.consumers import ScoringRules, SegmentScorer
-from rlaif.judge.judges import JUDGES
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.panel import CallHook, Case, Findings
-from rlaif.judge.ports import ThrottledError
-from rlaif.judge.votes import NoVote
+from rlaif.judge.panel.panel import CallHook, Case, Findings
+from rlaif.judge.routes.ports import ThrottledError
+from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.rubric.votes import NoVote
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.testing.data.scores import judge_call
 from rlaif.testing.publisher import RecordingPublisher
-from rlaif.testing.scores import judge_call
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 RULES = ScoringRules("jtest", RUBRIC_WEIGHTS, JUDGES)

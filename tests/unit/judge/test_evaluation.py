@@ -8,10 +8,10 @@ import pytest
 
 from rlaif.bus.outcome import Reject, Retry
 from rlaif.contracts.scores import CriterionScore, ScoreRecord
-from rlaif.judge.epoch import Epoch, find_epoch, judge_epoch, write_report
+from rlaif.judge.epoch.pass_over import Epoch, find_epoch, judge_epoch, write_report
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.scores import judge_call, score_record
+from rlaif.testing.data.scores import judge_call, score_record
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 EPOCH_STEP = 123_456 // 100_000

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlaif.contracts.segments import StateRecord
-from rlaif.judge.evidence import summarise
+from rlaif.judge.evidence.summary import summarise
 
 Make = Callable[..., Any]
 

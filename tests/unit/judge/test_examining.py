@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.breaker import Breaker
-from rlaif.judge.condition import Patience
-from rlaif.judge.examining import REQUEST_ROUNDS, THROTTLED_ROUNDS, Examination, Examiner
-from rlaif.judge.ports import (
+from rlaif.judge.routes.breaker import Breaker
+from rlaif.judge.routes.condition import Patience
+from rlaif.judge.routes.examining import REQUEST_ROUNDS, THROTTLED_ROUNDS, Examination, Examiner
+from rlaif.judge.routes.ports import (
     Answer,
     BrokenRouteError,
     CallTimeoutError,
@@ -21,8 +21,8 @@ from rlaif.judge.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes import RetryPolicy, Route
-from rlaif.judge.trouble_words import Advice
+from rlaif.judge.routes.route import RetryPolicy, Route
+from rlaif.judge.routes.trouble_words import Advice
 from rlaif.testing.waiting import eventually
 
 PICTURE = [{"type": "image_url", "image_url": {"url": "data:"}}]

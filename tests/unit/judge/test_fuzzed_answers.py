@@ -4,15 +4,15 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from rlaif.judge.adapters.openai import CallTimes, OpenAiModel, read_completion
-from rlaif.judge.judges import JUDGES, Judge
-from rlaif.judge.panel import Case, Panel, VotePolicy
-from rlaif.judge.ports import InvalidReplyError
-from rlaif.judge.routes import Route
-from rlaif.judge.schema import InvalidAnswerError, Verdict, read_answer
-from rlaif.judge.votes import NoVote
-from rlaif.testing.bad_answers import BadAnswer, bad_answers, completion
-from rlaif.testing.scores import JudgeCallRecord
+from rlaif.judge.panel.panel import Case, Panel, VotePolicy
+from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, read_answer
+from rlaif.judge.routes.openai import CallTimes, OpenAiModel, read_completion
+from rlaif.judge.routes.ports import InvalidReplyError
+from rlaif.judge.routes.route import Route
+from rlaif.judge.rubric.judges import JUDGES, Judge
+from rlaif.judge.rubric.votes import NoVote
+from rlaif.testing.data.bad_answers import BadAnswer, bad_answers, completion
+from rlaif.testing.data.scores import JudgeCallRecord
 
 COUNT = 10_000
 STATE = JUDGES[0]

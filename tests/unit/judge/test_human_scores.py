@@ -7,8 +7,8 @@ from rlaif.contracts.scores import CriterionScore, ScoreRecord
 from rlaif.judge.human_scores import HumanScores, NotJudgedError
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.data.scores import judge_call, score_record
 from rlaif.testing.publisher import RecordingPublisher
-from rlaif.testing.scores import judge_call, score_record
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -5,8 +5,8 @@ import pytest
 
 from rlaif.contracts.ids import ID_PATTERN
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
-from rlaif.judge.identity import judge_config_id
-from rlaif.judge.judges import JUDGES, with_models
+from rlaif.judge.panel.identity import judge_config_id
+from rlaif.judge.rubric.judges import JUDGES, with_models
 
 BASE: dict[str, Any] = {"weights": RUBRIC_WEIGHTS, "votes": 3, "temperature": 0.4, "seed": 0}
 

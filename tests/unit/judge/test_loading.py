@@ -5,7 +5,7 @@ import pytest
 
 from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.segments import StoredFile
-from rlaif.judge.loading import (
+from rlaif.judge.evidence.loading import (
     PICTURE_CAP_BYTES,
     CorruptSegmentError,
     LoadedSegment,

@@ -8,15 +8,15 @@ import pytest
 
 from rlaif.contracts.comparisons import ComparisonRecord, soft_preference
 from rlaif.contracts.scores import ScoreRecord
-from rlaif.judge.judges import JUDGES
-from rlaif.judge.near_ties import NearTies, TieRules, is_chosen
-from rlaif.judge.pairwise import comparison_messages, read_comparison, turned
-from rlaif.judge.ports import Answer, CompletionRequest, UnavailableError
-from rlaif.judge.routes import RetryPolicy, Route
-from rlaif.judge.schema import InvalidAnswerError
+from rlaif.judge.panel.near_ties import NearTies, TieRules, is_chosen
+from rlaif.judge.panel.pairwise import comparison_messages, read_comparison, turned
+from rlaif.judge.panel.schema import InvalidAnswerError
+from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
+from rlaif.judge.routes.route import RetryPolicy, Route
+from rlaif.judge.rubric.judges import JUDGES
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.scores import score_record
+from rlaif.testing.data.scores import score_record
 
 Reply = Callable[[dict[str, Any]], str]
 PUZZLE = JUDGES[1]

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
-from rlaif.judge.breaker import Breaker
-from rlaif.judge.judges import INSUFFICIENT, JUDGES, Judge
-from rlaif.judge.panel import Case, Panel, VotePolicy
-from rlaif.judge.ports import (
+from rlaif.judge.panel.panel import Case, Panel, VotePolicy
+from rlaif.judge.routes.breaker import Breaker
+from rlaif.judge.routes.ports import (
     Answer,
     BrokenRouteError,
     CallTimeoutError,
@@ -23,8 +22,9 @@ from rlaif.judge.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes import RetryPolicy, Route
-from rlaif.judge.votes import NoVote
+from rlaif.judge.routes.route import RetryPolicy, Route
+from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge
+from rlaif.judge.rubric.votes import NoVote
 
 CASE = Case({"rooms": {"first_visits": 1}}, b"png")
 THREE = VotePolicy(votes=3)
@@ -221,7 +221,7 @@ async def test_an_audit_that_hangs_holds_a_score_back_for_a_bounded_time(
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr("rlaif.judge.panel.AUDIT_SECONDS", 0.05)
+    monkeypatch.setattr("rlaif.judge.panel.panel.AUDIT_SECONDS", 0.05)
     panel, fakes = _panel()
     fakes["vision"].complete = hang  # type: ignore[method-assign]  # the one that hangs
     case = Case({"rooms": {}}, b"png", {"novelty": 0}, audit=True)

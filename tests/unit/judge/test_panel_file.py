@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.judges import JUDGES
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.panel_file import PanelFileError, as_json, read_panel
+from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.rubric.panel_file import PanelFileError, as_json, read_panel
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import build_bench, check_budgets, judge_urls, judges_of
 from rlaif.service.cli import StartupError

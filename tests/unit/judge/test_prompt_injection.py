@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, rubric_mean
-from rlaif.judge import prompts
-from rlaif.judge.evidence import summarise
-from rlaif.judge.judges import JUDGES
-from rlaif.judge.schema import answer_schema, read_answer
+from rlaif.judge.evidence.summary import summarise
+from rlaif.judge.panel import prompts
+from rlaif.judge.panel.schema import answer_schema, read_answer
+from rlaif.judge.rubric.judges import JUDGES
 from rlaif.mock_llm.answering import answer
 
 Make = Callable[..., Any]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlaif.judge import prompts
-from rlaif.judge.evidence import summarise
-from rlaif.judge.judges import INSUFFICIENT, JUDGES, Judge
+from rlaif.judge.evidence.summary import summarise
+from rlaif.judge.panel import prompts
+from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge
 
 Make = Callable[..., Any]
 STATE, PUZZLE, VISION = JUDGES

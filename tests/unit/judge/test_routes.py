@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.breaker import Breaker
-from rlaif.judge.pace import Pace
-from rlaif.judge.ports import (
+from rlaif.judge.routes.breaker import Breaker
+from rlaif.judge.routes.pace import Pace
+from rlaif.judge.routes.ports import (
     Answer,
     CallTimeoutError,
     CompletionRequest,
@@ -16,7 +16,7 @@ from rlaif.judge.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes import Deadlines, RetryPolicy, Route
+from rlaif.judge.routes.route import Deadlines, RetryPolicy, Route
 
 REQUEST = CompletionRequest("m", (), "s", {}, seed=0, temperature=0.0, max_tokens=10)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlaif.judge.judges import INSUFFICIENT, JUDGES
-from rlaif.judge.schema import InvalidAnswerError, answer_schema, read_answer
+from rlaif.judge.panel.schema import InvalidAnswerError, answer_schema, read_answer
+from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES
 
 STATE = JUDGES[0]
 GOOD: dict[str, Any] = {

@@ -3,11 +3,11 @@ from typing import Any
 from prometheus_client.parser import text_string_to_metric_families
 
 from rlaif.contracts.scores import CriterionScore
-from rlaif.judge.canaries import CanaryResult
 from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.trust.canaries import CanaryResult
 from rlaif.judge.views import standing_report
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.testing.scores import judge_call, score_record
+from rlaif.testing.data.scores import judge_call, score_record
 
 
 def _made() -> tuple[JudgeMetrics, ServiceMetrics]:

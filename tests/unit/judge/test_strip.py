@@ -4,8 +4,8 @@ from typing import Any
 
 from PIL import Image
 
-from rlaif.judge.evidence import places
-from rlaif.judge.strip import Frame, draw, frames
+from rlaif.judge.evidence.strip import Frame, draw, frames
+from rlaif.judge.evidence.summary import places
 
 Make = Callable[..., Any]
 RED = (255, 0, 0)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.contracts.scores import CriterionScore
-from rlaif.judge.votes import Ballot, NoVote, certain, settled, tally
+from rlaif.judge.rubric.votes import Ballot, NoVote, certain, settled, tally
 
 NOT_SEEN, INVALID, AWAY = NoVote.INSUFFICIENT, NoVote.INVALID, NoVote.REQUEST_FAILED
 SPLIT = NoVote.SPLIT

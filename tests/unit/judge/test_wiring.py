@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.judges import JUDGES
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.panel_file import as_json
-from rlaif.judge.ports import Answer, CompletionRequest, RefusedError
+from rlaif.judge.routes.ports import Answer, CompletionRequest, RefusedError
+from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.rubric.panel_file import as_json
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import Bench, build_bench
 from rlaif.service.cli import StartupError

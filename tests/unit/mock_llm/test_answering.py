@@ -6,7 +6,7 @@ import pytest
 
 from rlaif.mock_llm.answering import Completion, answer
 from rlaif.mock_llm.reading import UnreadablePromptError
-from rlaif.teachers.teachers import Teacher, TeacherKind
+from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 
 Chat = Callable[..., dict[str, Any]]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
-from rlaif.reward_model.labels import LabelledSegment
-from rlaif.testing.scored_segments import ScoredSegment, play
+from rlaif.reward_model.labels.labels import LabelledSegment
+from rlaif.testing.data.scored_segments import ScoredSegment, play
 
 MakeLabels = Callable[..., list[LabelledSegment]]
 

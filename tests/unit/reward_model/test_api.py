@@ -8,21 +8,21 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from rlaif.reward_model.adapters.label_log import LabelLog
-from rlaif.reward_model.adapters.registry import ModelRegistry
 from rlaif.reward_model.api import build_router
 from rlaif.reward_model.api_versions import build_versions_router
-from rlaif.reward_model.bradley_terry import FitSettings
+from rlaif.reward_model.champions.registry import ModelRegistry
+from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog
+from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.learning.bradley_terry import FitSettings
+from rlaif.reward_model.learning.split_halves import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import _now
-from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import Training, TrainingRules
-from rlaif.reward_model.watchdog import Watchdog
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.data.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
-from rlaif.testing.scored_segments import play, write_scored
 
 SEGMENTS = play(episodes=7, each=8, signal=True, distractors=2, wrong=0.0)
 

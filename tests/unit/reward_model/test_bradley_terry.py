@@ -7,17 +7,17 @@ import pytest
 import torch
 
 from rlaif.contracts.reward_models import RewardNetSpec
-from rlaif.reward_model.bradley_terry import (
+from rlaif.reward_model.labels.preferences import PairSettings, PairTable
+from rlaif.reward_model.learning.bradley_terry import (
     FitSettings,
     fit,
     freeze_constants,
     row_weights,
     segment_rows,
 )
-from rlaif.reward_model.preferences import PairSettings, PairTable
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
-from rlaif.testing.scored_segments import PROGRESS_DIM
+from rlaif.testing.data.scored_segments import PROGRESS_DIM
 
 SPEC = RewardNetSpec(layout_version="layout-1", activation="tanh")
 

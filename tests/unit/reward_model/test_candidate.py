@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from rlaif.reward_model import sides
-from rlaif.reward_model.bradley_terry import FitSettings
-from rlaif.reward_model.candidate import train_candidate
-from rlaif.reward_model.gate import GateSettings
-from rlaif.reward_model.sides import CandidateSettings
+from rlaif.reward_model.learning import split_halves as sides
+from rlaif.reward_model.learning.bradley_terry import FitSettings
+from rlaif.reward_model.learning.candidate import train_candidate
+from rlaif.reward_model.learning.gate import GateSettings
+from rlaif.reward_model.learning.split_halves import CandidateSettings
 from rlaif.reward_net.potential import PotentialFunction
-from rlaif.testing.scored_segments import DIALOG_DIM, PROGRESS_DIM
+from rlaif.testing.data.scored_segments import DIALOG_DIM, PROGRESS_DIM
 
 # A third of the usual passes: the same lessons, sooner.
 SETTINGS = CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.reward_model.duplicates import merge_duplicates, simhashes
+from rlaif.reward_model.labels.duplicates import merge_duplicates, simhashes
 
 
 def copy_of(item, name, **changes):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rlaif.reward_model.evaluation import highest_gain, measure, segment_statistics
-from rlaif.reward_model.preferences import Preference
+from rlaif.reward_model.labels.preferences import Preference
+from rlaif.reward_model.learning.evaluation import highest_gain, measure, segment_statistics
 
 
 def preference(a: int, b: int, margin: float, *, decided: bool = True) -> Preference:

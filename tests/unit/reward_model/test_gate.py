@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rlaif.contracts.reward_models import GateMetrics, RewardNetSpec
-from rlaif.reward_model.gate import (
+from rlaif.reward_model.learning.gate import (
     GateSettings,
     faults_of_network,
     faults_of_potential,

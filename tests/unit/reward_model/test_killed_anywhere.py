@@ -8,20 +8,20 @@ import pytest
 from rlaif.contracts.events import RewardModelPublished
 from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model import training as module
-from rlaif.reward_model.adapters.label_log import LabelLog
-from rlaif.reward_model.adapters.registry import ModelRegistry
-from rlaif.reward_model.bradley_terry import FitSettings
-from rlaif.reward_model.candidate import train_candidate
+from rlaif.reward_model.champions.registry import ModelRegistry
+from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.learning.bradley_terry import FitSettings
+from rlaif.reward_model.learning.candidate import train_candidate
+from rlaif.reward_model.learning.split_halves import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import Training, TrainingRules
 from rlaif.reward_net import artifact
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
+from rlaif.testing.data.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
-from rlaif.testing.scored_segments import play, write_scored
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SETTINGS = CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2))

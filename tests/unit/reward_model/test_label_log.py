@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.comparisons import ComparisonRecord
-from rlaif.reward_model.adapters.label_log import LabelLog
-from rlaif.reward_model.export import json_lines, parquet
-from rlaif.reward_model.labels import label_digest
+from rlaif.reward_model.labels.export import json_lines, parquet
+from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.labels.labels import label_digest
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectInfo, ObjectStore, StoreUnavailableError
-from rlaif.testing.scored_segments import ScoredSegment, play, write_scored
+from rlaif.testing.data.scored_segments import ScoredSegment, play, write_scored
 
 SEGMENTS = play(episodes=2, each=4, signal=True)
 

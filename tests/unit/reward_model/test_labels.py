@@ -8,8 +8,8 @@ import pytest
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
 from rlaif.contracts.segments import SegmentManifest
-from rlaif.reward_model import labels as module
-from rlaif.reward_model.labels import (
+from rlaif.reward_model.labels import labels as module
+from rlaif.reward_model.labels.labels import (
     LabelError,
     decode_observations,
     label_digest,
@@ -17,7 +17,7 @@ from rlaif.reward_model.labels import (
 )
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
-from rlaif.testing.scored_segments import npy_bytes, play, write_scored
+from rlaif.testing.data.scored_segments import npy_bytes, play, write_scored
 
 SEGMENT = play(episodes=1, each=1, signal=True)[0]
 

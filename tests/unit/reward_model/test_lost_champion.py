@@ -9,17 +9,17 @@ import torch
 
 from rlaif.contracts.events import RewardModelPublished
 from rlaif.contracts.reward_models import Champion, GateMetrics, RewardNetSpec
-from rlaif.reward_model.adapters.label_log import LabelLog
-from rlaif.reward_model.adapters.registry import CorruptChampionError, Live, ModelRegistry
-from rlaif.reward_model.candidate import Candidate
+from rlaif.reward_model.champions.registry import CorruptChampionError, Live, ModelRegistry
+from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.learning.candidate import Candidate
+from rlaif.reward_model.learning.split_halves import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import Training, TrainingRules
 from rlaif.reward_net.network import RewardNet
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
-from rlaif.testing.junk import JUNK, spoiled
+from rlaif.testing.data.junk import JUNK, spoiled
 from rlaif.testing.publisher import RecordingPublisher
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.reward_model.preferences import (
+from rlaif.reward_model.labels.preferences import (
     PairSettings,
     PairTable,
     by_degree,

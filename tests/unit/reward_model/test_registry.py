@@ -12,13 +12,13 @@ import torch
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.reward_models import GateMetrics, RewardModelManifest, RewardNetSpec
-from rlaif.reward_model.adapters.registry import (
+from rlaif.reward_model.champions.registry import (
     CorruptRegistryError,
     Live,
     ModelRegistry,
     UnknownVersionError,
 )
-from rlaif.reward_model.candidate import Candidate
+from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet

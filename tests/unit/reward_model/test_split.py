@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rlaif.reward_model.split import position, split_episodes
+from rlaif.reward_model.labels.split import position, split_episodes
 
 EPISODES = st.sets(st.integers(0, 10_000).map(lambda n: f"episode-{n}"), min_size=1, max_size=40)
 

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.telemetry import Missing, RewardModelStatus
-from rlaif.reward_model.adapters.label_log import LabelLog
-from rlaif.reward_model.adapters.registry import ModelRegistry
-from rlaif.reward_model.bradley_terry import FitSettings
+from rlaif.reward_model.champions.registry import ModelRegistry
+from rlaif.reward_model.champions.reward_hacking_monitor import Alarm
+from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.learning.bradley_terry import FitSettings
+from rlaif.reward_model.learning.split_halves import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.telling import StatusTeller, status_of
 from rlaif.reward_model.training import Training, TrainingRules
-from rlaif.reward_model.watchdog import Alarm
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.data.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
-from rlaif.testing.scored_segments import play, write_scored
 from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

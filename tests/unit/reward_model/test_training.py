@@ -12,20 +12,20 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import RewardModelPublished, RewardModelRejected
 from rlaif.contracts.telemetry import TrainingProgress
-from rlaif.reward_model.adapters.label_log import LabelLog
-from rlaif.reward_model.adapters.registry import ModelRegistry
-from rlaif.reward_model.bradley_terry import FitSettings
+from rlaif.reward_model.champions.registry import ModelRegistry
+from rlaif.reward_model.champions.reward_hacking_monitor import Alarm, Watchdog, WatchdogSettings
 from rlaif.reward_model.consumers import ProgressListener, ScoreListener
+from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.learning.bradley_terry import FitSettings
+from rlaif.reward_model.learning.split_halves import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
-from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import Need, Training, TrainingRules
-from rlaif.reward_model.watchdog import Alarm, Watchdog, WatchdogSettings
 from rlaif.reward_model.wiring import candidate_settings, training_rules, watchdog_settings
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.testing.data.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
-from rlaif.testing.scored_segments import play, write_scored
 from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.telemetry import TrainingProgress
-from rlaif.reward_model.watchdog import Watchdog, WatchdogSettings
+from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog, WatchdogSettings
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SETTINGS = WatchdogSettings(iterations=20, episodes=5)

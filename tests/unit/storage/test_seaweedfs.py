@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rlaif.servers.seaweedfs import SeaweedFS, SeaweedPorts, find_weed
 from rlaif.storage.ports import StorageError, StoreUnavailableError
-from rlaif.storage.seaweedfs import SeaweedFS, SeaweedPorts, find_weed
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.contracts.scores import CRITERIA, RUBRIC_WEIGHTS
-from rlaif.teachers.teachers import Teacher, TeacherKind
-from rlaif.teachers.truth import Truth, truth_of
+from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
+from rlaif.mock_llm.teachers.truth import Truth, truth_of
 
 VALUES = st.fixed_dictionaries({name: st.floats(0, 1) for name in CRITERIA})
 TRUTHS = st.builds(Truth, st.text(max_size=8), VALUES, VALUES)

@@ -7,13 +7,13 @@ from typing import Literal
 import pytest
 
 from rlaif.contracts.captures import Capture, EmulatorIdentity, GameIdentity
-from rlaif.game.actions import Action
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.memory_map import SAVEFILE_STRING, address
-from rlaif.trainer.env.facts import read_facts
-from rlaif.trainer.rewards.facts import GameFacts
-from rlaif.trainer.rewards.game import PARTS, EpisodeRewards, preset, total
-from rlaif.trainer.runs.spool import SpooledCapture
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
+from rlaif.trainer.play.facts import read_facts
+from rlaif.trainer.rewards.game.facts import GameFacts
+from rlaif.trainer.rewards.game.ledger import PARTS, EpisodeRewards, preset, total
+from rlaif.trainer.run_folder.spool import SpooledCapture
 
 SHA = "ab" * 32
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlaif.contracts.observation import OBSERVATION_SIZE, slot_index
-from rlaif.trainer.rewards.additive import AdditiveRewards, AdditiveRules, lower_bound
-from rlaif.trainer.rewards.observed_places import places_of
-from rlaif.trainer.rewards.shaping import Transitions
+from rlaif.trainer.rewards.learned.additive import AdditiveRewards, AdditiveRules, lower_bound
+from rlaif.trainer.rewards.learned.observed_places import places_of
+from rlaif.trainer.rewards.learned.shaping import Transitions
 
 RULES = AdditiveRules(threshold=0.5, clip=2.0, power=3.0, caution=1.0, cap=10.0)
 SCALE_X = 240

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
-from rlaif.game.capture import pack_keyframe
-from rlaif.trainer.exploration.archive import StateArchive
-from rlaif.trainer.exploration.choice import CellCounts, choose
-from rlaif.trainer.exploration.states import (
+from rlaif.game.captures.capture import pack_keyframe
+from rlaif.trainer.play.exploration.archive import StateArchive
+from rlaif.trainer.play.exploration.choice import CellCounts, choose
+from rlaif.trainer.play.exploration.states import (
     ArchivedStateError,
     ArchiveError,
     ArchiveIdentity,

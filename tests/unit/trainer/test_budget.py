@@ -1,6 +1,7 @@
 """The capture budget follows the judges, not the emulator."""
 
-from rlaif.trainer.budget import CaptureBudget, share
+from rlaif.trainer.learner.sampler import share
+from rlaif.trainer.service.capture_budget import CaptureBudget
 
 
 def test_tokens_arrive_by_the_minute():

@@ -11,10 +11,10 @@ from rlaif.contracts.reward_models import Champion
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import StorageError
-from rlaif.testing.junk import JUNK, spoiled
+from rlaif.testing.data.junk import JUNK, spoiled
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.champion import ChampionWatcher
-from rlaif.trainer.runs.protocol import LoadRewardModel, RewardModelRefused
+from rlaif.trainer.run_folder.protocol import LoadRewardModel, RewardModelRefused
+from rlaif.trainer.service.champion import ChampionWatcher
 
 MODEL = b"a model"
 
@@ -142,7 +142,7 @@ async def test_a_disk_that_takes_no_model_is_said_and_tried_again(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("rlaif.trainer.champion._DISK_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr("rlaif.trainer.service.champion._DISK_PAUSE_SECONDS", 0.05)
     publish(store, 3)
     (tmp_path / "models").write_bytes(b"a file where the folder should be")
     task = asyncio.create_task(watcher.run())

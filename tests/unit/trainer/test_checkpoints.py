@@ -9,9 +9,10 @@ import pytest
 
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import StoreUnavailableError
-from rlaif.trainer.runs import checkpoint_store, checkpoints
-from rlaif.trainer.runs.checkpoints import CheckpointError
-from rlaif.trainer.runs.record import RunRecord, begin_attempt, record_path
+from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder.checkpoints import CheckpointError
+from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, record_path
+from rlaif.trainer.service.runs import checkpoint_store
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

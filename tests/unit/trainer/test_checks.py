@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from rlaif.contracts.reward_models import RewardNetSpec
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
-from rlaif.trainer.runs import checkpoints
-from rlaif.trainer.runs.checks import WrongSettingsError, by_field, check, fits, with_overrides
+from rlaif.trainer.checks import WrongSettingsError, by_field, check, fits, with_overrides
+from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.settings import TrainerSettings
 
 

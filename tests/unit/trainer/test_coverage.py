@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.exploration.coverage import (
+from rlaif.trainer.play.exploration.coverage import (
     CoverageFileError,
     CoverageMap,
     RunCoverage,
     load_directory,
 )
-from rlaif.trainer.rewards import places
+from rlaif.trainer.rewards.game import places
 
 HERE = places.square_index(0, 0x65, 80, 64)
 THERE = places.square_index(5, 0x10, 17, 160)

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
-from rlaif.trainer.rewards.curiosity import Curiosity, CuriosityRules
-from rlaif.trainer.rewards.moments import RunningMoments
-from rlaif.trainer.rewards.shaping import Transitions
+from rlaif.trainer.rewards.learned.curiosity import Curiosity, CuriosityRules
+from rlaif.trainer.rewards.learned.moments import RunningMoments
+from rlaif.trainer.rewards.learned.shaping import Transitions
 
 WIDTH = 12
 

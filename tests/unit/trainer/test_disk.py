@@ -15,15 +15,15 @@ import pytest
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
 from rlaif.testing.waiting import eventually
-from rlaif.trainer import disk
-from rlaif.trainer.app import create_app
-from rlaif.trainer.runs import supervisor as supervising
-from rlaif.trainer.runs.keeping import RunKeeper
-from rlaif.trainer.runs.manager import RunManager
-from rlaif.trainer.runs.protocol import CheckpointNotSaved, CheckpointSaved, Failed
-from rlaif.trainer.runs.record import RunRecord, record_path
-from rlaif.trainer.runs.state import RunState
-from rlaif.trainer.runs.supervisor import RunSupervisor
+from rlaif.trainer.run_folder import disk
+from rlaif.trainer.run_folder.protocol import CheckpointNotSaved, CheckpointSaved, Failed
+from rlaif.trainer.run_folder.record import RunRecord, record_path
+from rlaif.trainer.service.app import create_app
+from rlaif.trainer.service.runs import supervisor as supervising
+from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.state import RunState
+from rlaif.trainer.service.runs.store_mirror import RunKeeper
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")

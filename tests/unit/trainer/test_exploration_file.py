@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.trainer.runs import exploration_file
-from rlaif.trainer.runs.exploration_file import ExplorationFileError
+from rlaif.trainer.run_folder import exploration_file
+from rlaif.trainer.run_folder.exploration_file import ExplorationFileError
 
 
 def tar_of(*members: tarfile.TarInfo, content: bytes = b"abc") -> bytes:

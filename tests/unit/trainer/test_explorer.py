@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
-from rlaif.game.actions import Action
-from rlaif.game.capture import pack_keyframe
-from rlaif.game.milestones import Milestone, Story, treasure
-from rlaif.trainer.env.start import Start, StartSet
-from rlaif.trainer.env.watching import EpisodeWatcher
-from rlaif.trainer.exploration.explorer import ExploreConfig, Explorer
-from rlaif.trainer.exploration.states import ArchiveIdentity
-from rlaif.trainer.exploration.swarm import Swarm
+from rlaif.game.captures.capture import pack_keyframe
+from rlaif.game.machine.actions import Action
+from rlaif.game.stories.milestones import Milestone, Story, treasure
+from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
+from rlaif.trainer.play.exploration.states import ArchiveIdentity
+from rlaif.trainer.play.exploration.swarm import Swarm
+from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.start import Start, StartSet
 
 STORY = Story([Milestone("sword", "Sword", treasure(5)), Milestone("gate", "Gate", treasure(6))])
 IDENTITY = ArchiveIdentity(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rlaif.trainer.env.eyes import FRAMES, HEIGHT, WIDTH, Eyes, Pictures, grey
+from rlaif.trainer.play.followers.frame_stack import FRAMES, HEIGHT, WIDTH, Eyes, Pictures, grey
 
 STEPS, ENVS = 9, 2
 

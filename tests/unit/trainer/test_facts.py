@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from rlaif.game.blocks import RamBlocks
-from rlaif.trainer.env.facts import read_facts
-from rlaif.trainer.rewards import places
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.trainer.play.facts import read_facts
+from rlaif.trainer.rewards.game import places
 
 
 def test_progress_that_did_not_change_is_the_same_object(scripted_game: Callable[..., Any]):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.encoder_memo import Encoder
-from rlaif.game.memory_map import address
-from rlaif.trainer.env.facts import read_facts
-from rlaif.trainer.env.waiting import plays_alone
+from rlaif.game.encoder.cached import Encoder
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address
+from rlaif.trainer.play.facts import read_facts
+from rlaif.trainer.play.waiting import plays_alone
 
 SIZE = 0x2000
 

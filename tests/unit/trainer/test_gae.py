@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlaif.trainer.rl.gae import advantages, standardized
+from rlaif.trainer.learner.gae import advantages, standardized
 
 
 def column(*values: float) -> np.ndarray:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.game.actions import Action
-from rlaif.trainer.rewards import terms
-from rlaif.trainer.rewards.facts import GameFacts, Progress
-from rlaif.trainer.rewards.game import (
+from rlaif.game.machine.actions import Action
+from rlaif.trainer.rewards.game import terms
+from rlaif.trainer.rewards.game.facts import GameFacts, Progress
+from rlaif.trainer.rewards.game.ledger import (
     PARTS,
     EpisodeRewards,
     RewardWeights,

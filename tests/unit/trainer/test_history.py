@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.live import LiveView
-from rlaif.trainer.runs.history import MOST_LOADS, MOST_POINTS, Curve, HistoryLog
-from rlaif.trainer.runs.protocol import (
+from rlaif.trainer.run_folder.protocol import (
     IterationDone,
     RewardModelLoaded,
     RewardModelRefused,
     Started,
 )
+from rlaif.trainer.service.live import LiveView
+from rlaif.trainer.service.runs.history import MOST_LOADS, MOST_POINTS, Curve, HistoryLog
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

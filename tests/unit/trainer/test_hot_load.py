@@ -14,16 +14,16 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.rl.hot_load import read_reward_model
-from rlaif.trainer.runs.manager import RunManager
-from rlaif.trainer.runs.protocol import (
+from rlaif.trainer.learner.hot_load import read_reward_model
+from rlaif.trainer.run_folder.protocol import (
     MESSAGES,
     IterationDone,
     PartFigures,
     RewardModelLoaded,
     RewardModelRefused,
 )
-from rlaif.trainer.runs.state import RunState
+from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
 
 SPEC = RewardNetSpec(layout_version=LAYOUT_VERSION, hidden=(8,), scale=2.0, spread=0.5)

@@ -5,9 +5,9 @@ import pytest
 import torch
 from ray.rllib.core.columns import Columns
 
-from rlaif.trainer.env.fragment import Fragment
-from rlaif.trainer.rewards.shaping import Transitions
-from rlaif.trainer.rl.imitation import MAX_AGE, TopSegments, imitation_loss, weights_of
+from rlaif.trainer.learner.options.imitation import MAX_AGE, TopSegments, imitation_loss, weights_of
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.rewards.learned.shaping import Transitions
 
 STEPS, ENVS = 12, 2
 

@@ -12,11 +12,12 @@ import pytest
 
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
-from rlaif.trainer.app import create_app
-from rlaif.trainer.runs import checkpoint_store, checkpoints, epochs
-from rlaif.trainer.runs.keeping import RunKeeper
-from rlaif.trainer.runs.record import RunRecord, begin_attempt, record_path
-from rlaif.trainer.runs.state import RunState
+from rlaif.trainer.run_folder import checkpoints, epochs
+from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, record_path
+from rlaif.trainer.service.app import create_app
+from rlaif.trainer.service.runs import checkpoint_store
+from rlaif.trainer.service.runs.state import RunState
+from rlaif.trainer.service.runs.store_mirror import RunKeeper
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

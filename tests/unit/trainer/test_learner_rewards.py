@@ -13,11 +13,11 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
-from rlaif.trainer.env.fragment import Fragment
-from rlaif.trainer.rewards.additive import AdditiveRules
-from rlaif.trainer.rewards.shaping import Transitions
-from rlaif.trainer.rl.hot_load import check_reward_model
-from rlaif.trainer.rl.learner_rewards import LearnerRewards, RewardRules
+from rlaif.trainer.learner.hot_load import check_reward_model
+from rlaif.trainer.learner.learner_rewards import LearnerRewards, RewardRules
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.rewards.learned.additive import AdditiveRules
+from rlaif.trainer.rewards.learned.shaping import Transitions
 
 STEPS, ENVS = 24, 2
 # Networks that nobody has trained answer below 0: the additive mode pays for more than -5 here.

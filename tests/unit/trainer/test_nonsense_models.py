@@ -19,16 +19,16 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.env.fragment import Fragment
-from rlaif.trainer.rewards.reward_models import RewardModel
-from rlaif.trainer.rewards.shaping import Transitions
-from rlaif.trainer.rl.batch import finite
-from rlaif.trainer.rl.gae import standardized
-from rlaif.trainer.rl.hot_load import check_reward_model
-from rlaif.trainer.rl.learner_rewards import LearnerRewards, RewardRules
-from rlaif.trainer.runs.manager import RunManager
-from rlaif.trainer.runs.protocol import MESSAGES, RewardModelLoaded, RewardModelRefused
-from rlaif.trainer.runs.state import RunState
+from rlaif.trainer.learner.batch import finite
+from rlaif.trainer.learner.gae import standardized
+from rlaif.trainer.learner.hot_load import check_reward_model
+from rlaif.trainer.learner.learner_rewards import LearnerRewards, RewardRules
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.rewards.learned.reward_models import RewardModel
+from rlaif.trainer.rewards.learned.shaping import Transitions
+from rlaif.trainer.run_folder.protocol import MESSAGES, RewardModelLoaded, RewardModelRefused
+from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
 
 FLAGS = slice(40, 60)

@@ -16,16 +16,16 @@ import torch
 
 from rlaif.contracts.observation import LAYOUT_VERSION
 from rlaif.contracts.reward_models import RewardNetSpec
-from rlaif.game import rooms
-from rlaif.game.actions import Action
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.encoder import encode
-from rlaif.game.state import decode
+from rlaif.game.encoder.reference import encode
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory import rooms
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.state import decode
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
-from rlaif.trainer.exploration.states import Cell
-from rlaif.trainer.rewards.places import room_index
-from rlaif.trainer.rewards.shaping import PotentialShaper, Transitions
+from rlaif.trainer.play.exploration.states import Cell
+from rlaif.trainer.rewards.game.places import room_index
+from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 
 PRESETS = pytest.mark.parametrize("weights", ["seed", "default"])
 

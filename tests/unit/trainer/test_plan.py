@@ -1,6 +1,6 @@
 """When a run saves, evaluates and ends."""
 
-from rlaif.trainer.runs.plan import Plan
+from rlaif.trainer.run_folder.plan import Plan
 from rlaif.trainer.settings import Mode
 
 

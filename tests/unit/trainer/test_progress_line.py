@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from rlaif.trainer.progress_line import duration, progress_line, summary
-from rlaif.trainer.runs.protocol import IterationDone
-from rlaif.trainer.runs.state import RunState
+from rlaif.trainer.run_folder.protocol import IterationDone
+from rlaif.trainer.service.progress_line import duration, progress_line, summary
+from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
 
 DONE = IterationDone(

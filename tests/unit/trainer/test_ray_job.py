@@ -9,9 +9,9 @@ from typing import Any
 
 from ray.job_submission import JobStatus
 
-from rlaif.trainer.rl.ray_job import environment, relay, submit
-from rlaif.trainer.runs.protocol import Finished, Started
-from rlaif.trainer.runs.record import RunRecord
+from rlaif.trainer.learner.ray_job import environment, relay, submit
+from rlaif.trainer.run_folder.protocol import Finished, Started
+from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
 
 RECORD = RunRecord(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.game.actions import Action
+from rlaif.game.machine.actions import Action
 
 ROUNDS = 50
 PAID_BY_DESIGN = {"seed": {"move"}, "default": set[str]()}

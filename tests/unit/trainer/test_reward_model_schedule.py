@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.rewards.reward_models import ModelSchedule, RewardModel
-from rlaif.trainer.rewards.shaping import PotentialShaper, Transitions
+from rlaif.trainer.rewards.learned.reward_models import ModelSchedule, RewardModel
+from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 
 GAMMA = 0.999
 

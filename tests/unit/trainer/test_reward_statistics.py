@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.rewards.statistics import part_statistics
-from rlaif.trainer.rl.gae import advantages
+from rlaif.trainer.learner.gae import advantages
+from rlaif.trainer.rewards.learned.statistics import part_statistics
 
 
 def grid(*values: float) -> np.ndarray:

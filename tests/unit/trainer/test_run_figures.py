@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from rlaif.trainer.env.fragment import EpisodeSummary, Fragment
-from rlaif.trainer.rewards.shaping import Transitions
-from rlaif.trainer.rl.learner_rewards import GAME, SHAPING, LearnedRewards
-from rlaif.trainer.rl.progress import RunFigures
+from rlaif.trainer.learner.learner_rewards import GAME, SHAPING, LearnedRewards
+from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
+from rlaif.trainer.rewards.learned.shaping import Transitions
 
 STEPS = 4
 

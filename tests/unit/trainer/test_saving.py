@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from rlaif.trainer.rl import process
-from rlaif.trainer.rl.process import Training
-from rlaif.trainer.runs.protocol import MESSAGES, CheckpointNotSaved, Command, Stop
-from rlaif.trainer.runs.record import RunRecord
+from rlaif.trainer.learner import process
+from rlaif.trainer.learner.process import Training
+from rlaif.trainer.run_folder.protocol import MESSAGES, CheckpointNotSaved, Command, Stop
+from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from rlaif.trainer.env.selection import News, SegmentSelector, SelectionRules
+from rlaif.trainer.play.capturing.selection import News, SegmentSelector, SelectionRules
 
 NOTHING = News()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.runs import session
+from rlaif.trainer.run_folder import session
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
 
@@ -37,7 +37,7 @@ def test_all_of_a_session_ends_whatever_group_it_is_in():
 
 
 async def test_the_guard_ends_a_session_whose_leader_was_killed():
-    guarded = f"from rlaif.trainer.runs import session; kept = session.guard(); exec({FAMILY!r})"
+    guarded = f"from rlaif.trainer.run_folder import session; kept = session.guard(); exec({FAMILY!r})"
     leader = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", guarded), stdout=asyncio.subprocess.PIPE, start_new_session=True
     )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.rewards.shaping import PotentialShaper, Transitions
+from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 
 GAMMA, WEIGHT = 0.999, 0.7
 WIDTH = 6

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.trainer.runs.spool import Spool, SpooledCapture
+from rlaif.trainer.run_folder.spool import Spool, SpooledCapture
 
 SpooledFactory = Callable[[str], SpooledCapture]
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rlaif.trainer.env.start import Start, StartSet
+from rlaif.trainer.play.start import Start, StartSet
 
 
 def starts(count):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlaif.trainer.runs import tree_file
+from rlaif.trainer.run_folder import npz_tree as tree_file
 
 
 def test_a_tree_comes_back_as_it_was(tmp_path: Path):

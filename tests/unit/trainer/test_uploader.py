@@ -12,8 +12,8 @@ from rlaif.contracts.events import SegmentCaptured
 from rlaif.storage.file import FileStore
 from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.runs.spool import Spool, SpooledCapture
-from rlaif.trainer.uploader import CaptureUploader
+from rlaif.trainer.run_folder.spool import Spool, SpooledCapture
+from rlaif.trainer.service.uploader import CaptureUploader
 
 SpooledFactory = Callable[[str], SpooledCapture]
 

@@ -1,8 +1,8 @@
 import pytest
 
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.memory_map import address
-from rlaif.trainer.env.waiting import plays_alone, wait_for_player
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address
+from rlaif.trainer.play.waiting import plays_alone, wait_for_player
 
 
 def wram_of(**changes):

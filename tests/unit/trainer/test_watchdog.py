@@ -1,6 +1,6 @@
 import pytest
 
-from rlaif.trainer.env.watchdog import FROZEN_FRAMES, SCREEN_OFF_FRAMES, Watchdog
+from rlaif.trainer.play.stall_detector import FROZEN_FRAMES, SCREEN_OFF_FRAMES, Watchdog
 
 
 class Machine:

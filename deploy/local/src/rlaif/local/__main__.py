@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.game.cartridges import CartridgeError, load_cartridge
+from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.local.child import ChildFailedError
 from rlaif.local.display import Display
 from rlaif.local.places import DataDirectory, DataDirectoryBusyError
@@ -82,7 +82,7 @@ def _check_game(rom: Path | None, display: Display) -> None:
         return
     display.note("starting the game once, to see whether training can begin")
     # Only here: who gave a wrong file need not wait for what the trainer imports.
-    from rlaif.trainer.runs.checks import WrongSettingsError, check_start
+    from rlaif.trainer.checks import WrongSettingsError, check_start
     from rlaif.trainer.settings import TrainerSettings
 
     try:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
-from rlaif.storage.seaweedfs import port_is_free
+from rlaif.servers.seaweedfs import port_is_free
 
 HOST = "127.0.0.1"
 

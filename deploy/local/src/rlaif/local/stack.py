@@ -9,11 +9,11 @@ from pathlib import Path
 
 import httpx
 
-from rlaif.bus.nats_server import NatsServerRecipe, find_nats_server
 from rlaif.local.child import ChildSpec
 from rlaif.local.places import HOST, DataDirectory, Secrets, free_port
+from rlaif.servers.nats_server import NatsServerRecipe, find_nats_server
+from rlaif.servers.seaweedfs import SeaweedFS, SeaweedPorts, find_weed
 from rlaif.storage.ports import StoreUnavailableError
-from rlaif.storage.seaweedfs import SeaweedFS, SeaweedPorts, find_weed
 
 SERVICES = ("hud", "exporter", "judge", "reward-model", "trainer")
 """In the order of their start: first what people look at, last what uses the most CPU."""

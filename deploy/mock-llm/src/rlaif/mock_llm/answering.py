@@ -14,8 +14,8 @@ from typing import Any
 from rlaif.mock_llm.comparing import BETTER, compare
 from rlaif.mock_llm.reading import INSUFFICIENT, Evidence, criteria_of, evidence_of, injected
 from rlaif.mock_llm.rules import RULES
+from rlaif.mock_llm.teachers.teachers import Teacher
 from rlaif.mock_llm.teaching import taught_comparison, taught_opinions
-from rlaif.teachers.teachers import Teacher
 
 _CHARACTERS_PER_TOKEN = 4
 _PICTURE_TOKENS = 256

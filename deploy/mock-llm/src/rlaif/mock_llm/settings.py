@@ -4,8 +4,8 @@ from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.mock_llm.faults import parse_plan
+from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 from rlaif.service.settings import ServiceSettings
-from rlaif.teachers.teachers import Teacher, TeacherKind
 
 
 class MockLlmSettings(ServiceSettings):

@@ -9,8 +9,8 @@ import hashlib
 from rlaif.mock_llm.comparing import BETTER, WEIGHTS
 from rlaif.mock_llm.reading import INSUFFICIENT, Evidence
 from rlaif.mock_llm.rules import RULES
-from rlaif.teachers.teachers import Teacher
-from rlaif.teachers.truth import Truth
+from rlaif.mock_llm.teachers.teachers import Teacher
+from rlaif.mock_llm.teachers.truth import Truth
 
 _HIGHEST_LEVEL = 2
 

@@ -32,8 +32,8 @@ class Capture(Contract):
     """A keyframe and the actions since it.
 
     `prefix_actions` lead from the keyframe to the first frame of the segment, `actions` play the
-    segment. Both are strings with one digit (0-7, `rlaif.game.actions`) a decision step. Steps are
-    `frame_skip` frames long; a step after which the game was left alone has a wait as well.
+    segment. Both are strings with one digit (0-7, `rlaif.game.machine.actions`) a decision step.
+    Steps are `frame_skip` frames long; a step after which the game was left alone has a wait too.
     """
 
     schema_version: Literal[1] = 1

@@ -45,7 +45,7 @@ class SegmentManifest(Contract):
 class StateRecord(Contract):
     """One line of states.jsonl: the game after one decision step.
 
-    `state` is the compact description that `rlaif.game.describe` makes: what a judge may know.
+    `state` is the compact description that `rlaif.game.description` makes: what a judge may know.
     It holds no reward and nothing of the policy.
     """
 

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from rlaif.game import inspect_command
+from rlaif.game.inspection import command as inspect_command
 from rlaif.game.play import command as play_command
 from rlaif.game.replay_check import command as replay_check_command
 

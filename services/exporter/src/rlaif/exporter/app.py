@@ -13,7 +13,7 @@ from rlaif.exporter.consumers import ExportRules
 from rlaif.exporter.metrics import ExporterMetrics
 from rlaif.exporter.runtime import Runtime
 from rlaif.exporter.settings import ExporterSettings
-from rlaif.game.cartridges import CartridgeError, load_cartridge
+from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.service.app import build_app
 from rlaif.service.cli import StartupError
 from rlaif.service.health import Readiness

@@ -10,7 +10,7 @@ from rlaif.contracts.events import SegmentCaptured, SegmentExported
 from rlaif.contracts.observation import LAYOUT_VERSION
 from rlaif.contracts.segments import SegmentManifest, StoredFile
 from rlaif.exporter.replaying import SegmentFiles
-from rlaif.game.replay import segment_frames
+from rlaif.game.captures.replay import segment_frames
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
 

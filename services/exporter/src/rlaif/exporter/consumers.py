@@ -38,7 +38,7 @@ from rlaif.exporter.loading import (
 )
 from rlaif.exporter.metrics import ExporterMetrics
 from rlaif.exporter.replaying import SegmentFiles
-from rlaif.game.replay import replay_frames
+from rlaif.game.captures.replay import replay_frames
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StorageError
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from rlaif.contracts.captures import Capture
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.game.capture import LARGEST_STATE_BYTES
+from rlaif.game.captures.capture import LARGEST_STATE_BYTES
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
 

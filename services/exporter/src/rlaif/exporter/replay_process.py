@@ -27,9 +27,9 @@ from rlaif.contracts.captures import Capture
 from rlaif.exporter.adapters.emulators import EmulatorPool
 from rlaif.exporter.adapters.messages import LENGTH, Message, body_length, decode, encode
 from rlaif.exporter.replaying import SegmentFiles, replay_segment
-from rlaif.game.capture import KeyframeError
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
+from rlaif.game.captures.capture import KeyframeError
+from rlaif.game.captures.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
+from rlaif.game.machine.emulator import PyBoyEmulator
 
 REASONS: dict[type[Exception], str] = {
     ReplayMismatchError: "ram_hash_mismatch",

@@ -10,14 +10,14 @@ import numpy as np
 from rlaif.contracts.captures import Capture
 from rlaif.contracts.observation import OBSERVATION_SIZE
 from rlaif.contracts.segments import StateRecord
-from rlaif.game.actions import ACTION_NAMES
-from rlaif.game.blocks import read_blocks
-from rlaif.game.describe import describe
-from rlaif.game.emulator import Emulator
-from rlaif.game.encoder import encode_into
-from rlaif.game.pictures import png
-from rlaif.game.replay import frames_after_steps, replay, replay_frames
-from rlaif.game.state import decode
+from rlaif.game.captures.replay import frames_after_steps, replay, replay_frames
+from rlaif.game.description.describe import describe
+from rlaif.game.encoder.reference import encode_into
+from rlaif.game.machine.actions import ACTION_NAMES
+from rlaif.game.machine.emulator import Emulator
+from rlaif.game.machine.pictures import png
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.state import decode
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from rlaif.contracts.ids import ID_PATTERN
-from rlaif.hud.projections import HudState
-from rlaif.hud.score_detail import score_detail
+from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.read_model.score_detail import score_detail
+from rlaif.hud.read_model.views import EventsPage, PictureLink, SegmentDetail, SegmentRow, Snapshot
 from rlaif.hud.segment_objects import (
     UnreadableObjectError,
     picture_names,
     read_picture,
     read_segment,
 )
-from rlaif.hud.views import EventsPage, PictureLink, SegmentDetail, SegmentRow, Snapshot
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, not_found, store_unavailable
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError

@@ -13,12 +13,12 @@ from fastapi.middleware.gzip import GZipMiddleware
 from rlaif.bus.connection import connect_ready
 from rlaif.hud.api import api_router
 from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.consumers import LiveBus, read_scores
-from rlaif.hud.hub import Hub
 from rlaif.hud.live import live_router
 from rlaif.hud.metrics import HudMetrics
 from rlaif.hud.page import mount_files, page_router
-from rlaif.hud.projections import HudState
+from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.settings import HudSettings
 from rlaif.hud.supervision import BusLink, StoreWatch
 from rlaif.service.app import build_app

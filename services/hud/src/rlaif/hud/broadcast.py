@@ -22,9 +22,9 @@ from rlaif.contracts.telemetry import (
     Telemetry,
     TrainingProgress,
 )
-from rlaif.hud.hub import Hub
-from rlaif.hud.projections import Changed, HudState
-from rlaif.hud.segment_table import UnreadScore
+from rlaif.hud.browsers.hub import Hub
+from rlaif.hud.read_model.projections import Changed, HudState
+from rlaif.hud.read_model.segment_table import UnreadScore
 
 READINGS: dict[str, type[Telemetry]] = {
     reading.SUBJECT: reading

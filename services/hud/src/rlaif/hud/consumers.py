@@ -19,8 +19,8 @@ from rlaif.contracts.catalog import CATALOG
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.telemetry import FRAME_SUBJECT
 from rlaif.hud.broadcast import READINGS, Broadcast
-from rlaif.hud.projections import SEGMENTS_SHOWN
-from rlaif.hud.segment_table import UnreadScore
+from rlaif.hud.read_model.projections import SEGMENTS_SHOWN
+from rlaif.hud.read_model.segment_table import UnreadScore
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
 TELEMETRY_SUBJECTS = (f"{FRAME_SUBJECT}.*", *READINGS)

@@ -21,9 +21,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from rlaif.hud.hub import Hub, HubClosedError, HubFullError, message, pump
+from rlaif.hud.browsers.hub import Hub, HubClosedError, HubFullError, message, pump
+from rlaif.hud.browsers.outbox import Outbox
 from rlaif.hud.metrics import HudMetrics
-from rlaif.hud.outbox import Outbox
 from rlaif.service.auth import split_origin
 from rlaif.service.problems import Problem
 

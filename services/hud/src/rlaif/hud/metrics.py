@@ -1,6 +1,6 @@
 """What the HUD counts of itself."""
 
-from rlaif.hud.hub import Hub
+from rlaif.hud.browsers.hub import Hub
 from rlaif.service.metrics import ServiceMetrics
 
 

@@ -11,8 +11,8 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.ids import ID_PATTERN
 from rlaif.contracts.scores import CRITERIA, ScoreRecord
 from rlaif.judge.human_scores import HumanScores, NotJudgedError
-from rlaif.judge.prompts import PROMPT_VERSION, system_prompt
-from rlaif.judge.schema import answer_schema
+from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
+from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.views import (
     ComparisonSummary,

@@ -22,23 +22,23 @@ from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall
-from rlaif.judge.asking import is_audited, to_ask
-from rlaif.judge.calls import told_outcome
-from rlaif.judge.computed import decide, truth
-from rlaif.judge.evidence import Facts, evidence_sha256, places, summarise
-from rlaif.judge.judges import Judge
-from rlaif.judge.loading import (
+from rlaif.judge.evidence.loading import (
     CorruptSegmentError,
     LoadedSegment,
     MissingObjectError,
     load_pictures,
     load_segment,
 )
+from rlaif.judge.evidence.ram_verdicts import decide, truth
+from rlaif.judge.evidence.strip import draw, frames
+from rlaif.judge.evidence.summary import Facts, evidence_sha256, places, summarise
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.panel import Case, Panel
-from rlaif.judge.ports import OutageError
-from rlaif.judge.scoring import score_record, scored_event
-from rlaif.judge.strip import draw, frames
+from rlaif.judge.panel.assignment import is_audited, to_ask
+from rlaif.judge.panel.calls import told_outcome
+from rlaif.judge.panel.panel import Case, Panel
+from rlaif.judge.panel.scoring import score_record, scored_event
+from rlaif.judge.routes.ports import OutageError
+from rlaif.judge.rubric.judges import Judge
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
 
@@ -56,7 +56,7 @@ class ScoringRules:
         judge_config: Id of judges, prompts and votes.
         weights: Criterion → weight of the rubric.
         judges: Who may be asked.
-        computed: What the RAM decides in place of a judge; see `rlaif.judge.computed`.
+        computed: What the RAM decides in place of a judge; see `rlaif.judge.evidence.ram_verdicts`.
         audit_share: Share of the segments on which computed criteria are asked as well.
     """
 

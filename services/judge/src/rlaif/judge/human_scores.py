@@ -7,8 +7,8 @@ from datetime import datetime
 
 from rlaif.bus.ports import Publisher
 from rlaif.contracts.scores import ScoreRecord
-from rlaif.judge.overrides import overridden
-from rlaif.judge.scoring import scored_event
+from rlaif.judge.panel.scoring import scored_event
+from rlaif.judge.trust.overrides import overridden
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
 

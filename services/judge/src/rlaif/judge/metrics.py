@@ -1,11 +1,11 @@
 """The judge's metrics; `docs/metrics.md` lists them."""
 
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
-from rlaif.judge.calls import told_outcome
-from rlaif.judge.canaries import CanaryResult
-from rlaif.judge.judges import JUDGES, Judge
-from rlaif.judge.ports import ModelError
-from rlaif.judge.standing import Standings
+from rlaif.judge.panel.calls import told_outcome
+from rlaif.judge.routes.ports import ModelError
+from rlaif.judge.rubric.judges import JUDGES, Judge
+from rlaif.judge.trust.canaries import CanaryResult
+from rlaif.judge.trust.standing import Standings
 from rlaif.service.metrics import ServiceMetrics
 
 

@@ -9,7 +9,7 @@ from rlaif.bus.worker import DurableWorker, WorkerObserver, WorkerSettings
 from rlaif.contracts.events import SegmentExported
 from rlaif.judge.consumers import SegmentScorer
 from rlaif.judge.human_scores import HumanScores
-from rlaif.judge.near_ties import NearTies, TieRules
+from rlaif.judge.panel.near_ties import NearTies, TieRules
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import Bench
 from rlaif.service.lifecycle import Lifecycle

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.judge.computed import COMPUTED
+from rlaif.judge.evidence.ram_verdicts import COMPUTED
 from rlaif.service.settings import ServiceSettings
 
 

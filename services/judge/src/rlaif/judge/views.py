@@ -6,9 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rlaif.contracts.comparisons import ComparisonRecord
 from rlaif.contracts.scores import CRITERIA, JudgeCallRecord, ScoreRecord
-from rlaif.judge.judges import Judge
-from rlaif.judge.routes import Route
-from rlaif.judge.standing import JudgeStanding
+from rlaif.judge.routes.route import Route
+from rlaif.judge.rubric.judges import Judge
+from rlaif.judge.trust.standing import JudgeStanding
 
 
 class RouteReport(BaseModel):

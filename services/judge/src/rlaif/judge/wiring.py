@@ -9,24 +9,24 @@ from urllib.parse import urlsplit
 import httpx
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
-from rlaif.judge import prompts
-from rlaif.judge.adapters.openai import CallTimes, OpenAiModel, http_client
-from rlaif.judge.breaker import Breaker
-from rlaif.judge.cache import AnswerCache
-from rlaif.judge.condition import Patience
 from rlaif.judge.consumers import ScoringRules
-from rlaif.judge.examining import Examination, Examiner
-from rlaif.judge.identity import judge_config_id
-from rlaif.judge.judges import JUDGES, Judge, with_models
-from rlaif.judge.keeper import CanaryKeeper, known_questions
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.pace import Pace
-from rlaif.judge.panel import Panel, VotePolicy
-from rlaif.judge.panel_file import PanelFileError, read_panel
-from rlaif.judge.ports import LanguageModel
-from rlaif.judge.routes import Deadlines, RetryPolicy, Route
+from rlaif.judge.panel import prompts
+from rlaif.judge.panel.identity import judge_config_id
+from rlaif.judge.panel.panel import Panel, VotePolicy
+from rlaif.judge.routes.breaker import Breaker
+from rlaif.judge.routes.cache import AnswerCache
+from rlaif.judge.routes.condition import Patience
+from rlaif.judge.routes.examining import Examination, Examiner
+from rlaif.judge.routes.openai import CallTimes, OpenAiModel, http_client
+from rlaif.judge.routes.pace import Pace
+from rlaif.judge.routes.ports import LanguageModel
+from rlaif.judge.routes.route import Deadlines, RetryPolicy, Route
+from rlaif.judge.routes.trouble_words import Advice
+from rlaif.judge.rubric.judges import JUDGES, Judge, with_models
+from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.trouble_words import Advice
+from rlaif.judge.trust.canary_rounds import CanaryKeeper, known_questions
 from rlaif.service.cli import StartupError
 
 EVIDENCE_TOKENS = 700

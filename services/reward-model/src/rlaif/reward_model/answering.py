@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from rlaif.reward_model.adapters.registry import UnknownVersionError
+from rlaif.reward_model.champions.registry import UnknownVersionError
 from rlaif.service.problems import Problem, store_unavailable
 from rlaif.storage.ports import StorageError
 

@@ -8,9 +8,9 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from rlaif.reward_model.answering import ready, stored
-from rlaif.reward_model.candidate import ComparedPair
-from rlaif.reward_model.export import ParquetMissingError, json_lines, parquet
-from rlaif.reward_model.labels import LabelledSegment
+from rlaif.reward_model.labels.export import ParquetMissingError, json_lines, parquet
+from rlaif.reward_model.labels.labels import LabelledSegment
+from rlaif.reward_model.learning.candidate import ComparedPair
 from rlaif.reward_model.training import Attempt, Training, TrainingStatus
 from rlaif.service.paging import Page, PageRequest, Paging
 from rlaif.service.problems import Problem

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from rlaif.contracts.reward_models import GateMetrics, RewardModelManifest
-from rlaif.reward_model.adapters.registry import Live, ModelRegistry, UnknownVersionError
 from rlaif.reward_model.answering import ready, stored
-from rlaif.reward_model.evaluation import Accuracy
+from rlaif.reward_model.champions.registry import Live, ModelRegistry, UnknownVersionError
+from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog
+from rlaif.reward_model.learning.evaluation import Accuracy
 from rlaif.reward_model.training import Training
-from rlaif.reward_model.watchdog import Watchdog
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.service.paging import Page, PageRequest, Paging
 from rlaif.service.problems import Problem, not_found, store_unavailable

@@ -15,9 +15,9 @@ from rlaif.bus.errors import BusError
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentScored
 from rlaif.contracts.telemetry import TrainingProgress
+from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.training import Training
-from rlaif.reward_model.watchdog import Watchdog
 from rlaif.storage.ports import StorageError
 
 logger = logging.getLogger(__name__)

@@ -1,6 +1,6 @@
 """The service's metrics; `docs/metrics.md` lists them."""
 
-from rlaif.reward_model.candidate import Candidate
+from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.service.metrics import ServiceMetrics
 
 

@@ -7,14 +7,14 @@ from rlaif.bus.connection import Bus, connect_ready
 from rlaif.bus.errors import BusError
 from rlaif.bus.worker import DurableWorker, WorkerObserver
 from rlaif.contracts.events import SegmentScored
-from rlaif.reward_model.adapters.label_log import LabelLog
-from rlaif.reward_model.adapters.registry import ModelRegistry
+from rlaif.reward_model.champions.registry import ModelRegistry
+from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog
 from rlaif.reward_model.consumers import ProgressListener, ScoreListener
+from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.telling import StatusTeller
 from rlaif.reward_model.training import Training
-from rlaif.reward_model.watchdog import Watchdog
 from rlaif.reward_model.wiring import candidate_settings, training_rules, watchdog_settings
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.storage.open import S3Credentials, open_store

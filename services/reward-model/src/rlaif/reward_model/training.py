@@ -19,15 +19,20 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.ports import Publisher
 from rlaif.contracts.events import EventData, RewardModelRejected
 from rlaif.contracts.reward_models import GateMetrics
-from rlaif.reward_model.adapters.label_log import LabelLog
-from rlaif.reward_model.adapters.registry import Live, ModelRegistry
-from rlaif.reward_model.candidate import Candidate, ComparedPair, Incumbent, train_candidate
-from rlaif.reward_model.comparison import Comparison, compare
-from rlaif.reward_model.export import LabelEntry
-from rlaif.reward_model.labels import LabelledSegment, label_digest, of_newest_layout
+from rlaif.reward_model.champions.comparison import Comparison, compare
+from rlaif.reward_model.champions.registry import Live, ModelRegistry
+from rlaif.reward_model.champions.reward_hacking_monitor import Alarm
+from rlaif.reward_model.labels.export import LabelEntry
+from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, of_newest_layout
+from rlaif.reward_model.learning.candidate import (
+    Candidate,
+    ComparedPair,
+    Incumbent,
+    train_candidate,
+)
+from rlaif.reward_model.learning.split_halves import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.sides import CandidateSettings
-from rlaif.reward_model.watchdog import Alarm
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage import keys

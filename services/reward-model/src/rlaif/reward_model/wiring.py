@@ -2,13 +2,13 @@
 
 from datetime import timedelta
 
-from rlaif.reward_model.bradley_terry import FitSettings
-from rlaif.reward_model.gate import GateSettings
-from rlaif.reward_model.preferences import PairSettings
+from rlaif.reward_model.champions.reward_hacking_monitor import WatchdogSettings
+from rlaif.reward_model.labels.preferences import PairSettings
+from rlaif.reward_model.learning.bradley_terry import FitSettings
+from rlaif.reward_model.learning.gate import GateSettings
+from rlaif.reward_model.learning.split_halves import CandidateSettings
 from rlaif.reward_model.settings import RewardModelSettings
-from rlaif.reward_model.sides import CandidateSettings
 from rlaif.reward_model.training import TrainingRules
-from rlaif.reward_model.watchdog import WatchdogSettings
 
 
 def candidate_settings(settings: RewardModelSettings) -> CandidateSettings:

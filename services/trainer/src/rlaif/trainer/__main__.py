@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def _create_app(settings: TrainerSettings) -> "FastAPI":
-    from rlaif.trainer.app import create_app
-    from rlaif.trainer.runs.checks import WrongSettingsError, check
-    from rlaif.trainer.runs.record import list_runs
+    from rlaif.trainer.checks import WrongSettingsError, check
+    from rlaif.trainer.run_folder.record import list_runs
+    from rlaif.trainer.service.app import create_app
 
     if settings.autostart and not list_runs(settings.data_dir.resolve()):
         # A known run goes on from its own checkpoint; what is wrong then is told by /readyz.

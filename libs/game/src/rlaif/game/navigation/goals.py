@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rlaif.game.actions import Action
+from rlaif.game.machine.actions import Action
 from rlaif.game.navigation.grid import STEP, VECTORS, CollisionGrid, Node, TilePlace
 from rlaif.game.navigation.room_graph import RoomId
 from rlaif.game.navigation.terrain import TILE

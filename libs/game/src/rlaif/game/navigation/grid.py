@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.game.actions import Action
+from rlaif.game.machine.actions import Action
 from rlaif.game.navigation.terrain import (
     TILE,
     TILE_COLUMNS,

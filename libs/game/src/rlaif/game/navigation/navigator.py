@@ -10,15 +10,15 @@ On the way it learns the crossings between rooms; keep the graph to go farther n
 
 from dataclasses import dataclass, field
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import RamBlocks
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.predicates import has_control, is_running, is_text
 from rlaif.game.navigation.goals import Enter, Goal, Leave, Reach, Target
 from rlaif.game.navigation.grid import FEET, TilePlace
 from rlaif.game.navigation.room_graph import Crossing, RoomGraph
 from rlaif.game.navigation.room_watcher import RoomWatcher, Standing, standing
 from rlaif.game.navigation.terrain import TILE
 from rlaif.game.navigation.walker import Decision, Walker, WalkSettings
-from rlaif.game.predicates import has_control, is_running, is_text
 
 
 @dataclass(frozen=True)

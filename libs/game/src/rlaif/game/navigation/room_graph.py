@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from rlaif.game.actions import Action
+from rlaif.game.machine.actions import Action
 from rlaif.game.navigation.grid import WALKS
 from rlaif.game.navigation.terrain import TILE
 

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.entities import player_position
-from rlaif.game.memory_map import address
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.entities import player_position
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import has_control, is_dying, is_running
 from rlaif.game.navigation.room_graph import Crossing, RoomId
 from rlaif.game.navigation.terrain import LARGE_ROOM, SMALL_ROOM
-from rlaif.game.predicates import has_control, is_dying, is_running
 
 FACING_ACTIONS = (Action.UP, Action.RIGHT, Action.DOWN, Action.LEFT)
 """By w1Link.direction."""

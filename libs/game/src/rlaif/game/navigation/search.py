@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from rlaif.game.actions import Action
+from rlaif.game.machine.actions import Action
 from rlaif.game.navigation.grid import STEP, CollisionGrid, Node
 
 

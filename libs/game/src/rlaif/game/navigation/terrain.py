@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.memory_map import address
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address
 
 TILE = 16
 """Pixels of a tile; four quarters of 8x8."""

@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from rlaif.game.actions import Action
-from rlaif.game.blocks import RamBlocks
-from rlaif.game.entities import enemies, talkables
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.entities import enemies, talkables
 from rlaif.game.navigation.goals import Beside, Enter, Goal, Leave, Place, centre, enterable
 from rlaif.game.navigation.goals import goal_nodes as nodes_of
 from rlaif.game.navigation.grid import (

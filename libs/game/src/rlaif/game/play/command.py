@@ -5,8 +5,8 @@ import os
 import sys
 from pathlib import Path
 
-from rlaif.game.cartridges import Cartridge, CartridgeError, load_cartridge
-from rlaif.game.emulator import EmulatorError
+from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
+from rlaif.game.machine.emulator import EmulatorError
 from rlaif.game.play.loop import Pace, play, show_again
 from rlaif.game.play.recording import Recording, RecordingError
 from rlaif.game.play.screens import HELP, Screen, ScreenError

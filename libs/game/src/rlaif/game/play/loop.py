@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
-from rlaif.game.emulator import SaveStateError
+from rlaif.game.machine.emulator import SaveStateError
 from rlaif.game.play.screens import HELP, Command, Screen
 from rlaif.game.play.session import Session
 

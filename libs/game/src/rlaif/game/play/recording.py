@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import zstandard
 
-from rlaif.game.capture import LARGEST_STATE_BYTES
-from rlaif.game.files import UnusableFileError, read_bounded
+from rlaif.game.captures.capture import LARGEST_STATE_BYTES
+from rlaif.game.machine.files import UnusableFileError, read_bounded
 
 VERSION = 1
 LARGEST_BYTES = 64 * 1024 * 1024

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.game.capture import pack_keyframe
-from rlaif.game.cartridges import Cartridge
-from rlaif.game.emulator import PyBoyEmulator, SaveStateError
+from rlaif.game.captures.capture import pack_keyframe
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator, SaveStateError
 from rlaif.game.play.recording import Inputs, Recording
-from rlaif.game.savestates import load_state_file
-from rlaif.game.state_origin import write_origin
+from rlaif.game.starts.savestates import load_state_file
+from rlaif.game.starts.state_origin import write_origin
 
 Held = frozenset[str]
 """Names of the buttons that are down: up, down, left, right, a, b, start, select."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.game.emulator import SCREEN_SHAPE
+from rlaif.game.machine.emulator import SCREEN_SHAPE
 from rlaif.game.play.screens import HELP, Command, ScreenError
 
 _HEIGHT, _WIDTH, _ = SCREEN_SHAPE

@@ -5,8 +5,8 @@ import json
 import sys
 from pathlib import Path
 
-from rlaif.game.cartridges import CartridgeError, load_cartridge
-from rlaif.game.emulator import EmulatorError
+from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
+from rlaif.game.machine.emulator import EmulatorError
 from rlaif.game.replay_check.plan import CheckPlan, WrongPlanError
 from rlaif.game.replay_check.run import check_rom_replays
 

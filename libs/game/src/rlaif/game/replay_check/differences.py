@@ -1,6 +1,6 @@
 """Where two emulators differ: for the message of a failed check."""
 
-from rlaif.game.emulator import WRAM_START, Emulator
+from rlaif.game.machine.emulator import WRAM_START, Emulator
 
 _HIGH_RAM = (0xFF80, 0xFFFF)
 

@@ -6,8 +6,8 @@ WrongPlanError    so little is to be played that nothing could be proved
 import random
 from dataclasses import dataclass, replace
 
-from rlaif.game.actions import Action
-from rlaif.game.emulator import Emulator
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.emulator import Emulator
 
 _LONGEST_HOLD = 12
 _BOOT_PRESS_FRAMES = 8

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from rlaif.game.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.replay_check.differences import first_difference
 from rlaif.game.replay_check.findings import Finding, Result
 from rlaif.game.replay_check.plan import CheckPlan

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 from rlaif.contracts.captures import GameIdentity
-from rlaif.game.cartridges import Cartridge
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.real_time_clock import has_clock
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.real_time_clock import has_clock
 from rlaif.game.replay_check import play_checks
 from rlaif.game.replay_check.findings import Finding, Report
 from rlaif.game.replay_check.plan import CheckPlan

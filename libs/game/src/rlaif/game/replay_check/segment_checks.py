@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from rlaif.contracts.captures import GameIdentity
-from rlaif.game.capture import KeyframeError, pack_keyframe, unpack_keyframe
-from rlaif.game.emulator import PyBoyEmulator
-from rlaif.game.replay import ReplayError, replay
+from rlaif.game.captures.capture import KeyframeError, pack_keyframe, unpack_keyframe
+from rlaif.game.captures.replay import ReplayError, replay
+from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.replay_check.findings import Finding
 from rlaif.game.replay_check.plan import CheckPlan
 from rlaif.game.replay_check.segments import Play, RecordedSegment, captured_segments

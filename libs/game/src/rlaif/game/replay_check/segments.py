@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from rlaif.contracts.captures import Capture, GameIdentity
 from rlaif.contracts.observation import OBSERVATION_SIZE
-from rlaif.game.actions import Action
-from rlaif.game.capture import Keyframe, SegmentRecorder, pack_keyframe
-from rlaif.game.emulator import Emulator
+from rlaif.game.captures.capture import Keyframe, SegmentRecorder, pack_keyframe
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.emulator import Emulator
 
 _LONGEST_WAIT = 20
 

@@ -7,7 +7,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 
-from rlaif.game.emulator import Emulator
+from rlaif.game.machine.emulator import Emulator
 
 
 class EmulatorPool:

@@ -28,8 +28,8 @@ from rlaif.exporter.adapters.messages import (
     encode,
 )
 from rlaif.exporter.replaying import SegmentFiles
-from rlaif.game.cartridges import Cartridge
-from rlaif.game.replay import replay_frames
+from rlaif.game.captures.replay import replay_frames
+from rlaif.game.machine.cartridges import Cartridge
 
 FRAMES_PER_SECOND = 60
 """Of the Game Boy; an emulator that is at work plays many times as fast."""

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rlaif.game.capture import KeyframeError
-from rlaif.game.cartridges import load_cartridge
-from rlaif.game.replay import ReplayError
-from rlaif.game.rom_checks import CartridgeError
-from rlaif.trainer.runs.record import record_path
-from rlaif.trainer.videos.shelf import EpisodeShelf
+from rlaif.game.captures.capture import KeyframeError
+from rlaif.game.captures.replay import ReplayError
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.rom_checks import CartridgeError
+from rlaif.trainer.play.followers.best_episodes import EpisodeShelf
+from rlaif.trainer.run_folder.record import record_path
 
 _NAME = "rlaif-videos"
 

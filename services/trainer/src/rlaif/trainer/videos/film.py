@@ -9,10 +9,10 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.game.cartridges import Cartridge
-from rlaif.game.emulator import SCREEN_SHAPE, PyBoyEmulator
-from rlaif.game.replay import replay
-from rlaif.trainer.env.episode_log import RecordedEpisode
+from rlaif.game.captures.replay import replay
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import SCREEN_SHAPE, PyBoyEmulator
+from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 
 Format = Literal["mp4", "webm"]
 

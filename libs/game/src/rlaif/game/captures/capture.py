@@ -1,0 +1,219 @@
+"""Captures: actions and digests in, a `Capture` and a packed keyframe out.
+
+KeyframeError    the packed keyframe is damaged, or is not the one the capture names
+"""
+
+import hashlib
+from typing import NamedTuple
+
+import zstandard
+
+from rlaif.contracts.captures import Capture, EmulatorIdentity, GameIdentity
+from rlaif.contracts.ids import Sha256
+from rlaif.game.machine.actions import encode_actions
+
+LARGEST_STATE_BYTES = 4 * 1024 * 1024
+"""A PyBoy state has 150 to 300 kB; a frame that claims more is refused before unpacking."""
+
+_LEVEL = 3
+"""zstd level: 2-12 kB a state in about a millisecond; higher levels gain little."""
+
+
+class KeyframeError(ValueError):
+    """The packed keyframe cannot be used."""
+
+
+class Keyframe(NamedTuple):
+    """A packed save state.
+
+    Attributes:
+        data: zstd frame.
+        sha256: Digest of the unpacked state; it names the object.
+    """
+
+    data: bytes
+    sha256: Sha256
+
+
+def segment_id(episode_id: str, index: int) -> str:
+    """The id of segment number `index` of an episode.
+
+    Raises:
+        ValueError: The id would be longer than 64 characters.
+    """
+    made = f"{episode_id}-s{index:05d}"
+    if len(made) > 64:
+        raise ValueError(f"segment id {made!r} is longer than 64 characters")
+    return made
+
+
+def pack_keyframe(state: bytes) -> Keyframe:
+    """Compress a save state."""
+    packed: bytes = zstandard.ZstdCompressor(level=_LEVEL).compress(state)
+    return Keyframe(packed, hashlib.sha256(state).hexdigest())
+
+
+def unpack_keyframe(packed: bytes, sha256: Sha256) -> bytes:
+    """Undo `pack_keyframe` and check the digest.
+
+    Raises:
+        KeyframeError: Damaged, too large, or another state than `sha256`.
+    """
+    try:
+        size = zstandard.frame_content_size(packed)
+        if not 0 <= size <= LARGEST_STATE_BYTES:
+            raise KeyframeError(f"keyframe claims {size} bytes, at most {LARGEST_STATE_BYTES}")
+        state: bytes = zstandard.ZstdDecompressor().decompress(packed)
+    except zstandard.ZstdError as error:
+        raise KeyframeError(f"keyframe is not readable: {error}") from error
+    found = hashlib.sha256(state).hexdigest()
+    if found != sha256:
+        raise KeyframeError(f"keyframe has digest {found}, the capture names {sha256}")
+    return state
+
+
+class SegmentRecorder:
+    """Collects the actions of one environment and cuts captures out of them.
+
+    It keeps every action since the keyframe: those before a segment are the capture's prefix.
+
+        recorder = SegmentRecorder(...)
+        recorder.keyframe(sha256_of_state, step=0)     # state saved now
+        recorder.start_segment(ram_digest_now)
+        recorder.add(action)                           # after each decision step
+        recorder.add(action, wait=frames)              # a step after which the game was left alone
+        capture = recorder.finish_segment(...)         # digest after the last step
+    """
+
+    def __init__(
+        self,
+        *,
+        run_id: str,
+        env_id: str,
+        game: GameIdentity,
+        emulator: EmulatorIdentity,
+        frame_skip: int,
+    ) -> None:
+        """Record for one environment of one run."""
+        self._run_id, self._env_id = run_id, env_id
+        self._game, self._emulator, self._frame_skip = game, emulator, frame_skip
+        self._keyframe_sha256: Sha256 | None = None
+        self._keyframe_step = 0
+        self._actions: list[int] = []
+        self._waits: list[tuple[int, int]] = []
+        self._start: int | None = None
+        self._start_ram_sha256: Sha256 = ""
+
+    @property
+    def steps_since_keyframe(self) -> int:
+        """Actions since the keyframe: what a replay plays before the segment."""
+        return len(self._actions)
+
+    @property
+    def frames_since_keyframe(self) -> int:
+        """The same in game frames, waits included."""
+        return len(self._actions) * self._frame_skip + sum(frames for _, frames in self._waits)
+
+    @property
+    def in_segment(self) -> bool:
+        """Whether a segment has been started and not finished."""
+        return self._start is not None
+
+    @property
+    def segment_steps(self) -> int:
+        """Actions in the segment so far; 0 outside a segment."""
+        return 0 if self._start is None else len(self._actions) - self._start
+
+    def keyframe(self, sha256: Sha256, *, step: int) -> None:
+        """Start from a save state taken at this moment; a started segment is dropped.
+
+        Args:
+            sha256: Digest of the unpacked save state.
+            step: Decision step of the episode, from 0.
+        """
+        self._keyframe_sha256 = sha256
+        self._keyframe_step = step
+        self._actions.clear()
+        self._waits.clear()
+        self._start = None
+
+    def start_segment(self, ram_sha256: Sha256) -> None:
+        """Start a segment before the next action.
+
+        Raises:
+            ValueError: There is no keyframe yet.
+        """
+        if self._keyframe_sha256 is None:
+            raise ValueError("no keyframe: save a state and call keyframe() before a segment")
+        self._start = len(self._actions)
+        self._start_ram_sha256 = ram_sha256
+
+    def add(self, action: int, *, wait: int = 0) -> None:
+        """One more decision step was played.
+
+        Args:
+            action: 0 to 7.
+            wait: Game frames played after it with no button held.
+        """
+        if wait:
+            self._waits.append((len(self._actions), wait))
+        self._actions.append(action)
+
+    def drop_segment(self) -> None:
+        """Forget the started segment; its actions stay in the prefix of the next."""
+        self._start = None
+
+    def finish_segment(
+        self,
+        *,
+        episode_id: str,
+        index: int,
+        ram_sha256: Sha256,
+        env_step: int,
+        ended: str = "running",
+        policy_iteration: int = 0,
+        reward_model_version: int | None = None,
+        selected_by: str = "uniform",
+    ) -> Capture:
+        """Cut the segment.
+
+        Args:
+            episode_id: Its episode.
+            index: Number of the segment in the episode.
+            ram_sha256: Digest of the RAM after its last step.
+            env_step: Environment steps of the run.
+            ended: running, terminated or truncated.
+            policy_iteration: Iteration of the policy that played.
+            reward_model_version: Champion that paid, None without one.
+            selected_by: Why it was captured.
+
+        Raises:
+            ValueError: No segment was started, or it has no step.
+        """
+        if self._start is None or self._keyframe_sha256 is None or not self.segment_steps:
+            raise ValueError("no segment to finish: start one and play at least one step")
+        start, self._start = self._start, None
+        return Capture.model_validate(
+            {
+                "segment_id": segment_id(episode_id, index),
+                "episode_id": episode_id,
+                "run_id": self._run_id,
+                "env_id": self._env_id,
+                "game": self._game,
+                "emulator": self._emulator,
+                "frame_skip": self._frame_skip,
+                "keyframe_sha256": self._keyframe_sha256,
+                "prefix_actions": encode_actions(self._actions[:start]),
+                "actions": encode_actions(self._actions[start:]),
+                "prefix_waits": [wait for wait in self._waits if wait[0] < start],
+                "waits": [(step - start, n) for step, n in self._waits if step >= start],
+                "start_step": self._keyframe_step + start,
+                "start_ram_sha256": self._start_ram_sha256,
+                "end_ram_sha256": ram_sha256,
+                "ended": ended,
+                "env_step": env_step,
+                "policy_iteration": policy_iteration,
+                "reward_model_version": reward_model_version,
+                "selected_by": selected_by,
+            }
+        )

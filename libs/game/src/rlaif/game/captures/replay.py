@@ -1,0 +1,162 @@
+"""Replay: a capture and its keyframe in, the same play again, step by step, proved by digests.
+
+Knows nothing of a particular game. Errors:
+
+    ReplayError
+    ├── WrongGameError       captured on another cartridge
+    ├── WrongEmulatorError   captured on another emulator, version or sound setting
+    └── ReplayMismatchError  the RAM differs: tampered capture, or play that is not reproducible
+
+A damaged keyframe raises `rlaif.game.captures.capture.KeyframeError`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from rlaif.contracts.captures import Capture
+from rlaif.game.captures.capture import KeyframeError, unpack_keyframe
+from rlaif.game.machine.actions import Action, decode_actions
+from rlaif.game.machine.emulator import Emulator, SaveStateError
+
+
+class ReplayError(Exception):
+    """Base of what a replay raises."""
+
+
+class WrongGameError(ReplayError):
+    """The capture was made on another cartridge."""
+
+
+class WrongEmulatorError(ReplayError):
+    """The capture was made on another emulator."""
+
+
+class ReplayMismatchError(ReplayError):
+    """The replay led to other RAM than the capture says.
+
+    Attributes:
+        where: start or end of the segment.
+        expected: Digest in the capture.
+        found: Digest of the replay.
+    """
+
+    def __init__(self, segment_id: str, where: str, expected: str, found: str) -> None:
+        super().__init__(
+            f"RAM at the {where} of segment {segment_id} has digest {found}, "
+            f"the capture says {expected}"
+        )
+        self.where, self.expected, self.found = where, expected, found
+
+
+@dataclass(frozen=True)
+class ReplayStep:
+    """One decision step that has just been replayed; the emulator stands after it.
+
+    Attributes:
+        index: Decision step in the segment, from 0.
+        frame: Game frames of the segment played so far, waits included.
+        action: What was played.
+        rendered: Whether `Emulator.screen` shows this moment.
+    """
+
+    index: int
+    frame: int
+    action: Action
+    rendered: bool
+
+
+def replay(
+    emulator: Emulator,
+    capture: Capture,
+    packed_keyframe: bytes,
+    *,
+    rom_sha256: str,
+    render_steps: frozenset[int] = frozenset(),
+) -> Iterator[ReplayStep]:
+    """Play a capture again.
+
+    The end is checked after the last step was yielded: what was collected is good only when the
+    iteration ends without an error.
+
+    Args:
+        emulator: Runs the ROM `rom_sha256`; its state is replaced.
+        capture: What to play.
+        packed_keyframe: The capture's keyframe as stored.
+        rom_sha256: Digest of the ROM in `emulator`.
+        render_steps: Decision steps whose last frame is drawn.
+
+    Yields:
+        Each decision step after it was played.
+
+    Raises:
+        WrongGameError: Captured on another cartridge.
+        WrongEmulatorError: Captured on another emulator or setting.
+        KeyframeError: The keyframe is damaged or not loadable.
+        ReplayMismatchError: The RAM differs at the start or at the end.
+    """
+    check_identity(emulator, capture, rom_sha256)
+    try:
+        emulator.load_state(unpack_keyframe(packed_keyframe, capture.keyframe_sha256))
+    except SaveStateError as error:
+        raise KeyframeError(str(error)) from error
+    waits = dict(capture.prefix_waits)
+    for index, action in enumerate(decode_actions(capture.prefix_actions)):
+        emulator.step(action, capture.frame_skip)
+        if index in waits:
+            emulator.tick(waits[index])
+    _check_ram(emulator, capture, "start", capture.start_ram_sha256)
+    waits = dict(capture.waits)
+    frame = 0
+    for index, action in enumerate(decode_actions(capture.actions)):
+        rendered, wait = index in render_steps, waits.get(index, 0)
+        emulator.step(action, capture.frame_skip, render=rendered and not wait)
+        if wait:
+            emulator.tick(wait, render=rendered)
+        frame += capture.frame_skip + wait
+        yield ReplayStep(index, frame, action, rendered)
+    _check_ram(emulator, capture, "end", capture.end_ram_sha256)
+
+
+def frames_after_steps(capture: Capture) -> tuple[int, ...]:
+    """Game frames of the segment after each of its decision steps, waits included."""
+    waits = dict(capture.waits)
+    steps = range(len(capture.actions))
+    return tuple(accumulate(capture.frame_skip + waits.get(step, 0) for step in steps))
+
+
+def segment_frames(capture: Capture) -> int:
+    """Game frames of the segment, waits included."""
+    return frames_after_steps(capture)[-1]
+
+
+def replay_frames(capture: Capture) -> int:
+    """Game frames that a replay plays: those before the segment and its own."""
+    before = len(capture.prefix_actions) * capture.frame_skip
+    return before + sum(n for _, n in capture.prefix_waits) + segment_frames(capture)
+
+
+def check_identity(emulator: Emulator, capture: Capture, rom_sha256: str) -> None:
+    """See that the capture can be replayed here.
+
+    Raises:
+        WrongGameError: Captured on another cartridge.
+        WrongEmulatorError: Captured on another emulator, version or sound setting.
+    """
+    if capture.game.rom_sha256 != rom_sha256:
+        raise WrongGameError(
+            f"segment {capture.segment_id} was captured on {capture.game.title!r} "
+            f"({capture.game.rom_sha256[:12]}), this replays {rom_sha256[:12]}: "
+            "start trainer and exporter with the same ROM"
+        )
+    if capture.emulator != emulator.identity:
+        raise WrongEmulatorError(
+            f"segment {capture.segment_id} was captured with {capture.emulator}, this is "
+            f"{emulator.identity}: use the same version and settings on both sides"
+        )
+
+
+def _check_ram(emulator: Emulator, capture: Capture, where: str, expected: str) -> None:
+    found = emulator.ram_digest()
+    if found != expected:
+        raise ReplayMismatchError(capture.segment_id, where, expected, found)

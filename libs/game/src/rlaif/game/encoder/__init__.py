@@ -1,0 +1,1 @@
+"""RAM in, observation out: the plain encoder, and the compiled one of play."""

@@ -1,0 +1,107 @@
+"""RAM in, observation out: 128 float32 in [0, 1], layout `rlaif.contracts.observation`.
+
+A pure function of the RAM: no clock, no randomness, nothing of what was before. The trainer calls
+it while playing, through `rlaif.game.encoder.cached`, and the exporter while replaying; both get
+the same bits.
+
+The slots come in four parts: the player, the scene (room, items, flags, puzzle, exploration: what
+seldom changes), the walls around the player, and what is nearby.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.contracts.observation import LAYOUT, OBSERVATION_SIZE, WALLS_RADIUS, slot_index
+from rlaif.game.encoder.nearby import ROSTER_KEY, nearby, roster
+from rlaif.game.encoder.scene import scene_values
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.entities import player_position
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS, SOLID, look_around_in, room_cells
+
+Observation = npt.NDArray[np.float32]
+"""`[128]` float32 in [0, 1]."""
+
+PLAYER = slice(0, slot_index("group_bit_0"))
+SCENE = slice(PLAYER.stop, slot_index("wall_n2w2"))
+WALLS = slice(SCENE.stop, slot_index("enemy_1_present"))
+NEARBY = slice(WALLS.stop, OBSERVATION_SIZE)
+"""Where the parts are in an observation; together they are all of it."""
+
+POSE_ADDRESSES = tuple(
+    address(name)
+    for name in (
+        "w1Link.zh", "w1Link.direction", "wLinkSwimmingState", "wLinkInAir", "wLinkGrabState",
+        "w1Link.invincibilityCounter", "wLinkPushingDirection",
+    )
+)  # fmt: skip
+"""The bytes that `pose` is told, in its order."""
+
+_SCALES = tuple(slot.scale for slot in LAYOUT)
+_FACINGS = 4
+NOT_CENTRE = np.delete(
+    np.arange((2 * WALLS_RADIUS + 1) ** 2), 2 * WALLS_RADIUS * (WALLS_RADIUS + 1)
+)
+"""Which of the 25 half tiles around the player are slots: all but his own."""
+
+_FREE_SCALE = np.float32(1.0 / LAYOUT[slot_index("free_north")].scale)
+_WALL_SCALE = np.float32(1.0 / SOLID)
+
+
+def encode(ram: RamBlocks) -> Observation:
+    """The observation of one moment, `[128]` float32 in [0, 1]."""
+    out = np.empty(OBSERVATION_SIZE, dtype=np.float32)
+    encode_into(ram, out)
+    return out
+
+
+def encode_into(ram: RamBlocks, out: Observation) -> None:
+    """Write the observation into `out`, `[128]` float32; about 100 µs."""
+    x, y = player_position(ram)
+    out[:2] = place(x, y)
+    out[2 : PLAYER.stop] = pose(*(ram.u8(where) for where in POSE_ADDRESSES))
+    out[SCENE] = scaled(scene_values(ram), SCENE)
+    out[WALLS] = walls(room_cells(ram.block(COLLISIONS, COLLISION_BYTES)), x, y)
+    out[NEARBY] = nearby(ram.wram, x, y, roster(*ROSTER_KEY(ram.wram)))
+
+
+def place(x: int, y: int) -> tuple[float, float]:
+    """Slots player_x and player_y."""
+    return min(x / _SCALES[0], 1.0), min(y / _SCALES[1], 1.0)
+
+
+def pose(
+    height: int, direction: int, swimming: int, in_air: int, grab: int, hurt: int, pushing: int
+) -> Observation:
+    """The player's slots after his position, from the bytes at `POSE_ADDRESSES`."""
+    values = (
+        0x100 - height if height >= 0x80 else 0,
+        *(direction == facing for facing in range(_FACINGS)),
+        swimming & 0x0F != 0,
+        in_air & 0x0F != 0,
+        grab != 0,
+        hurt if hurt < 0x80 else 0,
+        pushing != 0xFF,
+    )
+    return scaled(values, slice(2, PLAYER.stop))
+
+
+def walls(cells: npt.NDArray[np.uint8], x: int, y: int) -> Observation:
+    """The slots of the half tiles and rays around (x, y), from the room's `room_cells`."""
+    grid, free = look_around_in(cells, x, y)
+    out = np.empty(WALLS.stop - WALLS.start, dtype=np.float32)
+    around = len(NOT_CENTRE)
+    out[:around] = grid[NOT_CENTRE]
+    out[:around] *= _WALL_SCALE
+    out[around:] = free
+    out[around:] *= _FREE_SCALE
+    return out
+
+
+def scaled(values: Iterable[float], part: slice) -> Observation:
+    """Slots `part` of an observation from their values."""
+    scales = _SCALES[part]
+    scaled = [min(value / scale, 1.0) for value, scale in zip(values, scales, strict=True)]
+    return np.array(scaled, dtype=np.float32)

@@ -1,0 +1,1 @@
+"""`rlaif-game inspect`: what a file is, and what the memory map reads in it."""

@@ -1,0 +1,1 @@
+"""The machine: cartridges, emulator, actions, pictures. The only importer of PyBoy."""

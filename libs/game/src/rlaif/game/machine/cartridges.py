@@ -1,0 +1,167 @@
+"""The cartridge: which game is played, checked before it is played.
+
+This is the one place that reads and checks a ROM: for the trainer, the exporter, `make demo` and
+every command.
+
+    CartridgeError              missing, unreadable, cut off, damaged, or not supported
+    └── UnsupportedGameError    whole, but a game on which nothing can be trained
+"""
+
+import hashlib
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+from rlaif.contracts.captures import GameIdentity
+from rlaif.game.machine.files import UnusableFileError, read_bounded
+from rlaif.game.machine.rom_checks import (
+    LARGEST_ROM_BYTES,
+    CartridgeError,
+    UnsupportedGameError,
+    check_rom,
+    oracle_header,
+    rom_title,
+)
+
+ORACLE_OF_SEASONS_SHA1 = "ba1268290fb2b1b70505d2d7b5825fc8a4816a4b"
+"""Oracle of Seasons (USA, Australia), No-Intro, 1,048,576 bytes."""
+
+UNSUPPORTED_SHA1 = {
+    "360b9408e569ba826212eac1ebea1b09573cb48c": "Oracle of Seasons (Europe)",
+    "08bf49d7e225c695f64d38131cb720decb84b663": "Oracle of Seasons (Japan)",
+    "880374fb978b18af4aa529e2e32f7ffb4d7dd2f4": "Oracle of Ages (USA)",
+}
+"""Games whose RAM is laid out otherwise, so that every number read would be wrong."""
+
+_SEASONS_TITLE, _SEASONS_US_CODE = "ZELDA DIN", "AZ7E"
+
+Game = Literal["seedling-vale", "oracle-of-seasons", "other"]
+"""Which memory map and which milestones hold; for "other" none is known to."""
+
+__all__ = ["Cartridge", "CartridgeError", "Game", "UnsupportedGameError", "load_cartridge"]
+
+
+@dataclass(frozen=True)
+class Cartridge:
+    """A ROM that passed the checks.
+
+    Attributes:
+        path: Where it came from, for messages.
+        data: Its bytes.
+        sha256: Their digest, 64 hexadecimal digits.
+        title: Title in its header.
+        is_oracle_of_seasons: It is Oracle of Seasons (US), not the embedded game or another.
+        is_embedded: It is the game of this package.
+        is_modified: Oracle of Seasons (US) with changed bytes, let in on request.
+    """
+
+    path: Path
+    data: bytes
+    sha256: str
+    title: str
+    is_oracle_of_seasons: bool
+    is_embedded: bool = False
+    is_modified: bool = False
+
+    @property
+    def game(self) -> Game:
+        """Which game it is."""
+        if self.is_embedded:
+            return "seedling-vale"
+        return "oracle-of-seasons" if self.is_oracle_of_seasons else "other"
+
+    @property
+    def needs_sound(self) -> bool:
+        """Whether the sound chip must be emulated: the Oracle games wait for it in some warps."""
+        return self.is_oracle_of_seasons or oracle_header(self.data) is not None
+
+    @property
+    def identity(self) -> GameIdentity:
+        """What a capture stores of it."""
+        return GameIdentity(title=self.title, rom_sha256=self.sha256)
+
+
+def load_cartridge(
+    path: Path | None = None, *, allow_modified: bool = False, allow_unsupported: bool = False
+) -> Cartridge:
+    """Read and check a ROM; a few milliseconds.
+
+    Args:
+        path: The ROM file; None for the embedded game.
+        allow_modified: Take a randomizer or a hack of Oracle of Seasons (US) too. Its RAM is read
+            with the map of the original, which a hack may have moved.
+        allow_unsupported: Take games that can be played and not trained on too, as `other`.
+
+    Raises:
+        UnsupportedGameError: It is a game on which nothing can be trained.
+        CartridgeError: It is missing, unreadable, cut off, damaged or cannot be run.
+    """
+    where, data = _embedded() if path is None else (path, _read(path))
+    check_rom(data, str(where))
+    sha1 = hashlib.sha1(data, usedforsecurity=False).hexdigest()
+    is_original = sha1 == ORACLE_OF_SEASONS_SHA1
+    is_modified = False
+    if not is_original:
+        try:
+            is_modified = _check_other(data, sha1, str(where), allow_modified)
+        except UnsupportedGameError:
+            if not allow_unsupported:
+                raise
+    return Cartridge(
+        path=where,
+        data=data,
+        sha256=hashlib.sha256(data).hexdigest(),
+        title=rom_title(data),
+        is_oracle_of_seasons=is_original or is_modified,
+        is_embedded=path is None or data == _embedded()[1],
+        is_modified=is_modified,
+    )
+
+
+def _check_other(data: bytes, sha1: str, name: str, allow_modified: bool) -> bool:
+    """Refuse the Oracle games that are not the supported one; True for a modified one let in."""
+    if wrong := UNSUPPORTED_SHA1.get(sha1):
+        raise _another_game(name, wrong)
+    header = oracle_header(data)
+    if header is None:
+        return False
+    if header.title != _SEASONS_TITLE:
+        raise _another_game(name, f"Oracle of Ages (game code {header.game_code})")
+    if header.game_code != _SEASONS_US_CODE:
+        raise _another_game(name, f"Oracle of Seasons of another region ({header.game_code})")
+    if not allow_modified:
+        raise UnsupportedGameError(
+            f"{name} calls itself Oracle of Seasons (USA) but has SHA-1 {sha1}, not "
+            f"{ORACLE_OF_SEASONS_SHA1}: a randomizer, a hack or a bad copy. Use the original, or "
+            "allow modified ROMs if you know that its memory is laid out the same"
+        )
+    return True
+
+
+def _another_game(name: str, wrong: str) -> UnsupportedGameError:
+    return UnsupportedGameError(
+        f"{name} is {wrong}; its memory differs. Use Oracle of Seasons (USA), "
+        f"SHA-1 {ORACLE_OF_SEASONS_SHA1}, or no ROM for the embedded game."
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_bounded(path, LARGEST_ROM_BYTES, "a Game Boy ROM")
+    except FileNotFoundError:
+        raise CartridgeError(
+            f"no ROM at {path}: correct the path, or give none to play the embedded game"
+        ) from None
+    except UnusableFileError as error:
+        raise CartridgeError(f"cannot read the ROM {path}: {error}") from error
+
+
+def _embedded() -> tuple[Path, bytes]:
+    folder = resources.files("rlaif.game") / "roms"
+    found = [entry for entry in folder.iterdir() if entry.name.endswith(".gbc")]
+    if len(found) != 1:
+        raise CartridgeError(
+            f"the package holds {len(found)} embedded games, expected one: install rlaif-game again"
+        )
+    return Path(str(found[0])), found[0].read_bytes()

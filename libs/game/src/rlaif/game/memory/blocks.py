@@ -1,0 +1,107 @@
+"""The RAM of one moment: what `state` and `encoder` read, copied from the emulator."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.game.machine.emulator import WRAM_SIZE, WRAM_START, Emulator
+from rlaif.game.memory.memory_map import address
+
+_LAYOUT = address("w2DungeonLayout")
+_LAYOUT_OFFSET = 2 * 0x1000 + (_LAYOUT & 0x0FFF)
+"""In all banks one after the other."""
+
+DUNGEON_LAYOUT_SIZE = 256
+
+
+@dataclass(frozen=True)
+class RamBlocks:
+    """A copy of the RAM in which the game keeps its state.
+
+    Attributes:
+        wram: 0xC000-0xDFFF with bank 1 at 0xD000, 8,192 bytes.
+        dungeon_layout: w2DungeonLayout of bank 2, 256 bytes; zeros on a game without banks.
+    """
+
+    wram: bytes
+    dungeon_layout: bytes = bytes(DUNGEON_LAYOUT_SIZE)
+
+    def __post_init__(self) -> None:
+        """Refuse blocks of another size, which would shift every address.
+
+        Raises:
+            ValueError: Of the wrong size.
+        """
+        if len(self.wram) != WRAM_SIZE or len(self.dungeon_layout) != DUNGEON_LAYOUT_SIZE:
+            raise ValueError(
+                f"RAM blocks of {len(self.wram)} and {len(self.dungeon_layout)} bytes, "
+                f"expected {WRAM_SIZE} and {DUNGEON_LAYOUT_SIZE}"
+            )
+
+    def u8(self, where: int) -> int:
+        """The byte at an address from 0xC000 to 0xDFFF."""
+        return self.wram[where - WRAM_START]
+
+    def u16(self, where: int) -> int:
+        """Two bytes, little-endian."""
+        return self.u8(where) | self.u8(where + 1) << 8
+
+    def block(self, where: int, size: int) -> bytes:
+        """`size` bytes from an address."""
+        return self.wram[where - WRAM_START : where - WRAM_START + size]
+
+    def bit(self, where: int, number: int) -> bool:
+        """Bit `number` of the set that starts at an address."""
+        return bool(self.u8(where + (number >> 3)) >> (number & 7) & 1)
+
+    def array(self) -> npt.NDArray[np.uint8]:
+        """`wram` as a read-only array `[8192]` uint8."""
+        return np.frombuffer(self.wram, dtype=np.uint8)
+
+
+def read_blocks(emulator: Emulator) -> RamBlocks:
+    """Copy the RAM of an emulator; about 1 µs."""
+    if not emulator.has_banks:
+        return RamBlocks(emulator.wram())
+    ram = object.__new__(RamBlocks)  # the sizes are right: checking them takes as long as reading
+    ram.__dict__["wram"] = emulator.wram()
+    ram.__dict__["dungeon_layout"] = emulator.read_bank(2, _LAYOUT, _LAYOUT + DUNGEON_LAYOUT_SIZE)
+    return ram
+
+
+class LiveRam:
+    """The RAM of an emulator where it lies, for who looks at it on every step.
+
+    Attributes:
+        wram: `[8192] uint8`, read-only: as in `RamBlocks`.
+        dungeon_layout: `[256] uint8`, read-only: the same.
+    """
+
+    def __init__(self, emulator: Emulator) -> None:
+        """Look at the RAM of `emulator`."""
+        self._emulator = emulator
+        shared = emulator.work_ram
+        self._is_shared = shared is not None and emulator.has_banks
+        if shared is None or not self._is_shared:
+            self.refresh()
+        else:
+            self.wram = shared[:WRAM_SIZE]
+            self.dungeon_layout = shared[_LAYOUT_OFFSET : _LAYOUT_OFFSET + DUNGEON_LAYOUT_SIZE]
+
+    def refresh(self) -> None:
+        """Bring both up to date; where the emulator shares its memory they already are."""
+        if not self._is_shared:
+            ram = read_blocks(self._emulator)
+            self.wram = ram.array()
+            self.dungeon_layout = np.frombuffer(ram.dungeon_layout, dtype=np.uint8)
+
+
+def bcd(byte: int) -> int:
+    """A BCD byte as a number: 0x25 is 25. A nibble above 9 counts as it stands."""
+    return (byte >> 4) * 10 + (byte & 0x0F)
+
+
+def bcd16(word: int) -> int:
+    """Two BCD bytes as a number: 0x0123 is 123."""
+    return bcd(word >> 8) * 100 + bcd(word & 0xFF)

@@ -1,0 +1,175 @@
+"""Objects in the room: enemies, people, things, as the game's object pages hold them.
+
+Sixteen pages 0xD000, 0xD100 ... 0xDF00 of work RAM bank 1 hold four objects each: the player, his
+companion and items at +0x00, interactions at +0x40, enemies at +0x80, parts at +0xC0.
+"""
+
+import math
+from typing import NamedTuple
+
+from rlaif.game.machine.emulator import WRAM_START
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import (
+    COMPANION,
+    ENEMIES,
+    INTERACTIONS,
+    LINK,
+    OBJECT_ANGLE,
+    OBJECT_DIRECTION,
+    OBJECT_HEALTH,
+    OBJECT_ID,
+    OBJECT_PAGES,
+    OBJECT_STRIDE,
+    OBJECT_SUBID,
+    OBJECT_X,
+    OBJECT_Y,
+    PARTS,
+    address,
+)
+
+HARMLESS_ENEMY_IDS = frozenset({0x33, 0x37, 0x38, 0x53, 0x56, 0x58, 0x59, 0x5A})
+"""Objects in enemy slots that are no monsters: cucco, butterfly, fairy, dragonfly, bubble, bush,
+drop producer, seed tree (enemy ids of the disassembly)."""
+
+BOSS_ENEMY_IDS = frozenset({*range(0x00, 0x08), *range(0x68, 0x80)})
+"""Enemies that are a boss or a miniboss."""
+
+PART_ITEM_DROP = 0x01
+INTERACTION_TREASURE = 0x60
+
+FIRST_ITEM_PAGE = 2
+"""Pages 0 and 1 hold the player and his companion; sword, bombs, seeds and the like follow."""
+
+ANGLES = 32
+"""An angle counts 32 steps clockwise from up; greater values mean no direction."""
+
+_TALKABLE = address("wAButtonSensitiveObjectList")
+_TALKABLE_SIZE = 32
+_LINK_OBJECT = address("wLinkObjectIndex")
+_COMPANION_PAGE = COMPANION >> 8
+_OBJECT_MASK = 0xFFC0
+_NO_POINTERS = bytes(_TALKABLE_SIZE)
+_ALL_FREE = bytes(OBJECT_PAGES)
+_FIRST_OBJECT, _LAST_OBJECT = 0xD000, 0xDFC0
+_UNIT = tuple(
+    (math.sin(2 * math.pi * step / ANGLES), -math.cos(2 * math.pi * step / ANGLES))
+    for step in range(ANGLES)
+)
+
+
+class Entity(NamedTuple):
+    """One object of the room.
+
+    Attributes:
+        slot: Address of its object, which names it while it lives.
+        id: What it is, in the id list of its kind.
+        subid: Which variant.
+        x: Pixels from the left edge of the room.
+        y: Pixels from the top edge of the room.
+        health: Its health; 0 for what has none.
+        direction: Where it faces: 0 up, 1 right, 2 down, 3 left; other values by kind.
+        angle: Where it moves: 0 up, 8 right, 16 down, 24 left; 32 and above nowhere.
+    """
+
+    slot: int
+    id: int
+    subid: int
+    x: int
+    y: int
+    health: int
+    direction: int = 0
+    angle: int = 0xFF
+
+    @property
+    def heading(self) -> tuple[float, float] | None:
+        """The angle as a unit vector (right, down); None when it has no direction."""
+        return _UNIT[self.angle] if self.angle < ANGLES else None
+
+
+def is_riding(ram: RamBlocks) -> bool:
+    """The player sits on an animal or in a minecart, which then has the true position."""
+    return ram.u8(_LINK_OBJECT) == _COMPANION_PAGE
+
+
+def player_position(ram: RamBlocks) -> tuple[int, int]:
+    """(x, y) in pixels in the room: of the player, or of what carries him."""
+    base = COMPANION if is_riding(ram) else LINK
+    return ram.u8(base + OBJECT_X), ram.u8(base + OBJECT_Y)
+
+
+def companion(ram: RamBlocks) -> Entity | None:
+    """The animal, the minecart or the witch in the room, ridden or not."""
+    return _entity(ram, COMPANION) if ram.u8(COMPANION) else None
+
+
+def items_in_use(ram: RamBlocks) -> list[Entity]:
+    """What the player has put into the room: sword, bombs, seeds, a carried pot; slot order."""
+    return [item for item in _enabled(ram, LINK) if item.slot >= LINK + FIRST_ITEM_PAGE * 0x100]
+
+
+def enemies(ram: RamBlocks) -> list[Entity]:
+    """Monsters, in slot order."""
+    found = _enabled(ram, ENEMIES)
+    return [enemy for enemy in found if enemy.id not in HARMLESS_ENEMY_IDS]
+
+
+def interactions(ram: RamBlocks) -> list[Entity]:
+    """People, treasures and invisible triggers, in slot order."""
+    return _enabled(ram, INTERACTIONS)
+
+
+def parts(ram: RamBlocks) -> list[Entity]:
+    """Drops, projectiles, buttons, torches, switches, in slot order."""
+    return _enabled(ram, PARTS)
+
+
+def talkables(ram: RamBlocks) -> list[Entity]:
+    """What reacts to A: people and signs, in the order of the game's list."""
+    pointers = ram.block(_TALKABLE, _TALKABLE_SIZE)
+    if pointers == _NO_POINTERS:
+        return []
+    found = []
+    for low, high in zip(pointers[::2], pointers[1::2], strict=True):
+        slot = (high << 8 | low) & _OBJECT_MASK
+        if _FIRST_OBJECT <= slot <= _LAST_OBJECT and ram.u8(slot):
+            found.append(_entity(ram, slot))
+    return found
+
+
+def things(ram: RamBlocks) -> list[Entity]:
+    """What can be picked up; where there is none, buttons and the like (all parts)."""
+    all_parts = parts(ram)
+    found = [part for part in all_parts if part.id == PART_ITEM_DROP]
+    found += [it for it in interactions(ram) if it.id == INTERACTION_TREASURE]
+    return found or all_parts
+
+
+def nearest(found: list[Entity], x: int, y: int) -> list[Entity]:
+    """The same, nearest to (x, y) first; equal distances by slot."""
+    if len(found) < 2:
+        return found
+    return sorted(found, key=lambda e: ((e.x - x) ** 2 + (e.y - y) ** 2, e.slot))
+
+
+def _enabled(ram: RamBlocks, first: int) -> list[Entity]:
+    enabled = ram.wram[first - WRAM_START :: OBJECT_STRIDE]
+    if enabled == _ALL_FREE:
+        return []
+    return [
+        _entity(ram, first + page * OBJECT_STRIDE) for page in range(OBJECT_PAGES) if enabled[page]
+    ]
+
+
+def _entity(ram: RamBlocks, slot: int) -> Entity:
+    at = slot - WRAM_START
+    wram = ram.wram
+    return Entity(
+        slot,
+        wram[at + OBJECT_ID],
+        wram[at + OBJECT_SUBID],
+        wram[at + OBJECT_X],
+        wram[at + OBJECT_Y],
+        wram[at + OBJECT_HEALTH],
+        wram[at + OBJECT_DIRECTION],
+        wram[at + OBJECT_ANGLE],
+    )

@@ -1,0 +1,74 @@
+"""Where things are: look-ups in `symbols`, and the numbers that are no symbols.
+
+Traps: money, bombs and seeds are BCD. Small keys are one byte a dungeon. wShieldLevel is 1 on a new
+file without a shield: ownership is a treasure bit. Bit 7 of wScrollMode is the camera of a large
+room, not a transition. w1Link.health is not the player's health. wScreenTransitionState is 2 when
+idle. wDungeonRoomProperties never changes: it is no puzzle.
+"""
+
+from rlaif.game.memory.symbols import SYMBOLS, Symbol
+
+_BY_NAME = {symbol.name: symbol for symbol in SYMBOLS}
+
+OBJECT_STRIDE = 0x100
+"""Sixteen pages 0xD000, 0xD100 ... each hold one object of every kind."""
+
+OBJECT_PAGES = 16
+LINK, COMPANION = 0xD000, 0xD100
+INTERACTIONS, ENEMIES, PARTS = 0xD040, 0xD080, 0xD0C0
+"""First object of each kind (bank 1)."""
+
+OBJECT_ENABLED, OBJECT_ID, OBJECT_SUBID = 0x00, 0x01, 0x02
+OBJECT_DIRECTION, OBJECT_ANGLE = 0x08, 0x09
+OBJECT_Y, OBJECT_X, OBJECT_HEALTH = 0x0B, 0x0D, 0x29
+"""Fields of an object: offsets from its first byte."""
+
+ROOM_VISITED, ROOM_ITEM, ROOM_EVENTS = 0x10, 0x20, 0xC0
+"""Bits of a room's flags."""
+
+ROOM_EVENT_80 = 0x80
+"""The room flag of a boss beaten, a gate or keyhole opened, stairs that came out."""
+
+RUPEE_ROOM_SCRATCH = (0xC8F0, 16)
+"""Address and size of the flags of groups 1-3 that dungeons 2 and 6 use for something else."""
+
+SAVEFILE_STRING = b"Z11216-0"
+AGES_SAVEFILE_STRING = b"Z21216-0"
+"""What a loaded file starts with, in Oracle of Seasons and in Oracle of Ages (same address)."""
+
+TREASURE_SHIELD, TREASURE_SWORD = 0x01, 0x05
+ITEM_SWORD = 0x05
+DUNGEONS = 12
+MAP_GROUPS = 8
+
+SMALL_ROOM, LARGE_ROOM = (10, 8), (15, 11)
+"""Columns and rows of tiles of 16 pixels."""
+
+TILE_STRIDE = 16
+"""Bytes a row of wRoomLayout and wRoomCollisions."""
+
+
+def symbol(name: str) -> Symbol:
+    """The symbol of this name.
+
+    Raises:
+        KeyError: No symbol has it.
+    """
+    return _BY_NAME[name]
+
+
+def address(name: str) -> int:
+    """The address of a symbol.
+
+    Raises:
+        KeyError: No symbol has this name.
+    """
+    return _BY_NAME[name].address
+
+
+def room_flags_page(group: int) -> int:
+    """Address of the room flags of a map group; groups above 7 wrap, as the game does.
+
+    Groups 1, 2 and 3 share a page, so do 4 and 6, and 5 and 7.
+    """
+    return (0xC700, 0xC800, 0xC800, 0xC800, 0xC900, 0xCA00, 0xC900, 0xCA00)[group & 7]

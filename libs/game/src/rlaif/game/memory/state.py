@@ -1,0 +1,204 @@
+"""The game at one moment, decoded: RAM in, a frozen `GameState` out."""
+
+from dataclasses import dataclass
+
+from rlaif.game.memory import predicates, rooms
+from rlaif.game.memory.blocks import RamBlocks, bcd, bcd16
+from rlaif.game.memory.entities import (
+    Entity,
+    enemies,
+    interactions,
+    is_riding,
+    parts,
+    player_position,
+    talkables,
+)
+from rlaif.game.memory.memory_map import TREASURE_SHIELD, address
+from rlaif.game.memory.puzzles import PuzzleElement, puzzle_elements
+
+FACINGS = ("up", "right", "down", "left")
+SEASONS = ("spring", "summer", "autumn", "winter")
+
+
+@dataclass(frozen=True, slots=True)
+class GameState:
+    """What the RAM says.
+
+    Health is in quarter hearts, positions in pixels from the top left corner of the room. Bit sets
+    are integers: `treasures >> 0x05 & 1` is the sword.
+
+    Attributes:
+        running: A file is loaded and played; on the title screen all the rest means nothing.
+        group: Map group, 0 to 7.
+        room: Room id in its group; (group, room) names a room.
+        room_stable: The room has been entered; false while scrolling, when position and room do
+            not belong together.
+        room_flags: The room's flag byte (memory_map.ROOM_*).
+        rooms_visited: Rooms visited in this file.
+        visited_around: Whether the rooms to the north, east, south, west were visited.
+        facing: up, right, down or left.
+        dungeon: 0 to 11, None outside dungeons.
+        keys: Small keys held for the current dungeon, None outside.
+        shield_level: 0 when no shield is owned.
+        treasures: Bit set of the 128 treasures.
+        essences: Bit n is the essence of dungeon n + 1.
+        seasons: Bits 0-3, seasons of the rod.
+        season: spring, summer, autumn or winter.
+        global_flags: Bit set of the 128 story flags.
+        text_id: Id of the text on the screen, None without text.
+        menu: 0 none, 1 inventory, 2 map, 3 save.
+        enemies_left: Enemies for which doors and chests wait.
+        deaths: In this file; counted on the game-over screen, later than `dying`.
+        kills: Stops at 1000.
+        playtime_frames: Frames played in this file.
+        talkable: What reacts to A, as the game lists it.
+        riding: On an animal or in a minecart, whose position x and y then are.
+        puzzle: What is left in the room to push, press, hit or light.
+        dialog_state: Somebody speaks or a sign is read, outside the menu.
+        puzzle_state: The player can act and the room is not solved.
+    """
+
+    running: bool
+    group: int
+    room: int
+    room_large: bool
+    room_stable: bool
+    room_flags: int
+    rooms_visited: int
+    visited_around: tuple[bool, bool, bool, bool]
+    x: int
+    y: int
+    facing: str
+    health: int
+    max_health: int
+    rupees: int
+    bombs: int
+    ember_seeds: int
+    dungeon: int | None
+    keys: int | None
+    boss_key: bool
+    dungeon_map: bool
+    compass: bool
+    sword_level: int
+    shield_level: int
+    item_a: int
+    item_b: int
+    treasures: int
+    essences: int
+    seasons: int
+    season: str
+    global_flags: int
+    text: bool
+    text_choice: bool
+    text_id: int | None
+    menu: int
+    scrolling: bool
+    fading: bool
+    cutscene: bool
+    has_control: bool
+    dying: bool
+    triggers: int
+    switches: int
+    toggles: int
+    torches: int
+    enemies_left: int
+    deaths: int
+    kills: int
+    playtime_frames: int
+    enemies: tuple[Entity, ...]
+    interactions: tuple[Entity, ...]
+    parts: tuple[Entity, ...]
+    talkable: tuple[Entity, ...]
+    riding: bool
+    puzzle: tuple[PuzzleElement, ...]
+    dialog_state: bool
+    puzzle_state: bool
+
+    def owns(self, treasure: int) -> bool:
+        """Whether a treasure (0 to 127) is owned."""
+        return bool(self.treasures >> treasure & 1)
+
+
+def decode(ram: RamBlocks) -> GameState:
+    """Decode the RAM; any bytes give a state."""
+    x, y = player_position(ram)
+    dungeon = rooms.dungeon_of(ram)
+    room = ram.u8(_A["wActiveRoom"])
+    treasures = _bit_set(ram, "wObtainedTreasureFlags", 16)
+    shield = ram.u8(_A["wShieldLevel"]) if treasures >> TREASURE_SHIELD & 1 else 0
+    text = predicates.is_text(ram)
+    return GameState(
+        running=predicates.is_running(ram),
+        group=ram.u8(_A["wActiveGroup"]),
+        room=room,
+        room_large=ram.u8(_A["wRoomIsLarge"]) != 0,
+        room_stable=predicates.is_room_stable(ram),
+        room_flags=rooms.room_flags(ram, room),
+        rooms_visited=rooms.count_visited(ram),
+        visited_around=rooms.visited_around(ram),
+        x=x,
+        y=y,
+        facing=FACINGS[ram.u8(_A["w1Link.direction"]) & 3],
+        health=ram.u8(_A["wLinkHealth"]),
+        max_health=ram.u8(_A["wLinkMaxHealth"]),
+        rupees=bcd16(ram.u16(_A["wNumRupees"])),
+        bombs=bcd(ram.u8(_A["wNumBombs"])),
+        ember_seeds=bcd(ram.u8(_A["wNumEmberSeeds"])),
+        dungeon=dungeon,
+        keys=None if dungeon is None else ram.u8(_A["wDungeonSmallKeys"] + dungeon),
+        boss_key=dungeon is not None and ram.bit(_A["wDungeonBossKeys"], dungeon),
+        dungeon_map=dungeon is not None and ram.bit(_A["wDungeonMaps"], dungeon),
+        compass=dungeon is not None and ram.bit(_A["wDungeonCompasses"], dungeon),
+        sword_level=ram.u8(_A["wSwordLevel"]),
+        shield_level=shield,
+        item_a=ram.u8(_A["wInventoryA"]),
+        item_b=ram.u8(_A["wInventoryB"]),
+        treasures=treasures,
+        essences=ram.u8(_A["wEssencesObtained"]),
+        seasons=ram.u8(_A["wObtainedSeasons"]) & 0x0F,
+        season=SEASONS[ram.u8(_A["wRoomStateModifier"]) & 3],
+        global_flags=_bit_set(ram, "wGlobalFlags", 16),
+        text=text,
+        text_choice=predicates.is_text_choice(ram),
+        text_id=ram.u16(_A["wTextIndex"]) - 0x0400 & 0xFFFF if text else None,
+        menu=ram.u8(_A["wOpenedMenuType"]),
+        scrolling=predicates.is_scrolling(ram),
+        fading=predicates.is_fading(ram),
+        cutscene=predicates.is_cutscene(ram),
+        has_control=predicates.has_control(ram),
+        dying=predicates.is_dying(ram),
+        triggers=ram.u8(_A["wActiveTriggers"]),
+        switches=ram.u8(_A["wSwitchState"]),
+        toggles=ram.u8(_A["wToggleBlocksState"]),
+        torches=ram.u8(_A["wNumTorchesLit"]),
+        enemies_left=ram.u8(_A["wNumEnemies"]),
+        deaths=bcd16(ram.u16(_A["wDeathCounter"])),
+        kills=ram.u16(_A["wTotalEnemiesKilled"]),
+        playtime_frames=ram.u16(_A["wPlaytimeCounter"]) | ram.u16(_A["wPlaytimeCounter"] + 2) << 16,
+        enemies=tuple(enemies(ram)),
+        interactions=tuple(interactions(ram)),
+        parts=tuple(parts(ram)),
+        talkable=tuple(talkables(ram)),
+        riding=is_riding(ram),
+        puzzle=puzzle_elements(ram),
+        dialog_state=predicates.is_dialog_state(ram),
+        puzzle_state=predicates.is_puzzle_state(ram),
+    )
+
+
+def _bit_set(ram: RamBlocks, name: str, size: int) -> int:
+    return int.from_bytes(ram.block(_A[name], size), "little")
+
+
+_A = {
+    name: address(name)
+    for name in (
+        "wActiveGroup", "wActiveRoom", "wRoomIsLarge", "w1Link.direction", "wLinkHealth",
+        "wLinkMaxHealth", "wNumRupees", "wNumBombs", "wNumEmberSeeds", "wDungeonSmallKeys",
+        "wDungeonBossKeys", "wDungeonMaps", "wDungeonCompasses", "wSwordLevel", "wShieldLevel",
+        "wInventoryA", "wInventoryB", "wObtainedTreasureFlags", "wEssencesObtained",
+        "wObtainedSeasons", "wRoomStateModifier", "wGlobalFlags", "wTextIndex", "wOpenedMenuType",
+        "wActiveTriggers", "wSwitchState", "wToggleBlocksState", "wNumTorchesLit", "wNumEnemies",
+        "wDeathCounter", "wTotalEnemiesKilled", "wPlaytimeCounter",
+    )
+}  # fmt: skip

@@ -1,0 +1,229 @@
+"""Save-state files of the user: a file in, a state that fits the game and the emulator out.
+
+PyBoy marks its states with a format version in the first byte and with the colour mode, and with
+nothing of the game. So another game is told from what lies beside the state and what it holds:
+
+    the note beside it     `play` notes the ROM of each state that it saves (`state_origin`)
+    the save-file string   Oracle of Seasons and Oracle of Ages write different ones
+    the pictures           nearly every tile in video memory of the embedded game is in its ROM
+    the size               cartridge RAM is part of a state
+    the CPU                while it waits for the next frame it stands on a HALT of its ROM
+
+A state that shows none of these is taken. WrongStateError says why one is not.
+"""
+
+import struct
+from pathlib import Path
+
+from rlaif.game.captures.capture import LARGEST_STATE_BYTES
+from rlaif.game.machine.cartridges import Cartridge, load_cartridge
+from rlaif.game.machine.emulator import STATE_VERSION, Emulator, SaveStateError
+from rlaif.game.machine.files import UnusableFileError, read_bounded
+from rlaif.game.machine.rom_checks import CHECKSUM, HEADER_END, header_checksum
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.memory_map import AGES_SAVEFILE_STRING, SAVEFILE_STRING, address
+from rlaif.game.starts.state_origin import read_origin
+
+SMALLEST_STATE_BYTES = 100_000
+"""Every PyBoy state holds its picture, 5 bytes for each of 160x144 pixels."""
+
+_COLOUR_BYTE = 5
+_OTHER_EMULATORS = {
+    b"\x89PNG": "a PNG picture, or a state of mGBA",
+    b"\x1f\x8b": "a gzip file, or a state of VisualBoyAdvance",
+    b"PK\x03\x04": "a ZIP archive",
+}
+_RAM_BANK = 8 * 1024
+_CPU_POINTERS = {True: 22, False: 12}
+"""Where HL, SP and PC are in a state of format 29, by colour mode; the halt flag is 8 bytes on."""
+
+_HALT = 0x76
+_SAVEFILE = address("wSavefileString")
+_TILES = (0x8000, 0x9800)
+_TILE_BYTES = 16
+_PLAIN_COLOURS = 2
+_ENOUGH_TILES = 20
+_MOST_TILES, _FEW_TILES = 0.8, 0.2
+"""Share of the tiles in a ROM: of its own game nearly all, of another by chance a few."""
+
+
+class WrongStateError(SaveStateError):
+    """The state belongs to another emulator version or to another game."""
+
+
+def is_state(data: bytes) -> bool:
+    """Whether a file is rather a save state than a ROM."""
+    if len(data) >= HEADER_END and header_checksum(data) == data[CHECKSUM]:
+        return data[0] == STATE_VERSION and len(data) % _RAM_BANK != 0
+    return len(data) >= SMALLEST_STATE_BYTES and len(data) % _RAM_BANK != 0
+
+
+def load_state_file(emulator: Emulator, cartridge: Cartridge, path: Path) -> bytes:
+    """Bring an emulator to the save state of a file.
+
+    Args:
+        emulator: It runs `cartridge`.
+        cartridge: The game that the state must belong to.
+        path: The file.
+
+    Returns:
+        The state.
+
+    Raises:
+        WrongStateError: Of another emulator version or another game.
+        SaveStateError: The file cannot be read, or is no whole state.
+    """
+    state = _read(path)
+    _check_origin(state, cartridge, path)
+    load_checked(emulator, cartridge, state, str(path))
+    return state
+
+
+def load_checked(emulator: Emulator, cartridge: Cartridge, state: bytes, name: str) -> None:
+    """Bring an emulator to a save state and see that it is of this game.
+
+    Args:
+        emulator: It runs `cartridge`. After an error it stands in no good state: load another.
+        cartridge: The game that the state must belong to.
+        state: The bytes.
+        name: What to call them in messages.
+
+    Raises:
+        WrongStateError: Of another emulator version or another game.
+        SaveStateError: No whole state.
+    """
+    check_state_file(state, name, version=emulator.identity.version, colour=emulator.has_banks)
+    extra = len(state) - len(emulator.save_state())
+    if extra and extra % _RAM_BANK == 0:
+        raise WrongStateError(
+            f"{name} is a state of another game: it has {abs(extra) // 1024} KiB "
+            f"{'more' if extra > 0 else 'less'} cartridge RAM than {cartridge.title}"
+        )
+    try:
+        emulator.load_state(state)
+    except SaveStateError as error:
+        raise SaveStateError(f"{name}: {error}") from error
+    check_game(emulator, cartridge, name)
+    _check_place(emulator, cartridge, state, name)
+
+
+def check_state_file(state: bytes, name: str, *, version: str, colour: bool) -> None:
+    """See that bytes can be a state of this emulator, before they are loaded.
+
+    Args:
+        state: The bytes.
+        name: What to call them in messages.
+        version: Of PyBoy, for messages.
+        colour: The game runs in Game Boy Color mode.
+
+    Raises:
+        WrongStateError: Of another PyBoy, emulator or colour mode.
+        SaveStateError: No save state.
+    """
+    if not state:
+        raise SaveStateError(f"{name} is empty: make the state again")
+    for start, what in _OTHER_EMULATORS.items():
+        if state.startswith(start):
+            raise WrongStateError(f"{name} is {what}; only states of PyBoy {version} can be read")
+    if len(state) < SMALLEST_STATE_BYTES:
+        raise SaveStateError(
+            f"{name} has {len(state)} bytes, a PyBoy state has at least {SMALLEST_STATE_BYTES}: "
+            "it is cut off, or no PyBoy state"
+        )
+    if not is_state(state):
+        raise SaveStateError(f"{name} is a ROM, not a save state")
+    if state[0] != STATE_VERSION:
+        raise WrongStateError(
+            f"{name} is a state of format {state[0]}, PyBoy {version} reads format "
+            f"{STATE_VERSION}: it is of another PyBoy or another emulator; play to the same "
+            f"place with PyBoy {version} and save again"
+        )
+    if bool(state[_COLOUR_BYTE]) != colour:
+        made, wanted = ("Color", "grey") if state[_COLOUR_BYTE] else ("grey", "Color")
+        raise WrongStateError(
+            f"{name} is a state of another game: it was made in {made} mode, the ROM runs in "
+            f"{wanted} mode"
+        )
+
+
+def check_game(emulator: Emulator, cartridge: Cartridge, name: str) -> None:
+    """See that the memory of an emulator is not that of another game.
+
+    Raises:
+        WrongStateError: It is.
+    """
+    ram = read_blocks(emulator)
+    found = ram.block(_SAVEFILE, len(AGES_SAVEFILE_STRING))
+    if cartridge.game != "other" and found == AGES_SAVEFILE_STRING:
+        raise WrongStateError(f"{name} is a state of Oracle of Ages, not of {cartridge.title}")
+    embedded = cartridge if cartridge.is_embedded else load_cartridge()
+    share = tiles_in_rom(emulator, embedded.data)
+    if cartridge.is_embedded and share is not None and share < _FEW_TILES:
+        raise WrongStateError(
+            f"{name} is a state of another game than the embedded one: give the ROM that it was "
+            "made with"
+        )
+    if not cartridge.is_embedded and share is not None and share > _MOST_TILES:
+        raise WrongStateError(
+            f"{name} is a state of the embedded game, not of {cartridge.title}: give no ROM"
+        )
+    # A game that writes the string holds it.
+    foreign = cartridge.game == "other" and SAVEFILE_STRING not in cartridge.data
+    if foreign and found == SAVEFILE_STRING:
+        raise WrongStateError(
+            f"{name} is a state of Oracle of Seasons, not of {cartridge.title}: "
+            "give the ROM that it was made with"
+        )
+
+
+def _check_place(emulator: Emulator, cartridge: Cartridge, state: bytes, name: str) -> None:
+    """See that a CPU that waits stands on the HALT that made it wait; most states wait."""
+    at = _CPU_POINTERS[emulator.has_banks]
+    _, _, place = struct.unpack_from("<HHH", state, at)
+    waits = state[at + 8]
+    if waits and emulator.read(place, place + 1)[0] != _HALT:
+        raise WrongStateError(
+            f"{name} is a state of another game: it waits at 0x{place:04X}, where "
+            f"{cartridge.title or 'this ROM'} has no HALT; give the ROM that it was made with"
+        )
+
+
+def tiles_in_rom(emulator: Emulator, rom: bytes) -> float | None:
+    """Share of the tiles in video memory that a ROM holds as they are, 0 to 1; about 3 ms.
+
+    None when there are too few to tell. Tiles of one or two byte values (blank, striped) do not
+    count: any ROM holds them.
+    """
+    tiles: set[bytes] = set()
+    for bank in (0, 1) if emulator.has_banks else (0,):
+        data = _video_ram(emulator, bank)
+        tiles.update(data[at : at + _TILE_BYTES] for at in range(0, len(data), _TILE_BYTES))
+    told = [tile for tile in tiles if len(set(tile)) > _PLAIN_COLOURS]
+    if len(told) < _ENOUGH_TILES:
+        return None
+    return sum(tile in rom for tile in told) / len(told)
+
+
+def _video_ram(emulator: Emulator, bank: int) -> bytes:
+    if emulator.has_banks:
+        return emulator.read_bank(bank, *_TILES)
+    return emulator.read(*_TILES)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_bounded(path, LARGEST_STATE_BYTES, "a PyBoy state")
+    except FileNotFoundError:
+        raise SaveStateError(f"no save state at {path}: correct the path") from None
+    except UnusableFileError as error:
+        raise SaveStateError(f"cannot read the save state {path}: {error}") from error
+
+
+def _check_origin(state: bytes, cartridge: Cartridge, path: Path) -> None:
+    origin = read_origin(path, state)
+    if origin is not None and origin.rom_sha256 != cartridge.sha256:
+        raise WrongStateError(
+            f"{path} is a state of another game: it was made with {origin.title} "
+            f"({origin.rom_sha256[:12]}), this is {cartridge.title} ({cartridge.sha256[:12]}); "
+            "give the ROM that it was made with"
+        )

@@ -1,0 +1,68 @@
+"""Stages of a start: screen by screen, what to press and when it is over.
+
+What to press follows from what the RAM says is on the screen, not from counted frames, and every
+screen has a bound: a game that stays on one is told by its name.
+
+NoStartError    the game stayed on a screen; the message says on which and for how long
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.emulator import Emulator
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+
+PRESS_FRAMES = 8
+"""A button is down for so many frames, and up for as many before the next look."""
+
+
+class NoStartError(Exception):
+    """The game did not come to a point where the player can act."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One screen, or several alike, on the way into a game.
+
+    Attributes:
+        screen: What is on it, for messages.
+        is_over: Whether the game has left it.
+        press: What to press now; NOP waits.
+        frames: Game frames that it takes at most.
+        steady: Frames without a button after which `is_over` must still hold.
+    """
+
+    screen: str
+    is_over: Callable[[RamBlocks], bool]
+    press: Callable[[RamBlocks], Action]
+    frames: int
+    steady: int = 0
+
+
+def play_stages(emulator: Emulator, stages: Sequence[Stage]) -> None:
+    """Play one stage after the other.
+
+    Raises:
+        NoStartError: One took longer than it may.
+    """
+    for stage in stages:
+        for _ in range(stage.frames // (2 * PRESS_FRAMES)):
+            if _is_left(emulator, stage):
+                break
+            emulator.step(stage.press(read_blocks(emulator)), PRESS_FRAMES)
+            emulator.step(Action.NOP, PRESS_FRAMES)
+        else:
+            if not _is_left(emulator, stage):
+                raise NoStartError(f"after {stage.frames} frames it still shows {stage.screen}")
+
+
+def _is_left(emulator: Emulator, stage: Stage) -> bool:
+    """Whether the stage is over now, and still is after its steady frames."""
+    if not stage.is_over(read_blocks(emulator)):
+        return False
+    for _ in range(stage.steady // PRESS_FRAMES):
+        emulator.tick(PRESS_FRAMES)
+        if not stage.is_over(read_blocks(emulator)):
+            return False
+    return True

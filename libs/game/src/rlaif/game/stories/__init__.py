@@ -1,0 +1,1 @@
+"""How far a game has come: milestones of the stories."""

@@ -1,0 +1,202 @@
+"""How far a game has come: RAM in, the story steps that were reached out, in quest order.
+
+The steps are data: `oracle_milestones` and `seedling_milestones`; `stories` picks. Most are bits of
+the save file, which survive death and room changes; a few are true for a moment only
+(`is_momentary`), and treasures can be taken away again. So a score latches: `MilestoneLatch`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.game.machine.emulator import WRAM_START
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address, room_flags_page
+from rlaif.game.memory.predicates import is_running
+from rlaif.game.memory.symbols import Confidence
+
+_SAVE_FILE = range(0xC5B0, 0xCB00)
+
+
+@dataclass(frozen=True)
+class ByteTest:
+    """A question to one byte: is `byte & mask` at least `low` and at most `high`?
+
+    Attributes:
+        address: Of the byte.
+        mask: Bits that count.
+        low: Least value.
+        high: Greatest value.
+    """
+
+    address: int
+    mask: int = 0xFF
+    low: int = 1
+    high: int = 0xFF
+
+    def holds(self, byte: int) -> bool:
+        """Whether a byte passes."""
+        return self.low <= byte & self.mask <= self.high
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """One step of the story.
+
+    Attributes:
+        name: Unique in its game, snake_case.
+        title: What happened, for people.
+        test: How the RAM shows it.
+        is_main: The quest needs it; the others are extras and count for no fraction.
+        confidence: How sure the address is, as in `symbols`.
+    """
+
+    name: str
+    title: str
+    test: ByteTest
+    is_main: bool = True
+    confidence: Confidence = "B"
+
+    @property
+    def is_momentary(self) -> bool:
+        """The RAM shows it only while it happens: it is not in the save file."""
+        return self.test.address not in _SAVE_FILE
+
+
+def treasure(number: int) -> ByteTest:
+    """Treasure `number` (0 to 127) was obtained and not taken away."""
+    return _bit_of("wObtainedTreasureFlags", number)
+
+
+def story_flag(number: int) -> ByteTest:
+    """Story flag `number` (0 to 127) is set."""
+    return _bit_of("wGlobalFlags", number)
+
+
+def room_flag(group: int, room: int, bits: int) -> ByteTest:
+    """One of the flag bits of a room is set."""
+    return ByteTest(room_flags_page(group) + room, bits)
+
+
+def visited(dungeon: int) -> ByteTest:
+    """A dungeon was entered."""
+    return ByteTest(address("wDungeonVisitedFloors") + dungeon)
+
+
+def essence(dungeon: int) -> ByteTest:
+    """The essence of a dungeon, 1 to 8, was obtained."""
+    return ByteTest(address("wEssencesObtained"), 1 << dungeon - 1)
+
+
+def boss_key(dungeon: int) -> ByteTest:
+    """The boss key of a dungeon was obtained."""
+    return _bit_of("wDungeonBossKeys", dungeon)
+
+
+def compass(dungeon: int) -> ByteTest:
+    """The compass of a dungeon was obtained."""
+    return _bit_of("wDungeonCompasses", dungeon)
+
+
+def dungeon_map(dungeon: int) -> ByteTest:
+    """The map of a dungeon was obtained."""
+    return _bit_of("wDungeonMaps", dungeon)
+
+
+def season(bit: int) -> ByteTest:
+    """The rod has a season: bit 0 spring, 1 summer, 2 autumn, 3 winter."""
+    return ByteTest(address("wObtainedSeasons"), 1 << bit)
+
+
+def at_least(name: str, least: int) -> ByteTest:
+    """A symbol of one byte has at least this value."""
+    return ByteTest(address(name), low=least)
+
+
+def equals(name: str, value: int) -> ByteTest:
+    """A symbol of one byte has this value."""
+    return ByteTest(address(name), low=value, high=value)
+
+
+class Story:
+    """The steps of one game, in quest order, ready to be looked for.
+
+    Attributes:
+        milestones: Main steps and extras; their order is the quest's.
+    """
+
+    def __init__(self, milestones: Iterable[Milestone]) -> None:
+        """Keep the steps, and their tests as columns."""
+        self.milestones = tuple(milestones)
+        tests = [milestone.test for milestone in self.milestones]
+        self._offsets = np.array([test.address - WRAM_START for test in tests], dtype=np.intp)
+        self._masks = np.array([test.mask for test in tests], dtype=np.uint8)
+        self._low = np.array([test.low for test in tests], dtype=np.uint8)
+        self._high = np.array([test.high for test in tests], dtype=np.uint8)
+
+    @property
+    def main_names(self) -> frozenset[str]:
+        """Names of the steps that the quest needs."""
+        return frozenset(milestone.name for milestone in self.milestones if milestone.is_main)
+
+    def hits(self, ram: RamBlocks) -> npt.NDArray[np.bool_]:
+        """Which tests hold now, `[M]` bool, whether or not a file is loaded; about 4 µs."""
+        bits = ram.array()[self._offsets] & self._masks
+        found: npt.NDArray[np.bool_] = (self._low <= bits) & (bits <= self._high)
+        return found
+
+
+def milestones_reached(ram: RamBlocks, story: Story) -> tuple[Milestone, ...]:
+    """What the RAM shows now, in quest order; nothing while no file is loaded."""
+    if not story.milestones or not is_running(ram):
+        return ()
+    return tuple(story.milestones[index] for index in np.flatnonzero(story.hits(ram)))
+
+
+def fraction(reached: Iterable[Milestone], story: Story) -> float:
+    """Share of the main steps that were reached, 0 to 1; 0 for a story without any."""
+    steps = story.main_names
+    return len(steps & {milestone.name for milestone in reached}) / len(steps) if steps else 0.0
+
+
+class MilestoneLatch:
+    """What was reached since an episode began: each step counts once and is never lost.
+
+    What the start state already shows is known, not reached, so that a late save state pays
+    nothing.
+    """
+
+    def __init__(self, story: Story, start: RamBlocks) -> None:
+        """Begin at a state."""
+        self._story = story
+        self._known = list(milestones_reached(start, story))
+        self._known_names = {milestone.name for milestone in self._known}
+        self._reached: list[Milestone] = []
+
+    @property
+    def reached(self) -> tuple[Milestone, ...]:
+        """What was reached since the start, in the order in which it happened."""
+        return tuple(self._reached)
+
+    @property
+    def fraction(self) -> float:
+        """Share of the main steps that the start state had or that were reached since, 0 to 1."""
+        return fraction((*self._known, *self._reached), self._story)
+
+    def update(self, ram: RamBlocks) -> tuple[Milestone, ...]:
+        """Look at the RAM; about 10 µs.
+
+        Returns:
+            The steps that show for the first time, in quest order.
+        """
+        found = milestones_reached(ram, self._story)
+        new = tuple(step for step in found if step.name not in self._known_names)
+        self._known_names.update(step.name for step in new)
+        self._reached.extend(new)
+        return new
+
+
+def _bit_of(name: str, number: int) -> ByteTest:
+    return ByteTest(address(name) + (number >> 3), 1 << (number & 7))

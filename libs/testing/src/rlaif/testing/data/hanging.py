@@ -1,0 +1,26 @@
+"""A save state that makes the emulator run for ever inside one frame."""
+
+from rlaif.game.captures.capture import Keyframe, pack_keyframe, unpack_keyframe
+
+_UNUSED_OPCODES = frozenset((0xD3, 0xDB, 0xDD, 0xE3, 0xE4, 0xEB, 0xEC, 0xED, 0xF4, 0xFC, 0xFD))
+"""The CPU stops at them for good; PyBoy executes them for ever, in no time of the game."""
+
+# Of PyBoy's save states: 6 bytes of flags, 10 of HDMA, A F B C D E HL SP, then these.
+_PC, _INTERRUPTS_ON, _HALTED = slice(26, 28), 28, 30
+
+
+def hanging_keyframe(keyframe: Keyframe, rom: bytes) -> Keyframe:
+    """The keyframe with its program counter at an opcode that the CPU does not have.
+
+    Args:
+        keyframe: A good one of a Game Boy Color game.
+        rom: Its ROM.
+
+    Returns:
+        A keyframe whose digest is right: nothing but playing it tells that it hangs.
+    """
+    state = bytearray(unpack_keyframe(keyframe.data, keyframe.sha256))
+    place = next(at for at in range(0x150, 0x4000) if rom[at] in _UNUSED_OPCODES)
+    state[_PC] = place.to_bytes(2, "little")
+    state[_INTERRUPTS_ON] = state[_HALTED] = 0
+    return pack_keyframe(bytes(state))

@@ -1,0 +1,155 @@
+"""Exported segments made by hand, with states as `rlaif.game.description.describe` tells them."""
+
+import hashlib
+import struct
+import zlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from rlaif.contracts.events import SegmentExported
+from rlaif.contracts.segments import SegmentManifest, StateRecord, StoredFile
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+
+_PUZZLE_PARTS = ("buttons_pressed", "switches_on", "toggles_on", "torches_lit")
+
+
+def described_state(step: int = 0, **changes: Any) -> dict[str, Any]:
+    """The description of a state in which the player walks to the right, `step` pixels so far.
+
+    Args:
+        step: Pixels walked.
+        **changes: Top-level fields to replace.
+    """
+    return {
+        "room": {
+            "group": 0,
+            "room": 182,
+            "area": "overworld",
+            "item_taken": False,
+            "event_done": False,
+            "enemies_left": 0,
+            "visited_neighbours": ["N"],
+        },
+        "player": {"x": 20 + step, "y": 64, "facing": "right", "hearts": 3.0, "max_hearts": 3.0},
+        "rupees": 10,
+        "bombs": 0,
+        "keys": None,
+        "items": ["sword"],
+        "essences": 0,
+        "season": "spring",
+        "seasons_owned": [],
+        "flags": {
+            "dialog": False,
+            "menu": False,
+            "control": True,
+            "moving_to_next_room": False,
+            "cutscene": False,
+            "dying": False,
+        },
+        "text_id": None,
+        "puzzle": dict.fromkeys(_PUZZLE_PARTS, 0),
+        "entities": [],
+        "rooms_visited": 4,
+        "enemies_defeated": 0,
+        "deaths": 0,
+    } | changes
+
+
+def state_records(states: Sequence[dict[str, Any]]) -> list[StateRecord]:
+    """The lines of states.jsonl of a segment with four game frames a decision step."""
+    return [
+        StateRecord(step=at, frame=4 * at + 4, action="RIGHT", state=state)
+        for at, state in enumerate(states)
+    ]
+
+
+def screen_png(width: int = 160, height: int = 144) -> bytes:
+    """A black PNG of the game's screen; other sizes change what the header claims only."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    pixels = zlib.compress(bytes(161 * 144))
+    chunks = ((b"IHDR", header), (b"IDAT", pixels), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
+
+
+def write_segment(
+    store: ObjectStore,
+    segment_id: str = "seg-1",
+    *,
+    states: Sequence[dict[str, Any]] | None = None,
+    pictures: int = 6,
+    picture: bytes | None = None,
+    lines: bytes | None = None,
+    leave_out: str | None = None,
+    manifest_of: str | None = None,
+    states_file: StoredFile | None = None,
+) -> SegmentExported:
+    """Write a segment of episode `ep-1` as the exporter does, whole or spoiled on purpose.
+
+    Args:
+        store: Where to.
+        segment_id: Its id.
+        states: One description a decision step; a walk of 75 steps when None.
+        pictures: How many pictures it has.
+        picture: Bytes of each, in place of a black screen.
+        lines: Bytes of states.jsonl, in place of the states.
+        leave_out: Name of a file that is not written although the manifest names it.
+        manifest_of: Segment that the manifest claims to be of.
+        states_file: What the manifest says of states.jsonl, in place of the truth.
+
+    Returns:
+        The event that tells of it.
+    """
+    made = state_records(states or [described_state(step) for step in range(75)])
+    body = "\n".join(record.model_dump_json() for record in made).encode()
+
+    def put(name: str, data: bytes) -> StoredFile:
+        key = keys.segment("ep-1", segment_id, name)
+        if name != leave_out:
+            store.put(key, data)
+        return StoredFile(key=key, sha256=_sha256(data), size_bytes=len(data))
+
+    manifest = SegmentManifest(
+        segment_id=manifest_of or segment_id,
+        episode_id="ep-1",
+        run_id="run-1",
+        capture_key=keys.capture("ep-1", segment_id),
+        capture_sha256="0" * 64,
+        rom_sha256="0" * 64,
+        layout_version="layout-1",
+        frames=4 * len(made),
+        decision_steps=len(made),
+        frame_skip=4,
+        start_step=900,
+        ended="running",
+        end_ram_sha256="0" * 64,
+        states=states_file or put("states.jsonl", body if lines is None else lines),
+        observations=put("observations.npy", b"not read by judges"),
+        pictures=tuple(
+            put(f"frames/{at:06}.png", picture or screen_png()) for at in range(pictures)
+        ),
+        picture_steps=tuple(range(pictures)),
+        exporter_version="0",
+        env_step=123456,
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    file = put("manifest.json", manifest.model_dump_json().encode())
+    return SegmentExported(
+        segment_id=segment_id,
+        episode_id="ep-1",
+        run_id="run-1",
+        manifest_key=file.key,
+        manifest_sha256=file.sha256,
+        frames=manifest.frames,
+        decision_steps=manifest.decision_steps,
+    )
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    body = kind + data
+    return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,199 @@
+"""A whole ring as a child process, driven from outside: started, read, hurt, checked, stopped.
+
+For end-to-end tests and fault runs.
+"""
+
+import asyncio
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+import httpx
+
+from rlaif.bus.connection import connect
+from rlaif.local.strays import descendants
+from rlaif.storage.open import S3Credentials, open_store
+from rlaif.testing.invariants import Findings, check, under_way
+
+_READY = re.compile(r"✓ (?P<name>[a-z0-9-]+) +(?P<where>[a-z]+://\S+)")
+CLOSED = re.compile(
+    r"Loop closed: reward model v(?P<version>\d+) from (?P<labels>[\d,]+) labels of "
+    r"(?P<episodes>\d+) episodes, held-out accuracy (?P<accuracy>[\d.]+) "
+    r"\((?P<pairs>\d+) pairs\), loaded at environment step (?P<step>[\d,]+)"
+)
+"""What the ring prints each time the trainer loads a model that it made."""
+
+
+class RingError(AssertionError):
+    """The ring did not do what was waited for; the text ends with its last output."""
+
+
+class Ring:
+    """`python -m rlaif.local` on a data directory of the test's."""
+
+    def __init__(self, data_dir: Path, *options: str) -> None:
+        """Start it; it gets ready in the background."""
+        self.data_dir = data_dir
+        self.lines: list[str] = []
+        self._arrived: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "rlaif.local", "--data-dir", str(data_dir), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ | {"COLUMNS": "200", "NO_COLOR": "1"},
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def wait_for(self, pattern: re.Pattern[str], *, seconds: float) -> re.Match[str]:
+        """The first match in the lines that arrive from now on.
+
+        Raises:
+            RingError: It ended, or the time was over first.
+        """
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                line = self._arrived.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise self._error(f"no line like {pattern.pattern!r} in {seconds:.0f} s") from None
+            if line is None:
+                raise self._error(f"it ended with exit code {self._process.wait()}")
+            if match := pattern.search(line):
+                return match
+
+    def where(self, name: str) -> str:
+        """URL of a part that is ready."""
+        for line in self.lines:
+            match = _READY.search(line)
+            if match and match["name"] == name:
+                return match["where"]
+        raise self._error(f"{name} is not ready")
+
+    def pid(self, service: str) -> int | None:
+        """Process id of a service now; None while it is down."""
+        port = self.where(service).rsplit(":", 1)[1]
+        wanted = [f"rlaif.{service.replace('-', '_')}", "--host", "127.0.0.1", "--port", port]
+        return next((pid for pid, words in processes() if words[-5:] == wanted), None)
+
+    def secrets(self) -> dict[str, str]:
+        """Keys and tokens of this data directory."""
+        found: dict[str, str] = json.loads((self.data_dir / "secrets.json").read_text())
+        return found
+
+    def get(self, service: str, path: str) -> httpx.Response:
+        """Ask a service's REST API; raises `httpx.HTTPStatusError` unless it answers 2xx."""
+        answer = httpx.get(f"{self.where(service)}/api/v1/{path}", timeout=10)
+        return answer.raise_for_status()
+
+    def kill(self, service: str) -> int:
+        """End a service with SIGKILL; returns its process id.
+
+        Raises:
+            RingError: It is not running.
+        """
+        pid = self.pid(service)
+        if pid is None:
+            raise self._error(f"{service} is not running")
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def settle_and_check(self, *, seconds: float = 90.0) -> Findings:
+        """Stop the training run, wait until nothing is under way, and check the invariants.
+
+        Raises:
+            RingError: It did not come to rest in time.
+        """
+        token = self.secrets()["api_token"]
+        httpx.post(
+            f"{self.where('trainer')}/api/v1/runs/current/stop",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=30,
+        ).raise_for_status()
+        return asyncio.run(self._check_at_rest(seconds))
+
+    async def _check_at_rest(self, seconds: float) -> Findings:
+        secrets = self.secrets()
+        port = self.where("nats").rsplit(":", 1)[1]
+        bus = await connect(f"nats://{secrets['nats_token']}@127.0.0.1:{port}", name="check")
+        credentials = S3Credentials(
+            self.where("s3"), secrets["s3_access_key"], secrets["s3_secret_key"]
+        )
+        deadline = time.monotonic() + seconds
+        try:
+            while self._spooled() or await under_way(bus):
+                if time.monotonic() > deadline:
+                    raise self._error(f"events are still under way after {seconds:.0f} s")
+                await asyncio.sleep(0.5)
+            return await check(bus, open_store("s3://zelda-episodes", credentials))
+        finally:
+            await bus.close()
+
+    def _spooled(self) -> bool:
+        return any(self.data_dir.glob("trainer/runs/*/spool/*.capture"))
+
+    def interrupt(self, *, seconds: float = 30.0) -> tuple[int, float]:
+        """Press Ctrl-C; returns the exit code and the seconds that it took to end."""
+        began = time.monotonic()
+        self._process.send_signal(signal.SIGINT)
+        return self._process.wait(seconds), time.monotonic() - began
+
+    def family(self) -> set[int]:
+        """Process ids of everything that it runs now, by whatever name; Ray's too."""
+        return {process.pid for process in descendants([self._process.pid])}
+
+    def leftovers(self, family: Collection[int] = ()) -> list[str]:
+        """Processes that still work on this data directory, or were of the `family`."""
+        mine = str(self.data_dir)
+        return [
+            " ".join(words)
+            for pid, words in processes()
+            if pid in family or any(mine in word for word in words)
+        ]
+
+    def end(self) -> None:
+        """End it however it stands; for the clean-up of a test."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._reader.join(5)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as output:
+            for line in output:
+                self.lines.append(line.rstrip())
+                self._arrived.put(line)
+        self._arrived.put(None)
+
+    def _error(self, what: str) -> RingError:
+        return RingError(f"{what}; last output:\n" + "\n".join(self.lines[-20:]))
+
+
+def processes() -> list[tuple[int, list[str]]]:
+    """(process id, command line) of every process, from /proc; zombies left out."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1]
+        except OSError:
+            continue
+        if words:
+            found.append((int(entry.name), words))
+    return found

@@ -1,0 +1,188 @@
+"""A real S3 server for the tests: SeaweedFS in a folder of its own, and the stores on it."""
+
+import os
+import secrets
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rlaif.servers.seaweedfs import SeaweedFS, SeaweedPorts, find_weed
+from rlaif.storage.file import FileStore
+from rlaif.storage.keys import EPISODES_BUCKET, MODELS_BUCKET
+from rlaif.storage.open import S3Credentials
+from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+
+if TYPE_CHECKING:
+    from rlaif.storage.s3 import S3Store
+
+START_SECONDS = 20
+STOP_SECONDS = 10
+START_TRIES = 3
+
+
+class S3Server:
+    """One SeaweedFS process.
+
+    Args:
+        data_dir: Its folder, of a short path; made when missing.
+        buckets: Made on start.
+    """
+
+    def __init__(
+        self, data_dir: Path, buckets: tuple[str, ...] = (EPISODES_BUCKET, MODELS_BUCKET)
+    ) -> None:
+        self.recipe = SeaweedFS(
+            data_dir=data_dir,
+            ports=_ports(),
+            access_key="test",
+            secret_key=secrets.token_hex(16),
+            buckets=buckets,
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def credentials(self) -> S3Credentials:
+        """How to reach it."""
+        return S3Credentials(
+            endpoint_url=self.recipe.endpoint_url,
+            access_key=self.recipe.access_key,
+            secret_key=self.recipe.secret_key,
+        )
+
+    @property
+    def pid(self) -> int | None:
+        """Process id while it runs."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """Start it, or start it again on the same data, and wait until writes work.
+
+        Raises:
+            StoreUnavailableError: It did not start; the text holds its log's end.
+        """
+        first = not (self.recipe.data_dir / "filer.db").exists()
+        for tries_left in reversed(range(START_TRIES if first else 1)):
+            try:
+                self._start_once()
+                return
+            except StoreUnavailableError as error:
+                self.stop()
+                if not tries_left:
+                    log = (self.recipe.data_dir / "weed.log").read_text(errors="replace")
+                    raise StoreUnavailableError(f"{error}; its log:\n{log[-2000:]}") from error
+                # Somebody may have taken a port between choosing and binding it.
+                self.recipe = replace(self.recipe, ports=_ports())
+
+    def stop(self) -> None:
+        """End it in order, after 10 s by force; nothing happens when it does not run."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it as a crash would; `start` brings it back with its data."""
+        self._end(signal.SIGKILL)
+
+    def _start_once(self) -> None:
+        self.recipe.write_files()
+        weed = find_weed()
+        with (self.recipe.data_dir / "weed.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                self.recipe.command(weed),
+                cwd=self.recipe.data_dir,
+                env=self.recipe.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        process = self._process
+        self.recipe.wait_ready(seconds=START_SECONDS, alive=lambda: process.poll() is None)
+
+    def _end(self, sent: signal.Signals) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for number in (sent, signal.SIGKILL):
+            if process.poll() is None:
+                # Its own session, so the group holds the server and what it started, nobody else.
+                os.killpg(process.pid, number)
+            try:
+                process.wait(STOP_SECONDS)
+                return
+            except subprocess.TimeoutExpired:
+                continue
+
+
+@contextmanager
+def running_s3_server() -> Iterator[S3Server]:
+    """A started server on a fresh folder."""
+    # Not tmp_path: a socket's name may have 107 characters at most.
+    with tempfile.TemporaryDirectory(prefix="s3-") as folder:
+        server = S3Server(Path(folder))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[S3Server]:
+    """The server of the test run."""
+    with running_s3_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def s3(s3_server: S3Server) -> S3Credentials:
+    """How to reach an S3 server that has the buckets zelda-episodes and zelda-models."""
+    return s3_server.credentials
+
+
+@pytest.fixture(scope="session")
+def _s3_stores(s3: S3Credentials) -> "dict[str, S3Store]":
+    from rlaif.storage.s3 import S3Store
+
+    return {
+        bucket: S3Store(
+            bucket,
+            endpoint_url=s3.endpoint_url,
+            access_key=s3.access_key,
+            secret_key=s3.secret_key,
+        )
+        for bucket in (EPISODES_BUCKET, MODELS_BUCKET)
+    }
+
+
+@pytest.fixture
+def episodes_store(_s3_stores: "dict[str, S3Store]") -> ObjectStore:
+    """The bucket zelda-episodes, empty."""
+    return _emptied(_s3_stores[EPISODES_BUCKET])
+
+
+@pytest.fixture
+def models_store(_s3_stores: "dict[str, S3Store]") -> ObjectStore:
+    """The bucket zelda-models, empty."""
+    return _emptied(_s3_stores[MODELS_BUCKET])
+
+
+@pytest.fixture
+def file_store(tmp_path: Path) -> ObjectStore:
+    """A store in a fresh folder."""
+    return FileStore(tmp_path / "objects")
+
+
+def _ports() -> SeaweedPorts:
+    # Test runs beside each other begin their search at different places.
+    return SeaweedPorts.find_free(first=20_000 + os.getpid() * 10 % 9_000)
+
+
+def _emptied(store: "S3Store") -> "S3Store":
+    store.delete_many([info.key for info in store.list()])
+    return store

@@ -1,0 +1,182 @@
+"""Which reward models were published, which were refused, and which one is live.
+
+The champion is what the newest word says: an event, which is kept, or the service's reading, which
+also knows of pins.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import RewardModelPublished, RewardModelRejected
+from rlaif.contracts.telemetry import ModelLoad, RewardModelStatus
+from rlaif.hud.read_model.views import (
+    ChampionView,
+    NextModelView,
+    RejectionRow,
+    RewardModelRow,
+    RewardModelsView,
+)
+
+
+class RewardModelHistory:
+    """Folds publications and rejections; repeats and any order are fine.
+
+    Args:
+        keep_rejected: Refused candidates kept for display; all are counted.
+    """
+
+    def __init__(self, *, keep_rejected: int = 20) -> None:
+        self._keep_rejected = keep_rejected
+        self._published: dict[int, CloudEvent[RewardModelPublished]] = {}
+        self._rejected: dict[str, RejectionRow] = {}
+        self._rejected_ids: set[str] = set()
+        self._activations: dict[tuple[int, int], CloudEvent[RewardModelPublished]] = {}
+        self._status: RewardModelStatus | None = None
+
+    @property
+    def champion_version(self) -> int | None:
+        """The version of the newest activation; a person may have gone back to an older one."""
+        champion = self.champion()
+        return champion.version if champion else None
+
+    @property
+    def published_at(self) -> datetime | None:
+        """When the champion changed last."""
+        champion = self.champion()
+        return champion.since if champion else None
+
+    @property
+    def count(self) -> int:
+        """Versions published."""
+        return len(self._published)
+
+    def published(self, event: CloudEvent[RewardModelPublished]) -> bool:
+        """A version became the champion: a candidate passed the gate, or a person went back.
+
+        Returns:
+            False when this was known.
+        """
+        version, key = event.data.version, (event.data.version, event.data.activation)
+        if key in self._activations:
+            return False
+        self._activations[key] = event
+        first = self._published.get(version)
+        if first is None or _rank(event) < _rank(first):
+            self._published[version] = event
+        return True
+
+    def rejected(self, event: CloudEvent[RewardModelRejected]) -> bool:
+        """A candidate did not pass.
+
+        Returns:
+            False when this candidate was known.
+        """
+        data = event.data
+        if data.candidate_id in self._rejected_ids:
+            return False
+        self._rejected_ids.add(data.candidate_id)
+        self._rejected[data.candidate_id] = RejectionRow(
+            rejected_at=event.time,
+            **data.model_dump(),
+        )
+        if len(self._rejected) > self._keep_rejected:
+            oldest = min(self._rejected.values(), key=lambda row: row.rejected_at)
+            del self._rejected[oldest.candidate_id]
+        return True
+
+    def told(self, status: RewardModelStatus) -> None:
+        """The service says which champion is live, whether it is pinned, and what it waits for."""
+        self._status = status
+
+    def went_back(self, event: CloudEvent[RewardModelPublished]) -> int | None:
+        """The newer version that this activation took the place of; None unless it went back."""
+        before = [each for each in self._activations.values() if _rank(each) < _rank(event)]
+        version = max(before, key=_rank).data.version if before else 0
+        return version if version > event.data.version else None
+
+    def champion(self) -> ChampionView | None:
+        """What is live; None before the first publication."""
+        newest, status = max(self._activations.values(), key=_rank, default=None), self._status
+        # One service sends both, so their times are of one clock.
+        told = status is not None and (newest is None or status.at >= newest.time)
+        if told and status and status.champion_version and status.activation is not None:
+            event = self._activations.get((status.champion_version, status.activation))
+            return self._live(status.champion_version, event, status)
+        return self._live(newest.data.version, newest, None) if newest else None
+
+    def view(
+        self, *, followed: bool, in_use: int | None, loads: Sequence[ModelLoad]
+    ) -> RewardModelsView:
+        """Rows, newest first; the count of refusals is null until the streams are followed.
+
+        Args:
+            followed: Whether the event streams are followed.
+            in_use: The version that the trainer says it uses.
+            loads: Of the current run, oldest first.
+        """
+        champion = self.champion()
+        return RewardModelsView(
+            champion=champion,
+            next=self._next(),
+            published=tuple(
+                self._row(
+                    version,
+                    champion=champion is not None and version == champion.version,
+                    in_use=version == in_use,
+                    steps=tuple(load.env_step for load in loads if load.version == version),
+                )
+                for version in sorted(self._published)[::-1]
+            ),
+            rejected=tuple(
+                sorted(self._rejected.values(), key=lambda row: row.rejected_at, reverse=True)
+            ),
+            rejected_count=len(self._rejected_ids) if followed else None,
+        )
+
+    def _live(
+        self,
+        version: int,
+        event: CloudEvent[RewardModelPublished] | None,
+        status: RewardModelStatus | None,
+    ) -> ChampionView:
+        """The view; without the service's newest word the pin is not known."""
+        return ChampionView(
+            version=version,
+            since=event.time if event else None,
+            went_back_from=self.went_back(event) if event else None,
+            pinned=status.pinned if status else None,
+            pin_reason=status.pin_reason if status else None,
+            pinned_until=status.pinned_until if status else None,
+        )
+
+    def _next(self) -> NextModelView | None:
+        if self._status is None:
+            return None
+        return NextModelView(
+            state=self._status.state,
+            labels=self._status.labels,
+            missing=self._status.missing,
+        )
+
+    def _row(
+        self, version: int, *, champion: bool, in_use: bool, steps: tuple[int, ...]
+    ) -> RewardModelRow:
+        event = self._published[version]
+        return RewardModelRow(
+            version=version,
+            published_at=event.time,
+            parent_version=event.data.parent_version,
+            labels=event.data.labels,
+            episodes=event.data.episodes,
+            heldout_accuracy=event.data.heldout_accuracy,
+            heldout_pairs=event.data.heldout_pairs,
+            champion=champion,
+            in_use=in_use,
+            loaded_at_steps=steps,
+        )
+
+
+def _rank(event: CloudEvent[RewardModelPublished]) -> tuple[int, datetime]:
+    """Orders the changes of the champion."""
+    return event.data.activation, event.time

@@ -1,0 +1,37 @@
+"""What the page shows of a score object."""
+
+from statistics import fmean
+
+from rlaif.contracts.scores import ScoreRecord
+from rlaif.hud.read_model.views import Rationale, ScoreDetail
+
+RATIONALE_CHARACTERS = 600
+"""A rationale in the table is cut here; the segment's own page has it whole."""
+
+
+def score_detail(record: ScoreRecord) -> ScoreDetail:
+    """Criteria, agreement and the first words of each judge whose call ended well."""
+    return ScoreDetail(
+        criteria=record.criteria,
+        abstentions=record.abstentions,
+        agreement=fmean(score.agreement for score in record.criteria.values())
+        if record.criteria
+        else None,
+        rationales=_rationales(record),
+        calls_ok=sum(call.outcome == "ok" for call in record.calls),
+        calls=len(record.calls),
+    )
+
+
+def _rationales(record: ScoreRecord) -> tuple[Rationale, ...]:
+    first: dict[str, str] = {}
+    for call in record.calls:
+        if call.outcome == "ok" and call.rationale:
+            first.setdefault(call.judge, _cut(call.rationale))
+    return tuple(Rationale(judge=judge, text=text) for judge, text in first.items())
+
+
+def _cut(text: str) -> str:
+    if len(text) <= RATIONALE_CHARACTERS:
+        return text
+    return text[: RATIONALE_CHARACTERS - 1] + "…"

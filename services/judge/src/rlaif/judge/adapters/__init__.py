@@ -1,1 +1,0 @@
-"""What the judge reaches outside itself: the language model routes."""

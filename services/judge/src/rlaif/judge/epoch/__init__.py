@@ -1,0 +1,1 @@
+"""The evaluator pass over one epoch."""

@@ -1,0 +1,197 @@
+"""The evaluator pass (Cycle B): judges everything of one epoch once and reports it.
+
+    python -m rlaif.judge.epoch --epoch 0
+
+Settings are those of the judge, from the environment. Segments that have a score cost no call.
+Writes `scores/epoch_N/scores.jsonl` (and .parquet) and `evaluations/epoch_N/summary.json`; prints
+the summary. Exit codes: 0 every segment is judged, 1 some are not, 2 a setting or option is wrong.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from rlaif.bus.connection import connect_ready
+from rlaif.bus.ports import Publisher, TelemetryPublisher
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import EventData
+from rlaif.contracts.telemetry import Telemetry
+from rlaif.judge.consumers import SegmentScorer
+from rlaif.judge.epoch.pass_over import find_epoch, judge_epoch, write_report
+from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.wiring import build_bench
+from rlaif.service.cli import InvalidSettingsError, StartupError, load_settings
+from rlaif.service.logging import configure_logging
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.storage.open import S3Credentials, open_store
+from rlaif.storage.ports import ObjectStore
+
+EPOCH_STEPS = 300_000
+"""Environment steps of an epoch when `EPOCH_STEPS` does not say."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What is evaluated.
+
+    Attributes:
+        epoch: Its number, from 0.
+        epoch_steps: Environment steps an epoch.
+        run_id: The run; None takes the one that exported last.
+        events: Tell of new scores on NATS.
+        deadline_seconds: How long an outage may last.
+    """
+
+    epoch: int
+    epoch_steps: int = EPOCH_STEPS
+    run_id: str | None = None
+    events: bool = True
+    deadline_seconds: float = 3600.0
+
+
+class Silent:
+    """Publishes nothing: the scores are in the store, where they are found."""
+
+    async def publish(self, data: EventData, *, cause: CloudEvent[Any] | None = None) -> bool:
+        """Keep the event to itself."""
+        return False
+
+    async def send(self, reading: Telemetry) -> None:
+        """Keep the reading to itself."""
+
+    async def send_bytes(self, subject: str, payload: bytes) -> None:
+        """Keep the bytes to itself."""
+
+
+async def evaluate(
+    settings: JudgeSettings,
+    task: Pass,
+    *,
+    stores: tuple[ObjectStore, ObjectStore] | None = None,
+) -> dict[str, Any]:
+    """Run the pass.
+
+    Args:
+        settings: The judge's.
+        task: What to evaluate.
+        stores: Buckets of episodes and of models in place of those of the settings, in tests.
+
+    Returns:
+        The summary that was written.
+    """
+    started = datetime.now(UTC)
+    credentials = S3Credentials.of(settings)
+    episodes, models = stores or (
+        open_store(settings.episodes_store, credentials),
+        open_store(settings.models_store, credentials),
+    )
+    epoch = await asyncio.to_thread(
+        find_epoch, episodes, task.epoch, epoch_steps=task.epoch_steps, run_id=task.run_id
+    )
+    metrics = ServiceMetrics("judge")
+    # Nothing queues up behind this pass, so it rather waits than scores without a judge.
+    most = {"refused_patience_seconds": task.deadline_seconds}
+    most |= {"outage_patience_seconds": task.deadline_seconds}
+    settings = settings.model_copy(update=most)
+    bench = build_bench(settings, lambda judges: JudgeMetrics(metrics, judges))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(bench.close)
+        await stack.enter_async_context(bench.examined(at_start=False))
+        publisher: Publisher = Silent()
+        telemetry: TelemetryPublisher = Silent()
+        if task.events:
+            bus = await connect_ready(settings.nats_url, name="evaluator")
+            stack.push_async_callback(bus.close)
+            publisher, telemetry = bus.publisher("judge"), bus.telemetry()
+        scorer = SegmentScorer(
+            episodes,
+            bench.panel,
+            publisher,
+            telemetry,
+            bench.rules,
+            bench.metrics,
+            watch=bench.keeper,
+        )
+        await judge_epoch(
+            epoch,
+            scorer.handle_segment_exported,
+            concurrency=settings.concurrency,
+            deadline_seconds=task.deadline_seconds,
+        )
+    return await asyncio.to_thread(
+        write_report,
+        epoch,
+        episodes,
+        models,
+        judge_config=bench.rules.judge_config,
+        started_at=started,
+        finished_at=datetime.now(UTC),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run from the command line; returns the exit code."""
+    task = _task(argv)
+    try:
+        settings = load_settings(JudgeSettings, {})
+        configure_logging("evaluator", settings.log_level, settings.log_format)
+        logging.getLogger("httpx").setLevel(logging.WARNING)
+        report = asyncio.run(evaluate(settings, task))
+    except (InvalidSettingsError, StartupError) as error:
+        sys.stderr.write(f"evaluate: error: {error}\n")
+        return 2
+    sys.stdout.write(json.dumps(report) + "\n")
+    return 1 if report["failed"] or report["judged"] < report["segments"] else 0
+
+
+def _task(argv: Sequence[str] | None) -> Pass:
+    parser = argparse.ArgumentParser(
+        prog="evaluate", description="Judges everything of one epoch once and reports it."
+    )
+    environment = os.environ
+    parser.add_argument(
+        "--epoch",
+        type=int,
+        default=environment.get("EPOCH"),
+        required="EPOCH" not in environment,
+        help="number of the epoch, from 0 [env: EPOCH]",
+    )
+    parser.add_argument(
+        "--epoch-steps",
+        type=int,
+        default=environment.get("EPOCH_STEPS", str(EPOCH_STEPS)),
+        help=f"environment steps an epoch [env: EPOCH_STEPS] [default: {EPOCH_STEPS}]",
+    )
+    parser.add_argument("--run-id", help="the run; left out, the one that exported last")
+    parser.add_argument(
+        "--events",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="tell of new scores on NATS, so that the reward model trains at once",
+    )
+    parser.add_argument(
+        "--deadline-minutes", type=float, default=60.0, help="how long an outage may last [60]"
+    )
+    given = parser.parse_args(argv)
+    if given.epoch < 0 or given.epoch_steps < 1:
+        parser.error("an epoch is at least 0 and has at least one step")
+    return Pass(
+        epoch=given.epoch,
+        epoch_steps=given.epoch_steps,
+        run_id=given.run_id,
+        events=given.events,
+        deadline_seconds=given.deadline_minutes * 60,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,206 @@
+"""The evaluator pass over one epoch: find its segments, score each once, write what came of it."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from rlaif.bus.outcome import Reject, Retry, Suspect
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import SegmentExported
+from rlaif.contracts.scores import ScoreRecord
+from rlaif.contracts.segments import SegmentManifest
+from rlaif.judge.epoch.parquet import parquet_bytes
+from rlaif.judge.epoch.report import row, summary
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+
+logger = logging.getLogger(__name__)
+
+Handle = Callable[[CloudEvent[Any]], Awaitable[None]]
+
+_DEFAULT_PAUSE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One exported segment of the epoch."""
+
+    manifest: SegmentManifest
+    event: SegmentExported
+
+
+@dataclass
+class Epoch:
+    """The segments of one epoch of one run.
+
+    Attributes:
+        number: Of the epoch.
+        run_id: The run; None when there is no segment at all.
+        segments: In order of their environment step.
+        failed: Segment → why it could not be judged.
+    """
+
+    number: int
+    run_id: str | None
+    segments: list[Segment] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def find_epoch(store: ObjectStore, number: int, *, epoch_steps: int, run_id: str | None) -> Epoch:
+    """The segments that were captured in an epoch. Blocks.
+
+    Args:
+        store: The episodes' bucket.
+        number: Of the epoch, from 0.
+        epoch_steps: Environment steps an epoch.
+        run_id: The run; None takes the one that exported last.
+    """
+    found: list[Segment] = []
+    for info in store.list():
+        if keys.manifest_ids(info.key) is None:
+            continue
+        data = store.get(info.key)
+        manifest = SegmentManifest.model_validate_json(data)
+        found.append(Segment(manifest, _event(manifest, info.key, data)))
+    if run_id is None and found:
+        run_id = max(found, key=lambda segment: segment.manifest.created_at).manifest.run_id
+    mine = [
+        segment
+        for segment in found
+        if segment.manifest.run_id == run_id and segment.manifest.env_step // epoch_steps == number
+    ]
+    mine.sort(key=lambda segment: (segment.manifest.env_step, segment.manifest.segment_id))
+    return Epoch(number, run_id, mine)
+
+
+def _event(manifest: SegmentManifest, key: str, data: bytes) -> SegmentExported:
+    return SegmentExported(
+        segment_id=manifest.segment_id,
+        episode_id=manifest.episode_id,
+        run_id=manifest.run_id,
+        manifest_key=key,
+        manifest_sha256=sha256(data).hexdigest(),
+        frames=manifest.frames,
+        decision_steps=manifest.decision_steps,
+    )
+
+
+async def judge_epoch(
+    epoch: Epoch,
+    handle: Handle,
+    *,
+    concurrency: int,
+    deadline_seconds: float,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Score every segment of the epoch; those that have a score cost nothing.
+
+    Args:
+        epoch: Its `failed` is filled in.
+        handle: Scores one segment as the service does.
+        concurrency: Segments at once.
+        deadline_seconds: An outage may last this long in all; then the rest is given up.
+        sleep: Waits.
+    """
+    slots = asyncio.Semaphore(concurrency)
+    until = asyncio.get_running_loop().time() + deadline_seconds
+
+    async def one(segment: Segment) -> None:
+        event = envelop(segment.event, source="rlaif/evaluator", time=datetime.now(UTC))
+        async with slots:
+            while True:
+                try:
+                    return await handle(event)
+                except Retry as retry:
+                    if asyncio.get_running_loop().time() > until:
+                        epoch.failed[segment.event.segment_id] = f"outage: {retry.reason}"
+                        return
+                    pause = retry.after.total_seconds() if retry.after else _DEFAULT_PAUSE_SECONDS
+                    await sleep(pause)
+                except (Suspect, Reject) as refused:
+                    epoch.failed[segment.event.segment_id] = f"{refused.reason}: {refused.detail}"
+                    return
+
+    async with asyncio.TaskGroup() as group:
+        for segment in epoch.segments:
+            group.create_task(one(segment))
+
+
+def write_report(
+    epoch: Epoch,
+    episodes: ObjectStore,
+    models: ObjectStore,
+    *,
+    judge_config: str,
+    started_at: datetime,
+    finished_at: datetime,
+) -> dict[str, Any]:
+    """Write scores.jsonl, scores.parquet where pyarrow is there, and the summary. Blocks.
+
+    Returns:
+        The summary.
+    """
+    overrides = _overrides(episodes)
+    records = [
+        record
+        for segment in epoch.segments
+        if (record := _score(episodes, judge_config, segment.event.segment_id, overrides))
+    ]
+    rows = [row(record) for record in records]
+    lines = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in rows)
+    episodes.put(
+        keys.epoch_scores(epoch.number, "jsonl"),
+        lines.encode(),
+        content_type="application/x-ndjson",
+    )
+    table = parquet_bytes(rows)
+    if table is not None:
+        episodes.put(
+            keys.epoch_scores(epoch.number, "parquet"),
+            table,
+            content_type="application/vnd.apache.parquet",
+        )
+    report = summary(
+        records,
+        epoch=epoch.number,
+        run_id=epoch.run_id,
+        judge_config=judge_config,
+        segments=len(epoch.segments),
+        failed=epoch.failed,
+        started_at=started_at,
+        finished_at=finished_at,
+    )
+    models.put(
+        keys.evaluation_summary(epoch.number),
+        json.dumps(report, indent=2).encode(),
+        content_type="application/json",
+    )
+    return report
+
+
+def _overrides(episodes: ObjectStore) -> dict[str, int]:
+    """Segment → its newest human revision."""
+    newest: dict[str, int] = {}
+    for info in episodes.list(keys.scores()):
+        ids = keys.score_ids(info.key)
+        revision = keys.human_revision(ids[0]) if ids else None
+        if ids and revision is not None:
+            newest[ids[1]] = max(revision, newest.get(ids[1], 0))
+    return newest
+
+
+def _score(
+    episodes: ObjectStore, judge_config: str, segment_id: str, overrides: dict[str, int]
+) -> ScoreRecord | None:
+    revision = overrides.get(segment_id)
+    config = judge_config if revision is None else keys.human_config(revision)
+    key = keys.score(config, segment_id)
+    if episodes.head(key) is None:
+        return None
+    return ScoreRecord.model_validate_json(episodes.get(key))

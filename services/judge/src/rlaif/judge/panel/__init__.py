@@ -1,0 +1,1 @@
+"""Asks the judges for one segment and puts their answers together."""

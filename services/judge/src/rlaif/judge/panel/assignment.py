@@ -1,0 +1,43 @@
+"""Whom to ask what: the judges, less what the memory decides.
+
+A judge has at most two frozen prompts: all of its criteria, or only those that are never wholly
+computed. So the prefix cache of its server keeps two prefixes, not one for each segment.
+"""
+
+import hashlib
+from collections.abc import Mapping
+
+from rlaif.judge.rubric.judges import Judge, without
+from rlaif.judge.rubric.votes import NoVote
+
+WHOLE = ("novelty", "efficiency")
+"""Criteria that are computed for every segment whose states are complete."""
+
+
+def to_ask(
+    judges: tuple[Judge, ...], decided: Mapping[str, int | NoVote], *, audit: bool
+) -> tuple[Judge, ...]:
+    """The judges that have something to answer, each with one of its two sets of criteria.
+
+    Args:
+        judges: All of them, with all criteria.
+        decided: Criteria that need no judge.
+        audit: Ask everything nevertheless, to hold the judges against what is certain.
+    """
+    if audit:
+        return judges
+    settled = frozenset(name for name in WHOLE if name in decided)
+    asked = []
+    for judge in judges:
+        core = without(judge, settled)
+        if core and any(criterion.name not in decided for criterion in core.criteria):
+            # Either all that is computed is decided, or the whole judge is asked.
+            whole = {c.name for c in judge.criteria} & set(WHOLE)
+            asked.append(core if whole <= settled else judge)
+    return tuple(asked)
+
+
+def is_audited(segment_id: str, share: float) -> bool:
+    """Whether a segment belongs to the audited share; equal ids, equal answers."""
+    digest = hashlib.sha256(f"audit:{segment_id}".encode()).digest()
+    return int.from_bytes(digest[:4]) < share * 2**32

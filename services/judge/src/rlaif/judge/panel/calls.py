@@ -1,0 +1,98 @@
+"""The record of each call of one vote: who was asked what, and what came back."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Literal
+
+from rlaif.contracts.scores import JudgeCallRecord
+from rlaif.judge.panel import prompts
+from rlaif.judge.routes.cache import Use, request_key
+from rlaif.judge.routes.ports import (
+    Answer,
+    CallTimeoutError,
+    CompletionRequest,
+    InvalidReplyError,
+    ModelError,
+    ThrottledError,
+)
+from rlaif.judge.routes.route import Route
+from rlaif.judge.rubric.judges import Judge
+
+Outcome = Literal["ok", "invalid", "throttled", "error", "timeout"]
+
+_DETAIL_CHARACTERS = 300
+_ANSWER_CHARACTERS = 2000
+
+
+@dataclass(frozen=True)
+class CallLog:
+    """Writes the record of each call of one vote."""
+
+    judge: Judge
+    route: Route
+    vote: int
+    request: CompletionRequest
+    called: Callable[[JudgeCallRecord], Awaitable[None]]
+
+    @cached_property
+    def key(self) -> str:
+        """Content hash of the request."""
+        return request_key(self.request, route=self.route.name)
+
+    async def failed(self, error: ModelError, seconds: float) -> None:
+        """Write down an attempt that gave no answer."""
+        await self.write(outcome_of(error), seconds, detail=str(error), error=error)
+
+    async def write(
+        self,
+        outcome: Outcome,
+        seconds: float,
+        *,
+        answer: Answer | None = None,
+        rationale: str | None = None,
+        detail: str | None = None,
+        error: ModelError | None = None,
+        use: Use = "miss",
+    ) -> None:
+        """Write down one call; an answer from the cache cost no tokens."""
+        paid = answer if use == "miss" else None
+        record = JudgeCallRecord(
+            judge=self.judge.name,
+            route=self.route.name,
+            model=self.judge.model,
+            vote=self.vote,
+            seed=self.request.seed,
+            prompt_sha256=prompts.digest(self.request.messages),
+            outcome=outcome,
+            latency_seconds=max(0.0, seconds),
+            rationale=rationale,
+            detail=detail[:_DETAIL_CHARACTERS] if detail else None,
+            variant=self.vote % prompts.VARIANTS,
+            system_sha256=sha256(str(self.request.messages[0]["content"]).encode()).hexdigest(),
+            engine=answer.engine if answer else None,
+            answer=answer.text[:_ANSWER_CHARACTERS] if answer else None,
+            cached=use != "miss",
+            prompt_tokens=paid.prompt_tokens if paid else None,
+            completion_tokens=paid.completion_tokens if paid else None,
+            cached_tokens=paid.cached_tokens if paid else None,
+            finish_reason=answer.finish_reason if answer else None,
+            fault=error.fault if error else None,
+            status=error.status if error else None,
+        )
+        await self.called(record)
+
+
+def outcome_of(error: ModelError) -> Outcome:
+    """How a failed call is counted."""
+    if isinstance(error, ThrottledError):
+        return "throttled"
+    if isinstance(error, CallTimeoutError):
+        return "timeout"
+    return "invalid" if isinstance(error, InvalidReplyError) else "error"
+
+
+def told_outcome(record: JudgeCallRecord) -> str:
+    """How a call ended, for those who watch: a refusal is told apart from other errors."""
+    return "refused" if record.fault == "refused" else record.outcome

@@ -1,0 +1,49 @@
+"""The id of a judge configuration: everything that can change a score, in one short hash."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+
+from rlaif.judge.evidence.summary import EVIDENCE_VERSION
+from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
+from rlaif.judge.panel.schema import answer_schema
+from rlaif.judge.rubric.judges import Judge
+
+
+def judge_config_id(
+    judges: tuple[Judge, ...],
+    *,
+    weights: Mapping[str, float],
+    votes: int,
+    temperature: float,
+    seed: int,
+    adaptive: bool = False,
+    computed: Iterable[str] = (),
+) -> str:
+    """Id under which scores of these judges are stored: "j" and 12 hexadecimal digits.
+
+    Another model, rubric, prompt, schema, weight or number of votes gives another id, so segments
+    are scored again by design and scores of two configurations never mix.
+    """
+    identity = {
+        "prompt": PROMPT_VERSION,
+        "evidence": EVIDENCE_VERSION,
+        "judges": [
+            {
+                "name": judge.name,
+                "model": judge.model,
+                "pictures": judge.pictures,
+                "system": system_prompt(judge),
+                "schema": answer_schema(judge),
+            }
+            for judge in judges
+        ],
+        "weights": dict(weights),
+        "votes": votes,
+        "temperature": temperature,
+        "seed": seed,
+        "adaptive": adaptive,
+        "computed": sorted(computed),
+    }
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return "j" + hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,82 @@
+"""The question which of two segments is better, and the strict reading of its answer.
+
+Language models lean to one of the two places, by a share that depends on model and prompt. So a
+pair is asked in both orders, and a preference that follows the place is a tie.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlaif.contracts.comparisons import Preference
+from rlaif.judge.panel.prompts import Message, fence
+from rlaif.judge.panel.schema import RATIONALE_CHARACTERS, InvalidAnswerError, parse_object
+from rlaif.judge.rubric.judges import INSUFFICIENT, Judge
+
+_QUESTION = """\
+You get two segments, "segment_1" and "segment_2". Say which one a good player would rather have
+played: which brought the player closer to finishing the game, and wasted less on the way. The order
+in which they are shown means nothing.
+
+Answers
+- segment_1: the first one is better.
+- segment_2: the second one is better.
+- tie: there is no difference that counts.
+- {insufficient}: the evidence does not show it.
+"""
+
+_PLACES: dict[str, Preference] = {"segment_1": "first", "segment_2": "second", "tie": "tie"}
+
+
+def comparison_schema() -> dict[str, Any]:
+    """JSON schema of the answer; the rationale comes first."""
+    return {
+        "type": "object",
+        "properties": {
+            "rationale": {"type": "string", "maxLength": RATIONALE_CHARACTERS},
+            "better": {"enum": [*_PLACES, INSUFFICIENT]},
+        },
+        "required": ["rationale", "better"],
+        "additionalProperties": False,
+    }
+
+
+def comparison_messages(
+    judge: Judge, shown_first: Mapping[str, Any], shown_second: Mapping[str, Any]
+) -> tuple[Message, ...]:
+    """The chat messages: the frozen part first, then both segments as one fenced block."""
+    question = _QUESTION.format(insufficient=INSUFFICIENT)
+    block = fence({"segment_1": shown_first, "segment_2": shown_second})
+    return (
+        {"role": "system", "content": f"{judge.guide}\n{question}"},
+        {
+            "role": "user",
+            "content": f"The evidence of both segments, as JSON:\n{block}\n"
+            "Which one is better? Answer with one JSON object: rationale, then better.",
+        },
+    )
+
+
+def read_comparison(text: str) -> tuple[Preference | None, str]:
+    """(which place is preferred or None for an abstention, rationale).
+
+    Raises:
+        InvalidAnswerError: The answer does not fit the schema.
+    """
+    answer = parse_object(text)
+    if set(answer) != {"rationale", "better"}:
+        raise InvalidAnswerError(f"keys are wrong: {sorted(answer)[:5]}")
+    rationale, better = answer["rationale"], answer["better"]
+    if not isinstance(rationale, str) or len(rationale) > RATIONALE_CHARACTERS:
+        raise InvalidAnswerError(f"rationale is not a text of <= {RATIONALE_CHARACTERS} characters")
+    if better == INSUFFICIENT:
+        return None, rationale
+    if not isinstance(better, str) or better not in _PLACES:
+        raise InvalidAnswerError(f"better is {str(better)[:40]!r}, not one of {list(_PLACES)}")
+    return _PLACES[better], rationale
+
+
+def turned(preference: Preference | None) -> Preference | None:
+    """The same preference when the two segments change places."""
+    if preference is None or preference == "tie":
+        return preference
+    return "second" if preference == "first" else "first"

@@ -1,0 +1,309 @@
+"""The panel: asks the judges for their votes and counts them.
+
+An outage of any route ends the whole round, so that no score is made of the judges that happened
+to be there; a route that was out of use for too long is done without, and its criteria say so. An
+answer that cannot be read is asked for once more with another seed; after that it is no vote. What
+only an audit asks for is asked once and never waited for.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
+from rlaif.judge.panel import prompts
+from rlaif.judge.panel.assignment import to_ask
+from rlaif.judge.panel.calls import CallLog
+from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
+from rlaif.judge.routes.cache import AnswerCache
+from rlaif.judge.routes.ports import (
+    BrokenRouteError,
+    CompletionRequest,
+    FailedRequestError,
+    InvalidReplyError,
+    ModelError,
+    OutageError,
+    RefusedError,
+)
+from rlaif.judge.routes.route import Route
+from rlaif.judge.rubric.judges import Judge
+from rlaif.judge.rubric.votes import Ballot, NoVote, certain, settled, tally
+
+CallHook = Callable[[JudgeCallRecord], Awaitable[None]]
+"""Told of every call, the moment it is over."""
+
+AUDIT_SECONDS = 30.0
+"""For how long a score that is ready may wait for the audit of its segment."""
+
+_REPAIR_SEED = 1000
+_NOBODY_SECONDS = 3.0
+_TOGETHER_SECONDS = 40.0
+"""After a time with nobody to ask: what routes may take to be found well, all of them."""
+
+
+@dataclass(frozen=True)
+class VotePolicy:
+    """How votes are asked for.
+
+    Attributes:
+        votes: Votes a judge. More: steadier majorities, as many times the calls.
+        adaptive: Stop asking a judge when two of its votes agree on everything.
+        temperature: Sampling temperature; with 0 the votes differ by wording only.
+        seed: Base of the sampling seeds.
+        max_tokens: Longest answer.
+    """
+
+    votes: int = 3
+    adaptive: bool = False
+    temperature: float = 0.4
+    seed: int = 0
+    max_tokens: int = 256
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is judged.
+
+    Attributes:
+        facts: The evidence of one segment.
+        strip: PNG of its frames with the path; None when there are no pictures.
+        decided: Criteria that need no judge, with their level or why they have none.
+        audit: Ask for these criteria nevertheless, and keep the votes apart.
+    """
+
+    facts: Mapping[str, object]
+    strip: bytes | None = None
+    decided: Mapping[str, int | NoVote] = field(default_factory=dict)
+    audit: bool = False
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What came of one case.
+
+    Attributes:
+        results: Criterion → score, or why there is none; every criterion of every judge.
+        audits: Criteria that were decided and asked as well: what the judges said.
+    """
+
+    results: Mapping[str, CriterionScore | NoVote]
+    audits: Mapping[str, CriterionScore] = field(default_factory=dict)
+
+
+class Panel:
+    """The judges and their routes."""
+
+    def __init__(
+        self,
+        judges: tuple[Judge, ...],
+        routes: Mapping[str, Route],
+        policy: VotePolicy,
+        *,
+        cache: AnswerCache | None = None,
+        distrusted: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
+        """Ask `judges`.
+
+        Args:
+            judges: Who judges what.
+            routes: Judge name → its route.
+            policy: How votes are asked for.
+            cache: Answers to equal requests; a small one when None.
+            distrusted: Names of the judges that are not to be believed now.
+        """
+        self._judges = judges
+        self._routes = routes
+        self._policy = policy
+        self._cache = cache or AnswerCache(256)
+        self._distrusted = distrusted
+        self._nobody_at = float("-inf")
+
+    async def judge(self, case: Case, called: CallHook) -> Findings:
+        """Ask for all votes and count them.
+
+        Raises:
+            OutageError: A route does not work; nothing may be concluded from the others. Or none
+                of them is in use.
+        """
+        distrusted = self._distrusted()
+        needed = {judge.name for judge in to_ask(self._judges, case.decided, audit=False)}
+        if needed:
+            self._see_that_one_is_in_use()
+        asked = [
+            judge
+            for judge in to_ask(self._judges, case.decided, audit=case.audit)
+            if judge.name not in distrusted
+        ]
+        audits = [
+            asyncio.ensure_future(self._audit(judge, case, called))
+            for judge in asked
+            if judge.name not in needed
+        ]
+        try:
+            voted = await self._votes([j for j in asked if j.name in needed], case, called)
+            for audit in audits:
+                voted |= await audit
+        finally:
+            for audit in audits:
+                audit.cancel()
+            await asyncio.gather(*audits, return_exceptions=True)
+        return self._findings(case, voted)
+
+    def _see_that_one_is_in_use(self) -> None:
+        """A score of nobody's word is no score: with no route left the segments wait."""
+        broken = [
+            self._routes[judge.name].broken("pictures" if judge.pictures else "text")
+            for judge in self._judges
+        ]
+        now = time.monotonic()
+        if all(broken):
+            self._nobody_at = now
+            raise OutageError(f"no judge can be asked: {broken[0]}", _NOBODY_SECONDS)
+        if any(broken) and now - self._nobody_at < _TOGETHER_SECONDS:
+            # They get well one after the other, as each is looked at.
+            raise OutageError("the judges are coming back", _NOBODY_SECONDS)
+
+    async def _votes(
+        self, judges: list[Judge], case: Case, called: CallHook
+    ) -> dict[str, CriterionScore | NoVote]:
+        """The votes that the score needs."""
+        voted: dict[str, CriterionScore | NoVote] = {}
+        try:
+            async with asyncio.TaskGroup() as group:
+                polls = [group.create_task(self._poll(judge, case, called)) for judge in judges]
+        except ExceptionGroup as failures:
+            raise first_outage(failures) from failures
+        for poll in polls:
+            voted |= poll.result()
+        return voted
+
+    async def _audit(
+        self, judge: Judge, case: Case, called: CallHook
+    ) -> dict[str, CriterionScore | NoVote]:
+        """Votes that no score needs: what can be had without waiting, else none."""
+        seconds = min(AUDIT_SECONDS, self._routes[judge.name].deadline())
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._poll(judge, case, called, once=True)
+        except TimeoutError:
+            return {}
+        except ExceptionGroup as failures:
+            failure = first_outage(failures)
+            if not isinstance(failure, ModelError):
+                raise failure from failures
+            return {}
+
+    def _findings(self, case: Case, voted: Mapping[str, CriterionScore | NoVote]) -> Findings:
+        results: dict[str, CriterionScore | NoVote] = {}
+        for judge in self._judges:
+            for criterion in judge.criteria:
+                name = criterion.name
+                known = case.decided.get(name)
+                if known is None:
+                    results[name] = voted.get(name, NoVote.DISTRUSTED)
+                else:
+                    results[name] = known if isinstance(known, NoVote) else certain(known)
+        audits = {
+            name: score
+            for name, score in voted.items()
+            if name in case.decided and isinstance(score, CriterionScore)
+        }
+        return Findings(results, audits)
+
+    async def _poll(
+        self, judge: Judge, case: Case, called: CallHook, *, once: bool = False
+    ) -> dict[str, CriterionScore | NoVote]:
+        """All votes of one judge."""
+        ballots: dict[str, list[Ballot]] = {criterion.name: [] for criterion in judge.criteria}
+        at = 0
+        while at < self._policy.votes:
+            # Two at once, then one at a time, when two that agree are enough.
+            more = min(2 if at == 0 else 1, self._policy.votes - at)
+            wave = range(at, at + more) if self._policy.adaptive else range(self._policy.votes)
+            async with asyncio.TaskGroup() as group:
+                votes = [group.create_task(self._vote(judge, v, case, called, once)) for v in wave]
+            for vote in votes:
+                for criterion, ballot in vote.result().items():
+                    ballots[criterion].append(ballot)
+            at = wave.stop
+            if all(settled(cast, self._policy.votes) for cast in ballots.values()):
+                break
+        return {name: tally(cast, judge=judge.name) for name, cast in ballots.items()}
+
+    async def _vote(
+        self, judge: Judge, vote: int, case: Case, called: CallHook, once: bool
+    ) -> dict[str, Ballot]:
+        """One vote: at most one answer and one repair."""
+        prompt = prompts.messages(judge, case.facts, case.strip, variant=vote)
+        if prompts.tokens(prompt) + self._policy.max_tokens > judge.context_tokens:
+            return _no_vote(judge, NoVote.OVER_BUDGET)
+        for repair in (False, True):
+            seed = self._policy.seed + vote + (_REPAIR_SEED if repair else 0)
+            request = self._request(judge, prompt, seed)
+            log = CallLog(judge, self._routes[judge.name], vote, request, called)
+            try:
+                verdict = await self._ask(judge, request, log, once)
+            except BrokenRouteError as error:
+                return _no_vote(judge, NoVote(error.reason))
+            except (RefusedError, FailedRequestError):
+                return _no_vote(judge, NoVote.REQUEST_FAILED)
+            except (InvalidAnswerError, InvalidReplyError):
+                continue
+            return _ballots(verdict)
+        return _no_vote(judge, NoVote.INVALID)
+
+    def _request(
+        self, judge: Judge, prompt: tuple[prompts.Message, ...], seed: int
+    ) -> CompletionRequest:
+        return CompletionRequest(
+            model=judge.model,
+            messages=prompt,
+            schema_name=f"{judge.name}_verdict",
+            schema=answer_schema(judge),
+            seed=seed,
+            temperature=self._policy.temperature,
+            max_tokens=self._policy.max_tokens,
+        )
+
+    async def _ask(
+        self, judge: Judge, request: CompletionRequest, log: CallLog, once: bool
+    ) -> Verdict:
+        answer, seconds, use = await self._cache.answer(
+            log.key, lambda: log.route.complete(request, failed=log.failed, once=once)
+        )
+        try:
+            verdict = read_answer(judge, answer.text)
+        except InvalidAnswerError as error:
+            await log.write("invalid", seconds, answer=answer, detail=str(error), use=use)
+            raise
+        self._cache.keep(log.key, answer)
+        await log.write("ok", seconds, answer=answer, rationale=verdict.rationale, use=use)
+        return verdict
+
+
+def _ballots(verdict: Verdict) -> dict[str, Ballot]:
+    return {
+        name: NoVote.INSUFFICIENT if level is None else level
+        for name, level in verdict.levels.items()
+    }
+
+
+def _no_vote(judge: Judge, reason: NoVote) -> dict[str, Ballot]:
+    return {criterion.name: reason for criterion in judge.criteria}
+
+
+def first_outage(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The outage that ended the round; a failure of another kind is a bug and comes first."""
+    leaves = list(_leaves(failures))
+    for failure in leaves:
+        if not isinstance(failure, OutageError):
+            return failure
+    return leaves[0]
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+    found: list[BaseException] = []
+    for failure in group.exceptions:
+        found += _leaves(failure) if isinstance(failure, BaseExceptionGroup) else [failure]
+    return found

@@ -1,0 +1,125 @@
+"""The text that a judge reads: the frozen part first, the segment last.
+
+The system message is byte-identical for all segments and votes of a judge, so that the server's
+prefix cache serves it. The user message carries one segment as fenced JSON. Votes differ in the
+order of the facts and in the wording around them: the same prompt asked thrice tells nothing new.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlaif.judge.panel.schema import answer_schema
+from rlaif.judge.rubric.judges import INSUFFICIENT, Criterion, Judge
+
+PROMPT_VERSION = "judge-prompt-2"
+"""Part of the judge configuration: a changed byte of the prompt is a new version."""
+
+PICTURE_TOKENS = 512
+"""Of one strip."""
+
+Message = dict[str, Any]
+"""One chat message, as the OpenAI API has it."""
+
+_LEADS = (
+    "This is the evidence of the segment, as JSON:",
+    "Facts of one segment follow as JSON. Weigh them in any order:",
+    "Read these JSON facts, the end of the segment first if that helps:",
+)
+_CLOSES = (
+    "Judge this segment by the rubric. Answer with one JSON object that fits the schema.",
+    "Now rate it by the anchors. Reply with one JSON object in the schema's shape.",
+    "Give your rationale, then the level of each criterion, as one JSON object of the schema.",
+)
+
+VARIANTS = len(_LEADS)
+"""How many wordings there are; more votes than that start over, with other seeds."""
+
+
+def system_prompt(judge: Judge) -> str:
+    """The frozen part: guide, rubric and schema of one judge."""
+    rubric = "\n".join(_criterion_text(criterion) for criterion in judge.criteria)
+    schema = json.dumps(answer_schema(judge), separators=(",", ":"))
+    return f"{judge.guide}\nRubric\n{rubric}\nSchema of the answer\n{schema}\n"
+
+
+def messages(
+    judge: Judge, facts: Mapping[str, Any], strip: bytes | None, *, variant: int
+) -> tuple[Message, ...]:
+    """The chat messages of one vote.
+
+    Args:
+        judge: Who is asked.
+        facts: The segment's evidence.
+        strip: PNG of the segment's frames; only a judge that sees pictures gets it.
+        variant: Which wording and order of facts, any whole number from 0.
+    """
+    text = _segment_text(facts, variant % VARIANTS)
+    return (
+        {"role": "system", "content": system_prompt(judge)},
+        {
+            "role": "user",
+            "content": with_pictures(text, [strip] if strip and judge.pictures else []),
+        },
+    )
+
+
+def tokens(prompt: Sequence[Message]) -> int:
+    """About how many tokens a prompt has; rather too many than too few.
+
+    Three characters a token: JSON of short words and numbers has 3 to 4. A strip of four frames is
+    640x576 pixels, and a Qwen2.5-VL token is 28x28 of them.
+    """
+    characters, pictures = 0, 0
+    for message in prompt:
+        content = message["content"]
+        parts = content if isinstance(content, list) else [{"text": content}]
+        characters += sum(len(part.get("text", "")) for part in parts)
+        pictures += sum(part.get("type") == "image_url" for part in parts)
+    return characters // 3 + pictures * PICTURE_TOKENS
+
+
+def digest(prompt: Sequence[Message]) -> str:
+    """SHA-256 of the messages as hexadecimal digits."""
+    text = json.dumps(list(prompt), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def fence(facts: Mapping[str, Any]) -> str:
+    """Facts as a fenced JSON block that no text inside can close.
+
+    JSON escapes quotes and control characters; backticks and angle brackets are escaped too, so
+    neither the fence nor a chat template's marks can be imitated from inside.
+    """
+    text = json.dumps(facts, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    for mark in "`<>":
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return f"```json\n{text}\n```"
+
+
+def _segment_text(facts: Mapping[str, Any], variant: int) -> str:
+    names = list(facts)
+    turned = names[-variant * len(names) // VARIANTS :] if variant else names
+    order = [*turned, *(name for name in names if name not in turned)]
+    block = fence({name: facts[name] for name in order})
+    return f"{_LEADS[variant]}\n{block}\n{_CLOSES[variant]}"
+
+
+def with_pictures(text: str, pictures: Sequence[bytes]) -> str | list[dict[str, Any]]:
+    """The content of a user message: text alone, or text and then PNG files."""
+    if not pictures:
+        return text
+    # Text before pictures: the text's prefix stays cacheable.
+    urls = (f"data:image/png;base64,{base64.b64encode(png).decode()}" for png in pictures)
+    images = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    return [{"type": "text", "text": text}, *images]
+
+
+def _criterion_text(criterion: Criterion) -> str:
+    anchors = "\n".join(f"  {level}: {text}" for level, text in enumerate(criterion.anchors))
+    return (
+        f"- {criterion.name}: {criterion.question}\n{anchors}\n"
+        f"  {INSUFFICIENT}: {criterion.abstain_when}"
+    )

@@ -1,0 +1,1 @@
+"""Calls to language models: ports, pace, retries, breaker, health."""

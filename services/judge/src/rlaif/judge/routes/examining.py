@@ -1,0 +1,322 @@
+"""Holds a route to questions that are known to be good: at the start, on doubt, while it fails.
+
+A call that failed is to blame on the route when the known question fails as well, and on its own
+request when that is answered. The questions are a judge's canary, as text and, for a judge that is
+shown pictures, with a strip; what is answered does not matter here and counts for no score.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from rlaif.judge.routes.condition import Condition, Patience, Trouble
+from rlaif.judge.routes.lost_requests import LostRequests
+from rlaif.judge.routes.ports import (
+    BrokenRouteError,
+    CallTimeoutError,
+    CompletionRequest,
+    FailedRequestError,
+    InvalidReplyError,
+    LanguageModel,
+    Modality,
+    ModelError,
+    OutageError,
+    RefusedError,
+    RouteWaitsError,
+    ThrottledError,
+)
+from rlaif.judge.routes.silence import Silence
+from rlaif.judge.routes.trouble_words import Advice, silence_sentence, trouble_sentence
+
+logger = logging.getLogger(__name__)
+
+REQUEST_ROUNDS = 3
+"""Rounds of tries after which a request that only ever fails is given up, on a route that is well.
+A round is all tries of one call; between two of them the event waits."""
+
+THROTTLED_ROUNDS = 10
+"""Likewise for one that is answered 429 every time while others get through."""
+
+_DOUBTS = 2
+"""Failures in a row after which the route is held to the known question."""
+_SECOND_LOOK_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 30.0
+_LONGEST_WAIT_SECONDS = 3.0
+"""After which an event comes back to ask; short, so that the end of a trouble is noticed."""
+_SILENT_SECONDS = 8.0
+"""Silence that is told. With the pause between two looks it is below 15 s."""
+
+
+@dataclass(frozen=True)
+class Examination:
+    """How a route is examined.
+
+    Attributes:
+        questions: The known question of each kind that the route must answer.
+        patience: How long segments wait for it.
+        pause_seconds: Between two looks at a route in trouble; grows with the trouble's age.
+        advice: What people are told to look at.
+        asked: Told of each known question and of its failure, None for an answer.
+    """
+
+    questions: Mapping[Modality, CompletionRequest]
+    patience: Patience = field(default_factory=Patience)
+    pause_seconds: float = 5.0
+    advice: Advice = field(default_factory=Advice)
+    asked: Callable[[CompletionRequest, ModelError | None], None] = lambda request, error: None
+
+
+class Examiner:
+    """Knows how one route is."""
+
+    def __init__(
+        self,
+        name: str,
+        model: LanguageModel,
+        examination: Examination,
+        *,
+        deadline: Callable[[], float] = lambda: 90.0,
+        slowest: Callable[[], float | None] = lambda: None,
+        answered: Callable[[float], None] = lambda seconds: None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """Examine the route `name` of `model`.
+
+        Args:
+            name: Of the route, for people.
+            model: Who is asked.
+            examination: What is asked, and how often.
+            deadline: Seconds that a question may take now.
+            slowest: Seconds of the slowest of the last answers; None before the first.
+            answered: Told how many seconds an answered question took.
+            clock: Seconds of a steady clock.
+            sleep: Waits for seconds.
+        """
+        self._name = name
+        self._model = model
+        self._examination = examination
+        self._questions = examination.questions
+        self._condition = Condition(examination.patience)
+        self._deadline = deadline
+        self._slowest = slowest
+        self._note_answer = answered
+        self._clock = clock
+        self._sleep = sleep
+        self._looking: dict[Modality, asyncio.Task[Trouble | None]] = {}
+        self._doubts: dict[Modality, int] = {}
+        self._requests = LostRequests(name)
+        self._silence = Silence()
+
+    @property
+    def condition(self) -> Condition:
+        """What is known of the route."""
+        return self._condition
+
+    def broken(self, modality: Modality) -> str | None:
+        """Why the route is out of use for requests of a kind; None when it is not."""
+        trouble = self._condition.trouble(modality)
+        if trouble is None or self._condition.broken(self._clock(), modality) is None:
+            return None
+        return self._told(trouble)
+
+    def gate(self, request: CompletionRequest) -> None:
+        """Let a request pass, unless it is known to get no answer.
+
+        Raises:
+            RouteWaitsError: The route is in trouble that may pass.
+            BrokenRouteError: It has been for too long.
+            FailedRequestError: The request was given up before.
+        """
+        trouble = self._condition.trouble(request.modality)
+        if trouble is not None:
+            raise self._refusal(trouble, request.modality)
+        if request in self._requests:
+            raise FailedRequestError(f"{self._name} failed on this request before")
+
+    async def blame(
+        self, request: CompletionRequest, error: ModelError, began: float
+    ) -> ModelError:
+        """What a request that failed since `began` is to end in: its own fault, or the route's."""
+        if isinstance(error, ThrottledError):
+            return self._throttled(request, error, began)
+        trouble = await self.look(request.modality, since=began)
+        if trouble is not None:
+            return self._refusal(trouble, request.modality)
+        if isinstance(error, InvalidReplyError):
+            return error  # another seed may do better
+        if not isinstance(error, RefusedError) and self._requests.failed(request) < REQUEST_ROUNDS:
+            return error
+        return self._given_up(request, error)
+
+    def _throttled(
+        self, request: CompletionRequest, error: ThrottledError, began: float
+    ) -> ModelError:
+        # Some servers say 429 to a request that is larger than a whole minute's allowance.
+        if not self._condition.answered_since(request.modality, began):
+            return error
+        if self._requests.failed(request) < THROTTLED_ROUNDS:
+            return error
+        return self._given_up(request, error)
+
+    def _given_up(self, request: CompletionRequest, error: ModelError) -> FailedRequestError:
+        self._requests.give_up(request)
+        failed = FailedRequestError(f"{self._name} is well and fails on this request: {error}")
+        failed.status = error.status
+        return failed
+
+    def began(self) -> None:
+        """A call goes out."""
+        self._silence.called(self._clock())
+
+    def ended(self, request: CompletionRequest, error: BaseException | None) -> None:
+        """A call came back, with an answer (`error` None) or without."""
+        self._silence.ended(self._clock(), error)
+        if error is None:
+            self.answered(request)
+        elif isinstance(error, ModelError):
+            self._doubt(request.modality, error)
+
+    def answered(self, request: CompletionRequest) -> None:
+        """An answer arrived, in time or late."""
+        before = self._condition.worst()
+        self._condition.answered(self._clock(), request.modality)
+        self._doubts.pop(request.modality, None)
+        self._requests.answered(request)
+        if before is not None and self._condition.worst() is None:
+            logger.info("route %s answers again", self._name)
+
+    async def run(self, *, at_start: bool = True) -> None:
+        """Look at the start, unless not wanted, and again and again while there is trouble."""
+        while True:
+            began = self._clock()
+            unknown = at_start and not self._condition.known
+            if unknown or self._condition.worst() is not None:
+                try:
+                    await self._look_at_all()
+                except Exception:
+                    # Whatever it is, the route must be looked at again.
+                    logger.exception("route %s cannot be examined", self._name)
+            # A question that hung has taken its part of the pause already.
+            took = self._clock() - began
+            await self._sleep(max(_SECOND_LOOK_SECONDS, self._pause() - took))
+
+    def _pause(self) -> float:
+        """Seconds until the next look."""
+        trouble, least = self._condition.worst(), self._examination.pause_seconds
+        if trouble is None:
+            return least
+        asked = trouble.error.retry_after if isinstance(trouble.error, OutageError) else None
+        age = self._clock() - trouble.since
+        return max(least, asked or 0.0, min(_LONGEST_PAUSE_SECONDS, age / 30))
+
+    async def look(self, modality: Modality, *, since: float) -> Trouble | None:
+        """How the route is for requests of a kind; asks unless it answered one since then."""
+        if self._condition.answered_since(modality, since):
+            return None
+        if modality not in self._questions:
+            return self._condition.trouble(modality)
+        task = self._looking.get(modality)
+        if task is None or task.done():
+            task = self._looking[modality] = asyncio.ensure_future(self._look(modality))
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """End the looks that are still under way."""
+        for task in self._looking.values():
+            task.cancel()
+        await asyncio.gather(*self._looking.values(), return_exceptions=True)
+
+    def check(self) -> str | None:
+        """One sentence on what is wrong, why and what to do; None when nothing is known to be."""
+        trouble = self._condition.worst()
+        if trouble is not None:
+            return self._told(trouble)
+        silent = self._silence.seconds(self._clock())
+        if silent is None or silent <= max(_SILENT_SECONDS, 2 * (self._slowest() or 0.0)):
+            return None
+        return silence_sentence(self._name, silent)
+
+    async def _look_at_all(self) -> None:
+        # Who answers pictures answers text, so the harder question comes first.
+        modality: Modality = "pictures" if "pictures" in self._questions else "text"
+        await self.look(modality, since=self._clock())
+
+    async def _look(self, modality: Modality) -> Trouble | None:
+        # Where text fails there is no need to wait for what becomes of a picture.
+        if modality == "pictures" and self._condition.trouble("text") is not None:
+            trouble = await self._look("text")
+            if trouble is not None:
+                return trouble
+        error = await self._ask_twice(modality)
+        if error is None:
+            return None
+        before = self._condition.worst()
+        if modality == "pictures":
+            plain = await self._ask_twice("text")
+            if plain is None:
+                trouble = self._condition.failed(self._clock(), "pictures", error)
+            else:
+                trouble = self._condition.failed(self._clock(), "text", plain)
+        else:
+            trouble = self._condition.failed(self._clock(), "text", error)
+        if before is None or (before.kind, before.blind) != (trouble.kind, trouble.blind):
+            logger.warning("%s", self._told(trouble))
+        return trouble
+
+    async def _ask_twice(self, modality: Modality) -> ModelError | None:
+        """Why the known question gets no answer; a single failure may be chance."""
+        error = await self._ask(self._questions[modality])
+        if error is None or isinstance(error, CallTimeoutError | ThrottledError):
+            return error
+        await self._sleep(_SECOND_LOOK_SECONDS)
+        return await self._ask(self._questions[modality])
+
+    async def _ask(self, question: CompletionRequest) -> ModelError | None:
+        started, deadline = self._clock(), self._deadline()
+        self.began()
+        error: ModelError | None = None
+        try:
+            async with asyncio.timeout(deadline):
+                await self._model.complete(question)
+        except TimeoutError:
+            error = CallTimeoutError(f"no answer in {deadline:.0f} s")
+        except ModelError as failure:
+            error = failure
+        except BaseException as failure:
+            self._silence.ended(self._clock(), failure)
+            raise
+        self._silence.ended(self._clock(), error)
+        seconds = self._clock() - started
+        if error is None:
+            self._note_answer(seconds)
+            self.answered(question)
+        self._examination.asked(question, error)
+        return error
+
+    def _doubt(self, modality: Modality, error: ModelError) -> None:
+        """Count a failure; after some in a row look, in the background."""
+        lately = self._clock() - _SILENT_SECONDS
+        if isinstance(error, ThrottledError) and self._condition.answered_since(modality, lately):
+            return  # it only wants fewer calls
+        self._doubts[modality] = self._doubts.get(modality, 0) + 1
+        if self._doubts[modality] < _DOUBTS or modality not in self._questions:
+            return
+        self._doubts[modality] = 0
+        task = self._looking.get(modality)
+        if self._condition.trouble(modality) is None and (task is None or task.done()):
+            self._looking[modality] = asyncio.ensure_future(self._look(modality))
+
+    def _refusal(self, trouble: Trouble, modality: Modality) -> OutageError | BrokenRouteError:
+        now = self._clock()
+        reason = self._condition.broken(now, modality)
+        if reason is not None:
+            return BrokenRouteError(self._told(trouble), reason)
+        wait = min(_LONGEST_WAIT_SECONDS, (now - trouble.since) / 4)
+        return RouteWaitsError(self._told(trouble), wait)
+
+    def _told(self, trouble: Trouble) -> str:
+        waits = self._condition.broken(self._clock(), "pictures") is None
+        return trouble_sentence(self._name, trouble, self._examination.advice, waited_for=waits)

@@ -1,0 +1,226 @@
+"""A language model behind an OpenAI-compatible `chat/completions` endpoint.
+
+One call is one HTTP request with one deadline for all of it, so a server that hangs or sends a byte
+a second cannot hold a slot. The body is read up to a cap.
+"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from rlaif.judge.routes.ports import (
+    Answer,
+    CallTimeoutError,
+    CompletionRequest,
+    InvalidReplyError,
+    Phase,
+    RefusedError,
+    ThrottledError,
+    UnavailableError,
+)
+
+BODY_CAP_BYTES = 256 * 1024
+"""Largest reply that is read; a valid one has about 2 kB."""
+
+_ENGINE_CHARACTERS = 80
+_FINISH_CHARACTERS = 40
+_DETAIL_BYTES = 200
+_TOO_EARLY = (408, 425)
+"""Statuses of the 4xx that say "later" and not "no"."""
+_RETRY_AFTER_CAP = 600.0
+_MOST_TOKENS = 2**31
+
+
+@dataclass(frozen=True)
+class CallTimes:
+    """Limits of one call, in seconds.
+
+    Attributes:
+        connect: To open the connection, or to get one of ours that is free.
+        read: Between two parts of the reply, or of the request.
+        total: For the whole call.
+    """
+
+    connect: float = 5.0
+    read: float = 60.0
+    total: float = 90.0
+
+
+def endpoint(url: str) -> str:
+    """The chat endpoint of a base URL, with or without `/v1` at its end."""
+    return f"{url.rstrip('/').removesuffix('/v1')}/v1/chat/completions"
+
+
+def http_client(
+    *, api_key: str | None, times: CallTimes, connections: int, ca_file: Path | None = None
+) -> httpx.AsyncClient:
+    """The HTTP client that all routes share.
+
+    A proxy of the environment is not used for this machine's own addresses.
+
+    Args:
+        api_key: Bearer token; None sends none.
+        times: Limits of a call.
+        connections: Most connections at once.
+        ca_file: PEM file of the authority that signed the servers' certificates, in place of the
+            public ones.
+
+    Raises:
+        OSError: `ca_file` cannot be read, or is not a PEM file.
+    """
+    verify = ssl.create_default_context(cafile=ca_file) if ca_file else True
+    return httpx.AsyncClient(
+        verify=verify,
+        headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
+        timeout=httpx.Timeout(
+            connect=times.connect, read=times.read, write=times.read, pool=times.connect
+        ),
+        limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+        mounts={"all://127.0.0.1": None, "all://localhost": None},
+    )
+
+
+class OpenAiModel:
+    """One route of an OpenAI-compatible server."""
+
+    def __init__(self, client: httpx.AsyncClient, url: str, times: CallTimes) -> None:
+        """Use `client` to call the route below `url`."""
+        self._client = client
+        self._endpoint = endpoint(url)
+        # Errors go into scores and telemetry, which should not name a cluster's hosts.
+        self._path = urlsplit(self._endpoint).path
+        self._times = times
+
+    async def complete(self, request: CompletionRequest) -> Answer:
+        """Ask once; raises as `rlaif.judge.routes.ports` says."""
+        try:
+            async with asyncio.timeout(self._times.total):
+                status, headers, body = await self._post(request)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise self._timeout(error) from error
+        except httpx.DecodingError as error:
+            raise InvalidReplyError(f"{self._path}: reply cannot be unpacked: {error}") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            what = str(error) or type(error).__name__
+            raise UnavailableError(f"{self._path} cannot be reached: {what}") from error
+        self._check_status(status, headers, body)
+        return read_completion(body)
+
+    def _timeout(self, error: Exception) -> CallTimeoutError:
+        times = self._times
+        phase: Phase
+        match error:
+            case httpx.ConnectTimeout():
+                phase, told = "connect", f"no connection within {times.connect:g} s"
+            case httpx.ReadTimeout():
+                phase, told = "read", f"silent for {times.read:g} s"
+            case httpx.WriteTimeout():
+                phase, told = "write", f"did not take the request for {times.read:g} s"
+            case httpx.PoolTimeout():
+                phase, told = "pool", f"none of our connections was free for {times.connect:g} s"
+            case _:
+                phase, told = "total", f"no whole answer in {times.total:g} s"
+        return CallTimeoutError(f"{self._path}: {told}", phase)
+
+    async def _post(self, request: CompletionRequest) -> tuple[int, Mapping[str, str], bytes]:
+        async with self._client.stream("POST", self._endpoint, json=_payload(request)) as reply:
+            body = bytearray()
+            async for part in reply.aiter_bytes():
+                body += part
+                if reply.status_code != 200 and len(body) > _DETAIL_BYTES:
+                    break
+                if len(body) > BODY_CAP_BYTES:
+                    raise InvalidReplyError(f"reply is larger than {BODY_CAP_BYTES} bytes")
+            return reply.status_code, reply.headers, bytes(body)
+
+    def _check_status(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        if status == 200:
+            return
+        detail = f"HTTP {status}: {self._without_key(body[:_DETAIL_BYTES])}"
+        retry_after = _seconds(headers.get("retry-after"))
+        if status == 429:
+            raise ThrottledError(detail, retry_after, status=status)
+        if status >= 500 or status in _TOO_EARLY:
+            raise UnavailableError(detail, retry_after, status=status)
+        # Also a redirect: another address is for people to set.
+        raise RefusedError(detail, status)
+
+    def _without_key(self, body: bytes) -> str:
+        """What the server said; some repeat the key that they refuse, and all may read this."""
+        key = self._client.headers.get("authorization", "").removeprefix("Bearer ")
+        said = body.decode(errors="replace")
+        return said.replace(key, "…") if key else said
+
+
+def read_completion(body: bytes) -> Answer:
+    """The first choice of a chat completion.
+
+    Raises:
+        InvalidReplyError: Not JSON, or not the shape of a chat completion.
+    """
+    try:
+        reply = json.loads(body)
+        choice = reply["choices"][0]
+        text = choice["message"]["content"]
+        usage = reply.get("usage") or {}
+        finish = choice.get("finish_reason")
+        tokens = [_whole(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]
+        cached = _whole((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
+        engine = reply.get("system_fingerprint") or reply.get("model")
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        beginning = body[:120].decode(errors="replace")
+        raise InvalidReplyError(f"reply is not a chat completion: {beginning!r}") from error
+    if not isinstance(text, str) or not _is_text(text):
+        raise InvalidReplyError(f"reply has no text in its message; finish_reason {finish!r}"[:200])
+    return Answer(
+        text,
+        _word(finish, _FINISH_CHARACTERS),
+        tokens[0],
+        tokens[1],
+        cached,
+        _word(engine, _ENGINE_CHARACTERS),
+    )
+
+
+def _word(value: object, most: int) -> str | None:
+    return value[:most] if isinstance(value, str) and _is_text(value) else None
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be written as UTF-8: JSON may hold half a character."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _payload(request: CompletionRequest) -> dict[str, Any]:
+    schema = {"name": request.schema_name, "schema": request.schema, "strict": True}
+    return {
+        "model": request.model,
+        "messages": list(request.messages),
+        "seed": request.seed,
+        "temperature": request.temperature,
+        "max_tokens": request.max_tokens,
+        "response_format": {"type": "json_schema", "json_schema": schema},
+    }
+
+
+def _seconds(value: str | None) -> float | None:
+    """Seconds of a Retry-After header; its date form is not read, as clocks may differ."""
+    # Not `isdigit` alone: it also takes digits that are no number to `float`, such as "²".
+    if value is None or not (value.strip().isascii() and value.strip().isdigit()):
+        return None
+    return min(float(value), _RETRY_AFTER_CAP)
+
+
+def _whole(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < _MOST_TOKENS else None

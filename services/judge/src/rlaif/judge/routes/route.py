@@ -1,0 +1,321 @@
+"""A route to one language model: its pace, retries, a circuit breaker, deadlines, and its health.
+
+A call that may not go now waits here for a little, inside its event: one call tries the route after
+each rest, and the first answer lets all others go. Whether a failure is the route's or the
+request's own, and whether the route is in use at all, is the examiner's to say.
+"""
+
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from statistics import median
+
+from rlaif.judge.routes.breaker import Breaker
+from rlaif.judge.routes.examining import Examination, Examiner
+from rlaif.judge.routes.pace import Pace
+from rlaif.judge.routes.ports import (
+    Answer,
+    CallTimeoutError,
+    CompletionRequest,
+    FaultyReplyError,
+    InvalidReplyError,
+    LanguageModel,
+    Modality,
+    ModelError,
+    OutageError,
+    RefusedError,
+    RouteWaitsError,
+    ThrottledError,
+)
+
+FailureHook = Callable[[ModelError, float], Awaitable[None]]
+"""Told of every failed attempt and how many seconds it took."""
+
+_LATE_CALLS = 2
+"""Calls that may go on after their deadline, to learn whether the route is slow or dead."""
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often one call is tried again inside the route, before the whole event is.
+
+    Attributes:
+        attempts: Tries of one call, the first included.
+        base_seconds: Wait before the second try; doubles, and half of it is jitter.
+        longest_wait_seconds: A server that asks for more is believed, and the call gives up.
+        patience_seconds: How long a call waits for a route that rests or is held. Higher: fewer
+            deliveries, more segments' places taken by one route.
+    """
+
+    attempts: int = 3
+    base_seconds: float = 0.25
+    longest_wait_seconds: float = 5.0
+    patience_seconds: float = 20.0
+
+    def wait(self, attempt: int, asked: float | None, jitter: float) -> float | None:
+        """Seconds before try number `attempt` + 1, or None to give up; `jitter` is in [0, 1)."""
+        if attempt >= self.attempts:
+            return None
+        wait = self.base_seconds * 2 ** (attempt - 1) if asked is None else asked
+        if wait > self.longest_wait_seconds:
+            return None
+        # Never before the server's time; else anywhere in the second half of the wait.
+        return wait * (0.5 + 0.5 * jitter) if asked is None else wait * (1 + 0.1 * jitter)
+
+
+@dataclass(frozen=True)
+class Deadlines:
+    """How long one call may take.
+
+    A fixed deadline that suits a slow model waits far too long for a dead fast one. So a call gets
+    `factor` times the slowest of the last answers, between `least` and `most` seconds.
+
+    Attributes:
+        most: Deadline while nothing is known, and always the upper bound, in seconds.
+        least: Lower bound in seconds.
+        factor: Times the slowest of the last 20 answers.
+        probe: Deadline of a call that tries a resting route, in seconds. Short, because each one
+            that hangs delays the recovery; a late answer counts nevertheless.
+    """
+
+    most: float = 90.0
+    least: float = 5.0
+    factor: float = 4.0
+    probe: float = 3.0
+
+
+@dataclass
+class RouteHealth:
+    """What a route went through since the service started."""
+
+    calls: int = 0
+    failures: int = 0
+    retries: int = 0
+    last_error: str | None = None
+    latencies: deque[float] = field(default_factory=lambda: deque(maxlen=200))
+
+    def p50_seconds(self) -> float | None:
+        """Median of the last 200 answers; None before the first."""
+        return median(self.latencies) if self.latencies else None
+
+    def slowest_seconds(self) -> float | None:
+        """Slowest of the last 20 answers; None before the first."""
+        return max(list(self.latencies)[-20:], default=None)
+
+
+class Route:
+    """One language model with the manners to call it."""
+
+    def __init__(
+        self,
+        name: str,
+        model: LanguageModel,
+        *,
+        slots: asyncio.Semaphore,
+        retry: RetryPolicy = RetryPolicy(),
+        deadlines: Deadlines = Deadlines(),
+        breaker: Breaker | None = None,
+        pace: Pace | None = None,
+        examination: Examination | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """Call `model`, at most as many times at once as `slots` allows.
+
+        Without an `examination` every failure counts as the route's, or as the call's own when the
+        server refused it.
+        """
+        self.name = name
+        self.health = RouteHealth()
+        self._model = model
+        self._slots = slots
+        self._retry = retry
+        self._deadlines = deadlines
+        self._breaker = breaker or Breaker()
+        self._pace = pace or Pace()
+        self._clock = clock
+        self._sleep = sleep
+        self._jitter = jitter
+        self._late: set[asyncio.Task[Answer]] = set()
+        self.examiner: Examiner | None = None
+        if examination is not None:
+            self.examiner = Examiner(
+                name,
+                model,
+                examination,
+                deadline=self.deadline,
+                slowest=self.health.slowest_seconds,
+                answered=self._note_answer,
+                clock=clock,
+                sleep=sleep,
+            )
+
+    @property
+    def resting(self) -> float:
+        """Seconds for which calls are kept back; 0 when the route may be used."""
+        now = self._clock()
+        return max(self._breaker.wait(now), self._pace.held(now))
+
+    def deadline(self) -> float:
+        """Seconds that a call may take now."""
+        slowest = self.health.slowest_seconds()
+        if slowest is None:
+            return self._deadlines.most
+        wanted = max(self._deadlines.least, self._deadlines.factor * slowest)
+        return min(self._deadlines.most, wanted)
+
+    async def complete(
+        self, request: CompletionRequest, *, failed: FailureHook, once: bool = False
+    ) -> tuple[Answer, float]:
+        """Ask until answered or given up.
+
+        Args:
+            request: What is asked.
+            failed: Told of every failed attempt.
+            once: One attempt, at once or not at all: for what no score waits for.
+
+        Returns:
+            The answer, and the seconds that its own call took.
+
+        Raises:
+            OutageError: Still failing after the retries, or the route rests for too long.
+            FaultyReplyError: This call gave nothing to read, or is refused, or fails alone.
+            BrokenRouteError: The route is out of use.
+        """
+        attempt, began = 0, self._clock()
+        while True:
+            attempt += 1
+            try:
+                return await self._once(request, failed, once)
+            except RouteWaitsError:
+                raise
+            except (OutageError, InvalidReplyError, RefusedError) as error:
+                outage = isinstance(error, OutageError)
+                wait = self._wait(attempt, error) if outage and not once else None
+                if wait is None:
+                    if self.examiner is None or (outage and once):
+                        raise
+                    raise await self.examiner.blame(request, error, began) from error
+            self.health.retries += 1
+            # The slot is free while this call waits.
+            await self._sleep(wait)
+
+    def broken(self, modality: Modality) -> str | None:
+        """Why the route is out of use for a kind of request, in one sentence; None if it is not."""
+        return self.examiner.broken(modality) if self.examiner is not None else None
+
+    def _wait(self, attempt: int, error: ModelError) -> float | None:
+        asked = error.retry_after if isinstance(error, OutageError) else None
+        return self._retry.wait(attempt, asked, self._jitter())
+
+    async def _once(
+        self, request: CompletionRequest, failed: FailureHook, once: bool
+    ) -> tuple[Answer, float]:
+        patience = self._retry.patience_seconds
+        while True:
+            async with self._slots:
+                if self.examiner is not None:
+                    self.examiner.gate(request)
+                wait = self._admit()
+                if not wait:
+                    return await self._call(request, failed)
+            # What no score waits for waits for its turn, and for no route to get well.
+            if wait > patience or (once and self.resting):
+                raise RouteWaitsError(f"route {self.name} rests for {wait:.0f} s", wait)
+            patience -= wait
+            await self._sleep(wait)
+
+    def _admit(self) -> float:
+        """0 when a call may begin now, else the seconds after which to ask again."""
+        now = self._clock()
+        wait = self._breaker.wait(now) or self._pace.take(now)
+        if not wait:
+            self._breaker.enter()
+        return wait
+
+    async def _call(self, request: CompletionRequest, failed: FailureHook) -> tuple[Answer, float]:
+        started = self._clock()
+        if self.examiner is not None:
+            self.examiner.began()
+        try:
+            answer = await self._in_time(request, started)
+        except ModelError as error:
+            self._note_failure(error)
+            self._tell_end(request, error)
+            await failed(error, self._clock() - started)
+            raise
+        except BaseException as error:
+            self._breaker.abandoned()
+            self._tell_end(request, error)
+            raise
+        seconds = self._clock() - started
+        self.health.calls += 1
+        self._note_answer(seconds)
+        self._tell_end(request, None)
+        return answer, seconds
+
+    def _tell_end(self, request: CompletionRequest, error: BaseException | None) -> None:
+        if self.examiner is not None:
+            self.examiner.ended(request, error)
+
+    async def _in_time(self, request: CompletionRequest, started: float) -> Answer:
+        """Call within the deadline; a few late calls go on, because a slow route is no dead one."""
+        task = asyncio.ensure_future(self._model.complete(request))
+        deadline = self.deadline()
+        if self._breaker.open:
+            deadline = min(deadline, self._deadlines.probe)
+        try:
+            await asyncio.wait({task}, timeout=deadline)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if task.done():
+            return task.result()
+        if len(self._late) < _LATE_CALLS:
+            self._late.add(task)
+            task.add_done_callback(lambda done: self._late_end(done, request, started))
+        else:
+            task.cancel()
+        raise CallTimeoutError(f"route {self.name} gave no answer in {deadline:.1f} s")
+
+    def _late_end(
+        self, task: "asyncio.Task[Answer]", request: CompletionRequest, started: float
+    ) -> None:
+        self._late.discard(task)
+        # Also marks an error as seen; its call was counted when the deadline passed.
+        if not task.cancelled() and task.exception() is None:
+            self._note_answer(self._clock() - started)
+            if self.examiner is not None:
+                self.examiner.answered(request)
+
+    def _note_answer(self, seconds: float) -> None:
+        self.health.latencies.append(seconds)
+        self._breaker.succeeded()
+
+    def _note_failure(self, error: ModelError) -> None:
+        self.health.calls += 1
+        self.health.failures += 1
+        self.health.last_error = str(error)
+        now = self._clock()
+        if isinstance(error, FaultyReplyError):
+            self._breaker.succeeded()
+        elif isinstance(error, ThrottledError) and error.retry_after is not None:
+            # The server is alive and says when: its word, not the breaker's guess.
+            self._pace.hold(now, error.retry_after)
+            self._breaker.rest(now, error.retry_after)
+        elif isinstance(error, OutageError):
+            if error.retry_after:
+                self._pace.hold(now, error.retry_after)
+            self._breaker.failed(now)
+
+    async def close(self) -> None:
+        """End the calls that are still under way."""
+        for task in list(self._late):
+            task.cancel()
+        await asyncio.gather(*self._late, return_exceptions=True)
+        if self.examiner is not None:
+            await self.examiner.close()

@@ -1,0 +1,1 @@
+"""The floor: who judges what, and how ballots become one score."""

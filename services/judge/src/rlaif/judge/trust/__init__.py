@@ -1,0 +1,1 @@
+"""Whom to believe: canaries, standing, agreement, and a person's word."""

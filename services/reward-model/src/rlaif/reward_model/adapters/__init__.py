@@ -1,1 +1,0 @@
-"""What touches the object store."""

@@ -1,0 +1,1 @@
+"""What was published: the registry, comparison, and whether the champion is being gamed."""

@@ -1,0 +1,65 @@
+"""Two reward models side by side on labels that neither was taught."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlaif.reward_model.labels.labels import LabelledSegment
+from rlaif.reward_model.learning.candidate import split_sides
+from rlaif.reward_model.learning.evaluation import Accuracy, Potential, measure, rank_correlation
+from rlaif.reward_model.learning.split_halves import (
+    BOOTSTRAP_STREAM,
+    CandidateSettings,
+    side_statistics,
+    spaced_observations,
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What both say of the held-out side.
+
+    Attributes:
+        first: Accuracy of the first, with its interval.
+        second: Accuracy of the second.
+        correlation: Spearman of both potentials over the observations; None without labels.
+        disagree: Share of the decided pairs that they rank differently; None without pairs.
+    """
+
+    first: Accuracy
+    second: Accuracy
+    correlation: float | None
+    disagree: float | None
+
+
+def compare(
+    labels: Sequence[LabelledSegment],
+    first: Potential,
+    second: Potential,
+    settings: CandidateSettings,
+) -> Comparison:
+    """Compare two potentials on the held-out side of `labels`."""
+    _, heldout = split_sides(labels, settings)
+    if not heldout.segments:
+        nothing = Accuracy(None, None, None, 0)
+        return Comparison(nothing, nothing, None, None)
+    one, other = (side_statistics(phi, heldout, settings) for phi in (first, second))
+    pairs = [item for item in heldout.preferences if item.decided]
+    apart = [(one[i.a] - one[i.b]) * (other[i.a] - other[i.b]) < 0 for i in pairs]
+    probes = spaced_observations(heldout.segments)
+
+    def accuracy(statistics: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Accuracy:
+        return measure(
+            statistics,
+            heldout.preferences,
+            confidence=settings.gate.confidence,
+            rng=np.random.default_rng([settings.seed, BOOTSTRAP_STREAM]),
+        )
+
+    return Comparison(
+        accuracy(one),
+        accuracy(other),
+        rank_correlation(first(probes), second(probes)),
+        float(np.mean(apart)) if apart else None,
+    )

@@ -1,0 +1,392 @@
+"""The published reward models in the store: publish, go back, mend what a crash left half done.
+
+Order of a publication, and what a crash after each step leaves:
+
+1. `rm.safetensors`, `rm.pt`   an orphan that nobody reads; its version is used again only by the
+                               very same network
+2. `manifest.json`             the commit point (`put_once`): the version exists; `heal` makes it
+                               the champion
+3. `champion.json`             the version is live; the event is still to come
+4. the event                   published again at each start, under the same id
+
+Versions are never used twice. One process writes here at a time.
+
+`champion.json` is the one object that is replaced, so it is the one that can be lost to somebody's
+hand. Each activation leaves a copy of it, `reward_model/activations/N.json`, with its pin; `heal`
+rebuilds a champion that is gone or junk from the last copy that names a usable version.
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from rlaif.contracts.events import RewardModelPublished
+from rlaif.contracts.reward_models import Champion, RewardModelManifest
+from rlaif.reward_model.learning.candidate import Candidate
+from rlaif.reward_net import artifact
+from rlaif.reward_net.errors import RewardNetError
+from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.storage import keys
+from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, ObjectStore, StorageError
+
+_JSON = "application/json"
+
+logger = logging.getLogger(__name__)
+# Each orphan of a crash takes one; more than a few are not crashes.
+_VERSION_TRIES = 20
+
+
+class UnknownVersionError(LookupError):
+    """No reward model of this version was published."""
+
+
+class CorruptRegistryError(StorageError):
+    """An object of the registry is not what this service wrote."""
+
+
+class CorruptChampionError(CorruptRegistryError):
+    """`champion.json` is not what this service wrote; `heal` rebuilds it."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """The champion with its record."""
+
+    champion: Champion
+    manifest: RewardModelManifest
+
+    def event(self) -> RewardModelPublished:
+        """The event that tells of it; equal for equal activations."""
+        metrics = self.manifest.metrics
+        if metrics.heldout_accuracy is None:
+            raise CorruptRegistryError(f"version {self.manifest.version} has no held-out accuracy")
+        return RewardModelPublished(
+            version=self.manifest.version,
+            model_key=self.manifest.model_key,
+            model_sha256=self.manifest.model_sha256,
+            manifest_key=self.champion.manifest_key,
+            layout_version=self.manifest.spec.layout_version,
+            parent_version=self.manifest.parent_version,
+            labels=self.manifest.labels,
+            episodes=self.manifest.episodes,
+            heldout_accuracy=metrics.heldout_accuracy,
+            heldout_pairs=metrics.heldout_pairs,
+            activation=self.champion.activation,
+        )
+
+
+class ModelRegistry:
+    """Reads and writes `reward_model/`. Its calls block."""
+
+    def __init__(self, store: ObjectStore, *, now: Callable[[], datetime]) -> None:
+        """Work in `store`, the models' bucket; `now` dates manifests."""
+        self._store = store
+        self._now = now
+        self._manifests: dict[int, RewardModelManifest] = {}
+
+    def live(self) -> Live | None:
+        """The champion; None before the first publication.
+
+        Raises:
+            CorruptChampionError: It is not what this service wrote.
+        """
+        try:
+            data = self._store.get(keys.CHAMPION)
+        except ObjectNotFoundError:
+            return None
+        try:
+            return self._live(Champion.model_validate_json(data))
+        except (ValidationError, UnknownVersionError, CorruptRegistryError) as error:
+            raise CorruptChampionError(f"{keys.CHAMPION} cannot be used: {error}") from error
+
+    def sound(self) -> bool:
+        """Whether the champion is what it should be; False when `heal` has something to do."""
+        try:
+            live = self.live()
+        except CorruptChampionError:
+            return False
+        return live is not None or next(iter(self._store.list(keys.ACTIVATIONS)), None) is None
+
+    def versions(self) -> list[int]:
+        """Published versions, oldest first."""
+        found = (
+            keys.reward_model_version(item.key) for item in self._store.list(keys.REWARD_MODELS)
+        )
+        return sorted(version for version in found if version is not None)
+
+    def manifest(self, version: int) -> RewardModelManifest:
+        """The record of a version.
+
+        Raises:
+            UnknownVersionError: There is no such version.
+            CorruptRegistryError: Its manifest cannot be read.
+        """
+        if version not in self._manifests:
+            key = keys.reward_model(version, "manifest.json")
+            try:
+                made = RewardModelManifest.model_validate_json(self._store.get(key))
+            except ObjectNotFoundError as error:
+                raise UnknownVersionError(f"there is no reward model {version}") from error
+            except ValidationError as error:
+                raise CorruptRegistryError(f"{key} cannot be read: {error}") from error
+            if made.version != version:
+                raise CorruptRegistryError(f"{key} describes version {made.version}")
+            # Manifests never change, so each is read once.
+            self._manifests[version] = made
+        return self._manifests[version]
+
+    def network(self, version: int, *, layout_version: str) -> RewardNet:
+        """The network of a version.
+
+        Raises:
+            UnknownVersionError: There is no such version.
+            RewardNetError: Its file is not a network for this layout.
+        """
+        manifest = self.manifest(version)
+        data = self._store.get(manifest.model_key)
+        return artifact.load(data, sha256=manifest.model_sha256, layout_version=layout_version).net
+
+    def potential(self, version: int, *, layout_version: str) -> PotentialFunction:
+        """The potential of a version; raises what `network` does."""
+        return PotentialFunction(self.network(version, layout_version=layout_version))
+
+    def publish(self, candidate: Candidate, *, judge_config: str, seed: int) -> Live:
+        """Give a candidate that passed the next version and make it the champion."""
+        if candidate.net is None or not candidate.passed:
+            raise ValueError(f"{candidate.candidate_id} did not pass the gate")
+        live, versions = self.live(), self.versions()
+        first = max(versions, default=0) + 1
+        for version in range(first, first + _VERSION_TRIES):
+            data = artifact.save(
+                candidate.net, candidate.net.spec, version=version, probes=candidate.probes
+            )
+            manifest = RewardModelManifest(
+                version=version,
+                model_key=keys.reward_model(version, "rm.safetensors"),
+                model_sha256=hashlib.sha256(data).hexdigest(),
+                spec=candidate.net.spec,
+                judge_config=judge_config,
+                parent_version=live.manifest.version if live else None,
+                labels=candidate.labels,
+                preferences=candidate.preferences,
+                episodes=candidate.episodes,
+                label_digest=candidate.label_digest,
+                seed=seed,
+                metrics=candidate.metrics,
+                created_at=self._now(),
+                lineage=candidate.lineage,
+            )
+            if self._commit(manifest, data, candidate.net):
+                return self._promote(self.manifest(version), live)
+        raise CorruptRegistryError(
+            f"versions {first} to {version} are taken by files without a manifest; delete those of "
+            f"{keys.REWARD_MODELS}* that have none"
+        )
+
+    def activate(
+        self,
+        version: int,
+        *,
+        pin_reason: str | None = None,
+        pinned_until: datetime | None = None,
+    ) -> Live:
+        """Make a published version the champion; nothing changes when it is already.
+
+        Args:
+            version: Which.
+            pin_reason: Why no candidate may replace it; None does not pin.
+            pinned_until: When the pin ends by itself; None: with `unpin`.
+
+        Raises:
+            UnknownVersionError: There is no such version.
+            RewardNetError: Its file would be refused by the trainer.
+        """
+        manifest = self.manifest(version)
+        self.network(version, layout_version=manifest.spec.layout_version)
+        live = self.live()
+        if live is None or live.manifest.version != version:
+            return self._promote(manifest, live, pin_reason=pin_reason, pinned_until=pinned_until)
+        if pin_reason is None:
+            return live
+        return self._write(live, pin_reason=pin_reason, pinned_until=pinned_until)
+
+    def pin(self, reason: str) -> Live:
+        """Let no candidate replace the champion until `unpin`.
+
+        Raises:
+            UnknownVersionError: There is no champion.
+        """
+        return self._write(self._champion(), pin_reason=reason)
+
+    def unpin(self) -> Live:
+        """Let candidates replace the champion again.
+
+        Raises:
+            UnknownVersionError: There is no champion.
+        """
+        return self._write(self._champion(), pin_reason=None)
+
+    def heal(self) -> Live | None:
+        """Finish a promotion that a crash cut off, or rebuild a lost champion; gives the champion.
+
+        A version whose files cannot be used is left out: it would only be refused.
+        """
+        try:
+            live, why = self.live(), f"{keys.CHAMPION} is gone"
+        except CorruptChampionError as error:
+            live, why = None, str(error)
+        if live is None:
+            live = self._rebuild(why)
+        else:
+            self._keep_copy(live.champion)
+        known = live.champion.newest_version or live.champion.version if live else 0
+        newest = self._newest_usable(above=known)
+        return self._promote(newest, live) if newest is not None else live
+
+    def _rebuild(self, why: str) -> Live | None:
+        """The champion as its last usable copy has it, pin included; None without a copy."""
+        for number in self._activations():
+            live = self._copy(number)
+            if live is not None and self._usable(live.manifest):
+                logger.error("%s; rebuilt from activation %d: version %d, pinned: %s",
+                             why, number, live.manifest.version, live.champion.pinned)  # fmt: skip
+                self._store.put(
+                    keys.CHAMPION, live.champion.model_dump_json().encode(), content_type=_JSON
+                )
+                return live
+        if self._store.head(keys.CHAMPION) is not None:
+            logger.error("%s; no copy of it can be used, so the newest version that can is made "
+                         "live; whether another one was, or a pin, is not known", why)  # fmt: skip
+            # Gone before anything else is done: nobody, the trainer included, can use it.
+            self._store.delete_many([keys.CHAMPION])
+        return None
+
+    def _activations(self) -> list[int]:
+        """Numbers of the copies, newest first."""
+        found = (keys.activation_number(item.key) for item in self._store.list(keys.ACTIVATIONS))
+        return sorted((number for number in found if number is not None), reverse=True)
+
+    def _copy(self, number: int) -> Live | None:
+        """The champion of an activation; None when its copy or its version cannot be read."""
+        try:
+            return self._live(
+                Champion.model_validate_json(self._store.get(keys.activation(number)))
+            )
+        except (ValidationError, UnknownVersionError, CorruptRegistryError) as error:
+            logger.warning("activation %d cannot be read: %s", number, error)
+            return None
+
+    def _live(self, champion: Champion) -> Live:
+        """The champion with its record.
+
+        Raises:
+            UnknownVersionError: There is no such version.
+            CorruptRegistryError: It names other files than its version has.
+        """
+        manifest = self.manifest(champion.version)
+        named = (champion.manifest_key, champion.model_key, champion.model_sha256)
+        if named != _files_of(manifest):
+            raise CorruptRegistryError(f"it names other files than version {manifest.version} has")
+        return Live(champion, manifest)
+
+    def _newest_usable(self, *, above: int) -> RewardModelManifest | None:
+        """The newest version after `above` whose files can be used; None when there is none."""
+        for version in reversed(self.versions()):
+            if version <= above:
+                return None
+            try:
+                manifest = self.manifest(version)
+            except CorruptRegistryError as error:
+                logger.error("version %d is left out: %s", version, error)
+                continue
+            if self._usable(manifest):
+                return manifest
+        return None
+
+    def _usable(self, manifest: RewardModelManifest) -> bool:
+        try:
+            self.network(manifest.version, layout_version=manifest.spec.layout_version)
+        except (RewardNetError, ObjectNotFoundError, InvalidKeyError) as error:
+            logger.error("version %d is left out: %s", manifest.version, error)
+            return False
+        return True
+
+    def _commit(self, manifest: RewardModelManifest, data: bytes, net: RewardNet) -> bool:
+        """Write the files of a version; False when the version is another network's."""
+        if (
+            not self._store.put_once(manifest.model_key, data)
+            and self._store.get(manifest.model_key) != data
+        ):
+            return False
+        self._store.put(keys.reward_model(manifest.version, "rm.pt"), artifact.to_rm_pt(net))
+        key = keys.reward_model(manifest.version, "manifest.json")
+        record = manifest.model_dump_json().encode()
+        # Equal bytes are ours: a put whose answer was lost is tried again and then finds itself.
+        return (
+            self._store.put_once(key, record, content_type=_JSON) or self._store.get(key) == record
+        )
+
+    def _champion(self) -> Live:
+        live = self.live()
+        if live is None:
+            raise UnknownVersionError("there is no champion yet")
+        return live
+
+    def _promote(
+        self,
+        manifest: RewardModelManifest,
+        live: Live | None,
+        *,
+        pin_reason: str | None = None,
+        pinned_until: datetime | None = None,
+    ) -> Live:
+        manifest_key, model_key, model_sha256 = _files_of(manifest)
+        before = live.champion.activation if live else max([0, *self._activations()])
+        champion = Champion(
+            version=manifest.version,
+            manifest_key=manifest_key,
+            model_key=model_key,
+            model_sha256=model_sha256,
+            activation=before + 1,
+            newest_version=max([manifest.version, *self.versions()]),
+        )
+        return self._write(
+            Live(champion, manifest), pin_reason=pin_reason, pinned_until=pinned_until
+        )
+
+    def _write(
+        self, live: Live, *, pin_reason: str | None, pinned_until: datetime | None = None
+    ) -> Live:
+        """Store the champion: one object, so a reader sees the one before or this one."""
+        champion = live.champion.model_copy(
+            update={
+                "pinned": pin_reason is not None,
+                "pin_reason": pin_reason,
+                "pinned_until": pinned_until if pin_reason is not None else None,
+            }
+        )
+        self._store.put(keys.CHAMPION, champion.model_dump_json().encode(), content_type=_JSON)
+        self._keep_copy(champion)
+        return Live(champion, live.manifest)
+
+    def _keep_copy(self, champion: Champion) -> None:
+        """Store the copy of this activation unless it is there. Without it the champion counts."""
+        key, data = keys.activation(champion.activation), champion.model_dump_json().encode()
+        try:
+            if not self._store.put_once(key, data, content_type=_JSON) and (
+                self._store.get(key) != data
+            ):
+                self._store.put(key, data, content_type=_JSON)
+        except StorageError as error:
+            logger.warning("no copy of activation %d yet: %s", champion.activation, error)
+
+
+def _files_of(manifest: RewardModelManifest) -> tuple[str, str, str]:
+    """Keys of manifest and model, and the model's digest, as a champion names them."""
+    key = keys.reward_model(manifest.version, "manifest.json")
+    return key, manifest.model_key, manifest.model_sha256

@@ -1,0 +1,1 @@
+"""From score objects to labels, pairs and their split."""

@@ -1,0 +1,89 @@
+"""Near-duplicates: segments that show nearly the same all along become one label.
+
+An agent that stands still or sits in a menu makes the same segment again and again. Left in, such
+segments fill the pairs, and one on each side of the split tells the held-out side's answers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlaif.reward_model.labels.labels import LabelledSegment
+
+HASH_BITS = 64
+MOST_DIFFERENT_BITS = 2
+"""Bits by which two segments may differ. Of 64 random planes that is an angle of about 6 degrees;
+one half tile of wall that differs through the whole segment makes 7."""
+
+_ROWS = 8
+_PLANES_SEED = 1717
+
+
+def simhashes(segments: Sequence[LabelledSegment]) -> NDArray[np.uint64]:
+    """`[N]` uint64: the SimHash of each segment's observations; no label has a say.
+
+    Args:
+        segments: At least one, all of one observation layout.
+    """
+    places = [np.linspace(0, len(i.observations) - 1, _ROWS).round().astype(int) for i in segments]
+    features = np.stack(
+        [item.observations[at].ravel() for item, at in zip(segments, places, strict=True)]
+    )
+    planes = np.random.default_rng(_PLANES_SEED).standard_normal(
+        (features.shape[1], HASH_BITS), dtype=np.float32
+    )
+    bits = features @ planes > 0
+    return np.packbits(bits, axis=1).view(np.uint64).ravel()
+
+
+def merge_duplicates(segments: Sequence[LabelledSegment]) -> list[LabelledSegment]:
+    """One label for each group of near-duplicates.
+
+    The first of a group stands for it, in the order given: its values are the group's means over
+    the criteria that were judged, and `copies` says how many they are. A label that a person gave
+    is not averaged with those of judges.
+
+    Args:
+        segments: All of one observation layout and in a fixed order.
+
+    Returns:
+        The labels that stay, in their order.
+    """
+    if not segments:
+        return []
+    hashes = simhashes(segments)
+    free = np.ones(len(segments), bool)
+    kept = []
+    for index in range(len(segments)):
+        if not free[index]:
+            continue
+        distance = _bits(hashes ^ hashes[index])
+        near = np.flatnonzero(free & (distance <= MOST_DIFFERENT_BITS))
+        near = near[near >= index]
+        free[near] = False
+        kept.append(_together([segments[place] for place in near.tolist()]))
+    return kept
+
+
+def _together(group: list[LabelledSegment]) -> LabelledSegment:
+    first = group[0]
+    if len(group) == 1:
+        return first
+    decided = max(item.revision for item in group)
+    trusted = [item for item in group if item.revision == decided] if decided else group
+    usable = [item for item in trusted if item.weights == first.weights] or [first]
+    names = [name for name in first.weights if any(name in item.values for item in usable)]
+    means = {
+        name: float(np.mean([item.values[name] for item in usable if name in item.values]))
+        for name in names
+    }
+    return replace(first, values=means, revision=decided, copies=len(group))
+
+
+def _bits(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """How many bits are set in each word."""
+    bits = np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1)
+    counts: NDArray[np.int64] = bits.sum(axis=1, dtype=np.int64)
+    return counts

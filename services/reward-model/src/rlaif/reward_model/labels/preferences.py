@@ -1,0 +1,273 @@
+"""Scores in, preferences out: which of two segments the judges put higher, and how surely.
+
+A label is soft: the margin between two segments comes from the mean votes, not from the majority,
+and votes that disagree draw the target towards one half. A near-tie that judges decided when they
+were shown both segments, in both orders, is a preference of its own.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlaif.reward_model.labels.labels import LabelledSegment
+
+_ROUNDING = 1e-9
+_ROUNDS_PER_PAIR = 4
+_LEAST_WEIGHT = 0.5
+
+
+@dataclass(frozen=True)
+class PairSettings:
+    """How pairs are made.
+
+    Attributes:
+        tie_band: Rubric difference below which two segments count as equal.
+        margin_scale: Rubric difference at which the target is sigmoid(1) = 0.73. Higher makes
+            targets softer, lower makes every decided pair certain.
+        compared_target: P(A better than B) taught for a near-tie in which both orders preferred A.
+        tie_weight: Loss weight of a tie, whose target is 0.5; 0 leaves ties out.
+        most_pairs: Largest number of listed pairs in which one segment takes part.
+    """
+
+    tie_band: float = 0.05
+    margin_scale: float = 0.1
+    compared_target: float = 0.8
+    tie_weight: float = 0.25
+    most_pairs: int = 16
+
+
+@dataclass(frozen=True)
+class Preference:
+    """One pair.
+
+    Attributes:
+        a: Index of the first segment.
+        b: Index of the second segment.
+        margin: Rubric mean of A minus that of B over the criteria judged in both, in [-1, 1].
+        decided: Whether the margin reaches the tie band.
+        target: P(A better than B) that the network is taught.
+        weight: Weight in the loss: that of its kind over the pairs in which its segments take part,
+            so that a segment in many pairs does not count many times.
+    """
+
+    a: int
+    b: int
+    margin: float
+    decided: bool
+    target: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Pairs as columns, all `[P]`.
+
+    Attributes:
+        margin: float64; NaN where two segments cannot be compared.
+        decided: bool.
+        target: float64.
+        weight: float64; 0 for what cannot be compared, and for ties that are left out.
+    """
+
+    margin: NDArray[np.float64]
+    decided: NDArray[np.bool_]
+    target: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+
+class PairTable:
+    """The values of segments as columns, so that many pairs are compared at once."""
+
+    def __init__(self, segments: Sequence[LabelledSegment], settings: PairSettings) -> None:
+        """Read the values of `segments`; indices of pairs point into them."""
+        names = sorted({name for item in segments for name in item.weights})
+        rubrics: dict[tuple[tuple[str, float], ...], int] = {}
+        numbers = [
+            rubrics.setdefault(tuple(sorted(item.weights.items())), len(rubrics))
+            for item in segments
+        ]
+        self._settings = settings
+        self._rubric = np.array(numbers, np.int64)
+        self._weights = _columns([item.weights for item in segments], names, 0.0)
+        self._values = _columns([item.values for item in segments], names, np.nan)
+        self._doubts = _columns([item.doubts for item in segments], names, 0.0)
+        self.compared = _comparisons(segments)
+        """`[C, 2]` int64, rows in order: pairs that were shown side by side and decided, the better
+        one first."""
+        self._codes = self._code(self.compared[:, 0], self.compared[:, 1])
+
+    def __len__(self) -> int:
+        return len(self._rubric)
+
+    def compare(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> Compared:
+        """Compare segments `a` with segments `b`, both `[P]` indices.
+
+        Only criteria that were judged in both count, with their weights renormalised. Segments of
+        different rubrics, and those whose common criteria carry less than half of the weight,
+        cannot be compared. A tie that was decided side by side has the least margin that counts.
+        """
+        settings = self._settings
+        difference = self._values[a] - self._values[b]
+        common = np.isfinite(difference)
+        weights = self._weights[a] * common
+        total = weights.sum(axis=1)
+        whole = self._weights[a].sum(axis=1)
+        usable = (self._rubric[a] == self._rubric[b]) & (total > 0)
+        usable &= total >= _LEAST_WEIGHT * whole - _ROUNDING
+        share = weights / np.where(total > 0, total, 1.0)[:, None]
+        margin = (share * np.where(common, difference, 0.0)).sum(axis=1)
+        variance = (share**2 * (self._doubts[a] + self._doubts[b])).sum(axis=1)
+        decided = usable & (np.abs(margin) >= settings.tie_band - _ROUNDING)
+        softness = np.sqrt(settings.margin_scale**2 + variance)
+        target = np.where(decided, 1.0 / (1.0 + np.exp(-margin / softness)), 0.5)
+        side = np.where(usable & ~decided, self._side_by_side(a, b), 0.0)
+        decided |= side != 0
+        margin = np.where(side != 0, side * settings.tie_band, margin)
+        target += side * (settings.compared_target - 0.5)
+        weight = np.where(decided, 1.0, settings.tie_weight) * usable
+        return Compared(np.where(usable, margin, np.nan), decided, target, weight)
+
+    def _side_by_side(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+        """`[P]`: 1 where A was preferred side by side, -1 where B was, else 0."""
+        if not len(self._codes):
+            return np.zeros(len(a))
+        better = np.isin(self._code(a, b), self._codes)
+        return better.astype(np.float64) - np.isin(self._code(b, a), self._codes)
+
+    def _code(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+        """One number a pair, `[P]`."""
+        return a * len(self) + b
+
+
+def by_degree(
+    weight: NDArray[np.float64], a: NDArray[np.int64], b: NDArray[np.int64], count: int
+) -> NDArray[np.float64]:
+    """Weights divided by how much their segments weigh in all, geometric mean of both ends.
+
+    Args:
+        weight: `[P]` float64.
+        a: `[P]` int64 in [0, count).
+        b: Likewise.
+        count: Segments.
+    """
+    degree = np.bincount(a, weight, count) + np.bincount(b, weight, count)
+    ends = np.sqrt(degree[a] * degree[b])
+    return np.where(ends > 0, weight / np.where(ends > 0, ends, 1.0), 0.0)
+
+
+def margin(a: LabelledSegment, b: LabelledSegment) -> float | None:
+    """Rubric mean of `a` minus that of `b`, as `PairTable.compare` has it.
+
+    Returns:
+        The difference in [-1, 1]; None when the two cannot be compared.
+    """
+    one = np.array([0], np.int64)
+    found = PairTable([a, b], PairSettings()).compare(one, one + 1).margin[0]
+    return None if math.isnan(found) else float(found)
+
+
+def sample_preferences(
+    segments: Sequence[LabelledSegment], *, settings: PairSettings, rng: np.random.Generator
+) -> list[Preference]:
+    """Pairs among `segments`, each segment in at most `settings.most_pairs` of them.
+
+    Decided pairs come first; ties fill at most a quarter of a segment's places, because early in
+    a run nearly every segment is equally bad and ties would crowd out what can be learned.
+
+    Args:
+        segments: One side of the split.
+        settings: How pairs are made.
+        rng: Chooses the pairs.
+
+    Returns:
+        The preferences, without repeats; indices point into `segments`.
+    """
+    if len(segments) < 2:
+        return []
+    table = PairTable(segments, settings)
+    drawn = np.array(list(_candidates(len(segments), settings.most_pairs, rng)), np.int64)
+    candidates = _first(np.sort(table.compared, axis=1), drawn)
+    compared = table.compare(candidates[:, 0], candidates[:, 1])
+    places = [settings.most_pairs] * len(segments)
+    tie_places = [max(1, settings.most_pairs // 4)] * len(segments)
+    chosen: list[int] = []
+    decided, usable = compared.decided.tolist(), (compared.weight > 0).tolist()
+    for index, (a, b) in enumerate(candidates.tolist()):
+        if not usable[index] or not (places[a] and places[b]):
+            continue
+        if not decided[index]:
+            if not (tie_places[a] and tie_places[b]):
+                continue
+            tie_places[a] -= 1
+            tie_places[b] -= 1
+        places[a] -= 1
+        places[b] -= 1
+        chosen.append(index)
+    return _listed(candidates[chosen], compared, chosen, len(segments))
+
+
+def _listed(
+    pairs: NDArray[np.int64], compared: Compared, chosen: list[int], count: int
+) -> list[Preference]:
+    """The chosen pairs, weighted by the degree of their segments."""
+    if not chosen:
+        return []
+    weights = by_degree(compared.weight[chosen], pairs[:, 0], pairs[:, 1], count)
+    columns = (
+        pairs.tolist(),
+        compared.margin[chosen].tolist(),
+        compared.decided[chosen].tolist(),
+        compared.target[chosen].tolist(),
+        weights.tolist(),
+    )
+    return [
+        Preference(a, b, margin, decided, target, weight)
+        for (a, b), margin, decided, target, weight in zip(*columns, strict=True)
+    ]
+
+
+def _columns(
+    rows: Sequence[dict[str, float]], names: Sequence[str], missing: float
+) -> NDArray[np.float64]:
+    """`[N, C]` float64."""
+    table = [[row.get(name, missing) for name in names] for row in rows]
+    return np.array(table, np.float64).reshape(len(rows), len(names))
+
+
+def _comparisons(segments: Sequence[LabelledSegment]) -> NDArray[np.int64]:
+    """`[C, 2]` (better, worse) of the pairs that were decided side by side."""
+    place = {item.segment_id: index for index, item in enumerate(segments)}
+    pairs = [
+        (index, place[other])
+        for index, item in enumerate(segments)
+        for other, share in sorted(item.preferred.items())
+        if share > 0.5 and other in place
+    ]
+    return np.array(pairs, np.int64).reshape(len(pairs), 2)
+
+
+def _first(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`[P, 2]`: some pairs, then the others without them."""
+    known = {(a, b) for a, b in some.tolist()}
+    rest = [pair for pair in others.tolist() if (min(pair), max(pair)) not in known]
+    return np.concatenate([some, np.array(rest, np.int64).reshape(len(rest), 2)])
+
+
+def _candidates(count: int, most_pairs: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+    """Distinct pairs in random order: all of a small set, random matchings of a large one."""
+    if count <= 2 * most_pairs:
+        every = [(a, b) for a in range(count) for b in range(a + 1, count)]
+        for index in rng.permutation(len(every)):
+            yield every[index]
+        return
+    seen: set[tuple[int, int]] = set()
+    for _ in range(_ROUNDS_PER_PAIR * most_pairs):
+        order = rng.permutation(count).tolist()
+        for a, b in zip(order[0::2], order[1::2], strict=False):
+            pair = (min(a, b), max(a, b))
+            if pair not in seen:
+                seen.add(pair)
+                yield pair

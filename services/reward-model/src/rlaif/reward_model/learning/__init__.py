@@ -1,0 +1,1 @@
+"""From labels to a candidate: fit, measurements, gate."""

@@ -1,0 +1,155 @@
+"""The two sides of the split, each with its pairs, and the fit of a network to one of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.reward_model.labels.labels import LabelledSegment
+from rlaif.reward_model.labels.preferences import (
+    PairSettings,
+    PairTable,
+    Preference,
+    sample_preferences,
+)
+from rlaif.reward_model.learning.bradley_terry import (
+    FitSettings,
+    fit,
+    freeze_constants,
+    row_weights,
+    segment_rows,
+)
+from rlaif.reward_model.learning.evaluation import Potential, segment_statistics
+from rlaif.reward_model.learning.gate import GateSettings
+from rlaif.reward_net.network import RewardNet
+
+_ROWS_FOR_CONSTANTS = 8
+# Streams of random numbers, so that drawing more of one kind leaves the others as they were.
+TRAIN_STREAM, HELDOUT_STREAM, BOOTSTRAP_STREAM, BAG_STREAM, CONTROL_STREAM = range(5)
+
+
+@dataclass(frozen=True)
+class CandidateSettings:
+    """Everything that decides what an attempt gives, besides its labels and the champion."""
+
+    seed: int = 0
+    heldout_fraction: float = 0.25
+    scale: float = 1.0
+    pairs: PairSettings = field(default_factory=PairSettings)
+    fit: FitSettings = field(default_factory=FitSettings)
+    gate: GateSettings = field(default_factory=GateSettings)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Segments with pairs among them; indices of the pairs point into `segments`."""
+
+    name: str
+    segments: list[LabelledSegment]
+    preferences: list[Preference]
+
+    @property
+    def decided(self) -> int:
+        """Pairs that are no tie."""
+        return sum(item.decided for item in self.preferences)
+
+
+def make_side(
+    name: str, segments: list[LabelledSegment], settings: CandidateSettings, *, stream: int
+) -> Side:
+    """Pair the segments of one side."""
+    rng = np.random.default_rng([settings.seed, stream])
+    return Side(name, segments, sample_preferences(segments, settings=settings.pairs, rng=rng))
+
+
+def fit_side(
+    side: Side,
+    settings: CandidateSettings,
+    *,
+    start: RewardNet | None = None,
+    check: bool = False,
+) -> RewardNet:
+    """Fit a network to a side with at least one pair and freeze its constants on that side.
+
+    Args:
+        side: What is learned.
+        settings: How.
+        start: Network to begin with; used only when it has the shape that is asked for.
+        check: A small fit that only shows what can be learned: one network, fewer passes.
+    """
+    first = side.segments[0]
+    spec = RewardNetSpec(
+        layout_version=first.layout_version,
+        inputs=first.observations.shape[1],
+        activation=settings.fit.activation,
+        scale=settings.scale,
+        members=1 if check else settings.fit.members,
+    )
+    warm = start if start is not None and same_shape(start.spec, spec) else None
+    usual = settings.fit.warm_epochs if warm is not None else settings.fit.epochs
+    net = fit(
+        rows_of(side.segments, settings),
+        PairTable(side.segments, settings.pairs),
+        episode_bags(side.segments, spec.members, settings),
+        spec=spec,
+        settings=settings.fit,
+        seed=settings.seed,
+        epochs=settings.fit.check_epochs if check else usual,
+        start=warm,
+    )
+    starts = [item.observations[:1] for item in side.segments if item.start_step == 0]
+    initial = np.concatenate(starts) if starts else np.empty((0, spec.inputs), np.float32)
+    return freeze_constants(net, spaced_observations(side.segments), initial)
+
+
+def same_shape(one: RewardNetSpec, other: RewardNetSpec) -> bool:
+    """Whether the weights of one network fit the other and mean the same inputs."""
+
+    def shape(spec: RewardNetSpec) -> tuple[object, ...]:
+        return (spec.layout_version, spec.inputs, spec.hidden, spec.activation, spec.members)
+
+    return shape(one) == shape(other)
+
+
+def episode_bags(
+    segments: Sequence[LabelledSegment], members: int, settings: CandidateSettings
+) -> NDArray[np.float32]:
+    """`[members, N]` float32: Bayesian bootstrap over episodes; all 1 for a single network.
+
+    Whole episodes, because the segments of one are alike and do not vary independently.
+    """
+    if members == 1:
+        return np.ones((1, len(segments)), np.float32)
+    episodes = sorted({item.episode_id for item in segments})
+    rng = np.random.default_rng([settings.seed, BAG_STREAM])
+    drawn = rng.exponential(size=(members, len(episodes)))
+    place = {episode: index for index, episode in enumerate(episodes)}
+    bags: NDArray[np.float32] = drawn[:, [place[i.episode_id] for i in segments]].astype(np.float32)
+    return bags
+
+
+def side_statistics(
+    potential: Potential, side: Side, settings: CandidateSettings
+) -> NDArray[np.float64]:
+    """`[N]` float64: the compared number of each segment of a side."""
+    return segment_statistics(
+        potential, rows_of(side.segments, settings), row_weights(settings.fit.statistic)
+    )
+
+
+def spaced_observations(segments: Sequence[LabelledSegment]) -> NDArray[np.float32]:
+    """`[M, inputs]` float32: some observations of every segment, evenly spaced in time."""
+    chosen = []
+    for item in segments:
+        places = np.linspace(0, len(item.observations) - 1, _ROWS_FOR_CONSTANTS)
+        chosen.append(item.observations[places.round().astype(np.int64)])
+    return np.concatenate(chosen)
+
+
+def rows_of(
+    segments: Sequence[LabelledSegment], settings: CandidateSettings
+) -> NDArray[np.float32]:
+    """`[N, R, inputs]` float32."""
+    return np.stack([segment_rows(item.observations, settings.fit.statistic) for item in segments])

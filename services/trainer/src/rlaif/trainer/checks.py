@@ -1,0 +1,247 @@
+"""Settings that do not fit together, or name what is not there: found before anything starts.
+
+WrongSettingsError    one message: what, why, how to mend it
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
+from rlaif.game.machine.emulator import EmulatorError, PyBoyEmulator
+from rlaif.game.starts.power_on import NoStartError
+from rlaif.game.starts.savestates import load_state_file
+from rlaif.reward_net.errors import RewardNetError
+from rlaif.service.settings import describe
+from rlaif.trainer.play.start import check_starts
+from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.settings import TrainerSettings
+
+_OF_THE_SERVICE = frozenset(
+    {
+        "host", "port", "nats_url", "s3_endpoint_url", "s3_access_key", "s3_secret_key",
+        "s3_region", "episodes_store", "models_store", "api_token", "log_level", "log_format",
+        "data_dir", "autostart", "run_id", "run_on", "ray_address", "ray_job_entrypoint",
+        "stop_seconds", "captures_per_minute", "judge_backlog",
+    }
+)  # fmt: skip
+"""Settings that a single run cannot have of its own."""
+
+
+class WrongSettingsError(ValueError):
+    """The run cannot start with these settings."""
+
+
+def with_overrides(settings: TrainerSettings, overrides: dict[str, Any]) -> TrainerSettings:
+    """The settings of one run: those of the service, some replaced.
+
+    Args:
+        settings: Of the service.
+        overrides: Field name or environment variable → value.
+
+    Raises:
+        WrongSettingsError: A name is unknown or belongs to the service, or a value does not fit.
+    """
+    named = by_field(overrides)
+    values = {name: getattr(settings, name) for name in TrainerSettings.model_fields}
+    try:
+        return TrainerSettings.model_validate(values | named)
+    except ValidationError as error:
+        lines = [
+            f"{'.'.join(map(str, each['loc'])) or 'settings'}: {each['msg']}"
+            for each in error.errors(include_input=False, include_url=False)
+        ]
+        raise WrongSettingsError("; ".join(lines)) from error
+
+
+def by_field(overrides: dict[str, Any]) -> dict[str, Any]:
+    """The overrides by field name, whichever name they came under.
+
+    Raises:
+        WrongSettingsError: A name is unknown or belongs to the service.
+    """
+    names = {doc.environment: doc.name for doc in describe(TrainerSettings)}
+    found = {names.get(name, name): value for name, value in overrides.items()}
+    unknown = sorted(set(found) - set(TrainerSettings.model_fields))
+    if unknown:
+        raise WrongSettingsError(
+            f"unknown setting {', '.join(unknown)}: see docs/configuration.md for the names"
+        )
+    fixed = sorted(set(found) & _OF_THE_SERVICE)
+    if fixed:
+        raise WrongSettingsError(
+            f"{', '.join(fixed)} cannot differ from run to run: set it where the service starts"
+        )
+    return found
+
+
+def check(settings: TrainerSettings, resumed: Path | None = None) -> None:
+    """See that a run can start with these settings; about a second.
+
+    Args:
+        settings: Of the run.
+        resumed: The run's own newest checkpoint, from which it goes on. Then the checkpoint and
+            the reward model with which it once began need not be there any more.
+
+    Raises:
+        WrongSettingsError: It cannot.
+    """
+    _check_sizes(settings)
+    _check_policy(settings)
+    cartridge = _check_game(settings)
+    if resumed is None or settings.mode == "evaluation":
+        if settings.reward_model_path is not None:
+            read_reward_model(settings.reward_model_path)
+        _check_checkpoint(settings, cartridge)
+    else:
+        _check_resumed(settings, cartridge, resumed)
+    if settings.run_on == "ray-job" and not (settings.ray_address or "").startswith("http"):
+        raise WrongSettingsError(
+            "TRAINER_RUN_ON is ray-job, but RAY_ADDRESS is "
+            f"{settings.ray_address or 'not set'}: give the cluster's dashboard, such as "
+            "http://ray-head:8265"
+        )
+
+
+def check_start(settings: TrainerSettings) -> None:
+    """See that an episode can begin; about a second, for Oracle of Seasons from power-on twenty.
+
+    The training process asks this first: were it found out by the environments, it would be a
+    runner's death, and the run would be tried again and again.
+
+    Raises:
+        WrongSettingsError: It cannot, and never will with this ROM and these save states.
+    """
+    try:
+        cartridge = load_cartridge(settings.rom_path)
+        check_starts(cartridge, [path for path, _ in settings.initial_states])
+    except CartridgeError as error:
+        raise WrongSettingsError(f"ROM_PATH: {error}") from error
+    except EmulatorError as error:
+        raise WrongSettingsError(f"TRAINER_INITIAL_STATE_PATH or _PATHS: {error}") from error
+    except NoStartError as error:
+        raise WrongSettingsError(
+            f"{cartridge.title or 'the game'} cannot be started: {error}. Play it to where "
+            "episodes shall begin (make play ROM=…), save with F5, and set "
+            "TRAINER_INITIAL_STATE_PATH to the file that it names"
+        ) from error
+
+
+def read_reward_model(path: Path) -> tuple[bytes, int]:
+    """The bytes and the version of a reward model that can be loaded.
+
+    Raises:
+        WrongSettingsError: It cannot.
+    """
+    from rlaif.reward_net.artifact import load  # torch: a second and its memory, for this alone
+
+    try:
+        data = path.read_bytes()
+        sha256 = hashlib.sha256(data).hexdigest()
+        return data, load(data, sha256=sha256, layout_version=LAYOUT_VERSION).version
+    except OSError as error:
+        raise WrongSettingsError(
+            f"no reward model at {path} ({error.strerror}): correct TRAINER_REWARD_MODEL_PATH, or "
+            "leave it out to wait for the champion"
+        ) from error
+    except RewardNetError as error:
+        raise WrongSettingsError(f"the reward model {path} cannot be used: {error}") from error
+
+
+def _check_sizes(settings: TrainerSettings) -> None:
+    runners = max(1, settings.ray_workers)
+    environments = runners * settings.envs_per_worker
+    if settings.batch_size < environments:
+        raise WrongSettingsError(
+            f"BATCH_SIZE {settings.batch_size} is smaller than the {environments} environments "
+            f"({runners} x {settings.envs_per_worker}), so that not each can play a step: raise "
+            "BATCH_SIZE, or lower RAY_WORKERS or ENVS_PER_WORKER"
+        )
+    if settings.minibatch_size > settings.batch_size:
+        raise WrongSettingsError(
+            f"TRAINER_MINIBATCH_SIZE {settings.minibatch_size} is larger than BATCH_SIZE "
+            f"{settings.batch_size}: a gradient step cannot take more than the batch has"
+        )
+
+
+def _check_policy(settings: TrainerSettings) -> None:
+    if settings.imitation_weight > 0 and (settings.policy == "cnn" or settings.sampler == "stock"):
+        raise WrongSettingsError(
+            "TRAINER_IMITATION_WEIGHT is above 0, but imitation keeps neither pictures nor what "
+            "RLlib's own sampler plays: set POLICY to mlp and SAMPLER to fast, or the weight to 0"
+        )
+    if settings.policy == "cnn" and settings.sampler == "stock":
+        raise WrongSettingsError(
+            "POLICY is cnn, but SAMPLER is stock, whose environments draw no pictures: set "
+            "SAMPLER to fast, or POLICY to mlp"
+        )
+
+
+def _check_game(settings: TrainerSettings) -> Cartridge:
+    try:
+        cartridge = load_cartridge(settings.rom_path)
+    except CartridgeError as error:
+        raise WrongSettingsError(f"ROM_PATH: {error}") from error
+    paths = [path for path, _ in settings.initial_states]
+    if not paths:
+        return cartridge
+    emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    try:
+        for path in paths:
+            load_state_file(emulator, cartridge, path)
+    except EmulatorError as error:
+        raise WrongSettingsError(f"TRAINER_INITIAL_STATE_PATH or _PATHS: {error}") from error
+    finally:
+        emulator.close()
+    return cartridge
+
+
+def _check_checkpoint(settings: TrainerSettings, cartridge: Cartridge) -> None:
+    if settings.checkpoint is None:
+        if settings.mode == "evaluation":
+            raise WrongSettingsError(
+                "an evaluation needs TRAINER_CHECKPOINT: a run's id, RUN/iteration_N or a directory"
+            )
+        return
+    try:
+        path = checkpoints.find(settings.data_dir.resolve(), settings.checkpoint)
+        manifest = checkpoints.read_manifest(path)
+    except checkpoints.CheckpointError as error:
+        raise WrongSettingsError(f"TRAINER_CHECKPOINT: {error}") from error
+    fits(manifest, settings, cartridge.sha256, str(path))
+
+
+def _check_resumed(settings: TrainerSettings, cartridge: Cartridge, path: Path) -> None:
+    try:
+        manifest = checkpoints.read_manifest(path)
+    except checkpoints.CheckpointError:
+        return  # an older one may be whole; the process looks for it
+    fits(manifest, settings, cartridge.sha256, f"{manifest.run_id}/{path.name}")
+
+
+def fits(
+    manifest: checkpoints.Manifest, settings: TrainerSettings, rom_sha256: str, name: str
+) -> None:
+    """See that a checkpoint is of the policy and the game of these settings.
+
+    Raises:
+        WrongSettingsError: It is not.
+    """
+    if manifest.policy != settings.policy:
+        raise WrongSettingsError(
+            f"checkpoint {name} holds a policy of kind {manifest.policy}, POLICY is "
+            f"{settings.policy}: set it to {manifest.policy}, or begin a new run"
+        )
+    if manifest.hidden != settings.hidden:
+        raise WrongSettingsError(
+            f"checkpoint {name} has layers of {manifest.hidden} units, TRAINER_HIDDEN is "
+            f"{settings.hidden}: set it to {manifest.hidden}, or begin a new run"
+        )
+    if manifest.rom_sha256 != rom_sha256:
+        raise WrongSettingsError(
+            f"checkpoint {name} was trained on another game (SHA-256 {manifest.rom_sha256[:12]}, "
+            f"this one has {rom_sha256[:12]}): set ROM_PATH to that game, or begin a new run"
+        )

@@ -1,1 +1,0 @@
-"""The game as a reinforcement-learning environment."""

@@ -1,0 +1,128 @@
+"""Fragments and the rewards to learn from in, the columns of the PPO loss out."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.core.columns import Columns
+from ray.rllib.evaluation.postprocessing import Postprocessing
+from ray.rllib.policy.sample_batch import SampleBatch
+
+from rlaif.trainer.learner.gae import advantages, standardized
+from rlaif.trainer.learner.options.picture_policy import PICTURES
+from rlaif.trainer.play.followers.frame_stack import UInt8
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.rewards.learned.shaping import Float32
+
+_FLOATS = (
+    Columns.OBS,
+    Columns.ACTION_LOGP,
+    Columns.ACTION_DIST_INPUTS,
+    Postprocessing.ADVANTAGES,
+    Postprocessing.VALUE_TARGETS,
+)
+
+_PICTURES_AT_ONCE = 512
+"""Rows of a forward pass of the critic with pictures: about 25 MB of activations."""
+
+
+def columns(
+    fragments: list[Fragment],
+    rewards: list[Float32],
+    learner_group: Any,
+    *,
+    gamma: float,
+    lam: float,
+) -> SampleBatch:
+    """What RLlib's PPO loss reads, flat, in time order.
+
+    Args:
+        fragments: One a runner.
+        rewards: To learn from, `[T, N]` for each fragment.
+        learner_group: Its critic gives the values.
+        gamma: Discount.
+        lam: Lambda of GAE.
+
+    Returns:
+        Rows of (fragment, t, n), advantages standardised over all of them that are numbers.
+    """
+    parts: dict[str, list[np.ndarray[Any, Any]]] = {}
+    for fragment, reward in zip(fragments, rewards, strict=True):
+        trans = fragment.transitions
+        seen = None
+        if fragment.pictures is not None:
+            seen = fragment.pictures.stacks(trans.ended, trans.final_index)
+        values, next_values = values_of(fragment, learner_group, seen)
+        if seen is not None:
+            parts.setdefault(PICTURES, []).append(seen[0][:-1].reshape(-1, *seen[0].shape[2:]))
+        adv = advantages(
+            reward, values, next_values, trans.terminated | trans.truncated, gamma=gamma, lam=lam
+        )
+        for name, array in (
+            (Columns.OBS, trans.observations[:-1]),
+            (Columns.ACTIONS, fragment.actions),
+            (Columns.ACTION_LOGP, fragment.action_logp),
+            (Columns.ACTION_DIST_INPUTS, fragment.action_dist_inputs),
+            (Postprocessing.ADVANTAGES, adv),
+            (Postprocessing.VALUE_TARGETS, adv + values),
+        ):
+            parts.setdefault(name, []).append(array.reshape(-1, *array.shape[2:]))
+    flat = {name: np.concatenate(arrays) for name, arrays in parts.items()}
+    flat[Postprocessing.ADVANTAGES] = standardized(flat[Postprocessing.ADVANTAGES])
+    return SampleBatch(flat)
+
+
+def finite(batch: SampleBatch) -> SampleBatch:
+    """The rows of `columns` that are numbers throughout; one that is none would spoil them all."""
+    whole = np.ones(len(batch), dtype=np.bool_)
+    for name in _FLOATS:
+        column = batch[name]
+        whole &= np.isfinite(column.reshape(len(column), -1)).all(axis=1)
+    if whole.all():
+        return batch
+    return SampleBatch({name: batch[name][whole] for name in batch})
+
+
+def values_of(
+    fragment: Fragment, learner_group: Any, seen: tuple[UInt8, UInt8] | None = None
+) -> tuple[Float32, Float32]:
+    """V of each step's state and of the state after it, `[T, N]` each.
+
+    Args:
+        fragment: What was played.
+        learner_group: Its critic gives the values.
+        seen: The stacks of `Pictures.stacks`, for a critic that looks at them.
+    """
+    trans = fragment.transitions
+    rows, envs, width = trans.observations.shape
+    flat = np.concatenate(
+        [trans.observations.reshape(rows * envs, width), trans.final_observations]
+    )
+    pictures = None
+    if seen is not None:
+        pictures = np.concatenate([seen[0].reshape(rows * envs, *seen[0].shape[2:]), seen[1]])
+    out = next(iter(learner_group.foreach_learner(partial(_critic, flat, pictures)))).get()
+    grid = out[: rows * envs].reshape(rows, envs)
+    next_values = grid[1:].copy()
+    next_values[trans.terminated] = 0.0
+    if len(trans.final_index):
+        t, n = trans.final_index.T
+        next_values[t, n] = out[rows * envs :]
+    return grid[:-1], next_values
+
+
+def _critic(observations: Float32, pictures: UInt8 | None, learner: Any) -> Float32:
+    """V of `[B, 128]` observations by the learner's critic, `[B]`; in one pass without pictures."""
+    module = learner.module[DEFAULT_MODULE_ID]
+    size = len(observations) if pictures is None else _PICTURES_AT_ONCE
+    parts: list[Float32] = []
+    with torch.inference_mode():
+        for start in range(0, len(observations), size):
+            few = slice(start, start + size)
+            batch = {Columns.OBS: torch.from_numpy(observations[few])}
+            if pictures is not None:
+                batch[PICTURES] = torch.from_numpy(pictures[few])
+            parts.append(module.compute_values(batch).numpy())
+    return np.concatenate(parts).astype(np.float32)

@@ -1,0 +1,281 @@
+"""What PPO learns from: an iteration's fragments in, rewards and what each part weighs out.
+
+total = game + reward model (potential or additive) + curiosity. The environments pay only the
+game's own part; the rest is added here, in one batch with one mix of reward models for the whole
+iteration, so that a new champion reaches every environment at the same moment.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.trainer.learner.hot_load import check_reward_model
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.rewards.learned.additive import (
+    AdditiveRewards,
+    AdditiveRules,
+    Answers,
+    lower_bound,
+)
+from rlaif.trainer.rewards.learned.curiosity import Curiosity, CuriosityRules
+from rlaif.trainer.rewards.learned.reward_models import ModelSchedule, NonsenseError, RewardModel
+from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper
+from rlaif.trainer.rewards.learned.statistics import PartStatistics, part_statistics
+from rlaif.trainer.settings import TrainerSettings
+
+GAME, SHAPING, CURIOSITY = "game", "shaping", "curiosity"
+"""Parts of the reward. `shaping` is the reward model's, in either mode."""
+
+_MODELS = ("live", "previous", "waiting", "before")
+_REFUSED_KEPT = 64
+
+State = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class RewardRules:
+    """How the parts are made; from the settings, which explain each."""
+
+    mode: Literal["potential", "additive"] = "potential"
+    shaping_weight: float = 1.0
+    ramp_iterations: int = 0
+    swap_iterations: int = 0
+    additive: AdditiveRules = field(default_factory=AdditiveRules)
+    curiosity_weight: float = 0.0
+    curiosity: CuriosityRules = field(default_factory=CuriosityRules)
+
+    @classmethod
+    def of(cls, settings: TrainerSettings) -> "RewardRules":
+        """The rules that a run's settings ask for."""
+        return cls(
+            mode=settings.shaping_mode,
+            shaping_weight=settings.shaping_weight,
+            ramp_iterations=settings.shaping_ramp_iterations,
+            swap_iterations=settings.shaping_swap_iterations,
+            additive=AdditiveRules(
+                threshold=settings.additive_threshold,
+                clip=settings.additive_clip,
+                power=settings.additive_count_power,
+                caution=settings.additive_caution,
+                cap=settings.additive_episode_cap,
+            ),
+            curiosity_weight=settings.curiosity_weight,
+        )
+
+
+@dataclass(frozen=True)
+class LearnedRewards:
+    """The rewards of one iteration.
+
+    Attributes:
+        parts: Part → `[T, N] float32` for each fragment. They sum to the reward to learn from.
+        statistics: By part.
+        reward_model_version: Of the model that counts; one for the whole iteration. None for none.
+        reward_model_share: Its share in the mix with the one before it, 0 to 1; 0 for none.
+        potential_mean: Mean potential of that model over the observations, in either mode; None
+            for none. It rises when the policy learns to please the model: compare it with the
+            milestones.
+    """
+
+    parts: dict[str, list[Float32]] = field(default_factory=dict)
+    statistics: dict[str, PartStatistics] = field(default_factory=dict)
+    reward_model_version: int | None = None
+    reward_model_share: float = 0.0
+    potential_mean: float | None = None
+
+    @property
+    def shaping(self) -> list[Float32]:
+        """The reward model's part, `[T, N]` for each fragment."""
+        return self.parts.get(SHAPING, [])
+
+    @property
+    def added(self) -> list[Float32]:
+        """All that is not the game's own, `[T, N]` for each fragment."""
+        others = [grids for name, grids in self.parts.items() if name != GAME]
+        return [np.sum(grids, axis=0, dtype=np.float32) for grids in zip(*others, strict=True)]
+
+    @property
+    def total(self) -> list[Float32]:
+        """The rewards to learn from, `[T, N]` for each fragment."""
+        return [own + extra for own, extra in zip(self.parts[GAME], self.added, strict=True)]
+
+
+class LearnerRewards:
+    """Makes the rewards of one run, iteration by iteration.
+
+    For checkpoints: `get_state()` gives one flat `dict[str, numpy array]` (safetensors or npz hold
+    it; nothing needs pickle), `set_state(state)` goes on from it, bit for bit, with the same rules.
+    It holds the reward models themselves, the ramp, the carried potentials, the open episodes of
+    the additive mode, and curiosity's networks, optimiser, running figures and random stream.
+    Take and set it between two iterations.
+
+    Attributes:
+        models: Which reward model counts. Between two iterations: `offer`, then `swap_if_due`.
+        refused: Models that answered nonsense in the last iteration, and why; they paid nothing.
+    """
+
+    def __init__(self, rules: RewardRules, *, gamma: float, gae_lambda: float, seed: int) -> None:
+        """Start anew.
+
+        Args:
+            rules: How the parts are made.
+            gamma: PPO's discount; shaping needs the same.
+            gae_lambda: Of the advantages, for the statistics alone.
+            seed: Of curiosity.
+        """
+        self._rules = rules
+        self._decay = gamma * gae_lambda
+        self._seen: list[Float32] = []
+        self.refused: list[tuple[RewardModel, str]] = []
+        self.models = ModelSchedule(rules.ramp_iterations, rules.swap_iterations)
+        self._shaper = PotentialShaper(gamma=gamma, weight=rules.shaping_weight)
+        self._additive = AdditiveRewards(rules.additive, rules.shaping_weight)
+        self._curiosity = (
+            Curiosity(
+                rules.curiosity, inputs=OBSERVATION_SIZE, weight=rules.curiosity_weight, seed=seed
+            )
+            if rules.curiosity_weight > 0
+            else None
+        )
+
+    @property
+    def version(self) -> int | None:
+        """Of the reward model that counts; None for none."""
+        return self.models.live.version if self.models.live else None
+
+    def learn_from(self, fragments: list[Fragment]) -> LearnedRewards:
+        """Rewards of one iteration; each fragment follows the last one of its runner."""
+        parts = {GAME: [fragment.rewards for fragment in fragments]}
+        parts[SHAPING] = self._judged(fragments)
+        if self._curiosity is not None:
+            parts[CURIOSITY] = self._curiosity.pay(
+                [fragment.runner for fragment in fragments],
+                [fragment.transitions for fragment in fragments],
+                [fragment.continues for fragment in fragments],
+            )
+        ended: list[Bool] = [fragment.transitions.ended for fragment in fragments]
+        learned = LearnedRewards(
+            parts=parts,
+            statistics=part_statistics(parts, ended, decay=self._decay),
+            reward_model_version=self.version,
+            reward_model_share=self.models.share if self.models.live else 0.0,
+            potential_mean=float(np.concatenate(self._seen).mean()) if self._seen else None,
+        )
+        self.models.end_iteration()
+        return learned
+
+    def _judged(self, fragments: list[Fragment]) -> list[Float32]:
+        """The reward model's part. One mix of models for all fragments.
+
+        All of them are asked about before any is paid: a model that answers nonsense to one is
+        refused, and the model before it pays for all.
+        """
+        is_potential = self._rules.mode == "potential"
+        asked = [
+            fragment.transitions.visited() if is_potential else fragment.transitions.landed()
+            for fragment in fragments
+        ]
+        answers = self._answers(asked)
+        rewarder = self._shaper.shape if is_potential else self._additive.pay
+        return [
+            rewarder(fragment.runner, fragment.transitions, known, continues=fragment.continues)
+            for fragment, known in zip(fragments, answers, strict=True)
+        ]
+
+    def _answers(self, asked: list[Float32]) -> list[Answers | None]:
+        """For each fragment a function that knows the answers already; None while no model counts.
+
+        Args:
+            asked: `[B, D]` observations of each fragment.
+        """
+        self.refused = []
+        read = self._potential if self._rules.mode == "potential" else self._z
+        while (mixed := self.models.mixed(read)) is not None:
+            self._seen = []
+            try:
+                found = [mixed(observations) for observations in asked]
+            except NonsenseError as error:
+                self.models.refuse(error.model)
+                self.refused.append((error.model, str(error)))
+                continue
+            return [lambda observations, known=each: known for each in found]  # type: ignore[misc]  # a default binds it
+        self._seen = []
+        return [None] * len(asked)
+
+    def _potential(self, network: PotentialFunction, observations: Float32) -> Float32:
+        potentials = network(observations)
+        self._look_at(network, potentials)
+        return potentials
+
+    def _z(self, network: PotentialFunction, observations: Float32) -> Float32:
+        members = network.normalised(observations)
+        self._look_at(network, network.scale * np.tanh(members.mean(axis=0)))
+        return lower_bound(members, self._rules.additive.caution)
+
+    def _look_at(self, network: PotentialFunction, potentials: Float32) -> None:
+        """Keep the live model's potentials for their mean."""
+        if self.models.live is not None and network is self.models.live.answers:
+            self._seen.append(potentials)
+
+    def get_state(self) -> State:
+        """Everything that the next iteration depends on; see the class."""
+        state: State = {"models/age": np.array([self.models.age], dtype=np.int64)}
+        if self.models.refused:
+            digests = sorted(self.models.refused)[-_REFUSED_KEPT:]
+            state["models/refused"] = np.frombuffer(bytes.fromhex("".join(digests)), dtype=np.uint8)
+        for role in _MODELS:
+            model: RewardModel | None = getattr(self.models, role)
+            if model is not None:
+                state[f"models/{role}/version"] = np.array([model.version], dtype=np.int64)
+                state[f"models/{role}/sha256"] = np.frombuffer(
+                    bytes.fromhex(model.sha256), dtype=np.uint8
+                )
+                state[f"models/{role}/data"] = np.frombuffer(model.data, dtype=np.uint8)
+        for name, part in self._stateful().items():
+            state |= {f"{name}/{key}": value for key, value in part.get_state().items()}
+        return state
+
+    def set_state(self, state: State) -> None:
+        """Go on from what `get_state` gave.
+
+        A part that the state does not hold, because it was off then, starts anew.
+
+        Raises:
+            RewardNetError: A reward model in it fails a check; `reason` names it.
+        """
+        self.models.age = int(state["models/age"][0])
+        packed = state["models/refused"].tobytes() if "models/refused" in state else b""
+        self.models.refused = {packed[at : at + 32].hex() for at in range(0, len(packed), 32)}
+        for role in _MODELS:
+            setattr(self.models, role, _model(state, f"models/{role}/"))
+        for name, part in self._stateful().items():
+            found = _below(state, f"{name}/")
+            if found:
+                part.set_state(found)
+
+    def _stateful(self) -> dict[str, PotentialShaper | AdditiveRewards | Curiosity]:
+        parts: dict[str, PotentialShaper | AdditiveRewards | Curiosity] = {
+            "potentials": self._shaper,
+            "additive": self._additive,
+        }
+        return parts if self._curiosity is None else parts | {"curiosity": self._curiosity}
+
+
+def _below(state: State, prefix: str) -> State:
+    """The entries that start with `prefix`, by the rest of their names."""
+    return {key[len(prefix) :]: value for key, value in state.items() if key.startswith(prefix)}
+
+
+def _model(state: State, prefix: str) -> RewardModel | None:
+    found = _below(state, prefix)
+    if not found:
+        return None
+    return check_reward_model(
+        found["data"].tobytes(),
+        version=int(found["version"][0]),
+        sha256=found["sha256"].tobytes().hex(),
+    )

@@ -1,0 +1,1 @@
+"""Ways to learn that a setting switches on."""

@@ -1,0 +1,49 @@
+"""How much a reward model's networks disagree, for the runners, which select captures by it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import ray
+
+from rlaif.trainer.learner.hot_load import check_reward_model
+from rlaif.trainer.play.vector import Disagreement
+from rlaif.trainer.rewards.learned.reward_models import RewardModel
+from rlaif.trainer.rewards.learned.shaping import Float32
+
+
+@dataclass(frozen=True)
+class SentModel:
+    """A reward model on its way to the runners.
+
+    Attributes:
+        version: Of the model.
+        sha256: Of its file.
+        data: The file, or Ray's reference to it: a runner fetches it once.
+    """
+
+    version: int
+    sha256: str
+    data: Any
+
+    @classmethod
+    def of(cls, model: RewardModel, *, remote: bool) -> "SentModel":
+        """The model, put where runners in other processes find it when there are any."""
+        return cls(model.version, model.sha256, ray.put(model.data) if remote else model.data)
+
+
+def disagreement_by(sent: SentModel) -> Disagreement | None:
+    """What measures it by this model; None when it is a single network.
+
+    Raises:
+        RewardNetError: The file fails a check.
+    """
+    data = ray.get(sent.data) if isinstance(sent.data, ray.ObjectRef) else sent.data
+    answers = check_reward_model(data, version=sent.version, sha256=sent.sha256).answers
+
+    def measure(observations: Float32) -> float:
+        """Standard deviation over the networks, the mean over the observations."""
+        return float(answers.normalised(observations).std(axis=0).mean())
+
+    ensemble = len(answers.normalised(np.zeros((1, answers.inputs), dtype=np.float32))) > 1
+    return measure if ensemble else None

@@ -1,0 +1,158 @@
+"""Imitates the best segments of the last iterations: advantage-weighted regression beside PPO.
+
+Source of the weights: Peng et al. 2019, arXiv 1910.00177: exp(advantage / temperature), at most 20.
+Off by default: PPO alone is on-policy and needs no buffer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from ray.rllib.core.columns import Columns
+from torch import Tensor
+
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.rewards.learned.shaping import Float32
+from rlaif.trainer.settings import TrainerSettings
+
+MAX_AGE = 50
+"""Iterations after which a segment is forgotten: another policy played it, another reward model
+may have paid for it."""
+
+_MOST_WEIGHT = 20.0
+_LEAST_SPREAD = 1e-4
+
+
+@dataclass(frozen=True)
+class ImitationRules:
+    """How much is imitated; from the settings, which explain each."""
+
+    weight: float = 0.0
+    segments: int = 64
+    steps: int = 75
+
+    @classmethod
+    def of(cls, settings: TrainerSettings) -> "ImitationRules":
+        """The rules that a run's settings ask for."""
+        return cls(settings.imitation_weight, settings.imitation_segments, settings.segment_steps)
+
+
+@dataclass(frozen=True)
+class GoodSegment:
+    """Some steps of one environment that were paid well.
+
+    Attributes:
+        score: Sum of the rewards to learn from.
+        iteration: In which it was played.
+        observations: `[S, 128] float32`.
+        actions: `[S] int64`.
+        returns: `[S] float32`, TD(lambda) returns by the critic of then.
+    """
+
+    score: float
+    iteration: int
+    observations: Float32
+    actions: npt.NDArray[np.int64]
+    returns: Float32
+
+
+@dataclass
+class TopSegments:
+    """The segments of the highest rewards; at most `keep`, none older than `MAX_AGE` iterations."""
+
+    keep: int
+    steps: int
+    segments: list[GoodSegment] = field(default_factory=list)
+
+    def add(
+        self,
+        fragments: Sequence[Fragment],
+        rewards: Sequence[Float32],
+        returns: Sequence[Float32],
+        *,
+        iteration: int,
+    ) -> None:
+        """Take over what is better than what is there.
+
+        Args:
+            fragments: One a runner.
+            rewards: To learn from, `[T, N]` for each fragment.
+            returns: Value targets, `[T, N]` for each fragment.
+            iteration: Number of this one.
+        """
+        kept = [each for each in self.segments if iteration - each.iteration < MAX_AGE]
+        for fragment, reward, target in zip(fragments, rewards, returns, strict=True):
+            kept += self._cut(fragment, reward, target, iteration)
+        # Sorting is stable: of equals the older one stays, whatever the order of the runners.
+        self.segments = sorted(kept, key=lambda each: -each.score)[: self.keep]
+
+    def _cut(
+        self, fragment: Fragment, rewards: Float32, returns: Float32, iteration: int
+    ) -> list[GoodSegment]:
+        """Whole segments of a fragment that were paid and lie inside one episode."""
+        found = []
+        steps = min(self.steps, len(rewards))
+        ended = fragment.transitions.ended
+        for start in range(0, len(rewards) - steps + 1, steps):
+            stop = start + steps
+            scores = rewards[start:stop].sum(axis=0)
+            inside = ~ended[start : stop - 1].any(axis=0)
+            known = np.isfinite(scores) & np.isfinite(returns[start:stop]).all(axis=0)
+            for n in np.flatnonzero(inside & known & (scores > 0)).tolist():
+                found.append(
+                    GoodSegment(
+                        float(scores[n]),
+                        iteration,
+                        fragment.transitions.observations[start:stop, n].copy(),
+                        fragment.actions[start:stop, n].copy(),
+                        returns[start:stop, n].copy(),
+                    )
+                )
+        return found
+
+    def rows(self) -> dict[str, npt.NDArray[Any]] | None:
+        """All steps of all segments as columns; None while there are none."""
+        if not self.segments:
+            return None
+        return {
+            Columns.OBS: np.concatenate([each.observations for each in self.segments]),
+            Columns.ACTIONS: np.concatenate([each.actions for each in self.segments]),
+            "returns": np.concatenate([each.returns for each in self.segments]),
+        }
+
+    def memory(self) -> list[dict[str, Any]]:
+        """The segments as plain values, for a checkpoint."""
+        return [dict(vars(each)) for each in self.segments]
+
+    def recall(self, memory: list[dict[str, Any]]) -> None:
+        """Go on with what `memory` gave."""
+        self.segments = [GoodSegment(**each) for each in memory]
+
+
+def imitation_loss(module: Any, rows: dict[str, Tensor]) -> Tensor:
+    """Minus the weighted mean log probability of the actions.
+
+    Args:
+        module: Policy and critic.
+        rows: `obs` `[B, 128]`, `actions` `[B]`, `returns` `[B]`.
+
+    Returns:
+        A scalar. No gradient flows into the critic's judgement of the advantages.
+    """
+    out = module.forward_train(rows)
+    with torch.no_grad():
+        values = module.compute_values(rows, embeddings=out.get(Columns.EMBEDDINGS))
+        weights = weights_of(rows["returns"] - values)
+    chosen = torch.log_softmax(out[Columns.ACTION_DIST_INPUTS], dim=-1).gather(
+        -1, rows[Columns.ACTIONS].unsqueeze(-1)
+    )
+    return -(weights * chosen.squeeze(-1)).mean()
+
+
+def weights_of(advantages: Tensor) -> Tensor:
+    """The exponential of the advantages in their standard deviations, at most 20."""
+    spread = advantages.std(unbiased=False).clamp(min=_LEAST_SPREAD)
+    return torch.exp((advantages - advantages.mean()) / spread).clamp(max=_MOST_WEIGHT)

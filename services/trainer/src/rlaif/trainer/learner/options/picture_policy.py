@@ -1,0 +1,77 @@
+"""The policy of the older design: a convolutional network on stacked screens and memory channels.
+
+A memory channel is one of the 128 numbers of the observation as a picture of one shade beside the
+screens. A convolution turns such a channel into the same number at every place, so it is computed
+as that: one matrix product added to what the first layer makes of the screens.
+"""
+
+from typing import Any
+
+import torch
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.core.rl_module.torch import TorchRLModule
+from ray.rllib.models.torch.torch_distributions import TorchCategorical
+from torch import Tensor, nn
+
+from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.trainer.play.followers.frame_stack import FRAMES, HEIGHT, WIDTH
+
+PICTURES = "pictures"
+"""Column of a batch: `[B, 4, 72, 80] uint8`."""
+
+_ACTIONS = 8
+_FIRST, _SECOND = 16, 32
+"""Channels of the two convolutions, 8 x 8 in steps of 4 and 4 x 4 in steps of 2 (Mnih et al. 2013,
+arXiv 1312.5602)."""
+
+
+class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # ray has no types
+    """Screens and memory to logits and value; both heads share all below them."""
+
+    def setup(self) -> None:
+        """Build the layers; `model_config["hidden"]` units in the last shared one."""
+        hidden: int = self.model_config["hidden"]
+        self.screens = nn.Conv2d(FRAMES, _FIRST, 8, stride=4)
+        self.memory = nn.Linear(OBSERVATION_SIZE, _FIRST, bias=False)
+        self.shapes = nn.Conv2d(_FIRST, _SECOND, 4, stride=2)
+        with torch.no_grad():
+            seen = self.shapes(self.screens(torch.zeros(1, FRAMES, HEIGHT, WIDTH)))
+        self.shared = nn.Linear(seen[0].numel(), hidden)
+        self.pi = nn.Linear(hidden, _ACTIONS)
+        self.vf = nn.Linear(hidden, 1)
+        # Small first logits: the first policy tries everything.
+        nn.init.orthogonal_(self.pi.weight, 0.01)
+        nn.init.zeros_(self.pi.bias)
+        self.action_dist_cls = TorchCategorical
+
+    def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        """Logits."""
+        return {Columns.ACTION_DIST_INPUTS: self.pi(self._features(batch))}
+
+    def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        """Logits, and what `compute_values` goes on from."""
+        features = self._features(batch)
+        return {
+            Columns.ACTION_DIST_INPUTS: self.pi(features),
+            Columns.EMBEDDINGS: features,
+        }
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Tensor | None = None) -> Tensor:
+        """V, `[B]`."""
+        features = self._features(batch) if embeddings is None else embeddings
+        values: Tensor = self.vf(features).squeeze(-1)
+        return values
+
+    def _features(self, batch: dict[str, Any]) -> Tensor:
+        """`[B, hidden]`."""
+        screens = self.screens(batch[PICTURES].to(torch.float32) / 255.0)
+        memory = self.memory(batch[Columns.OBS])[:, :, None, None]
+        shapes = torch.relu(self.shapes(torch.relu(screens + memory)))
+        return torch.relu(self.shared(shapes.flatten(1)))
+
+
+def picture_spec(hidden: int) -> RLModuleSpec:
+    """How RLlib builds it, with `hidden` units in the last shared layer."""
+    return RLModuleSpec(module_class=PictureModule, model_config={"hidden": hidden})

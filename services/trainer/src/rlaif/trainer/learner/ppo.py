@@ -1,0 +1,361 @@
+"""PPO on finished arrays: RLlib's learner, loss and checkpoints with our own sampling loop."""
+
+import time
+from dataclasses import replace
+from operator import methodcaller
+from typing import Any, ClassVar
+
+import numpy as np
+import ray
+from ray.rllib.algorithms.algorithm import Algorithm
+from ray.rllib.algorithms.ppo import PPO, PPOConfig
+from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+from ray.rllib.evaluation.postprocessing import Postprocessing
+from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
+from ray.rllib.utils.metrics import (
+    ENV_RUNNER_RESULTS,
+    LEARNER_RESULTS,
+    NUM_ENV_STEPS_SAMPLED_LIFETIME,
+    NUM_MODULE_STEPS_TRAINED_LIFETIME,
+)
+
+from rlaif.trainer.learner.batch import columns, finite
+from rlaif.trainer.learner.learner_rewards import LearnedRewards, LearnerRewards, RewardRules
+from rlaif.trainer.learner.options.disagreement import SentModel
+from rlaif.trainer.learner.options.imitation import ImitationRules, TopSegments
+from rlaif.trainer.learner.options.picture_policy import picture_spec
+from rlaif.trainer.learner.rllib.env_runner import EmulatorEnvRunner
+from rlaif.trainer.learner.rllib.learner import ArrayLearner
+from rlaif.trainer.learner.sampler import MOST_AHEAD, FragmentSampler
+from rlaif.trainer.play.capturing.recorder import CaptureContext
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.explorer import ExploreConfig
+from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
+from rlaif.trainer.play.zelda_env import ACTION_SPACE, OBSERVATION_SPACE, ZeldaOracleEnv
+from rlaif.trainer.settings import TrainerSettings
+
+
+def build_config(
+    settings: TrainerSettings,
+    env: EnvConfig,
+    explore: ExploreConfig | None = None,
+    *,
+    resumes: bool = False,
+) -> PPOConfig:
+    """RLlib's configuration of a run.
+
+    Args:
+        settings: Of the run.
+        env: Of every environment.
+        explore: Without it nothing is counted or kept.
+        resumes: The runners are given games to go on with before they sample.
+    """
+    config = PPOConfig(algo_class=ShapedPPO)
+    config.environment(
+        env=ZeldaOracleEnv,
+        env_config={
+            "env": env,
+            "explore": explore,
+            "rewards": RewardRules.of(settings),
+            "resumes": resumes,
+            "overlap": settings.overlap,
+            "imitation": ImitationRules.of(settings),
+        },
+        observation_space=OBSERVATION_SPACE,
+        action_space=ACTION_SPACE,
+    )
+    config.env_runners(
+        env_runner_cls=EmulatorEnvRunner,
+        num_env_runners=settings.ray_workers,
+        num_envs_per_env_runner=settings.envs_per_worker,
+        num_cpus_per_env_runner=1,
+        sample_timeout_s=600.0,
+        create_env_on_local_worker=False,
+        # There are no connectors. Asking the runners for their states would wait for them.
+        merge_env_runner_states=False,
+        broadcast_env_runner_states=False,
+    )
+    config.fault_tolerance(restart_failed_env_runners=True)
+    config.learners(num_learners=0, num_gpus_per_learner=0)
+    if settings.policy == "cnn":
+        config.rl_module(rl_module_spec=picture_spec(settings.hidden))
+    else:
+        config.rl_module(
+            model_config=DefaultModelConfig(
+                fcnet_hiddens=[settings.hidden, settings.hidden], fcnet_activation="tanh"
+            )
+        )
+    config.training(
+        learner_class=ArrayLearner,
+        gamma=settings.gamma,
+        lr=settings.learning_rate,
+        lambda_=settings.gae_lambda,
+        clip_param=settings.clip,
+        vf_clip_param=settings.value_clip,
+        entropy_coeff=settings.entropy,
+        train_batch_size_per_learner=settings.batch_size,
+        minibatch_size=min(settings.minibatch_size, settings.batch_size),
+        num_epochs=settings.epochs,
+        use_kl_loss=False,
+        grad_clip=0.5,
+    )
+    config.reporting(min_time_s_per_iteration=0, metrics_num_episodes_for_smoothing=100)
+    config.debugging(seed=settings.seed, log_level="ERROR")
+    return config
+
+
+class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
+    """PPO whose `training_step` adds to the rewards on the learner's side.
+
+    Attributes:
+        rewards: Makes the rewards to learn from. Swap reward models between steps only: one mix
+            of models pays for one iteration.
+        capture_quota: Segments that the next step may capture.
+        env_steps: Environment steps of the run; set it after a restore.
+        fragments: What the last step sampled.
+        learned: Rewards of `fragments`, by part.
+        top: Segments to imitate; empty while imitation is off.
+        policy_lag: Updates between the policy that played `fragments` and the one that learned
+            from them; 0 unless sampling overlaps the update, then 1.
+        samples_left_out: Of `fragments`, not learned from: their advantage was no number.
+        keeps_games: Whether the runners can say where each game stands.
+        seconds: What the last step's wall time went into: waiting for fragments, rewards and
+            advantages, the update, sending weights.
+    """
+
+    capture_quota: int = 0
+    samples_left_out: int = 0
+    env_steps: int = 0
+    policy_lag: int = 0
+    keeps_games: ClassVar[bool] = True
+
+    def setup(self, config: Any) -> None:
+        """Build learner and runners."""
+        super().setup(config)
+        self.rewards = LearnerRewards(
+            self.config.env_config.get("rewards", RewardRules()),
+            gamma=self.config.gamma,
+            gae_lambda=self.config.lambda_,
+            seed=self.config.seed or 0,
+        )
+        self.sampler = FragmentSampler(self.env_runner_group, timeout=self.config.sample_timeout_s)
+        self._imitation: ImitationRules = self.config.env_config.get("imitation", ImitationRules())
+        self.top = TopSegments(self._imitation.segments, self._imitation.steps)
+        self._sent: SentModel | None = None
+        self._gap = False
+        self._module_steps = 0
+        self.seconds: dict[str, float] = {}
+        self.fragments: list[Fragment] = []
+        self.learned = LearnedRewards()
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether the next fragments are played while this step's update runs."""
+        return self.sampler.remote and bool(self.config.env_config.get("overlap", False))
+
+    @property
+    def _depth(self) -> int:
+        """Batches on order at a time."""
+        return MOST_AHEAD if self.overlaps else 1
+
+    def training_step(self) -> None:
+        """Sample, shape, estimate advantages, update, send the weights out."""
+        began = time.perf_counter()
+        while self.sampler.ahead < self._depth:
+            self._order()
+        self.fragments, self.learned = self._collected(), LearnedRewards()
+        self.samples_left_out = 0
+        if not self.fragments:
+            return
+        self.env_steps += sum(fragment.steps for fragment in self.fragments)
+        sampled = time.perf_counter()
+        self.learned = self.rewards.learn_from(self.fragments)
+        batch = columns(
+            self.fragments,
+            self.learned.total,
+            self.learner_group,
+            gamma=self.config.gamma,
+            lam=self.config.lambda_,
+        )
+        if self._imitation.weight > 0:
+            self._choose_what_to_imitate(batch)
+        whole = finite(batch)
+        self.samples_left_out = len(batch) - len(whole)
+        prepared = time.perf_counter()
+        if len(whole):
+            self._update(whole)
+        updated = time.perf_counter()
+        self._send_weights()
+        self.seconds = {
+            "sample": sampled - began,
+            "prepare": prepared - sampled,
+            "update": updated - prepared,
+            "sync": time.perf_counter() - updated,
+        }
+
+    def _choose_what_to_imitate(self, batch: SampleBatch) -> None:
+        """Renew the best segments with this batch, and hand them to the learner."""
+        shapes = [fragment.rewards.shape for fragment in self.fragments]
+        ends = np.cumsum([steps * envs for steps, envs in shapes])[:-1]
+        flat = np.split(batch[Postprocessing.VALUE_TARGETS], ends)
+        self.top.add(
+            self.fragments,
+            self.learned.total,
+            [each.reshape(shape) for each, shape in zip(flat, shapes, strict=True)],
+            iteration=self.training_iteration,
+        )
+        imitate = methodcaller("imitate", self.top.rows(), self._imitation.weight)
+        self.learner_group.foreach_learner(imitate)
+
+    def get_auto_filled_metrics(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Tune's, without RLlib's deep copy of the whole configuration in every result: 7 ms."""
+        filled: dict[str, Any] = super(Algorithm, self).get_auto_filled_metrics(*args, **kwargs)
+        return {**filled, "config": {}}
+
+    def _order(self) -> None:
+        """Let the runners play a batch more, with the weights that were sent before.
+
+        The batch before it is on its way. It may spend its part of the quota, which nobody has
+        taken off yet.
+        """
+        ahead, size = self.sampler.ahead, self.config.train_batch_size_per_learner
+        quota = self.capture_quota
+        self.sampler.order(
+            size,
+            capture_quota=quota // 2 if ahead else quota - quota // 2 if self.overlaps else quota,
+            context=CaptureContext(
+                env_step=self.env_steps + ahead * size,
+                policy_iteration=self.training_iteration + ahead,
+                reward_model_version=self.rewards.version,
+            ),
+            model=self._sent_model(),
+        )
+
+    def _sent_model(self) -> SentModel | None:
+        """The reward model that counts, as the runners get it; put where they find it once."""
+        live = self.rewards.models.live
+        if live is None:
+            return None
+        if self._sent is None or self._sent.sha256 != live.sha256:
+            self._sent = SentModel.of(live, remote=self.sampler.remote)
+        return self._sent
+
+    def _collected(self) -> list[Fragment]:
+        fragments = self.sampler.collect()
+        if self._gap:
+            # What was being played when the checkpoint was written is lost.
+            fragments = [replace(fragment, continues=False) for fragment in fragments]
+        self._gap = self._gap and not fragments
+        if fragments:
+            version = next(iter(self.learner_group.foreach_learner(_updates_of))).get()
+            self.policy_lag = version - min(fragment.policy_version for fragment in fragments)
+        return fragments
+
+    def _update(self, batch: SampleBatch) -> None:
+        results = self.learner_group.update(
+            batch=MultiAgentBatch({DEFAULT_MODULE_ID: batch}, env_steps=len(batch)),
+            timesteps={
+                NUM_ENV_STEPS_SAMPLED_LIFETIME: self.env_steps,
+                NUM_MODULE_STEPS_TRAINED_LIFETIME: self._module_steps,
+            },
+            num_epochs=self.config.num_epochs,
+            minibatch_size=self.config.minibatch_size,
+            shuffle_batch_per_epoch=True,
+        )
+        self._module_steps += len(batch) * self.config.num_epochs
+        self.metrics.aggregate(results, key=LEARNER_RESULTS)
+        self.metrics.log_value(
+            (LEARNER_RESULTS, DEFAULT_MODULE_ID, "policy_lag"), self.policy_lag, window=1
+        )
+        self.metrics.log_value(
+            (ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME),
+            len(batch),
+            reduce="lifetime_sum",
+        )
+
+    def _send_weights(self) -> None:
+        """To every runner; one that plays takes them over before its next fragment."""
+        # RLlib drops weights for a runner that has not answered to the ones before. Those it got
+        # before the fragment that was just collected, or right after: there is no long wait.
+        self.env_runner_group.fetch_ready_async_reqs(
+            tags="set_state", timeout_seconds=self.config.sample_timeout_s
+        )
+        self.env_runner_group.sync_weights(
+            from_worker_or_learner_group=self.learner_group,
+            policies=[DEFAULT_MODULE_ID],
+            inference_only=True,
+        )
+
+    def restore_env_runners(self, env_runner_group: Any) -> list[int]:
+        """Let runners that were replaced play again; none is waited for while another plays.
+
+        RLlib's own waits for the answer of each one that is away, after every iteration. One whose
+        node is gone may stay away for hours.
+
+        Returns:
+            Indices of those that are back.
+        """
+        manager = env_runner_group._worker_manager
+        away = [index for index in manager.actor_ids() if not manager.is_actor_healthy(index)]
+        if not away:
+            return []
+        env_runner_group.foreach_env_runner_async(
+            "ping", tag="ping", healthy_only=False, remote_worker_ids=away
+        )
+        nobody_plays = len(away) == manager.num_actors()
+        env_runner_group.fetch_ready_async_reqs(
+            tags="ping",
+            timeout_seconds=self.config.env_runner_health_probe_timeout_s if nobody_plays else 0.0,
+            mark_healthy=True,
+        )
+        back = [index for index in away if manager.is_actor_healthy(index)]
+        if back:
+            env_runner_group.foreach_env_runner(
+                "set_state",
+                kwargs={"state": ray.put(env_runner_group.local_env_runner.get_state())},
+                local_env_runner=False,
+                remote_worker_ids=back,
+                timeout_seconds=self.config.env_runner_restore_timeout_s,
+            )
+        return back
+
+    def loop_state(self) -> dict[str, Any]:
+        """What decides the next step besides networks and games, as plain values.
+
+        Waits for the fragments that are being played, so that none is lost.
+        """
+        return {
+            "held": [[plain(fragment) for fragment in batch] for batch in self.sampler.hold()],
+            "iteration": self.training_iteration,
+            "env_steps": self.env_steps,
+            "module_steps": self._module_steps,
+            "rewards": self.rewards.get_state(),
+            "top_segments": self.top.memory(),
+        }
+
+    def set_loop_state(self, state: dict[str, Any], *, games_go_on: bool = True) -> None:
+        """Go on with what `loop_state` gave.
+
+        Args:
+            state: What it gave.
+            games_go_on: Every runner plays on where it stood; otherwise the fragments that were
+                played already are dropped, and the next ones follow a gap.
+
+        Raises:
+            RewardNetError: A reward model in it fails a check.
+        """
+        self.rewards.set_state(state["rewards"])
+        self._iteration = state["iteration"]
+        self.env_steps = state["env_steps"]
+        self._module_steps = state["module_steps"]
+        self.top.recall(state.get("top_segments", []))
+        held = state["held"] if games_go_on else []
+        self.sampler.held.extend([fragment_of(each) for each in batch] for batch in held)
+        self._gap = not games_go_on
+
+
+def _updates_of(learner: Any) -> int:
+    """How many updates a learner's weights have had."""
+    count: int = learner._weights_seq_no
+    return count

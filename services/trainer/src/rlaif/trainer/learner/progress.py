@@ -1,0 +1,150 @@
+"""Running figures of a run: fragments in, what is reported out."""
+
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rlaif.trainer.learner.learner_rewards import GAME, LearnedRewards
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.rewards.learned.shaping import Float32
+
+WINDOW = 100
+"""Finished episodes over which means are taken, as RLlib does by default."""
+
+
+@dataclass
+class RunFigures:
+    """Counters and windows; None where there is nothing to average yet."""
+
+    episodes: int = 0
+    segments_captured: int = 0
+    segments_skipped: int = 0
+    segments_dropped: int = 0
+    selected_by: Counter[str] = field(default_factory=Counter)
+    captures_lost: str | None = None
+    reward_parts: dict[str, float] = field(default_factory=dict)
+    _returns: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    _shaped: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    _lengths: deque[int] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    _rooms: deque[int] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    _fractions: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    _reached: deque[int] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    _milestones: dict[str, None] = field(default_factory=dict)
+    _open: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    def add(self, fragments: list[Fragment], learned: LearnedRewards) -> None:
+        """Fold one iteration in."""
+        self.reward_parts = {}
+        self.captures_lost = None
+        for fragment, extra in zip(fragments, learned.shaping, strict=True):
+            self.segments_captured += len(fragment.captures)
+            self.segments_skipped += fragment.segments_skipped
+            for name, amount in fragment.reward_parts.items():
+                self.reward_parts[name] = self.reward_parts.get(name, 0.0) + amount
+            self._fold_episodes(fragment, extra)
+        for name, part in learned.statistics.items():
+            if name != GAME:  # its own parts are there already
+                self.reward_parts[name] = part.sum
+
+    def note_spooled(self, why_chosen: str, why_lost: str | None) -> None:
+        """A capture went into the spool, or was dropped; after `add` of its iteration."""
+        self.selected_by[why_chosen] += 1
+        self.segments_dropped += why_lost is not None
+        self.captures_lost = why_lost or self.captures_lost
+
+    def _fold_episodes(self, fragment: Fragment, shaping: Float32) -> None:
+        if not fragment.continues:
+            # The games of a runner that was lost never ended: what they were paid goes with them.
+            for n in range(shaping.shape[1]):
+                self._open.pop((fragment.runner, n), None)
+        starts = [0] * shaping.shape[1]
+        for episode, (t, n) in zip(fragment.episodes, fragment.env_index_of_end, strict=True):
+            key = (fragment.runner, n)
+            tail = float(shaping[starts[n] : t + 1, n].sum())
+            self._shaped.append(self._open.pop(key, 0.0) + tail)
+            starts[n] = t + 1
+            self._returns.append(episode.reward)
+            self._lengths.append(episode.length)
+            self._rooms.append(episode.rooms)
+            self._fractions.append(episode.milestone_fraction)
+            self._reached.append(len(episode.milestones))
+            self._milestones.update(dict.fromkeys(episode.milestones))
+            self.episodes += 1
+        for n, start in enumerate(starts):
+            key = (fragment.runner, n)
+            self._open[key] = self._open.get(key, 0.0) + float(shaping[start:, n].sum())
+
+    def memory(self) -> dict[str, Any]:
+        """Counters and windows as plain values, for a checkpoint."""
+        return {
+            "counts": (self.episodes, self.segments_captured, self.segments_skipped),
+            "windows": {name: list(window) for name, window in self._windows().items()},
+            "dropped": self.segments_dropped,
+            "selected_by": dict(self.selected_by),
+            "milestones": list(self._milestones),
+            "open": [(*key, amount) for key, amount in self._open.items()],
+        }
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on with what `memory` gave."""
+        self.episodes, self.segments_captured, self.segments_skipped = memory["counts"]
+        self.segments_dropped = memory.get("dropped", 0)
+        self.selected_by = Counter(memory.get("selected_by", {}))
+        for name, window in self._windows().items():
+            window.clear()
+            window.extend(memory["windows"][name])
+        self._milestones = dict.fromkeys(memory["milestones"])
+        self._open = {(runner, n): amount for runner, n, amount in memory["open"]}
+
+    def _windows(self) -> dict[str, deque[Any]]:
+        return {
+            "returns": self._returns,
+            "shaped": self._shaped,
+            "lengths": self._lengths,
+            "rooms": self._rooms,
+            "fractions": self._fractions,
+            "reached": self._reached,
+        }
+
+    @property
+    def milestones(self) -> list[str]:
+        """What some episode of the run has reached, as its end showed it."""
+        return list(self._milestones)
+
+    @property
+    def milestones_mean(self) -> float | None:
+        """Mean number of milestones that episodes showed at their end."""
+        return _mean(self._reached)
+
+    @property
+    def milestone_fraction(self) -> float | None:
+        """Mean share of main milestones over the window."""
+        return _mean(self._fractions)
+
+    @property
+    def return_mean(self) -> float | None:
+        """Mean of the game's own reward over the window."""
+        return _mean(self._returns)
+
+    @property
+    def shaped_mean(self) -> float | None:
+        """Mean of the undiscounted shaping reward over the window."""
+        return _mean(self._shaped)
+
+    @property
+    def length_mean(self) -> float | None:
+        """Mean episode length in decision steps."""
+        return _mean(self._lengths)
+
+    @property
+    def rooms_mean(self) -> float | None:
+        """Mean of distinct rooms an episode."""
+        return _mean(self._rooms)
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    listed = list(values)
+    return float(np.mean(listed)) if listed else None

@@ -1,0 +1,136 @@
+"""A run as a job on a Ray cluster: submitted, watched and stopped from here.
+
+Started by the service as `python -m rlaif.trainer.learner.ray_job RUN_FILE MESSAGE_FD`, in the
+place of the training process. The job is `rlaif-train --messages`, which reaches NATS and S3 by
+itself; what it writes comes back as messages. When the service is killed the job goes on, and the
+next service finds it again by the run's id.
+
+Exit codes: as of the training process.
+"""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, BinaryIO
+
+from pydantic import SecretStr, ValidationError
+from ray.job_submission import JobStatus, JobSubmissionClient
+
+from rlaif.service.settings import describe
+from rlaif.trainer.run_folder.protocol import COMMANDS, MESSAGES, Failed, Stop
+from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.settings import TrainerSettings
+
+_HERE_ALONE = frozenset(
+    {"host", "port", "data_dir", "autostart", "run_id", "run_on", "ray_address", "log_format"}
+)
+"""Settings that mean nothing on the cluster, or something else."""
+
+_CREDENTIALS = frozenset({"nats_url", "s3_access_key", "s3_secret_key", "api_token"})
+"""A job's environment can be read on the dashboard: the cluster's pods hold these as secrets."""
+
+
+def environment(settings: TrainerSettings) -> dict[str, str]:
+    """Environment variables of the job: what differs from the defaults, no credentials."""
+    chosen = {}
+    for doc in describe(TrainerSettings):
+        value: Any = getattr(settings, doc.name)
+        default = TrainerSettings.model_fields[doc.name].default
+        if doc.name in _HERE_ALONE | _CREDENTIALS or value == default or value is None:
+            continue
+        assert not isinstance(value, SecretStr), f"{doc.name} is a credential"
+        chosen[doc.environment] = str(value)
+    return chosen
+
+
+def entrypoint(settings: TrainerSettings, run_id: str) -> str:
+    """The command of the job."""
+    return f"{settings.ray_job_entrypoint} --messages --run-id {run_id}"
+
+
+def running_job(client: Any, run_id: str) -> str | None:
+    """The job that trains a run now; None when none does."""
+    for job in client.list_jobs():
+        name = job.submission_id or ""
+        mine = name == run_id or name.startswith(f"{run_id}-attempt-")
+        if mine and job.status in (JobStatus.PENDING, JobStatus.RUNNING):
+            return str(name)
+    return None
+
+
+def submit(client: Any, settings: TrainerSettings, record: RunRecord) -> str:
+    """Submit the run, or find the job that trains it already; returns the job's id."""
+    found = running_job(client, record.run_id)
+    if found is not None:
+        return found
+    return str(
+        client.submit_job(
+            entrypoint=entrypoint(settings, record.run_id),
+            submission_id=f"{record.run_id}-attempt-{record.attempts}",
+            runtime_env={"env_vars": environment(settings)},
+            metadata={"run_id": record.run_id},
+        )
+    )
+
+
+async def relay(lines: AsyncIterator[str], messages: BinaryIO) -> None:
+    """Pass on the messages in a job's log; other lines are left in the cluster's logs."""
+    rest = ""
+    async for chunk in lines:
+        *whole, rest = (rest + chunk).split("\n")
+        for line in whole:
+            if not line.startswith("{"):
+                continue
+            try:
+                message = MESSAGES.validate_json(line)
+            except ValidationError:
+                continue
+            messages.write(message.line())
+            messages.flush()
+
+
+def _listen(stream: BinaryIO, client: Any, job: "SimpleQueue[str]") -> None:
+    """Stop the job when asked. Reward models and grants reach it through the ring."""
+    name = job.get()
+    for line in stream:
+        if isinstance(COMMANDS.validate_json(line), Stop):
+            client.stop_job(name)
+    os._exit(1)  # the service is gone; the job goes on
+
+
+def main(arguments: list[str]) -> int:
+    """Submit the run and follow it to its end; returns the exit code."""
+    run_file, message_fd = Path(arguments[0]), int(arguments[1])
+    record = RunRecord.read(run_file)
+    settings = TrainerSettings.model_validate_json(record.settings)
+    input_file = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    with os.fdopen(message_fd, "wb") as messages:
+        try:
+            client = JobSubmissionClient(settings.ray_address)
+            name: SimpleQueue[str] = SimpleQueue()
+            threading.Thread(
+                target=_listen, args=(input_file, client, name), name="commands", daemon=True
+            ).start()
+            job = submit(client, settings, record)
+            name.put(job)
+            asyncio.run(relay(client.tail_job_logs(job), messages))
+            status = client.get_job_status(job)
+        except (ConnectionError, RuntimeError) as error:
+            reason = f"Ray at {settings.ray_address}: {error}"
+            messages.write(Failed(reason=reason).line())
+            return 1
+        if status in (JobStatus.SUCCEEDED, JobStatus.STOPPED):
+            return 0
+        info = client.get_job_info(job)
+        final = getattr(info, "driver_exit_code", None) == 2  # as rlaif-train says it
+        reason = f"Ray job {job} {status}: {info.message}"
+        messages.write(Failed(reason=reason, is_final=final).line())
+        return 2 if final else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

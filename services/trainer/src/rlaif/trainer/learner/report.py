@@ -1,0 +1,134 @@
+"""An iteration as the service hears of it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from ray.rllib.utils.metrics import (
+    ENV_RUNNER_RESULTS,
+    EPISODE_LEN_MEAN,
+    EPISODE_RETURN_MEAN,
+    NUM_EPISODES_LIFETIME,
+)
+
+from rlaif.trainer.learner.ppo import ShapedPPO
+from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.run_folder.protocol import IterationDone, PartFigures
+
+_LEARNER_FIGURES = (
+    "policy_loss",
+    "vf_loss",
+    "entropy",
+    "vf_explained_var",
+    "total_loss",
+    "policy_lag",
+    "steps_left_out",
+)
+
+
+@dataclass(frozen=True)
+class _OfRllib:
+    """Episodes as RLlib's own runners count them; None where none has ended."""
+
+    episodes: int
+    return_mean: float | None
+    length_mean: float | None
+
+
+def report(
+    iteration: int,
+    algorithm: ShapedPPO,
+    figures: RunFigures,
+    result: dict[str, object],
+    *,
+    steps_per_second: float,
+    trained_seconds: float,
+    seconds_left: float | None,
+    not_written: str | None = None,
+) -> IterationDone:
+    """The message that an iteration is over; `result` is what RLlib returned of it."""
+    learners = result.get("learners")
+    module = learners.get("default_policy", {}) if isinstance(learners, dict) else {}
+    own = None if algorithm.keeps_games else _of_rllib(result)
+    learned, waiting = algorithm.learned, algorithm.rewards.models.waiting
+    return IterationDone(
+        iteration=iteration,
+        env_steps=algorithm.env_steps,
+        episodes=own.episodes if own else figures.episodes,
+        steps_per_second=steps_per_second,
+        episode_return_mean=own.return_mean if own else figures.return_mean,
+        shaped_return_mean=figures.shaped_mean,
+        episode_length_mean=own.length_mean if own else figures.length_mean,
+        rooms_mean=figures.rooms_mean,
+        segments_captured=figures.segments_captured,
+        segments_skipped=figures.segments_skipped,
+        segments_dropped=figures.segments_dropped,
+        captures_lost=figures.captures_lost,
+        selected_by=dict(figures.selected_by),
+        not_written=not_written,
+        trained_seconds=trained_seconds,
+        seconds_left=seconds_left,
+        milestone_fraction=figures.milestone_fraction,
+        milestones_mean=figures.milestones_mean,
+        milestones=figures.milestones,
+        reward_parts={
+            name: amount for name, amount in figures.reward_parts.items() if math.isfinite(amount)
+        },
+        # JSON has no NaN: a part that is none is left out, the message is not.
+        reward_statistics={
+            name: PartFigures(**asdict(part))
+            for name, part in learned.statistics.items()
+            if all(math.isfinite(figure) for figure in asdict(part).values() if figure is not None)
+        },
+        reward_model_version=learned.reward_model_version,
+        reward_model_share=learned.reward_model_share,
+        reward_model_waiting=waiting.version if waiting else None,
+        potential_mean=learned.potential_mean,
+        samples_left_out=algorithm.samples_left_out,
+        updates_left_out=int(module.get("steps_left_out", 0)),
+        not_learned=_why_nothing_was_learned(algorithm, module),
+        learner={
+            name: float(module[name])
+            for name in _LEARNER_FIGURES
+            if name in module and math.isfinite(module[name])
+        },
+    )
+
+
+def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) -> str | None:
+    """One sentence when the whole batch, or every gradient step, was left out; None otherwise."""
+    played = sum(fragment.steps for fragment in algorithm.fragments)
+    if not played:
+        return None
+    if algorithm.samples_left_out == played:
+        spoilt = [
+            name
+            for name, grids in algorithm.learned.parts.items()
+            if not all(np.isfinite(grid).all() for grid in grids)
+        ]
+        cause = f"the reward of {', '.join(spoilt)}" if spoilt else "the critic's values"
+        return (
+            f"all {played} steps of the batch were left out, as {cause} are no numbers; go on from "
+            "an older checkpoint, or without that part"
+        )
+    if 0 < module.get("gradient_steps", 0) <= module.get("steps_left_out", 0):
+        return (
+            "every gradient step was left out, as its loss is no number; go on from an older "
+            "checkpoint, with a lower learning rate"
+        )
+    return None
+
+
+def _of_rllib(result: Mapping[str, object]) -> _OfRllib:
+    told = result.get(ENV_RUNNER_RESULTS)
+    figures = told if isinstance(told, Mapping) else {}
+    return _OfRllib(
+        episodes=int(figures.get(NUM_EPISODES_LIFETIME, 0)),
+        return_mean=_finite(figures.get(EPISODE_RETURN_MEAN)),
+        length_mean=_finite(figures.get(EPISODE_LEN_MEAN)),
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None

@@ -1,0 +1,258 @@
+"""Sampling: N emulators stepped together, one batched forward pass a vector step.
+
+RLlib's own runner builds an episode object for every step; this one fills preallocated arrays
+and returns them whole.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import ray
+import torch
+from ray.rllib.core import COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
+from ray.rllib.env import INPUT_ENV_SINGLE_SPACES, INPUT_ENV_SPACES
+from ray.rllib.env.env_runner import EnvRunner
+from ray.rllib.utils.checkpoints import Checkpointable
+from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME, WEIGHTS_SEQ_NO
+
+from rlaif.game.captures.capture import KeyframeError
+from rlaif.game.machine.emulator import SaveStateError
+from rlaif.trainer.learner.inference import PolicyInference, log_probabilities
+from rlaif.trainer.learner.options.disagreement import SentModel, disagreement_by
+from rlaif.trainer.learner.sampler import share
+from rlaif.trainer.play.capturing.recorder import CaptureContext
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
+from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.vector import EmulatorVector
+from rlaif.trainer.play.zelda_env import ACTION_SPACE, OBSERVATION_SPACE
+
+
+class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray has no types
+    """An RLlib environment runner that returns a `Fragment`.
+
+    `config.env_config["env"]` is the `EnvConfig` of every environment, `["explore"]` the
+    `ExploreConfig` of the run or None. With `["resumes"]` no episode begins before `resume_play`
+    or the first fragment.
+    """
+
+    def __init__(self, *, config: Any, **kwargs: Any) -> None:
+        """Build the module, and the emulators unless this is a driver that does not sample."""
+        super().__init__(config=config, **kwargs)
+        torch.set_num_threads(1)
+        self._weights_seq_no = 0
+        self._vector: EmulatorVector | None = None
+        self._explorer: Explorer | None = None
+        self.module: Any = None
+        self._life = _life()
+        self._policy_rng = np.random.default_rng(
+            [self.config.seed or 0, self.worker_index or 0, 0x501, *filter(None, [self._life])]
+        )
+        samples_here = (self.worker_index or 0) > 0 or self.num_workers == 0
+        if samples_here:
+            self.make_env()
+        self.make_module()
+
+    def make_env(self) -> None:
+        """Start the emulators."""
+        if self._vector is not None:
+            self._vector.close()
+        env_config: EnvConfig = replace(self.config.env_config["env"], life=self._life)
+        explore: ExploreConfig | None = self.config.env_config.get("explore")
+        self._explorer = None
+        self._selects_by = ""
+        self._vector = EmulatorVector(
+            env_config,
+            count=self.config.num_envs_per_env_runner,
+            runner=self.worker_index or 0,
+            seed=self.config.seed or 0,
+            watch=None if explore is None else partial(self._watch, explore, env_config),
+            begin=not self.config.env_config.get("resumes", False),
+        )
+
+    def _watch(
+        self, explore: ExploreConfig, env: EnvConfig, game: GameEnv, n: int
+    ) -> EpisodeWatcher:
+        """What follows environment `n`; all of this runner share one explorer."""
+        if self._explorer is None:
+            self._explorer = Explorer.of_game(
+                explore,
+                runner=self.worker_index or 0,
+                cartridge=game.cartridge,
+                emulator=game.emulator,
+                frame_skip=env.frame_skip,
+            )
+        return self._explorer.environment(n)
+
+    def make_module(self) -> None:
+        """Build the policy network; the critic stays with the learner."""
+        spec = self.config.get_rl_module_spec(spaces=self.get_spaces(), inference_only=True)
+        self.module = spec.build()
+        self._policy = PolicyInference(self.module, self.config.num_envs_per_env_runner)
+
+    def get_spaces(self) -> dict[str, tuple[gym.Space[Any], gym.Space[Any]]]:
+        """Spaces of the environment and of the module."""
+        spaces = (OBSERVATION_SPACE, ACTION_SPACE)
+        return {
+            INPUT_ENV_SPACES: spaces,
+            INPUT_ENV_SINGLE_SPACES: spaces,
+            DEFAULT_MODULE_ID: spaces,
+        }
+
+    def sample(
+        self,
+        *,
+        steps: int,
+        capture_quota: int,
+        context: CaptureContext,
+        runners: int = 1,
+        model: SentModel | None = None,
+    ) -> Fragment:
+        """Play `steps` decision steps in every environment.
+
+        Args:
+            steps: T of the fragment.
+            capture_quota: Segments that all runners may select for capture at most.
+            context: Goes into the captures.
+            runners: How many share the quota.
+            model: The reward model whose disagreement decides on captures, if any.
+
+        Raises:
+            RuntimeError: This runner has no environments.
+        """
+        if self._vector is None:
+            raise RuntimeError("this environment runner has no environments: it is the driver's")
+        if model is not None and model.sha256 != self._selects_by:
+            self._vector.ask_about(disagreement_by(model))
+            self._selects_by = model.sha256
+        own = self.worker_index or 0
+        quota = share(capture_quota, parts=runners, part=own, turn=context.policy_iteration)
+        self._vector.begin_fragment(steps, capture_quota=quota, context=context)
+        count, choices = self._vector.count, int(ACTION_SPACE.n)
+        logits = np.empty((steps, count, choices), dtype=np.float32)
+        actions = np.empty((steps, count), dtype=np.int64)
+        eyes = self._vector.eyes
+        # The largest of logits plus Gumbel noise is a draw from their softmax.
+        noise = self._policy_rng.gumbel(size=logits.shape)
+        for t in range(steps):
+            pictures = None if eyes is None else eyes.stacks
+            logits[t] = self._policy.logits(self._vector.observations, pictures)
+            (logits[t] + noise[t]).argmax(axis=1, out=actions[t])
+            self._vector.step(t, actions[t])
+        self.num_env_steps_sampled_lifetime += steps * count
+        if self._explorer is not None:
+            self._explorer.end_fragment()
+        fragment = self._vector.end_fragment(logits, log_probabilities(logits, actions))
+        not_written = None if self._explorer is None else self._explorer.trouble
+        return replace(fragment, policy_version=self._weights_seq_no, not_written=not_written)
+
+    def get_metrics(self) -> dict[str, Any]:
+        """Metrics travel inside the fragment."""
+        return {}
+
+    def get_state(
+        self,
+        components: str | Collection[str] | None = None,
+        *,
+        not_components: str | Collection[str] | None = None,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """Counters, and the weights when they are asked for."""
+        state: dict[str, Any] = {
+            NUM_ENV_STEPS_SAMPLED_LIFETIME: self.num_env_steps_sampled_lifetime
+        }
+        if self._check_component(COMPONENT_RL_MODULE, components, not_components):
+            state[COMPONENT_RL_MODULE] = self.module.get_state(**kwargs)
+            state[WEIGHTS_SEQ_NO] = self._weights_seq_no
+        return state
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take over weights and counters; the weights may come as an object reference."""
+        if COMPONENT_RL_MODULE in state:
+            weights = state[COMPONENT_RL_MODULE]
+            if isinstance(weights, ray.ObjectRef):
+                weights = ray.get(weights)
+            self.module.set_state(weights.get(DEFAULT_MODULE_ID, weights))
+            self._policy.refresh()
+            self._weights_seq_no = state.get(WEIGHTS_SEQ_NO, 0)
+        if NUM_ENV_STEPS_SAMPLED_LIFETIME in state:
+            self.num_env_steps_sampled_lifetime = state[NUM_ENV_STEPS_SAMPLED_LIFETIME]
+
+    def get_ctor_args_and_kwargs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """How RLlib builds this runner again."""
+        return (), {"config": self.config}
+
+    def get_checkpointable_components(self) -> list[tuple[str, Any]]:
+        """The parts with a state of their own."""
+        return [(COMPONENT_RL_MODULE, self.module)]
+
+    def assert_healthy(self) -> None:
+        """Fail unless the constructor came to its end."""
+        assert self.module is not None
+
+    def save_play(self) -> dict[str, Any]:
+        """Where each game stands, its generators too, as plain values; 40 ms a game.
+
+        Between two fragments only.
+
+        Raises:
+            RuntimeError: This runner has no environments.
+        """
+        if self._vector is None:
+            raise RuntimeError("this environment runner has no environments: it is the driver's")
+        explorer = None if self._explorer is None else self._explorer.memory()
+        return {
+            "runner": self.worker_index or 0,
+            "policy_rng": self._policy_rng.bit_generator.state,
+            "vector": self._vector.memory(),
+            "explorer": explorer,
+            "played_from": [] if explorer is None else explorer["played_from"],
+        }
+
+    def resume_play(self, saved: dict[str, Any], played_from: Collection[str]) -> str | None:
+        """Go on where `save_play` was called, in the middle of the episodes.
+
+        Args:
+            saved: What it gave.
+            played_from: Archived states that some runner plays from.
+
+        Returns:
+            Why that cannot be; the games then begin new episodes. None when it went on.
+        """
+        if self._vector is None:
+            return "it has no environments"
+        try:
+            why = self._vector.recall(saved["vector"])
+        except (KeyframeError, SaveStateError) as error:
+            self.make_env()
+            return str(error)
+        if why is not None:
+            return why
+        if self._explorer is not None and saved["explorer"] is not None:
+            self._explorer.recall(saved["explorer"], played_from=played_from)
+        self._policy_rng.bit_generator.state = saved["policy_rng"]
+        return None
+
+    def stop(self) -> None:
+        """Write what is known of the places, close the emulators."""
+        if self._explorer is not None:
+            self._explorer.sync()
+        if self._vector is not None:
+            self._vector.close()
+
+
+def _life() -> int:
+    """0 in a runner's first process; in one that replaces a lost one a number of its own."""
+    if not ray.is_initialized():
+        return 0
+    context = ray.get_runtime_context()
+    if context.get_actor_id() is None or not context.was_current_actor_reconstructed:
+        return 0
+    # Six digits keep ids short; its last bit is set: 0 is taken.
+    return int(context.get_worker_id()[:6], 16) | 1

@@ -1,0 +1,1 @@
+"""Games in episodes: steps, starts, fragments. Knows neither the learner nor the service."""

@@ -1,0 +1,1 @@
+"""Which segments of an episode are captured, and how."""

@@ -1,0 +1,1 @@
+"""Exploration: places visited, states to start again from, which of them to choose."""

@@ -1,0 +1,243 @@
+"""Where the game has been walked: visits of every square, for one environment or for a run.
+
+`CoverageMap` counts for one environment. `RunCoverage` keeps the maps of many, by name, and can be
+merged with another account of the same run in any order and any number of times: of two maps of one
+environment the larger counts stand (a grow-only counter).
+"""
+
+import io
+import zipfile
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.trainer.rewards.game import places
+from rlaif.trainer.run_folder.disk import write_whole
+
+VERSION = 1
+"""Of the file and of the JSON."""
+
+_ARRAYS = ("version", "sources", "source", "square", "visits", "episodes")
+
+
+class CoverageFileError(ValueError):
+    """The file is damaged or of another version."""
+
+
+class CoverageMap:
+    """Counts of one environment.
+
+    Attributes:
+        visits: Square → times that it was entered.
+        episodes: Square → finished episodes that visited it.
+    """
+
+    def __init__(self) -> None:
+        """Nothing visited."""
+        self.visits: Counter[int] = Counter()
+        self.episodes: Counter[int] = Counter()
+        self._open: set[int] = set()
+
+    def enter(self, square: int) -> None:
+        """The player came to a square, or an episode starts on it."""
+        self.visits[square] += 1
+        self._open.add(square)
+
+    def end_episode(self) -> frozenset[int]:
+        """Count the episode for each square that it visited; returns them."""
+        finished = frozenset(self._open)
+        self.episodes.update(finished)
+        self._open.clear()
+        return finished
+
+    @property
+    def open(self) -> frozenset[int]:
+        """Squares that the running episode visited."""
+        return frozenset(self._open)
+
+    def reopen(self, squares: Iterable[int]) -> None:
+        """Go on with an episode that visited `squares`."""
+        self._open = set(squares)
+
+    @property
+    def rooms(self) -> int:
+        """Distinct rooms."""
+        return len({square // places.SQUARES_A_ROOM for square in self.visits})
+
+    def grid(self, group: int, room: int) -> npt.NDArray[np.uint32]:
+        """Visits of one room, `[16, 16] uint32`: lines from the top, columns from the left."""
+        first = places.square_index(group, room, 0, 0)
+        counts = [self.visits[first + cell] for cell in range(places.SQUARES_A_ROOM)]
+        return np.array(counts, dtype=np.uint32).reshape(places.LINES, places.COLUMNS)
+
+    def as_json(self) -> dict[str, Any]:
+        """The map for a page: rooms with the squares that were visited, as [column, line, visits].
+
+        The group stands for its area: groups that share rooms are one.
+        """
+        rooms: dict[tuple[int, int], list[list[int]]] = {}
+        for square, visits in sorted(self.visits.items()):
+            group, room, column, line = places.place_of(square)
+            rooms.setdefault((group, room), []).append([column, line, visits])
+        return {
+            "version": VERSION,
+            "rooms": [
+                {
+                    "group": group,
+                    "room": room,
+                    "visits": sum(visits for _, _, visits in squares),
+                    "squares": squares,
+                }
+                for (group, room), squares in rooms.items()
+            ],
+        }
+
+    def __eq__(self, other: object) -> bool:
+        """Equal counts; the running episode does not matter."""
+        if not isinstance(other, CoverageMap):
+            return NotImplemented
+        return self.visits == other.visits and self.episodes == other.episodes
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+
+class RunCoverage:
+    """The maps of a run.
+
+    Attributes:
+        maps: Name of the environment → its map.
+    """
+
+    def __init__(self, maps: dict[str, CoverageMap] | None = None) -> None:
+        """Start from these maps, which are kept and not copied."""
+        self.maps = {} if maps is None else maps
+
+    def of(self, environment: str) -> CoverageMap:
+        """The map of an environment, a new one where there is none."""
+        return self.maps.setdefault(environment, CoverageMap())
+
+    def merge(self, other: "RunCoverage") -> "RunCoverage":
+        """What both know: commutative, associative, and merging twice changes nothing."""
+        merged = RunCoverage()
+        for account in (self, other):
+            for name, found in account.maps.items():
+                into = merged.of(name)
+                into.visits |= found.visits
+                into.episodes |= found.episodes
+        return merged
+
+    def union(self) -> CoverageMap:
+        """All environments together: the sum of their counts."""
+        together = CoverageMap()
+        for found in self.maps.values():
+            together.visits.update(found.visits)
+            together.episodes.update(found.episodes)
+        return together
+
+    def __eq__(self, other: object) -> bool:
+        """Equal maps under equal names."""
+        return isinstance(other, RunCoverage) and self.maps == other.maps
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The counts as columns, one row an environment and square, sorted.
+
+        Returns:
+            `sources` `[S]` names, and `[K]` each: `source uint16` (index into `sources`),
+            `square int32`, `visits uint32`, `episodes uint32`.
+        """
+        names = sorted(self.maps)
+        rows = [
+            (index, square, visits, self.maps[name].episodes[square])
+            for index, name in enumerate(names)
+            for square, visits in sorted(self.maps[name].visits.items())
+        ]
+        table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+        return {
+            "version": np.array(VERSION),
+            "sources": np.array(names, dtype=np.str_),
+            "source": table[:, 0].astype(np.uint16),
+            "square": table[:, 1].astype(np.int32),
+            "visits": table[:, 2].astype(np.uint32),
+            "episodes": table[:, 3].astype(np.uint32),
+        }
+
+    def save(self, path: Path) -> None:
+        """Write the file; it appears whole."""
+        buffer = io.BytesIO()
+        columns = self.arrays()
+        np.savez_compressed(
+            buffer,
+            version=columns["version"],
+            sources=columns["sources"],
+            source=columns["source"],
+            square=columns["square"],
+            visits=columns["visits"],
+            episodes=columns["episodes"],
+        )
+        write_whole(path, buffer.getvalue())
+
+    @classmethod
+    def load(cls, path: Path) -> "RunCoverage":
+        """Read what `save` wrote.
+
+        Raises:
+            CoverageFileError: Damaged, or of another version.
+            OSError: It cannot be read.
+        """
+        data = path.read_bytes()
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                columns = {name: file[name] for name in _ARRAYS}
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise CoverageFileError(
+                f"{path} is no coverage map ({error}): delete it to count from nothing"
+            ) from error
+        if int(columns["version"]) != VERSION:
+            raise CoverageFileError(
+                f"{path} has version {columns['version']}, this trainer reads {VERSION}: delete it "
+                "to count from nothing"
+            )
+        return cls(_maps(columns, path))
+
+
+def _maps(columns: dict[str, npt.NDArray[Any]], path: Path) -> dict[str, CoverageMap]:
+    names = columns["sources"].tolist()
+    rows = [columns[name].tolist() for name in ("source", "square", "visits", "episodes")]
+    try:
+        maps: dict[str, CoverageMap] = {name: CoverageMap() for name in names}
+        for source, square, visits, episodes in zip(*rows, strict=True):
+            if not 0 <= square < places.SQUARES:
+                raise ValueError(f"square {square}")
+            found = maps[names[source]]
+            found.visits[square] = visits
+            if episodes:
+                found.episodes[square] = episodes
+    except (ValueError, IndexError, TypeError) as error:
+        raise CoverageFileError(
+            f"{path} does not fit together ({error}): delete it to count from nothing"
+        ) from error
+    return maps
+
+
+def load_directory(directory: Path, *, without: str | None = None) -> RunCoverage:
+    """The coverage of a run: all its files merged. A file that cannot be read counts as none.
+
+    Args:
+        directory: Where the environment runners save.
+        without: Name of a file to leave out.
+    """
+    together = RunCoverage()
+    for path in sorted(directory.glob("*.npz")):
+        if path.name == without:
+            continue
+        try:
+            together = together.merge(RunCoverage.load(path))
+        except (CoverageFileError, OSError):
+            continue
+    return together

@@ -1,0 +1,269 @@
+"""Exploration of one environment runner: counts places, keeps states, says where to start."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import Emulator
+from rlaif.game.stories.milestones import Story
+from rlaif.game.stories.story_lookup import story_of
+from rlaif.trainer.play.exploration.archive import StateArchive
+from rlaif.trainer.play.exploration.choice import CellCounts
+from rlaif.trainer.play.exploration.coverage import RunCoverage
+from rlaif.trainer.play.exploration.starts import ArchiveStarts
+from rlaif.trainer.play.exploration.state_saver import StateKeeper
+from rlaif.trainer.play.exploration.states import ArchiveIdentity
+from rlaif.trainer.play.exploration.swarm import Swarm
+from rlaif.trainer.play.exploration.visited import VisitedPlaces
+from rlaif.trainer.play.start import Start, StartSource
+from rlaif.trainer.rewards.game.facts import GameFacts, Progress
+from rlaif.trainer.run_folder import disk
+from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
+
+COVERAGE_DIR, ARCHIVE_DIR, CELLS_DIR = "coverage", "archive", "cells"
+"""In that one."""
+
+
+@dataclass(frozen=True)
+class ExploreConfig:
+    """Settings of the exploration of one run; travels to the runner processes.
+
+    Attributes:
+        directory: Of the run; `exploration/` is made in it.
+        restarts: Share of episodes that start at an archived state, 0 to 1. With `swarm` 0 too,
+            no states are kept.
+        swarm: Chance that an episode starts where another environment just reached a milestone.
+        max_states: States kept at most.
+        save_every: Decision steps of a runner between two states, milestones excepted. A save
+            costs about 36 ms and 16,000 steps about 4 s, so that saving costs 1 %.
+        sync_every: Fragments between two exchanges with the other runners, through files.
+    """
+
+    directory: Path
+    restarts: float = 0.0
+    swarm: float = 0.0
+    max_states: int = 512
+    save_every: int = 16_000
+    sync_every: int = 10
+
+
+class Explorer:
+    """Follows the environments of one runner.
+
+    Attributes:
+        visited: Places, counted.
+        counts: Of the cells.
+        archive: The states; None when no episode ever starts at one, or the disk had no room for
+            an archive when this process began.
+        swarm: Milestones that draw starts.
+    """
+
+    def __init__(
+        self, config: ExploreConfig, *, runner: int, identity: ArchiveIdentity, story: Story
+    ) -> None:
+        """Go on with what is in the run's directory.
+
+        What was found with another game, emulator or frame skip stays there and is not used.
+
+        Args:
+            config: Of the run.
+            runner: Index of the environment runner.
+            identity: Of the game that is played.
+            story: Its milestones.
+
+        Raises:
+            ArchiveError: The archive's header is not readable.
+        """
+        self._config = config
+        self._runner = runner
+        self._fragments = 0
+        home = config.directory / EXPLORATION_DIR / identity.folder
+        self.visited = VisitedPlaces(home / COVERAGE_DIR, runner)
+        self.counts = CellCounts()
+        self._counts_file = home / CELLS_DIR / f"runner-{runner}.json"
+        self.counts.load(self._counts_file)
+        self.swarm = Swarm(share=config.swarm)
+        self.archive: StateArchive | None = None
+        self.keeper: StateKeeper | None = None
+        self._unsynced: str | None = None
+        if config.restarts > 0 or config.swarm > 0:
+            try:
+                self.archive = StateArchive(
+                    home / ARCHIVE_DIR, identity, self.counts, max_states=config.max_states
+                )
+            except OSError as error:
+                self._unsynced = disk.why(error)
+        if self.archive is not None:
+            self.keeper = StateKeeper(
+                self.archive, self.counts, self.swarm, story, save_every=config.save_every
+            )
+
+    @classmethod
+    def of_game(
+        cls,
+        config: ExploreConfig,
+        *,
+        runner: int,
+        cartridge: Cartridge,
+        emulator: Emulator,
+        frame_skip: int,
+    ) -> "Explorer":
+        """The explorer of a game that plays on `emulator`; see the constructor."""
+        identity = ArchiveIdentity(
+            game=cartridge.identity, emulator=emulator.identity, frame_skip=frame_skip
+        )
+        return cls(config, runner=runner, identity=identity, story=story_of(cartridge.game))
+
+    @property
+    def coverage(self) -> RunCoverage:
+        """Of this runner's environments."""
+        return self.visited.own
+
+    def environment(self, n: int) -> "WatchedEnvironment":
+        """What follows environment `n` of this runner."""
+        return WatchedEnvironment(self, n)
+
+    def starts(self, given: StartSource) -> StartSource:
+        """The starts of the game, with archived states among them."""
+        if self.archive is None:
+            return given
+        return ArchiveStarts(
+            given,
+            archive=self.archive,
+            counts=self.counts,
+            swarm=self.swarm,
+            restarts=self._config.restarts,
+        )
+
+    def memory(self) -> dict[str, Any]:
+        """What is not in its files, as plain values; writes the files."""
+        self.sync()
+        return {
+            "fragments": self._fragments,
+            "counts": self.counts.memory(),
+            "swarm": self.swarm.memory(),
+            "since_save": None if self.keeper is None else self.keeper.since_save,
+            "played_from": [] if self.keeper is None else self.keeper.played_from,
+        }
+
+    def recall(self, memory: dict[str, Any], *, played_from: Collection[str] = ()) -> None:
+        """Go on with what `memory` gave.
+
+        Args:
+            memory: Of the explorer of this runner.
+            played_from: States that some runner plays from; their records are kept.
+        """
+        self._fragments = memory["fragments"]
+        self.counts.recall(memory["counts"])
+        self.swarm.recall(memory["swarm"])
+        if self.keeper is not None and memory["since_save"] is not None:
+            self.keeper.since_save = memory["since_save"]
+        if self.archive is not None and self._runner <= 1:
+            self.archive.collect(played_from)
+
+    def end_fragment(self) -> None:
+        """Now and then exchange what is known with the other runners."""
+        self._fragments += 1
+        if self._fragments % self._config.sync_every == 0:
+            self.sync()
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the disk does not take what is found; None while it does."""
+        return self._unsynced or (self.keeper.trouble if self.keeper is not None else None)
+
+    def sync(self) -> None:
+        """Write this runner's counts, read the others' and their states.
+
+        A disk that takes nothing costs what the files would have told the others and the next
+        process; the play goes on, and `trouble` says why.
+        """
+        try:
+            self._exchange()
+        except OSError as error:
+            self._unsynced = disk.why(error)
+        else:
+            self._unsynced = None
+
+    def _exchange(self) -> None:
+        self.visited.sync()
+        if self.archive is not None:
+            self.counts.sync(self._counts_file)
+            for record in self.archive.refresh():
+                self.swarm.reached(record.milestones)
+
+
+class WatchedEnvironment:
+    """One environment as the explorer of its runner follows it: an `EpisodeWatcher`."""
+
+    def __init__(self, explorer: Explorer, n: int) -> None:
+        """Follow environment `n`."""
+        self._explorer = explorer
+        self._n = n
+        self._visited = explorer.visited
+        self._keeper = explorer.keeper
+        self._name = explorer.visited.name(n)
+        self._square = -1
+        self._progress: Progress | None = None
+        self._facts: GameFacts | None = None
+
+    def starts(self, given: StartSource) -> StartSource:
+        """See `Explorer.starts`."""
+        return self._explorer.starts(given)
+
+    def episodes(self, square: int) -> int:
+        """See `VisitedPlaces.episodes`."""
+        return self._visited.episodes(square)
+
+    def begin_episode(
+        self,
+        emulator: Emulator,
+        facts: GameFacts,
+        start: Start,
+        warm_up: Sequence[tuple[int, int]],
+    ) -> None:
+        """An episode starts; the one before it, if any, is over."""
+        self._visited.end_episode(self._n)
+        self._square, self._progress = -1, None
+        if self._keeper is not None:
+            self._keeper.begin_episode(self._name, emulator, facts, start, warm_up)
+        self._look(emulator, facts, in_any_case=False)
+
+    def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
+        """A decision step was played; about 1 µs, 36 ms when a state is kept."""
+        in_any_case = self._keeper is not None and self._keeper.note(self._name, action, wait)
+        if in_any_case or facts is not self._facts:
+            self._facts = facts
+            self._look(emulator, facts, in_any_case=in_any_case)
+
+    def memory(self, facts: GameFacts) -> dict[str, Any]:
+        """What is remembered of the running episode, as plain values."""
+        return {
+            "square": self._square,
+            "progress_is_known": self._progress is facts.progress,
+            "open": self._visited.open(self._n),
+            "keeper": None if self._keeper is None else self._keeper.memory(self._name, facts),
+        }
+
+    def recall(self, memory: dict[str, Any], facts: GameFacts) -> None:
+        """Go on in the middle of the episode that `memory` gave."""
+        self._square = memory["square"]
+        self._progress = facts.progress if memory["progress_is_known"] else None
+        self._visited.reopen(self._n, memory["open"])
+        if self._keeper is not None and memory["keeper"] is not None:
+            self._keeper.recall(self._name, memory["keeper"], facts)
+
+    def _look(self, emulator: Emulator, facts: GameFacts, *, in_any_case: bool) -> None:
+        if not facts.settled:
+            return
+        square = facts.square_index
+        if square != self._square:
+            self._square = square
+            self._visited.enter(self._n, square)
+        elif facts.progress is self._progress and not in_any_case:
+            return
+        self._progress = facts.progress
+        if self._keeper is not None:
+            self._keeper.look(self._name, emulator, facts)

@@ -1,0 +1,47 @@
+"""Plays the way to an archived state again and compares: does its record tell the truth?"""
+
+from rlaif.game.machine.actions import decode_actions
+from rlaif.game.machine.emulator import Emulator
+from rlaif.trainer.play.exploration.archive import StateArchive
+from rlaif.trainer.play.exploration.states import ArchiveError, StateRecord
+
+
+class LineageMismatchError(ArchiveError):
+    """The recorded actions lead to other RAM than the state has."""
+
+
+def replay_lineage(archive: StateArchive, sha256: str, emulator: Emulator) -> int:
+    """Play from a start of the game to a state, through every state that was kept on the way.
+
+    Args:
+        archive: It holds the state's records and their start.
+        sha256: Of the state.
+        emulator: Of the archive's game and settings; it is left at the end of the way.
+
+    Returns:
+        Decision steps played.
+
+    Raises:
+        LineageMismatchError: The RAM differs from that of a state on the way.
+        ArchivedStateError: A record or the start is missing or damaged.
+    """
+    start, *way = archive.lineage(sha256)
+    emulator.load_state(archive.load(start.sha256)[0])
+    for record in way:
+        _play(record, emulator)
+        found = emulator.ram_digest()
+        if found != record.ram_sha256:
+            raise LineageMismatchError(
+                f"after {record.steps} steps the RAM has digest {found[:12]}, state "
+                f"{record.sha256[:12]} has {str(record.ram_sha256)[:12]}: its record is wrong, or "
+                "the emulator does not repeat itself"
+            )
+    return way[-1].steps if way else 0
+
+
+def _play(record: StateRecord, emulator: Emulator) -> None:
+    waits = dict(record.waits)
+    for step, action in enumerate(decode_actions(record.actions)):
+        emulator.step(action, record.identity.frame_skip)
+        if step in waits:
+            emulator.tick(waits[step])

@@ -1,0 +1,71 @@
+"""Archived states among the starts of episodes."""
+
+import numpy as np
+
+from rlaif.trainer.play.capturing.recorder import Keyframe
+from rlaif.trainer.play.exploration.archive import StateArchive
+from rlaif.trainer.play.exploration.choice import CellCounts, choose
+from rlaif.trainer.play.exploration.states import ArchivedStateError, StateRecord
+from rlaif.trainer.play.exploration.swarm import Swarm
+from rlaif.trainer.play.start import Start, StartSource
+
+
+class ArchiveStarts:
+    """A `StartSource`: a milestone that calls, else an archived state, else a start of the game.
+
+    The same generator gives the same start as long as archive, counts and swarm are the same.
+    """
+
+    def __init__(
+        self,
+        given: StartSource,
+        *,
+        archive: StateArchive,
+        counts: CellCounts,
+        swarm: Swarm,
+        restarts: float,
+    ) -> None:
+        """Draw from an archive for a share of the episodes.
+
+        Args:
+            given: Starts of the game.
+            archive: Of the run.
+            counts: Of its cells; a start from one is noted there.
+            swarm: Asked first.
+            restarts: Share of the other episodes that start at an archived state, 0 to 1.
+
+        Raises:
+            ValueError: `restarts` out of range.
+        """
+        if not 0 <= restarts <= 1:
+            raise ValueError(f"share of restarts {restarts} must be 0 to 1")
+        self._given = given
+        self._archive = archive
+        self._counts = counts
+        self._swarm = swarm
+        self._restarts = restarts
+
+    def choose(self, rng: np.random.Generator) -> Start:
+        """Where the next episode starts; an archived state that cannot be used is passed over."""
+        record = self._drawn(rng)
+        if record is not None:
+            try:
+                state, packed = self._archive.load(record.sha256)
+            except ArchivedStateError:
+                return self._given.choose(rng)
+            keyframe = Keyframe(packed, record.sha256)
+            return Start(state, f"archive:{record.sha256[:12]}", keyframe)
+        return self._given.choose(rng)
+
+    def _drawn(self, rng: np.random.Generator) -> StateRecord | None:
+        milestone = self._swarm.offer(rng)
+        if milestone is not None:
+            return self._archive.first_with(milestone)
+        if rng.random() >= self._restarts:
+            return None
+        cells = self._archive.cells
+        if not cells:
+            return None
+        cell = choose(cells, self._counts, rng)
+        self._counts.fruitless[cell] += 1
+        return self._archive.at(cell)

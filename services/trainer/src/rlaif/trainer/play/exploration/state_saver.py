@@ -1,0 +1,267 @@
+"""Decides which states of running episodes are kept in the archive, and writes how they came."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rlaif.game.captures.capture import pack_keyframe
+from rlaif.game.machine.actions import encode_actions
+from rlaif.game.machine.emulator import Emulator
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.stories.milestones import Story
+from rlaif.trainer.play.exploration.archive import StateArchive, milestones_of
+from rlaif.trainer.play.exploration.choice import CellCounts
+from rlaif.trainer.play.exploration.states import Cell, StateRecord, block_of
+from rlaif.trainer.play.exploration.swarm import Swarm
+from rlaif.trainer.play.start import Start
+from rlaif.trainer.rewards.game.facts import GameFacts, Progress
+from rlaif.trainer.run_folder import disk
+
+_MAX_HEALTH = address("wLinkMaxHealth")
+_SOONER = 0.8
+"""A state replaces another one of its cell when it took at most this share of its steps."""
+
+
+@dataclass
+class _Episode:
+    """What is known of a running episode.
+
+    Attributes:
+        parent: Digest of the state since which actions are noted.
+        parent_steps: Decision steps of the game up to it.
+        origin: Cell at which the episode started, None for a start of the game.
+        is_wanted: A state of the cell in which the player stands should be kept.
+        may_be_news: Some of the milestones were unknown when they were read.
+    """
+
+    parent: str
+    parent_steps: int
+    origin: Cell | None
+    actions: list[int] = field(default_factory=list)
+    waits: list[tuple[int, int]] = field(default_factory=list)
+    progress: Progress | None = None
+    milestones: tuple[str, ...] = ()
+    cell: Cell | None = None
+    is_wanted: bool = False
+    may_be_news: bool = False
+
+    @property
+    def steps(self) -> int:
+        """Decision steps since the start of the game."""
+        return self.parent_steps + len(self.actions)
+
+    def note(self, action: int, wait: int) -> None:
+        """A step was played."""
+        if wait:
+            self.waits.append((len(self.actions), wait))
+        self.actions.append(action)
+
+    def go_on_from(self, record: StateRecord) -> None:
+        """A state was kept: what follows is noted from there."""
+        self.parent, self.parent_steps = record.sha256, record.steps
+        self.actions.clear()
+        self.waits.clear()
+
+
+class StateKeeper:
+    """Keeps states of one runner's environments.
+
+    A state is kept in a cell that has none, or a worse one, once the player has control; at most
+    one in `save_every` decision steps of all environments, but at once when a milestone is news.
+
+    Attributes:
+        since_save: Decision steps of all environments since a state was kept, or tried to be.
+        trouble: Why the last state that was worth it was not kept; None when it was.
+    """
+
+    def __init__(
+        self,
+        archive: StateArchive,
+        counts: CellCounts,
+        swarm: Swarm,
+        story: Story,
+        *,
+        save_every: int,
+    ) -> None:
+        """Keep states in `archive`; what it has already is no news to `swarm`."""
+        self._archive = archive
+        self._counts = counts
+        self._swarm = swarm
+        self._story = story
+        self._lasting = np.array([not m.is_momentary for m in story.milestones], dtype=np.bool_)
+        self._names = tuple(milestone.name for milestone in story.milestones)
+        self._save_every = self.since_save = save_every
+        self.trouble: str | None = None
+        self._episodes: dict[str, _Episode] = {}
+        swarm.know(milestones_of(archive.records))
+
+    def begin_episode(
+        self,
+        environment: str,
+        emulator: Emulator,
+        facts: GameFacts,
+        start: Start,
+        warm_up: Sequence[tuple[int, int]],
+    ) -> None:
+        """An episode starts, `warm_up` was played since `start`."""
+        record = self._archive.get(start.keyframe.sha256)
+        episode = self._episodes[environment] = _Episode(
+            parent=start.keyframe.sha256,
+            parent_steps=0 if record is None else record.steps,
+            origin=None if record is None or record.parent is None else record.cell,
+        )
+        for action, wait in warm_up:
+            episode.note(action, wait)
+        if record is None:
+            self._keep_start(environment, emulator, facts, start)
+
+    def note(self, environment: str, action: int, wait: int) -> bool:
+        """A decision step was played; True when the place has to be looked at even if it is old."""
+        episode = self._episodes[environment]
+        episode.note(action, wait)
+        self.since_save += 1
+        if not episode.is_wanted:
+            return False
+        return self.since_save >= self._save_every or episode.may_be_news
+
+    @property
+    def played_from(self) -> list[str]:
+        """Digests of the states since which the running episodes note their actions."""
+        return sorted({episode.parent for episode in self._episodes.values()})
+
+    def memory(self, environment: str, facts: GameFacts) -> dict[str, Any]:
+        """What is known of a running episode, as plain values."""
+        episode = self._episodes[environment]
+        return {
+            "parent": episode.parent,
+            "parent_steps": episode.parent_steps,
+            "origin": None if episode.origin is None else tuple(episode.origin),
+            "actions": list(episode.actions),
+            "waits": list(episode.waits),
+            "progress_is_known": episode.progress is facts.progress,
+            "milestones": episode.milestones,
+            "cell": None if episode.cell is None else tuple(episode.cell),
+            "is_wanted": episode.is_wanted,
+        }
+
+    def recall(self, environment: str, memory: dict[str, Any], facts: GameFacts) -> None:
+        """Go on with what `memory` gave."""
+        self._episodes[environment] = _Episode(
+            parent=memory["parent"],
+            parent_steps=memory["parent_steps"],
+            origin=None if memory["origin"] is None else Cell(*memory["origin"]),
+            actions=list(memory["actions"]),
+            waits=list(memory["waits"]),
+            progress=facts.progress if memory["progress_is_known"] else None,
+            milestones=memory["milestones"],
+            cell=None if memory["cell"] is None else Cell(*memory["cell"]),
+            is_wanted=memory["is_wanted"],
+        )
+
+    def look(self, environment: str, emulator: Emulator, facts: GameFacts) -> None:
+        """The player came to a place, or something happened there: keep the state if worth it.
+
+        About 2 µs, 15 µs after progress, 36 ms when a state is kept.
+        """
+        episode = self._episodes[environment]
+        if facts.progress is not episode.progress:
+            episode.progress = facts.progress
+            episode.milestones = self._milestones(read_blocks(emulator))
+            episode.may_be_news = bool(self._swarm.unknown(episode.milestones))
+        cell = Cell(facts.room_index, block_of(facts.x, facts.y), episode.milestones)
+        if cell != episode.cell:
+            episode.cell = cell
+            self._counts.seen[cell] += 1
+            episode.is_wanted = self._wants(episode, cell)
+        if not episode.is_wanted or not facts.control or facts.dead:
+            return
+        is_news = bool(self._swarm.unknown(episode.milestones))
+        if is_news or self.since_save >= self._save_every:
+            self._keep(environment, episode, cell, emulator, facts)
+
+    def _wants(self, episode: _Episode, cell: Cell) -> bool:
+        known = self._archive.at(cell)
+        if known is None:
+            return True
+        if known.parent is None:
+            return False
+        return not known.healthy or episode.steps < known.steps * _SOONER
+
+    def _keep(
+        self,
+        environment: str,
+        episode: _Episode,
+        cell: Cell,
+        emulator: Emulator,
+        facts: GameFacts,
+    ) -> None:
+        is_new_cell = self._archive.at(cell) is None
+        packed, sha256 = pack_keyframe(emulator.save_state())
+        record = StateRecord(
+            sha256=sha256,
+            ram_sha256=emulator.ram_digest(),
+            identity=self._archive.identity,
+            parent=episode.parent,
+            actions=encode_actions(episode.actions),
+            waits=tuple(episode.waits),
+            steps=episode.steps,
+            room=cell.room,
+            block=cell.block,
+            milestones=cell.milestones,
+            healthy=_is_healthy(read_blocks(emulator), facts),
+            environment=environment,
+        )
+        episode.is_wanted = False
+        self.since_save = 0
+        if not self._put(record, packed):
+            return
+        episode.go_on_from(record)
+        self._swarm.reached(record.milestones)
+        if is_new_cell and episode.origin is not None:
+            self._counts.fruitless[episode.origin] = 0
+
+    def _keep_start(
+        self, environment: str, emulator: Emulator, facts: GameFacts, start: Start
+    ) -> None:
+        """Keep a start of the game, so that every way begins with a state that is there."""
+        ram = read_blocks(emulator)
+        milestones = self._milestones(ram)
+        self._swarm.know(milestones)
+        record = StateRecord(
+            sha256=start.keyframe.sha256,
+            ram_sha256=None,
+            identity=self._archive.identity,
+            parent=None,
+            actions="",
+            steps=0,
+            room=facts.room_index,
+            block=block_of(facts.x, facts.y),
+            milestones=milestones,
+            healthy=_is_healthy(ram, facts),
+            environment=environment,
+        )
+        self._put(record, start.keyframe.packed)
+
+    def _put(self, record: StateRecord, packed: bytes) -> bool:
+        """Whether the archive keeps it; a disk that takes nothing costs the state, not the run."""
+        try:
+            kept = self._archive.put(record, packed)
+        except OSError as error:
+            self.trouble = disk.why(error)
+            return False
+        self.trouble = None
+        return kept
+
+    def _milestones(self, ram: RamBlocks) -> tuple[str, ...]:
+        """Names of the story steps that the save file shows."""
+        if not self._names:
+            return ()
+        shown = np.flatnonzero(self._story.hits(ram) & self._lasting)
+        return tuple(self._names[index] for index in shown)
+
+
+def _is_healthy(ram: RamBlocks, facts: GameFacts) -> bool:
+    return 2 * facts.health >= ram.u8(_MAX_HEALTH)

@@ -1,0 +1,57 @@
+"""The coverage of one runner's environments, with what the other runners have written of theirs."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from rlaif.trainer.play.exploration.coverage import CoverageFileError, RunCoverage, load_directory
+
+
+class VisitedPlaces:
+    """Counts places for the environments of one runner.
+
+    Attributes:
+        own: Coverage of these environments, this process's and earlier ones'.
+    """
+
+    def __init__(self, directory: Path, runner: int) -> None:
+        """Go on with the runner's file in `directory`; a missing or damaged one counts as none."""
+        self._directory = directory
+        self._runner = runner
+        self._file = directory / f"runner-{runner}.npz"
+        try:
+            self.own = RunCoverage.load(self._file)
+        except (OSError, CoverageFileError):
+            self.own = RunCoverage()
+        self._here: Counter[int] = Counter(self.own.union().episodes)
+        self._elsewhere: Counter[int] = Counter()
+
+    def name(self, n: int) -> str:
+        """Of environment `n`, unique in the run."""
+        return f"{self._runner}-{n}"
+
+    def enter(self, n: int, square: int) -> None:
+        """Environment `n` came to a square."""
+        self.own.of(self.name(n)).enter(square)
+
+    def end_episode(self, n: int) -> None:
+        """The episode of environment `n` is over."""
+        self._here.update(self.own.of(self.name(n)).end_episode())
+
+    def open(self, n: int) -> frozenset[int]:
+        """Squares that the running episode of environment `n` visited."""
+        return self.own.of(self.name(n)).open
+
+    def reopen(self, n: int, squares: Iterable[int]) -> None:
+        """Go on with an episode of environment `n` that visited `squares`."""
+        self.own.of(self.name(n)).reopen(squares)
+
+    def episodes(self, square: int) -> int:
+        """Finished episodes that visited a square, over all environments of the run."""
+        return self._here[square] + self._elsewhere[square]
+
+    def sync(self) -> None:
+        """Write this runner's coverage and read the others'; about 20 ms."""
+        self.own.save(self._file)
+        elsewhere = load_directory(self._directory, without=self._file.name)
+        self._elsewhere = elsewhere.union().episodes

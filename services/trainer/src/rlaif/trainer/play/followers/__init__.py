@@ -1,0 +1,1 @@
+"""What follows an episode: stacked frames, whole-episode logs, the best episodes."""

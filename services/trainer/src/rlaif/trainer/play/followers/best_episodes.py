@@ -1,0 +1,57 @@
+"""The best episodes of a run on disk, ready to be replayed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlaif.trainer.play.followers.episode_log import RecordedEpisode
+from rlaif.trainer.run_folder.disk import write_whole
+
+_FOLDER = "best_episodes"
+_SUFFIX = ".episode"
+
+
+@dataclass(frozen=True)
+class EpisodeShelf:
+    """A directory of `*.episode` files.
+
+    Attributes:
+        directory: Where they are; made when the first one comes.
+        keep: How many stay.
+    """
+
+    directory: Path
+    keep: int
+
+    @classmethod
+    def of_run(cls, run_directory: Path, keep: int) -> "EpisodeShelf":
+        """The shelf of a run that keeps `keep` episodes."""
+        return cls(run_directory / _FOLDER, keep)
+
+    def add(self, episodes: Iterable[RecordedEpisode]) -> None:
+        """Put episodes on the shelf; only the best stay.
+
+        Raises:
+            OSError: The disk takes nothing.
+        """
+        new = list(episodes)
+        if not new:
+            return
+        for episode in new:
+            self._write(episode)
+        for path, _ in self.best()[self.keep :]:
+            path.unlink(missing_ok=True)
+
+    def best(self) -> list[tuple[Path, RecordedEpisode]]:
+        """What is there, the best first; unreadable files are left out."""
+        found = []
+        for path in sorted(self.directory.glob(f"*{_SUFFIX}")):
+            try:
+                found.append((path, RecordedEpisode.unpack(path.read_bytes())))
+            except (OSError, ValueError):
+                continue
+        return sorted(found, key=lambda each: each[1].rank, reverse=True)
+
+    def _write(self, episode: RecordedEpisode) -> None:
+        path = self.directory / f"{episode.whole.capture.episode_id}{_SUFFIX}"
+        write_whole(path, episode.pack())

@@ -1,0 +1,49 @@
+"""Somebody who follows an environment's play, such as exploration; the environment asks little."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from rlaif.game.machine.emulator import Emulator
+from rlaif.trainer.play.start import Start, StartSource
+from rlaif.trainer.rewards.game.facts import GameFacts
+
+
+class EpisodeWatcher(Protocol):
+    """Follows one environment. It may save the emulator's state and does not play."""
+
+    def starts(self, given: StartSource) -> StartSource:
+        """Where the next episodes start, made from where they would start without it."""
+        ...
+
+    def episodes(self, square: int) -> int:
+        """Earlier episodes that visited a square (`rewards.places`), for the novelty reward."""
+        ...
+
+    def begin_episode(
+        self,
+        emulator: Emulator,
+        facts: GameFacts,
+        start: Start,
+        warm_up: Sequence[tuple[int, int]],
+    ) -> None:
+        """An episode starts; the one before it, if any, is over.
+
+        Args:
+            emulator: In its first state.
+            facts: Of that state.
+            start: What was loaded.
+            warm_up: (action, frames waited) of the steps played since.
+        """
+        ...
+
+    def memory(self, facts: GameFacts) -> dict[str, Any]:
+        """What it remembers of the running episode, as plain values; `facts` are those of now."""
+        ...
+
+    def recall(self, memory: dict[str, Any], facts: GameFacts) -> None:
+        """Go on in the middle of the episode that `memory` gave."""
+        ...
+
+    def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
+        """A decision step was played; `wait` frames more went by after it."""
+        ...

@@ -1,0 +1,148 @@
+"""Whole episodes as captures: start, actions, digests. Films are made of them, by replay, later."""
+
+import heapq
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rlaif.contracts.captures import GameIdentity
+from rlaif.game.captures.capture import SegmentRecorder
+from rlaif.game.machine.emulator import Emulator
+from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended, Keyframe
+from rlaif.trainer.run_folder.spool import SpooledCapture
+
+Rank = tuple[int, float]
+"""Story steps reached since the start, then return: what makes an episode one of the best."""
+
+
+@dataclass(frozen=True)
+class RecordedEpisode:
+    """An episode from its first to its last step.
+
+    Attributes:
+        milestones: Story steps reached since its start.
+        reward: Sum of the game's own reward.
+        rooms: Distinct rooms.
+        whole: All of it as one capture; the prefix is its warm-up.
+    """
+
+    milestones: tuple[str, ...]
+    reward: float
+    rooms: int
+    whole: SpooledCapture
+
+    @property
+    def rank(self) -> Rank:
+        """The greater, the better."""
+        return len(self.milestones), self.reward
+
+    def pack(self) -> bytes:
+        """One line of JSON, then the capture."""
+        head = {"milestones": self.milestones, "reward": self.reward, "rooms": self.rooms}
+        return json.dumps(head).encode() + b"\n" + self.whole.pack()
+
+    @classmethod
+    def unpack(cls, data: bytes) -> "RecordedEpisode":
+        """Read what `pack` wrote.
+
+        Raises:
+            ValueError: Not a recorded episode.
+        """
+        line, _, rest = data.partition(b"\n")
+        head = json.loads(line)
+        try:
+            return cls(
+                tuple(head["milestones"]),
+                head["reward"],
+                head["rooms"],
+                SpooledCapture.unpack(rest),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not a recorded episode: {error!r}") from error
+
+
+class EpisodeLog:
+    """Records the running episode of one environment; two bytes a step or so."""
+
+    def __init__(
+        self, *, run_id: str, env_id: str, game: GameIdentity, emulator: Emulator, frame_skip: int
+    ) -> None:
+        """Record `emulator`."""
+        self._emulator = emulator
+        self._recorder = SegmentRecorder(
+            run_id=run_id,
+            env_id=env_id,
+            game=game,
+            emulator=emulator.identity,
+            frame_skip=frame_skip,
+        )
+        self._keyframe: Keyframe | None = None
+        self._episode_id = ""
+
+    def begin(
+        self, episode_id: str, keyframe: Keyframe, warm_up: Sequence[tuple[int, int]]
+    ) -> None:
+        """An episode starts: `warm_up`, (action, frames waited), was played on `keyframe`."""
+        self._episode_id, self._keyframe = episode_id, keyframe
+        self._recorder.keyframe(keyframe.sha256, step=-len(warm_up))
+        for action, wait in warm_up:
+            self._recorder.add(action, wait=wait)
+        self._recorder.start_segment(self._emulator.ram_digest())
+
+    def skip(self) -> None:
+        """The running episode began before this log did; it is not recorded."""
+        self._keyframe = None
+
+    def add(self, action: int, wait: int) -> None:
+        """One more step was played, and the frames waited after it."""
+        if self._keyframe is not None:
+            self._recorder.add(action, wait=wait)
+
+    @property
+    def records(self) -> bool:
+        """Whether the running episode is recorded from its start."""
+        return self._keyframe is not None
+
+    def finish(self, ended: Ended, context: CaptureContext) -> SpooledCapture:
+        """The episode that has just ended; the emulator still stands at its end."""
+        assert self._keyframe is not None
+        capture = self._recorder.finish_segment(
+            episode_id=self._episode_id,
+            index=0,
+            ram_sha256=self._emulator.ram_digest(),
+            ended=ended,
+            env_step=context.env_step,
+            policy_iteration=context.policy_iteration,
+            reward_model_version=context.reward_model_version,
+        )
+        named = capture.model_copy(
+            update={"segment_id": f"{self._episode_id}-whole", "selected_by": "best"}
+        )
+        return SpooledCapture(named, self._keyframe.packed)
+
+
+class BestRanks:
+    """The ranks of the best episodes so far; says which episodes are worth recording."""
+
+    def __init__(self, keep: int) -> None:
+        """Of the `keep` best; 0 wants none."""
+        self._keep = keep
+        self._ranks: list[Rank] = []
+
+    def takes(self, rank: Rank) -> bool:
+        """Whether an episode is among the best so far; then it is counted."""
+        if self._keep == 0:
+            return False
+        if len(self._ranks) < self._keep:
+            heapq.heappush(self._ranks, rank)
+            return True
+        return rank > self._ranks[0] and heapq.heapreplace(self._ranks, rank) is not None
+
+    def memory(self) -> list[Rank]:
+        """The ranks, as plain values."""
+        return list(self._ranks)
+
+    def recall(self, ranks: Sequence[Sequence[float]]) -> None:
+        """Go on with what `memory` gave."""
+        self._ranks = [(int(steps), float(reward)) for steps, reward in ranks]
+        heapq.heapify(self._ranks)

@@ -1,0 +1,119 @@
+"""What one environment runner returns from one call of `sample`: finished arrays, no episodes."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.trainer.play.followers import frame_stack as eyes
+from rlaif.trainer.play.followers.episode_log import RecordedEpisode
+from rlaif.trainer.play.followers.frame_stack import Pictures
+from rlaif.trainer.rewards.learned.shaping import Transitions
+from rlaif.trainer.run_folder.spool import SpooledCapture
+
+
+@dataclass(frozen=True)
+class EpisodeSummary:
+    """A finished episode.
+
+    Attributes:
+        length: Decision steps.
+        reward: Sum of the game's own reward, shaping not included.
+        rooms: Distinct (group, room) pairs.
+        terminated: True when the game ended it, False when a limit cut it.
+        fault: Why the watchdog cut it: the game would not go on. None for any other end.
+        start: Where it started, such as `power-on` or a file's name.
+        frames: Game frames, waits included.
+        milestones: Story steps that the game showed at its end, those of its start too.
+        milestone_fraction: Share of the main ones among them, 0 to 1.
+    """
+
+    length: int
+    reward: float
+    rooms: int
+    terminated: bool
+    fault: str | None = None
+    start: str = ""
+    frames: int = 0
+    milestones: tuple[str, ...] = ()
+    milestone_fraction: float = 0.0
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """T decision steps of N environments.
+
+    Attributes:
+        runner: Index of the environment runner.
+        continues: True when it follows the last fragment of this runner without a gap; False
+            after the runner was started anew.
+        transitions: Observations and ends, in time order.
+        actions: `[T, N] int64`, 0 to 7.
+        action_logp: `[T, N] float32`, log probability under the policy that chose them.
+        action_dist_inputs: `[T, N, 8] float32`, its logits.
+        rewards: `[T, N] float32`, the game's own reward.
+        reward_parts: Part → sum over the fragment; they sum to `rewards.sum()`.
+        episodes: Episodes that ended inside.
+        env_index_of_end: (t, n) of each of `episodes`, in the same order.
+        captures: Segments that were selected and ended inside.
+        best: Episodes that ended inside and are among the best of this runner so far.
+        segments_skipped: Segments that ended inside and were not selected.
+        pictures: What the policy saw; None for one that reads RAM alone.
+        policy_version: Updates that the policy which chose the actions had had.
+        not_written: Why the disk did not take what was found; None when it did.
+    """
+
+    runner: int
+    continues: bool
+    transitions: Transitions
+    actions: npt.NDArray[np.int64]
+    action_logp: npt.NDArray[np.float32]
+    action_dist_inputs: npt.NDArray[np.float32]
+    rewards: npt.NDArray[np.float32]
+    reward_parts: dict[str, float] = field(default_factory=dict)
+    episodes: tuple[EpisodeSummary, ...] = ()
+    env_index_of_end: tuple[tuple[int, int], ...] = ()
+    captures: tuple[SpooledCapture, ...] = ()
+    best: tuple[RecordedEpisode, ...] = ()
+    segments_skipped: int = 0
+    pictures: Pictures | None = None
+    policy_version: int = 0
+    not_written: str | None = None
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """Fault → episodes inside that the watchdog cut because of it."""
+        return dict(Counter(episode.fault for episode in self.episodes if episode.fault))
+
+    @property
+    def steps(self) -> int:
+        """Environment steps inside: T * N."""
+        return int(self.actions.size)
+
+
+def plain(fragment: Fragment) -> dict[str, Any]:
+    """A fragment as plain values and arrays, for a checkpoint."""
+    return {
+        **{each.name: getattr(fragment, each.name) for each in fields(Fragment)},
+        "transitions": dict(vars(fragment.transitions)),
+        "episodes": [asdict(episode) for episode in fragment.episodes],
+        "captures": [captured.pack() for captured in fragment.captures],
+        "best": [episode.pack() for episode in fragment.best],
+        "pictures": eyes.plain(fragment.pictures),
+    }
+
+
+def fragment_of(values: dict[str, Any]) -> Fragment:
+    """The fragment that `plain` gave."""
+    return Fragment(
+        **{
+            **values,
+            "transitions": Transitions(**values["transitions"]),
+            "episodes": tuple(EpisodeSummary(**each) for each in values["episodes"]),
+            "captures": tuple(SpooledCapture.unpack(each) for each in values["captures"]),
+            "best": tuple(RecordedEpisode.unpack(each) for each in values.get("best", ())),
+            "pictures": Pictures(**values["pictures"]) if values.get("pictures") else None,
+        }
+    )

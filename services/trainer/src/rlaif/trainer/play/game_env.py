@@ -1,0 +1,275 @@
+"""One emulator played in episodes: the part that the Gymnasium and the vector form share."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.contracts.observation import slot_index
+from rlaif.game.captures.capture import pack_keyframe, unpack_keyframe
+from rlaif.game.encoder.cached import Encoder, Memory
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import LiveRam, RamBlocks, read_blocks
+from rlaif.trainer.play.capturing.recorder import Keyframe
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.facts import read_facts
+from rlaif.trainer.play.stall_detector import Fault, Watchdog
+from rlaif.trainer.play.start import Start, StartSource, start_set
+from rlaif.trainer.play.waiting import plays_alone, wait_for_player
+from rlaif.trainer.rewards.game.facts import GameFacts
+from rlaif.trainer.rewards.game.ledger import EpisodeRewards, preset, total
+from rlaif.trainer.rewards.game.terms import VisitCounts
+
+Row = npt.NDArray[np.float32]
+"""One observation, `[128] float32`."""
+
+CHECK_STEPS = 16
+"""Every so many steps the watchdog looks, whatever happens; a suspicion makes it look at each."""
+
+_DIRECTIONS = (Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)
+_HAS_CONTROL, _DYING = slot_index("has_control"), slot_index("dying")
+
+
+class StepOutcome(NamedTuple):
+    """What one decision step gave.
+
+    Attributes:
+        reward: The game's own reward; the sum of the parts.
+        parts: `[P] float32` in the order of `rewards.game.PARTS`.
+        terminated: The player died.
+        truncated: The episode was cut: it reached its limit, or the game will not go on.
+        wait: Game frames played after the step because the player had no control.
+        fault: Why the watchdog cut the episode.
+    """
+
+    reward: float
+    parts: npt.NDArray[np.float32]
+    terminated: bool
+    truncated: bool
+    wait: int = 0
+    fault: Fault | None = None
+
+
+class GameEnv:
+    """Plays episodes that start at save states and differ by what is played before their steps.
+
+    Attributes:
+        cartridge: The game.
+        emulator: The running machine.
+        starts: Where episodes start.
+        start: Where this one started.
+        warm_up: (action, frames waited) of the steps played before its first one.
+        facts: What the rewards saw after the last step.
+        uneventful: The outcome of every step in which nothing happened: this object.
+        steps: Decision steps of this episode.
+        frames: Game frames of this episode, warm-up not included.
+    """
+
+    def __init__(
+        self,
+        config: EnvConfig,
+        rng: np.random.Generator,
+        *,
+        starts: StartSource | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        """Start an emulator.
+
+        Args:
+            config: Of the run.
+            rng: Draws each episode's start and warm-up.
+            starts: Where episodes start; None takes the save states of `config`, or power-on.
+            memory: What the encoders of several environments share.
+        """
+        self._config = config
+        self._rng = rng
+        self.cartridge = load_cartridge(config.rom_path)
+        self.emulator = PyBoyEmulator(
+            self.cartridge.data, sound_emulated=self.cartridge.needs_sound
+        )
+        self.starts = starts or start_set(
+            self.emulator, self.cartridge, config.start_paths, config.initial_state_weights
+        )
+        self._rewards = EpisodeRewards(preset(config.reward_preset))
+        self._encoder = Encoder(memory)
+        self._ram = LiveRam(self.emulator)
+        self._watchdog = Watchdog(self.emulator)
+        self._alone = False
+        self._asks_each_step = self._rewards.asks_each_step
+        nothing = self._rewards.nothing
+        self.uneventful = StepOutcome(total(nothing), nothing, terminated=False, truncated=False)
+        self._next_check = 0
+        self.warm_up: tuple[tuple[int, int], ...] = ()
+        self.steps = self.frames = 0
+        self.start: Start
+        self.facts: GameFacts
+
+    def use(self, rng: np.random.Generator) -> None:
+        """Draw from another generator from now on."""
+        self._rng = rng
+
+    def count_visits(self, visits: VisitCounts) -> None:
+        """Ask `visits` from now on how well known places are, for the novelty reward."""
+        self._rewards.count_visits(visits)
+
+    def reset(self, out: Row) -> None:
+        """Start an episode; writes the first observation into `out`, `[128] float32`.
+
+        Before it, 0 to `noop_start` steps without a button and 0 to `walk_start` steps into random
+        directions are played: the episode starts in a state that play reaches, and another seed
+        starts another game. A start at which that kills the player is taken as it is.
+        """
+        self.start = self.starts.choose(self._rng)
+        walk = self._drawn_walk()
+        self._warm_up(walk)
+        self._look(out)
+        if out[_DYING] and walk:
+            self._warm_up([])
+            self._look(out)
+        self.steps = self.frames = 0
+        self._watchdog.begin()
+        self._next_check = 0
+        self.facts = read_facts(read_blocks(self.emulator))
+        self._rewards.begin(self.facts)
+
+    def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
+        """Play one action; writes the observation after it into `out`."""
+        self.emulator.step(action, self._config.frame_skip, render=render)
+        return self.judge(action, out, render=render)
+
+    def judge(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
+        """What `action` gave, which the emulator has just played; may play frames on.
+
+        `EmulatorVector` plays all emulators first and judges them after that, which keeps the code
+        of either in the processor's cache.
+        """
+        encoder, facts = self._encoder, self.facts
+        scene = self._look(out)
+        self.steps += 1
+        if (
+            scene is None
+            and encoder.x == facts.x
+            and encoder.y == facts.y
+            and self.steps < self._next_check
+            and not (self._alone or encoder.still or self._asks_each_step)
+        ):
+            self.frames += self._config.frame_skip
+            return self.uneventful
+        return self._judge(action, out, scene, render=render)
+
+    def _judge(
+        self, action: int, out: Row, scene: RamBlocks | None, *, render: bool
+    ) -> StepOutcome:
+        """`judge` for the steps in which something happens: two in five."""
+        encoder, wait, still = self._encoder, 0, self._encoder.still
+        while self._alone and wait < self._config.longest_wait_frames:
+            self.emulator.tick(1, render=render)
+            wait += 1
+            scene = self._look(out) or scene
+            still = still and encoder.still
+        frames = self._config.frame_skip + wait
+        self.frames += frames
+        if scene is not None:
+            # Frames that were waited may have changed more than the last scene shows.
+            ram = read_blocks(self.emulator) if wait else scene
+            same_progress = not wait and not encoder.progressed
+            self.facts = read_facts(ram, self.facts, same_progress=same_progress)
+        elif encoder.x != self.facts.x or encoder.y != self.facts.y:
+            # The facts are of the scene but for the position; a test holds them to it.
+            self.facts = self.facts.moved_to(encoder.x, encoder.y)
+        parts = self._rewards.step(self.facts, action)
+        fault = self._watchdog.look(still, frames)
+        self._plan_check()
+        terminated = self.facts.dead
+        late = self.steps >= self._config.episode_length
+        truncated = not terminated and (late or fault is not None)
+        if parts is self._rewards.nothing and not (wait or terminated or truncated):
+            return self.uneventful
+        return StepOutcome(total(parts), parts, terminated, truncated, wait, fault)
+
+    def _plan_check(self) -> None:
+        """Say at which step an uneventful one is looked at all the same."""
+        often = 1 if self._watchdog.suspects else CHECK_STEPS
+        self._next_check = min(self.steps + often, self._config.episode_length)
+
+    def memory(self) -> dict[str, Any]:
+        """Everything that decides how the episode goes on, as plain values; about 36 ms."""
+        packed, sha256 = pack_keyframe(self.emulator.save_state())
+        return {
+            "rng": self._rng.bit_generator.state,
+            "state": packed,
+            "state_sha256": sha256,
+            "start": (self.start.keyframe.packed, self.start.keyframe.sha256),
+            "provenance": self.start.provenance,
+            "warm_up": self.warm_up,
+            "steps": self.steps,
+            "frames": self.frames,
+            "facts": self.facts.plain(),
+            "rewards": self._rewards.memory(),
+            "watchdog": self._watchdog.memory(),
+            "next_check": self._next_check,
+        }
+
+    def recall(self, memory: dict[str, Any], out: Row) -> Keyframe:
+        """Go on in the middle of the episode that `memory` gave.
+
+        Writes the observation of that moment into `out`; returns its save state.
+
+        Raises:
+            KeyframeError: The save state is damaged.
+            SaveStateError: The emulator cannot load it.
+        """
+        keyframe = Keyframe(memory["state"], memory["state_sha256"])
+        state = unpack_keyframe(keyframe.packed, keyframe.sha256)
+        self.emulator.load_state(state)
+        self._rng.bit_generator.state = memory["rng"]
+        start = Keyframe(*memory["start"])
+        start_state = unpack_keyframe(start.packed, start.sha256)
+        self.start = Start(start_state, memory["provenance"], start)
+        self.warm_up = memory["warm_up"]
+        self.steps, self.frames = memory["steps"], memory["frames"]
+        self.facts = GameFacts.of(memory["facts"])
+        self._rewards.recall(memory["rewards"], self.facts.progress)
+        self._watchdog.recall(memory["watchdog"])
+        self._next_check = memory["next_check"]
+        self._look(out)
+        return keyframe
+
+    @property
+    def rooms_visited(self) -> int:
+        """Distinct rooms of this episode."""
+        return self._rewards.rooms_visited
+
+    def close(self) -> None:
+        """Stop the emulator."""
+        self.emulator.close()
+
+    def _look(self, out: Row) -> RamBlocks | None:
+        """Write the observation of this moment into `out`; returns its RAM if the scene is new.
+
+        Whether the game plays alone depends on the scene alone: a test holds it to that.
+        """
+        ram, encoder = self._ram, self._encoder
+        ram.refresh()
+        encoder.encode_into(ram.wram, ram.dungeon_layout, out)
+        if encoder.scene is not None:
+            self._alone = not out[_HAS_CONTROL] and plays_alone(encoder.scene)
+        return encoder.scene
+
+    def _drawn_walk(self) -> list[int]:
+        still = int(self._rng.integers(0, self._config.noop_start + 1))
+        moves = int(self._rng.integers(0, self._config.walk_start + 1))
+        drawn = self._rng.integers(0, len(_DIRECTIONS), size=moves).tolist()
+        return [int(Action.NOP)] * still + [int(_DIRECTIONS[number]) for number in drawn]
+
+    def _warm_up(self, walk: list[int]) -> None:
+        """Load the start and play `walk`."""
+        self.emulator.load_state(self.start.state)
+        played = []
+        for action in walk:
+            self.emulator.step(action, self._config.frame_skip)
+            ram, limit = read_blocks(self.emulator), self._config.longest_wait_frames
+            played.append((action, wait_for_player(self.emulator, ram, limit)))
+        self.warm_up = tuple(played)

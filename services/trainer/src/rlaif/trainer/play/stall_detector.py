@@ -1,0 +1,52 @@
+"""Notices a game that will not go on: its screen stays off, or its memory stands still."""
+
+from typing import Any, Literal
+
+from rlaif.game.machine.emulator import Emulator
+
+Fault = Literal["screen_off", "frozen"]
+
+SCREEN_OFF_FRAMES = 300
+"""5 s. A game switches its screen off for a few frames while it loads a room."""
+
+FROZEN_FRAMES = 600
+"""10 s without one changed byte of work RAM; a game that runs counts its frames there."""
+
+
+class Watchdog:
+    """Looks at one emulator: after each decision step while it suspects, else now and then."""
+
+    def __init__(self, emulator: Emulator) -> None:
+        """Watch `emulator`."""
+        self._emulator = emulator
+        self._off = self._same = 0
+
+    def begin(self) -> None:
+        """Another episode starts."""
+        self._off = self._same = 0
+
+    @property
+    def suspects(self) -> bool:
+        """Whether the last look saw something that becomes a fault if it stays."""
+        return bool(self._off or self._same)
+
+    def memory(self) -> dict[str, Any]:
+        """What it remembers of the running episode, as plain values."""
+        return {"off": self._off, "same": self._same}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on with what `memory` gave."""
+        self._off, self._same = memory["off"], memory["same"]
+
+    def look(self, still: bool, frames: int) -> Fault | None:
+        """What is wrong, if anything.
+
+        Args:
+            still: Not one byte of work RAM has changed in this step.
+            frames: Game frames of this step.
+        """
+        self._off = 0 if self._emulator.screen_is_on else self._off + frames
+        self._same = self._same + frames if still else 0
+        if self._off >= SCREEN_OFF_FRAMES:
+            return "screen_off"
+        return "frozen" if self._same >= FROZEN_FRAMES else None

@@ -1,0 +1,155 @@
+"""Where episodes start: save states, one of which is chosen for each episode."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.predicates import is_dying, is_running
+from rlaif.game.starts.power_on import NoStartError, bring_to_control
+from rlaif.game.starts.savestates import load_state_file
+from rlaif.trainer.play.capturing.recorder import Keyframe
+from rlaif.trainer.play.waiting import plays_alone
+
+POWER_ON = "power-on"
+"""Provenance of the state that the game itself leads to."""
+
+_LONGEST_SCENE_FRAMES = 6_000
+_LOOK_EVERY = 8
+
+
+@dataclass(frozen=True)
+class Start:
+    """A state at which an episode can start.
+
+    Attributes:
+        state: Save state.
+        provenance: Where it comes from: `power-on`, a file's name, an archive's cell.
+        keyframe: The same state as captures store it.
+    """
+
+    state: bytes
+    provenance: str
+    keyframe: Keyframe
+
+    @classmethod
+    def of(cls, state: bytes, provenance: str) -> "Start":
+        """Pack a save state; about 1 ms."""
+        return cls(state, provenance, Keyframe.of(state))
+
+
+class StartSource(Protocol):
+    """Says where the next episode starts."""
+
+    def choose(self, rng: np.random.Generator) -> Start:
+        """A start, drawn with `rng` alone: the same generator state gives the same choice."""
+        ...
+
+
+class StartSet:
+    """A fixed set of starts, drawn by weight."""
+
+    def __init__(self, starts: Sequence[Start], weights: Sequence[float] = ()) -> None:
+        """Draw from these.
+
+        Args:
+            starts: At least one.
+            weights: One for each start, none negative, not all 0; empty draws them alike.
+
+        Raises:
+            ValueError: No start, or weights that do not fit.
+        """
+        if not starts:
+            raise ValueError("no start: give at least one save state")
+        shares = np.asarray(weights if len(weights) else np.ones(len(starts)), dtype=np.float64)
+        if len(shares) != len(starts) or (shares < 0).any() or shares.sum() <= 0:
+            raise ValueError(
+                f"{len(starts)} starts and weights {list(weights)}: give one weight a start, "
+                "none negative and not all 0"
+            )
+        self._starts = tuple(starts)
+        self._shares = shares / shares.sum()
+
+    def choose(self, rng: np.random.Generator) -> Start:
+        """One of the starts."""
+        if len(self._starts) == 1:
+            return self._starts[0]
+        return self._starts[int(rng.choice(len(self._starts), p=self._shares))]
+
+
+def start_set(
+    emulator: Emulator, cartridge: Cartridge, paths: Sequence[Path], weights: Sequence[float] = ()
+) -> StartSet:
+    """The starts in these files; without files the state that power-on leads to.
+
+    Raises:
+        NoStartError: The game did not come into play by itself: pass a save state.
+        SaveStateError: A file cannot be read, or is no save state of this game and emulator.
+        ValueError: The weights do not fit.
+    """
+    if not paths:
+        return StartSet([Start.of(initial_state(emulator, cartridge, None), POWER_ON)])
+    starts = [Start.of(initial_state(emulator, cartridge, path), path.name) for path in paths]
+    return StartSet(starts, weights)
+
+
+def initial_state(emulator: Emulator, cartridge: Cartridge, path: Path | None) -> bytes:
+    """The save state at which episodes start; the emulator is left in it.
+
+    Without a path the game is played from power-on until the player has control. The same ROM
+    gives the same state.
+
+    Raises:
+        NoStartError: The game did not come into play by itself: pass a save state.
+        SaveStateError: The file cannot be read, or is no save state of this game and emulator.
+    """
+    if path is not None:
+        return load_state_file(emulator, cartridge, path)
+    bring_to_control(emulator, cartridge)
+    return emulator.save_state()
+
+
+def check_starts(cartridge: Cartridge, paths: Sequence[Path]) -> None:
+    """See that episodes can begin: at each of these states, or at power-on without any.
+
+    Takes as long as the game needs to come into play, and a few milliseconds a state. A game of
+    whose memory nothing is known is believed to be in play at a state.
+
+    Raises:
+        NoStartError: No button matters there, or the game did not come into play by itself.
+        SaveStateError: A file cannot be read, or is no save state of this game and emulator.
+    """
+    emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+    try:
+        if not paths:
+            bring_to_control(emulator, cartridge)
+        for path in paths:
+            load_state_file(emulator, cartridge, path)
+            if cartridge.game != "other":
+                _wait_for_a_button_that_matters(emulator, path)
+    finally:
+        emulator.close()
+
+
+def _wait_for_a_button_that_matters(emulator: Emulator, path: Path) -> None:
+    if not is_running(read_blocks(emulator)):
+        raise NoStartError(
+            f"{path} is no moment of play: the game shows its title or its files there"
+        )
+    for _ in range(_LONGEST_SCENE_FRAMES // _LOOK_EVERY):
+        if _can_act(read_blocks(emulator)):
+            return
+        emulator.tick(_LOOK_EVERY)
+    raise NoStartError(
+        f"no button did anything in the {_LONGEST_SCENE_FRAMES} frames after {path}: the player "
+        "dies there, or a scene has no end"
+    )
+
+
+def _can_act(ram: RamBlocks) -> bool:
+    return is_running(ram) and not is_dying(ram) and not plays_alone(ram)

@@ -1,0 +1,431 @@
+"""N games stepped together into preallocated arrays: the sampling loop without RLlib."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.game.encoder.cached import Memory
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.stories.milestones import fraction, milestones_reached
+from rlaif.game.stories.story_lookup import story_of
+from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended, EnvRecorder
+from rlaif.trainer.play.capturing.selection import SegmentSelector, SelectionRules
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.followers.episode_log import BestRanks, EpisodeLog, RecordedEpisode
+from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, Eyes, Pictures
+from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
+from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome
+from rlaif.trainer.play.start import StartSource
+from rlaif.trainer.rewards.game.ledger import PARTS
+from rlaif.trainer.rewards.learned.shaping import Transitions
+from rlaif.trainer.run_folder.screen import ScreenSlot
+from rlaif.trainer.run_folder.spool import SpooledCapture
+
+Disagreement = Callable[[npt.NDArray[np.float32]], float]
+"""How much the networks of a reward model disagree on `[B, 128]` observations."""
+
+_SEEN_LAST = 16
+"""Steps before a segment on which the disagreement is measured."""
+
+
+class EmulatorVector:
+    """Environments of one runner, their recorders, and the fragment being filled.
+
+    Attributes:
+        count: N.
+        observations: `[N, 128] float32`, what the next actions are chosen on; a row of the
+            fragment being filled, replaced with each step.
+        eyes: What a policy that looks at pictures sees; None for one that reads RAM alone.
+    """
+
+    def __init__(
+        self,
+        config: EnvConfig,
+        *,
+        count: int,
+        runner: int,
+        seed: int,
+        starts: StartSource | None = None,
+        watch: Callable[[GameEnv, int], EpisodeWatcher] | None = None,
+        begin: bool = True,
+    ) -> None:
+        """Start N emulators.
+
+        Args:
+            config: Of the run.
+            count: N.
+            runner: Index of the environment runner; part of ids and seeds.
+            seed: Of the run; each environment draws from a stream of its own.
+            starts: Where episodes start; None takes the save states of `config`, or power-on.
+            watch: Makes who follows the n-th game; it may start episodes elsewhere. None: nobody.
+            begin: Start the episodes now; False leaves that to `recall`, or the first fragment.
+        """
+        self._config = config
+        self._runner = runner
+        self.count = count
+        drawn_from = [seed, runner, config.attempt, *([config.life] if config.life else [])]
+        streams = np.random.SeedSequence(drawn_from).spawn(count + 1)
+        memory = Memory()
+        self._games: list[GameEnv] = []
+        for stream in streams[:count]:
+            game = GameEnv(config, np.random.default_rng(stream), starts=starts, memory=memory)
+            # Power-on takes a second or two of play: the others start where the first came to.
+            starts = game.starts
+            self._games.append(game)
+        self._story = story_of(self._games[0].cartridge.game)
+        self._watchers: list[EpisodeWatcher] = []
+        if watch is not None:
+            self._let_watch(watch)
+        self.eyes = Eyes(count) if config.pictures else None
+        self._select_rng = np.random.default_rng(streams[count])
+        self._selector = SegmentSelector(
+            SelectionRules(
+                uniform_share=config.uniform_share,
+                episode_segments=config.episode_length // config.segment_steps,
+            ),
+            self._select_rng,
+        )
+        self._disagreement: Disagreement | None = None
+        self._episode_numbers = [0] * count
+        self._returns = [0.0] * count
+        self._row_rewards = [0.0] * count
+        self._recorders = [self._recorder(n) for n in range(count)]
+        self._logs = [self._log(n) for n in range(count)] if config.best_episodes else []
+        self._best_ranks = BestRanks(config.best_episodes)
+        self._first_steps: list[frozenset[str]] = [frozenset()] * count
+        self._best: list[RecordedEpisode] = []
+        self._screen = self._open_screen()
+        self._next_picture = 0.0
+        self._env_steps = 0
+        self._fragments = 0
+        self.observations = np.zeros((count, 128), dtype=np.float32)
+        self._begun = False
+        if begin:
+            self._begin()
+
+    def begin_fragment(self, steps: int, *, capture_quota: int, context: CaptureContext) -> None:
+        """Allocate T = `steps` rows; select at most `capture_quota` segments on the way."""
+        if not self._begun:
+            self._begin()
+        if self._screen is None:
+            self._screen = self._open_screen()
+        self._rows = np.zeros((steps + 1, self.count, 128), dtype=np.float32)
+        self._rows[0] = self.observations
+        self._actions = np.zeros((steps, self.count), dtype=np.int64)
+        self._rewards = np.zeros((steps, self.count), dtype=np.float32)
+        self._parts = np.zeros(len(PARTS), dtype=np.float64)
+        self._terminated = np.zeros((steps, self.count), dtype=np.bool_)
+        self._truncated = np.zeros((steps, self.count), dtype=np.bool_)
+        self._finals: list[tuple[int, int, npt.NDArray[np.float32]]] = []
+        self._episodes: list[EpisodeSummary] = []
+        self._ends: list[tuple[int, int]] = []
+        self._captures: list[SpooledCapture] = []
+        self._best = []
+        if self.eyes is not None:
+            self._first_stacks = self.eyes.stacks.copy()
+            self._frames = np.zeros((steps, self.count, HEIGHT, WIDTH), dtype=np.uint8)
+        self._selector.begin_fragment(
+            capture_quota,
+            starting=steps * self.count / self._config.segment_steps,
+            pending=sum(recorder.chosen is not None for recorder in self._recorders),
+            ranked=self._disagreement is not None,
+        )
+        for recorder in self._recorders:
+            recorder.context = context
+
+    def ask_about(self, disagreement: Disagreement | None) -> None:
+        """Select by another reward model's disagreement from now on; None: by none."""
+        self._disagreement = disagreement
+        self._selector.forget_scores()
+
+    def step(self, t: int, actions: npt.NDArray[np.int64]) -> None:
+        """Play row t: one action in every environment, episodes restarted where they end."""
+        self._actions[t] = actions
+        drawn = 0 if self._picture_due() else None
+        chosen = actions.tolist()
+        frame_skip, looks = self._config.frame_skip, self.eyes is not None
+        for n, game in enumerate(self._games):
+            if self._recorders[n].at_border:
+                self._recorders[n].before_segment(self._asked(t, n))
+            game.emulator.step(chosen[n], frame_skip, render=n == drawn or looks)
+        rows = self._rows[t + 1]
+        for n, game in enumerate(self._games):
+            outcome = game.judge(chosen[n], rows[n], render=n == drawn or looks)
+            eventful = outcome is not game.uneventful
+            if self.eyes is not None:
+                self._frames[t, n] = self.eyes.look(n, game.emulator.screen())
+            self._row_rewards[n] = outcome.reward
+            if eventful:
+                self._returns[n] += outcome.reward
+                self._parts += outcome.parts
+            capture = self._recorders[n].after_step(
+                chosen[n], _ended(outcome) if eventful else "running", game.facts, outcome.wait
+            )
+            if self._logs:
+                self._logs[n].add(chosen[n], outcome.wait)
+            if capture is not None:
+                self._captures.append(capture)
+            if self._watchers:
+                self._watchers[n].after_step(game.emulator, game.facts, chosen[n], outcome.wait)
+            if n == drawn:
+                self._show(game)
+            if eventful and (outcome.terminated or outcome.truncated):
+                self._end_episode(t, n, game, outcome)
+        self._rewards[t] = self._row_rewards
+        self.observations = rows
+        self._env_steps += self.count
+
+    def end_fragment(
+        self,
+        action_dist_inputs: npt.NDArray[np.float32],
+        action_logp: npt.NDArray[np.float32],
+    ) -> Fragment:
+        """What was played since `begin_fragment`."""
+        final_index = np.array([(t, n) for t, n, _ in self._finals], dtype=np.int64)
+        finals = [row for _, _, row in self._finals]
+        fragment = Fragment(
+            runner=self._runner,
+            continues=self._fragments > 0,
+            transitions=Transitions(
+                observations=self._rows,
+                terminated=self._terminated,
+                truncated=self._truncated,
+                final_index=final_index.reshape(-1, 2),
+                final_observations=np.array(finals, dtype=np.float32).reshape(-1, 128),
+            ),
+            actions=self._actions,
+            action_logp=action_logp,
+            action_dist_inputs=action_dist_inputs,
+            rewards=self._rewards,
+            reward_parts=dict(zip(PARTS, self._parts.tolist(), strict=True)),
+            episodes=tuple(self._episodes),
+            env_index_of_end=tuple(self._ends),
+            captures=tuple(self._captures),
+            best=tuple(self._best),
+            pictures=Pictures(self._first_stacks, self._frames) if self.eyes else None,
+            segments_skipped=self._selector.skipped,
+        )
+        self._fragments += 1
+        return fragment
+
+    def ram_digests(self) -> list[str]:
+        """The RAM digest of each environment: equal digests are equal games."""
+        return [game.emulator.ram_digest() for game in self._games]
+
+    def memory(self) -> dict[str, Any]:
+        """Everything that decides how these games go on, as plain values; 40 ms an environment.
+
+        Between two fragments only.
+        """
+        return {
+            "played": self._played,
+            "observations": self.observations.copy(),
+            "games": [game.memory() for game in self._games],
+            "watchers": [
+                watcher.memory(game.facts)
+                for watcher, game in zip(self._watchers, self._games, strict=False)
+            ],
+            "returns": list(self._returns),
+            "episode_numbers": list(self._episode_numbers),
+            "select_rng": self._select_rng.bit_generator.state,
+            "selected": self._selector.memory(),
+            "seen": None if self.eyes is None else self.eyes.stacks.copy(),
+            "best_ranks": self._best_ranks.memory(),
+            "env_steps": self._env_steps,
+            "fragments": self._fragments,
+        }
+
+    def recall(self, memory: dict[str, Any]) -> str | None:
+        """Go on where `memory` was taken, in the middle of its episodes.
+
+        For the captures a new episode begins there: its keyframe is the state that was loaded.
+
+        Returns:
+            Why that cannot be: it was taken of other games or settings. The environments then
+            stay as they are. None when it went on.
+
+        Raises:
+            KeyframeError: A save state in it is damaged.
+            SaveStateError: The emulator cannot load one.
+        """
+        if memory["played"] != self._played:
+            return f"it was taken of {memory['played']}, this run plays {self._played}"
+        rows = np.zeros_like(self.observations)
+        for n, game in enumerate(self._games):
+            keyframe = game.recall(memory["games"][n], rows[n])
+            number = self._episode_numbers[n] = memory["episode_numbers"][n]
+            self._recorders[n].begin_episode(
+                f"{self._env_id(n)}-{number}", keyframe, (), game.facts
+            )
+            if self._logs:
+                self._logs[n].skip()
+            self._episode_numbers[n] += 1
+            if self._watchers and memory["watchers"]:
+                self._watchers[n].recall(memory["watchers"][n], game.facts)
+        self._returns = list(memory["returns"])
+        self._select_rng.bit_generator.state = memory["select_rng"]
+        if self.eyes is not None and memory.get("seen") is not None:
+            self.eyes.stacks[:] = memory["seen"]
+        self._best_ranks.recall(memory.get("best_ranks", ()))
+        self._selector.recall(memory.get("selected", {"taken": {}, "shown": {}}))
+        self._env_steps = memory["env_steps"]
+        self._fragments = memory["fragments"]
+        self.observations = rows
+        self._begun = True
+        return None
+
+    @property
+    def _played(self) -> dict[str, Any]:
+        """What a memory depends on."""
+        cartridge, config = self._games[0].cartridge, self._config
+        return {
+            "environments": self.count,
+            "rom_sha256": cartridge.sha256,
+            "emulator": self._games[0].emulator.identity.model_dump(mode="json"),
+            "frame_skip": config.frame_skip,
+            "reward_preset": config.reward_preset,
+        }
+
+    def close(self) -> None:
+        """Stop the emulators."""
+        for game in self._games:
+            game.close()
+        if self._screen is not None:
+            self._screen.close()
+
+    def _let_watch(self, watch: Callable[[GameEnv, int], EpisodeWatcher]) -> None:
+        for n, game in enumerate(self._games):
+            watcher = watch(game, n)
+            game.starts = watcher.starts(game.starts)
+            game.count_visits(watcher)
+            self._watchers.append(watcher)
+
+    def _end_episode(self, t: int, n: int, game: GameEnv, outcome: StepOutcome) -> None:
+        row = self._rows[t + 1, n]
+        self._terminated[t, n] = outcome.terminated
+        self._truncated[t, n] = outcome.truncated
+        if outcome.truncated:
+            self._finals.append((t, n, row.copy()))
+        reached = milestones_reached(read_blocks(game.emulator), self._story)
+        self._episodes.append(
+            EpisodeSummary(
+                length=game.steps,
+                reward=self._returns[n],
+                rooms=game.rooms_visited,
+                terminated=outcome.terminated,
+                fault=outcome.fault,
+                start=game.start.provenance,
+                frames=game.frames,
+                milestones=tuple(milestone.name for milestone in reached),
+                milestone_fraction=fraction(reached, self._story),
+            )
+        )
+        self._ends.append((t, n))
+        if self._logs:
+            self._keep_if_best(n, outcome, frozenset(step.name for step in reached))
+        self._begin_episode(n, row)
+
+    def _keep_if_best(self, n: int, outcome: StepOutcome, reached: frozenset[str]) -> None:
+        """Record the episode that has just ended when it is among the best so far."""
+        gained = tuple(sorted(reached - self._first_steps[n]))
+        log = self._logs[n]
+        if log.records and self._best_ranks.takes((len(gained), self._returns[n])):
+            whole = log.finish(_ended(outcome), self._recorders[n].context)
+            rooms = self._games[n].rooms_visited
+            self._best.append(RecordedEpisode(gained, self._returns[n], rooms, whole))
+
+    def _begin(self) -> None:
+        self._begun = True
+        for n in range(self.count):
+            self._begin_episode(n, self.observations[n])
+
+    def _begin_episode(self, n: int, row: Row) -> None:
+        game = self._games[n]
+        game.reset(row)
+        if self.eyes is not None:
+            self.eyes.forget(n)
+        self._returns[n] = 0.0
+        name = f"{self._env_id(n)}-{self._episode_numbers[n]}"
+        self._recorders[n].begin_episode(name, game.start.keyframe, game.warm_up, game.facts)
+        if self._logs:
+            self._logs[n].begin(name, game.start.keyframe, game.warm_up)
+            shown = milestones_reached(read_blocks(game.emulator), self._story)
+            self._first_steps[n] = frozenset(step.name for step in shown)
+        if self._watchers:
+            self._watchers[n].begin_episode(game.emulator, game.facts, game.start, game.warm_up)
+        self._episode_numbers[n] += 1
+
+    def _env_id(self, n: int) -> str:
+        life = f"x{self._config.life:x}" if self._config.life else ""
+        return f"{self._config.run_id}-{self._config.attempt}-{self._runner}{life}-{n}"
+
+    def _log(self, n: int) -> EpisodeLog:
+        game = self._games[n]
+        return EpisodeLog(
+            run_id=self._config.run_id,
+            env_id=self._env_id(n),
+            game=game.cartridge.identity,
+            emulator=game.emulator,
+            frame_skip=self._config.frame_skip,
+        )
+
+    def _recorder(self, n: int) -> EnvRecorder:
+        game = self._games[n]
+        return EnvRecorder(
+            run_id=self._config.run_id,
+            env_id=self._env_id(n),
+            game=game.cartridge.identity,
+            emulator=game.emulator,
+            frame_skip=self._config.frame_skip,
+            segment_steps=self._config.segment_steps,
+            keyframe_steps=self._config.keyframe_steps,
+            story=self._story,
+            selector=self._selector,
+        )
+
+    def _asked(self, t: int, n: int) -> Callable[[], float] | None:
+        """The reward model's disagreement on what environment `n` has seen last."""
+        measure = self._disagreement
+        if measure is None:
+            return None
+        seen = min(t, self._recorders[n].step, _SEEN_LAST - 1)
+        return lambda: measure(self._rows[t - seen : t + 1, n])
+
+    def _open_screen(self) -> ScreenSlot | None:
+        watched = self._runner == 1 or self._runner == 0
+        if self._config.screen_path is None or not watched or self._config.watch_fps <= 0:
+            return None
+        try:
+            return ScreenSlot(self._config.screen_path, create=True)
+        except OSError:
+            return None  # nobody sees the game until the disk takes it; asked again
+
+    def _picture_due(self) -> bool:
+        """Whether the watched environment draws this step; drawing does not touch its RAM."""
+        if self._screen is None:
+            return False
+        now = time.monotonic()
+        if now < self._next_picture:
+            return False
+        self._next_picture = now + 1.0 / self._config.watch_fps
+        return True
+
+    def _show(self, game: GameEnv) -> None:
+        assert self._screen is not None
+        facts = game.facts
+        self._screen.write(
+            game.emulator.screen(),
+            env_step=self._env_steps,
+            place=(facts.group, facts.room, facts.x, facts.y),
+            rooms_visited=game.rooms_visited,
+        )
+
+
+def _ended(outcome: StepOutcome) -> Ended:
+    if outcome.terminated:
+        return "terminated"
+    return "truncated" if outcome.truncated else "running"

@@ -1,0 +1,1 @@
+"""The game's own reward: terms over facts read from RAM."""

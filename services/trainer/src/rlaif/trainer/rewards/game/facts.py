@@ -1,0 +1,94 @@
+"""What the rewards know of the game after a step: plain numbers and bit sets."""
+
+from typing import Any, NamedTuple
+
+from rlaif.trainer.rewards.game.places import room_index, square_index
+
+
+class Progress(NamedTuple):
+    """What the save file keeps, as far as it pays. It changes rarely.
+
+    Attributes:
+        items: Bit set: treasures, boss keys, compasses, maps, seasons.
+        events: Bit set: chests opened, doors, gates, bosses, story flags.
+        essences: Bit set of the eight.
+        keys: Small keys held, one byte a dungeon.
+        rupees: 0 to 999.
+        source: The bytes that all this was read from; equal bytes need not be read again.
+    """
+
+    items: int
+    events: int
+    essences: int
+    keys: bytes
+    rupees: int
+    source: bytes = b""
+
+
+class GameFacts(NamedTuple):
+    """One moment of the game.
+
+    Attributes:
+        group, room: Which room.
+        x, y: Pixels inside it.
+        health: Quarter hearts.
+        running: A file is being played; on the title screen all the rest means nothing.
+        settled: The room has been entered: group, room and position belong together.
+        control: The player obeys the buttons.
+        menu: A menu is open.
+        text: Text is on screen.
+        dead: The player is dying.
+        progress: The same object as a step before when nothing in it changed.
+    """
+
+    group: int
+    room: int
+    x: int
+    y: int
+    health: int
+    running: bool
+    settled: bool
+    control: bool
+    menu: bool
+    text: bool
+    dead: bool
+    progress: Progress
+
+    def plain(self) -> tuple[Any, ...]:
+        """The moment as plain values, for a checkpoint."""
+        return (*self[:-1], tuple(self.progress))
+
+    @staticmethod
+    def of(plain: tuple[Any, ...], shared: Progress | None = None) -> "GameFacts":
+        """The moment that `plain` gave; with `shared` as its progress where that is equal."""
+        *others, fields = plain
+        progress = Progress(*fields)
+        if shared is not None and shared == progress:
+            progress = shared
+        return GameFacts._make([*others, progress])
+
+    def moved_to(self, x: int, y: int) -> "GameFacts":
+        """The same moment at another place in the room; `_replace` takes six times as long."""
+        return _new(GameFacts, (self[0], self[1], x, y, *self[4:]))
+
+    def is_near(self, other: "GameFacts") -> bool:
+        """Whether all but the position is the same, and the square (`places`) is too."""
+        return (
+            self[4:] == other[4:]
+            and self[:2] == other[:2]
+            and self[2] >> 4 == other[2] >> 4
+            and self[3] >> 4 == other[3] >> 4
+        )
+
+    @property
+    def room_index(self) -> int:
+        """Number of the room, see `places`."""
+        return room_index(self.group, self.room)
+
+    @property
+    def square_index(self) -> int:
+        """Number of the square that the player stands on, see `places`."""
+        return square_index(self.group, self.room, self.x, self.y)
+
+
+_new = tuple.__new__

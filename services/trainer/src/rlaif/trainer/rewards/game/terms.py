@@ -1,0 +1,330 @@
+"""The terms of the game's own reward: each pays for one kind of thing, once.
+
+A term keeps what it has paid for and what the start state already had. Both count as known: a flag
+that is cleared and set again, a room that is left and entered again, rupees that are spent and
+found again pay nothing. What cannot be known yet (a place in the middle of a scroll) waits.
+"""
+
+from abc import ABC, abstractmethod
+from math import sqrt
+from typing import Any, ClassVar, Literal, Protocol
+
+from rlaif.game.machine.actions import Action
+from rlaif.trainer.rewards.game.facts import GameFacts, Progress
+
+STUCK_STEPS = 30
+"""Decision steps in one place, with control, that count as stuck: 2 s at four frames a step."""
+
+
+class VisitCounts(Protocol):
+    """How well known a place is, over all episodes."""
+
+    def episodes(self, square: int) -> int:
+        """Earlier episodes in which a square was visited; the running one does not count."""
+        ...
+
+
+class SwitchedVisits:
+    """Visit counts of a source that may be given later.
+
+    Attributes:
+        source: None while nobody counts; then nothing was ever visited.
+    """
+
+    def __init__(self) -> None:
+        """Nobody counts."""
+        self.source: VisitCounts | None = None
+
+    def episodes(self, square: int) -> int:
+        """What the source says."""
+        return 0 if self.source is None else self.source.episodes(square)
+
+
+class Term(ABC):
+    """One part of the reward.
+
+    Attributes:
+        name: Of the part.
+        looks_at: When it has to be asked: on every step; when the player moved, or more changed;
+            when he came to another square, or more than his position changed; or only when the
+            progress did.
+        weight: Reward of one unit of what it pays for.
+    """
+
+    name: ClassVar[str]
+    looks_at: ClassVar[Literal["steps", "moves", "squares", "progress"]] = "squares"
+
+    def __init__(self, weight: float) -> None:
+        """Pay `weight` a unit."""
+        self.weight = weight
+
+    @abstractmethod
+    def begin(self, facts: GameFacts) -> None:
+        """An episode starts here; what is true now pays nothing later."""
+
+    @abstractmethod
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
+        """The reward of one step."""
+
+    def memory(self) -> dict[str, Any]:
+        """What it remembers of the running episode, as plain values."""
+        own = ("weight", "_visits")
+        return {
+            name: set(value) if isinstance(value, set) else value
+            for name, value in vars(self).items()
+            if name not in own
+        }
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on with what `memory` gave."""
+        vars(self).update(memory)
+
+
+class _Stateless(Term):
+    """A term that looks at two moments and remembers nothing."""
+
+    def begin(self, facts: GameFacts) -> None:
+        """Nothing to remember."""
+
+
+class _NewPlaces(Term):
+    """Pays for each place of the episode, once; the first one is where it starts."""
+
+    def begin(self, facts: GameFacts) -> None:
+        """An episode starts here."""
+        self._seen: set[int] = {self._place(facts)} if facts.settled else set()
+        self._here = self._place(facts) if facts.settled else -1
+
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
+        """The reward of one step."""
+        if not after.settled:
+            return 0.0
+        place = self._place(after)
+        if place == self._here:
+            return 0.0
+        first = self._here < 0
+        self._here = place
+        if place in self._seen:
+            return 0.0
+        self._seen.add(place)
+        return 0.0 if first else self._pay(place)
+
+    def _pay(self, place: int) -> float:
+        return self.weight
+
+    @abstractmethod
+    def _place(self, facts: GameFacts) -> int: ...
+
+
+class NewRooms(_NewPlaces):
+    """Rooms that are new in this episode."""
+
+    name = "room"
+
+    @property
+    def count(self) -> int:
+        """Distinct rooms of this episode."""
+        return len(self._seen)
+
+    def _place(self, facts: GameFacts) -> int:
+        return facts.room_index
+
+
+class NewSquares(_NewPlaces):
+    """Squares that are new in this episode."""
+
+    name = "square"
+
+    def _place(self, facts: GameFacts) -> int:
+        return facts.square_index
+
+
+class Novelty(NewSquares):
+    """Squares that are new in this episode, worth 1/√(n + 1) after n episodes that visited them.
+
+    The count decays over episodes, not inside one: a bonus that decayed with each entry would
+    still pay for walking to and fro. There is no penalty for coming back either: it teaches to
+    stay away from crossroads.
+    """
+
+    name = "novelty"
+
+    def __init__(self, weight: float, visits: VisitCounts) -> None:
+        """Ask `visits` how well known a square is."""
+        super().__init__(weight)
+        self._visits = visits
+
+    def _pay(self, place: int) -> float:
+        return self.weight / sqrt(self._visits.episodes(place) + 1)
+
+
+class Moves(_Stateless):
+    """Steps that changed the position inside one room. It pays for walking to and fro."""
+
+    name = "move"
+    looks_at = "moves"
+
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
+        """The reward of one step."""
+        moved = (
+            (after.x != before.x or after.y != before.y)
+            and before.settled
+            and after.settled
+            and after.room_index == before.room_index
+        )
+        return self.weight if moved else 0.0
+
+
+class Rupees(Term):
+    """Rupees above the most that the episode has held.
+
+    Not the sum of what was picked up: spending and finding again would pay for ever. The purse
+    holds 999, which bounds the term.
+    """
+
+    name = "rupee"
+    looks_at = "progress"
+
+    def begin(self, facts: GameFacts) -> None:
+        """An episode starts here."""
+        self._most = facts.progress.rupees
+
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
+        """The reward of one step."""
+        gain = after.progress.rupees - self._most
+        if gain <= 0:
+            return 0.0
+        self._most += gain
+        return self.weight * gain
+
+
+class Keys(Term):
+    """Small keys above the most that the episode has held in that dungeon.
+
+    A second key after the first was used pays nothing here; its chest pays as an event. Counting
+    every rise would pay again for a key that comes back with a loaded file.
+    """
+
+    name = "key"
+    looks_at = "progress"
+
+    def begin(self, facts: GameFacts) -> None:
+        """An episode starts here."""
+        self._most = facts.progress.keys
+
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
+        """The reward of one step."""
+        held = after.progress.keys
+        if held == before.progress.keys and held == self._most:
+            return 0.0
+        most = bytes(map(max, held, self._most))
+        gain = sum(most) - sum(self._most)
+        self._most = most
+        return self.weight * gain
+
+
+class _NewBits(Term):
+    """Pays for each bit of a set, once."""
+
+    looks_at = "progress"
+
+    def begin(self, facts: GameFacts) -> None:
+        """An episode starts here."""
+        self._known = self._bits(facts.progress)
+
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
+        """The reward of one step."""
+        if after.progress is before.progress:
+            return 0.0
+        new = self._bits(after.progress) & ~self._known
+        if not new:
+            return 0.0
+        self._known |= new
+        return self.weight * new.bit_count()
+
+    @abstractmethod
+    def _bits(self, progress: Progress) -> int: ...
+
+
+class Items(_NewBits):
+    """Treasures, boss keys, compasses, maps, seasons."""
+
+    name = "item"
+
+    def _bits(self, progress: Progress) -> int:
+        return progress.items
+
+
+class Events(_NewBits):
+    """Chests, doors, gates, bosses, story flags."""
+
+    name = "event"
+
+    def _bits(self, progress: Progress) -> int:
+        return progress.events
+
+
+class Essences(_NewBits):
+    """Essences."""
+
+    name = "essence"
+
+    def _bits(self, progress: Progress) -> int:
+        return progress.essences
+
+
+class Damage(_Stateless):
+    """Quarter hearts lost. Healing pays nothing, or being hurt and healed would."""
+
+    name = "damage"
+
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
+        """The reward of one step."""
+        lost = before.health - after.health
+        return self.weight * lost if lost > 0 else 0.0
+
+
+class Deaths(_Stateless):
+    """The step at which the player starts to die."""
+
+    name = "death"
+
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
+        """The reward of one step."""
+        return self.weight if after.dead and not before.dead else 0.0
+
+
+class MenuPresses(_Stateless):
+    """Presses of START."""
+
+    name = "menu"
+    looks_at = "steps"
+
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
+        """The reward of one step."""
+        return self.weight if action == Action.START else 0.0
+
+
+class Standstill(Term):
+    """Steps in one place with control, after `STUCK_STEPS` of them.
+
+    Text, menus and fades stop the count and do not set it back: opening a menu is no way out. What
+    was charged is not paid back by moving.
+    """
+
+    name = "stuck"
+    looks_at = "steps"
+
+    def begin(self, facts: GameFacts) -> None:
+        """An episode starts here."""
+        self._still = 0
+
+    def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
+        """The reward of one step."""
+        if (after.x, after.y, after.room) != (before.x, before.y, before.room):
+            self._still = 0
+            return 0.0
+        if not after.control:
+            return 0.0
+        self._still += 1
+        return self.weight if self._still > STUCK_STEPS else 0.0

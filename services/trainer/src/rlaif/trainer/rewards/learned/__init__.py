@@ -1,0 +1,1 @@
+"""What models pay: shaping by the reward model, curiosity, what each part weighs."""

@@ -1,0 +1,211 @@
+"""Random network distillation: fragments in, a reward for observations seldom seen out.
+
+A target network with random, fixed weights turns an observation into 32 numbers; a predictor learns
+to say the same numbers. It is wrong where it has not been, and that error is the reward (Burda et
+al. 2018, arXiv 1810.12894). Their normalisations are kept: observations by running mean and
+deviation, clipped at 5; the error by the running deviation of its own discounted return. That
+return runs over the ends of episodes: what is known stays known when the player dies.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from rlaif.trainer.rewards.learned.moments import RunningMoments
+from rlaif.trainer.rewards.learned.shaping import Float32, Transitions
+
+Array = npt.NDArray[Any]
+
+OUTPUTS = 32
+CLIP = 5.0
+"""Deviations at which a normalised observation is cut; Burda et al., appendix A.3."""
+
+_TARGET = (64, OUTPUTS)
+_PREDICTOR = (64, 64, OUTPUTS)
+"""One layer more than the target, so that it can say what the target says."""
+
+_LEARNED_SHARE = 0.25
+"""Of an iteration's observations, drawn anew each time. Burda et al. take as little, so that many
+environments do not make every place dull at once."""
+
+_MINIBATCH = 256
+_LEAST_DEVIATION = 1e-4
+_STREAM = 0x24D
+
+
+@dataclass(frozen=True)
+class CuriosityRules:
+    """How curiosity is computed.
+
+    Attributes:
+        learning_rate: Adam step of the predictor. Higher makes places dull sooner.
+        gamma: Discount of the return whose deviation normalises the reward.
+    """
+
+    learning_rate: float = 1e-3
+    gamma: float = 0.99
+
+
+class Curiosity:
+    """The two networks and their running figures. Equal seeds and fragments give equal rewards."""
+
+    def __init__(self, rules: CuriosityRules, *, inputs: int, weight: float, seed: int) -> None:
+        """Start anew.
+
+        Args:
+            rules: How it is computed.
+            inputs: D, length of an observation.
+            weight: What a normalised error of 1 pays.
+            seed: Of both networks and of the order in which the predictor learns.
+        """
+        self.weight = weight
+        self._rules = rules
+        generator = torch.Generator().manual_seed(seed)
+        self._target = _network((inputs, *_TARGET), generator).requires_grad_(False)
+        self._predictor = _network((inputs, *_PREDICTOR), generator)
+        self._optimiser = torch.optim.Adam(
+            self._predictor.parameters(), lr=rules.learning_rate, fused=True
+        )
+        self._order = np.random.default_rng([seed, _STREAM])
+        self._observations = RunningMoments.of_width(inputs)
+        self._returns = RunningMoments.of_width(1)
+        self._carried: dict[int, npt.NDArray[np.float64]] = {}
+
+    def pay(
+        self, runners: list[int], fragments: list[Transitions], continues: list[bool]
+    ) -> list[Float32]:
+        """Rewards of one iteration's fragments; then learn from them, in one pass.
+
+        Args:
+            runners: Which environment runner each fragment came from.
+            fragments: The fragments.
+            continues: False for a runner that was started anew.
+
+        Returns:
+            `[T, N] float32` for each fragment.
+        """
+        reached = [part.reached() for part in fragments]
+        rows = np.concatenate([each.reshape(-1, each.shape[-1]) for each in reached])
+        self._observations.add(rows)
+        x = torch.from_numpy(self._normalised(rows))
+        with torch.inference_mode():
+            goal = self._target(x)
+            errors = (self._predictor(x) - goal).square().mean(dim=1).numpy()
+        grids, at = [], 0
+        for each in reached:
+            size = each.shape[0] * each.shape[1]
+            grids.append(errors[at : at + size].reshape(each.shape[:2]).astype(np.float64))
+            at += size
+        for runner, grid, follows in zip(runners, grids, continues, strict=True):
+            self._add_returns(runner, grid, follows)
+        self._learn(x, goal.clone())
+        deviation = max(float(self._returns.deviation[0]), _LEAST_DEVIATION)
+        return [(self.weight * grid / deviation).astype(np.float32) for grid in grids]
+
+    def _normalised(self, rows: Float32) -> Float32:
+        deviation = np.maximum(self._observations.deviation, _LEAST_DEVIATION)
+        scaled = (rows - self._observations.mean.astype(np.float32)) / deviation.astype(np.float32)
+        clipped: Float32 = np.clip(scaled, -CLIP, CLIP).astype(np.float32)
+        return clipped
+
+    def _add_returns(self, runner: int, errors: npt.NDArray[np.float64], follows: bool) -> None:
+        """Fold the discounted sums of the errors, `[T, N]`, into their running deviation."""
+        running = self._carried.get(runner)
+        if not follows or running is None or len(running) != errors.shape[1]:
+            running = np.zeros(errors.shape[1])
+        sums = np.empty_like(errors)
+        for t in range(len(errors)):
+            running = running * self._rules.gamma + errors[t]
+            sums[t] = running
+        self._carried[runner] = running
+        self._returns.add(sums.reshape(-1, 1))
+
+    def _learn(self, x: Tensor, goal: Tensor) -> None:
+        """One pass of the predictor over a share of the iteration's observations."""
+        size = max(1, round(_LEARNED_SHARE * len(x)))
+        order = torch.from_numpy(self._order.permutation(len(x))[:size])
+        for chosen in torch.split(order, _MINIBATCH):
+            self._optimiser.zero_grad(set_to_none=True)
+            loss = (self._predictor(x[chosen]) - goal[chosen]).square().mean()
+            torch.autograd.backward(loss)
+            self._optimiser.step()
+
+    def get_state(self) -> dict[str, Array]:
+        """Everything as arrays: both networks, the optimiser, the running figures, the stream."""
+        state: dict[str, Array] = {}
+        for name, module in (("target", self._target), ("predictor", self._predictor)):
+            for key, value in module.state_dict().items():
+                state[f"{name}/{key}"] = value.numpy().copy()
+        for index, values in self._optimiser.state_dict()["state"].items():
+            for key, value in values.items():
+                state[f"adam/{index}/{key}"] = np.atleast_1d(value.numpy().copy())
+        for name, moments in (("observations", self._observations), ("returns", self._returns)):
+            state |= {f"{name}/{key}": value for key, value in moments.get_state().items()}
+        state |= {f"carried/{runner}": row.copy() for runner, row in self._carried.items()}
+        return state | {"order": _stream_words(self._order)}
+
+    def set_state(self, state: dict[str, Array]) -> None:
+        """Go on from what `get_state` gave.
+
+        Raises:
+            RuntimeError: The networks have other shapes.
+        """
+        for name, module in (("target", self._target), ("predictor", self._predictor)):
+            found = _under(state, name)
+            module.load_state_dict({key: torch.from_numpy(v.copy()) for key, v in found.items()})
+        adam: dict[int, dict[str, Tensor]] = {}
+        for path, value in _under(state, "adam").items():
+            index, key = path.split("/")
+            tensor = torch.from_numpy(value.copy())
+            adam.setdefault(int(index), {})[key] = tensor[0] if key == "step" else tensor
+        groups = self._optimiser.state_dict()["param_groups"]
+        self._optimiser.load_state_dict({"state": adam, "param_groups": groups})
+        self._observations.set_state(_under(state, "observations"))
+        self._returns.set_state(_under(state, "returns"))
+        self._carried = {int(key): row.copy() for key, row in _under(state, "carried").items()}
+        _set_stream(self._order, state["order"])
+
+
+def _network(sizes: tuple[int, ...], generator: torch.Generator) -> nn.Sequential:
+    """Orthogonal weights of gain sqrt(2), as in the paper; biases 0."""
+    layers: list[nn.Module] = []
+    for fan_in, fan_out in pairwise(sizes):
+        layer = nn.Linear(fan_in, fan_out, device="meta").to_empty(device="cpu")
+        nn.init.orthogonal_(layer.weight, 2.0**0.5, generator=generator)
+        nn.init.zeros_(layer.bias)
+        layers += [layer, nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def _under(state: dict[str, Array], prefix: str) -> dict[str, Array]:
+    """The entries below `prefix/`, by the rest of their names."""
+    start = f"{prefix}/"
+    return {key[len(start) :]: value for key, value in state.items() if key.startswith(start)}
+
+
+def _stream_words(rng: np.random.Generator) -> Array:
+    """State of a PCG64 generator: two 128-bit numbers as four words, and its spare half word."""
+    state: dict[str, Any] = dict(rng.bit_generator.state)
+    low = (1 << 64) - 1
+    words = [
+        word
+        for number in (state["state"]["state"], state["state"]["inc"])
+        for word in (number >> 64, number & low)
+    ]
+    return np.array([*words, state["has_uint32"], state["uinteger"]], dtype=np.uint64)
+
+
+def _set_stream(rng: np.random.Generator, words: Array) -> None:
+    """Set what `_stream_words` gave."""
+    numbers = [int(word) for word in words]
+    rng.bit_generator.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": numbers[0] << 64 | numbers[1], "inc": numbers[2] << 64 | numbers[3]},
+        "has_uint32": numbers[4],
+        "uinteger": numbers[5],
+    }

@@ -1,0 +1,155 @@
+"""Which reward model counts, and how much: champions come in, a mix of two models goes out.
+
+A new champion waits until the one before it has shaped enough iterations, then its share rises
+from 0 to 1 over some more while the old one's falls. PPO's critic has learned the old potential; a
+change in one step is an error of its value by Phi_old - Phi_new everywhere at once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.trainer.rewards.learned.shaping import Float32
+
+
+@dataclass(frozen=True)
+class RewardModel:
+    """A reward model that passed every check.
+
+    Attributes:
+        version: Number under which it was published.
+        sha256: Digest of `data`.
+        data: Its file; it travels in checkpoints.
+        answers: The network.
+    """
+
+    version: int
+    sha256: str
+    data: bytes
+    answers: PotentialFunction
+
+
+class NonsenseError(ArithmeticError):
+    """A reward model answered with what is no number.
+
+    Attributes:
+        model: The one that did.
+    """
+
+    def __init__(self, model: RewardModel, rows: int, of: int) -> None:
+        """`rows` of `of` answers are NaN or infinite."""
+        self.model = model
+        super().__init__(
+            f"not_finite: {rows} of {of} observations that were played get NaN or infinity; it "
+            "passed its own probes, so its weights overflow where they have none: train another"
+        )
+
+
+@dataclass
+class ModelSchedule:
+    """The model that counts, the one before it while it fades, and the one that waits.
+
+    A model that answers nonsense is refused: the one before it counts again, or none.
+
+    Attributes:
+        ramp_iterations: Iterations until a new model counts in full; 0 and 1 mean at once.
+        swap_iterations: Iterations that a model counts at least; not below `ramp_iterations`, so
+            that there are never more than two models in the mix.
+        live: The model that counts; None before the first.
+        previous: The one before it; None when there was none, or when it has faded out.
+        waiting: The next one.
+        age: Iterations that `live` has counted.
+        before: The one that counted before `live`, also when it has faded out; what a roll-back
+            goes back to.
+        refused: Digests of models that answered nonsense; they never count again.
+    """
+
+    ramp_iterations: int
+    swap_iterations: int
+    live: RewardModel | None = None
+    previous: RewardModel | None = None
+    waiting: RewardModel | None = None
+    age: int = 0
+    before: RewardModel | None = None
+    refused: set[str] = field(default_factory=set)
+
+    def offer(self, model: RewardModel) -> bool:
+        """Take a new champion in line, in the place of one that waits.
+
+        Returns:
+            False when it is the one that counts already; then nothing waits any more.
+        """
+        known = self.live is not None and self.live.sha256 == model.sha256
+        self.waiting = None if known else model
+        return not known
+
+    def swap_if_due(self) -> RewardModel | None:
+        """Let the waiting model count from the next iteration on, if it may; gives it then."""
+        if self.waiting is None or (self.live is not None and self.age < self.swap_iterations):
+            return None
+        self.before = self.live
+        self.live, self.previous, self.waiting, self.age = self.waiting, self.live, None, 0
+        return self.live
+
+    def refuse(self, model: RewardModel) -> None:
+        """Let a model count no more; if it was live, the one before it does, in full."""
+        self.refused.add(model.sha256)
+        if self.live is not None and self.live.sha256 == model.sha256:
+            self.live, self.age = self.before, max(self.ramp_iterations, self.swap_iterations)
+            self.before = self.previous = None
+        if self.previous is not None and self.previous.sha256 in self.refused:
+            self.previous = None
+        if self.before is not None and self.before.sha256 in self.refused:
+            self.before = None
+        if self.waiting is not None and self.waiting.sha256 in self.refused:
+            self.waiting = None
+
+    def end_iteration(self) -> None:
+        """An iteration was rewarded with the mix."""
+        self.age += self.live is not None
+        if self.share >= 1.0:
+            self.previous = None
+
+    @property
+    def share(self) -> float:
+        """Of `live` in the mix of the coming iteration, above 0 to 1; the rest is `previous`'s."""
+        return min(1.0, (self.age + 1) / max(1, self.ramp_iterations))
+
+    def mixed(
+        self, read: Callable[[PotentialFunction, Float32], Float32]
+    ) -> Callable[[Float32], Float32] | None:
+        """The mix as one function of `[B, D]` observations; None while no model counts.
+
+        Args:
+            read: What is mixed: `[B]` from a network and observations.
+
+        The function raises `NonsenseError` when a model answers with what is no number.
+        """
+        live, previous, share = self.live, self.previous, self.share
+        if live is None:
+            return None
+
+        def answer(observations: Float32) -> Float32:
+            new = _sensible(live, read, observations)
+            if share >= 1.0:
+                return new
+            old = _sensible(previous, read, observations) if previous is not None else 0.0
+            both: Float32 = np.float32(share) * new + np.float32(1.0 - share) * old
+            return both
+
+        return answer
+
+
+def _sensible(
+    model: RewardModel,
+    read: Callable[[PotentialFunction, Float32], Float32],
+    observations: Float32,
+) -> Float32:
+    with np.errstate(over="ignore", invalid="ignore"):
+        answers = read(model.answers, observations)
+    wrong = len(answers) - int(np.isfinite(answers).sum())
+    if wrong:
+        raise NonsenseError(model, wrong, len(answers))
+    return answers

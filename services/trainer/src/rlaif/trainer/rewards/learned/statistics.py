@@ -1,0 +1,91 @@
+"""What each part of the reward weighs: `[T, N]` arrays by part in, a few numbers a part out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.trainer.rewards.learned.shaping import Bool, Float32
+
+
+@dataclass(frozen=True)
+class PartStatistics:
+    """One part over the steps of an iteration.
+
+    Attributes:
+        sum, mean, std: Over all steps.
+        share: Of the sum of absolute rewards over all parts, 0 to 1; None when nothing was paid.
+        advantage_share: Of the variance of the advantages before the critic: cov(part, whole) /
+            var(whole), where both are sums of rewards discounted by gamma * lambda. The parts add
+            up to 1; a part that works against the others is below 0. None when nothing varies.
+    """
+
+    sum: float
+    mean: float
+    std: float
+    share: float | None
+    advantage_share: float | None
+
+
+def part_statistics(
+    parts: dict[str, list[Float32]], ended: list[Bool], *, decay: float
+) -> dict[str, PartStatistics]:
+    """Statistics by part.
+
+    Args:
+        parts: Part → `[T, N]` for each fragment, in the order of `ended`.
+        ended: `[T, N]` for each fragment.
+        decay: gamma * lambda of the advantages.
+    """
+    flat = {
+        name: np.concatenate([grid.ravel() for grid in grids]).astype(np.float64)
+        for name, grids in parts.items()
+    }
+    weight = {name: float(np.abs(values).sum()) for name, values in flat.items()}
+    everything = sum(weight.values())
+    shares = _advantage_shares(parts, ended, decay)
+    return {
+        name: PartStatistics(
+            sum=float(values.sum()),
+            mean=float(values.mean()),
+            std=float(values.std()),
+            share=weight[name] / everything if everything else None,
+            advantage_share=shares[name] if shares else None,
+        )
+        for name, values in flat.items()
+    }
+
+
+def _advantage_shares(
+    parts: dict[str, list[Float32]], ended: list[Bool], decay: float
+) -> dict[str, float] | None:
+    """Advantages are linear in the rewards, so their variance splits into the parts'."""
+    sums: list[npt.NDArray[np.float64]] = []
+    for length in sorted({len(ends) for ends in ended}):
+        # Fragments of one length side by side: the recursion costs by the step, not by the column.
+        alike = [number for number, ends in enumerate(ended) if len(ends) == length]
+        rewards = np.stack(
+            [np.concatenate([grids[n] for n in alike], axis=1) for grids in parts.values()]
+        )
+        ends = np.concatenate([ended[n] for n in alike], axis=1)
+        sums.append(_discounted(rewards.astype(np.float64), ends, decay).reshape(len(parts), -1))
+    every = np.concatenate(sums, axis=1)
+    every -= every.mean(axis=1, keepdims=True)
+    whole = every.sum(axis=0)
+    variance = float(whole @ whole)
+    if variance <= 0.0:
+        return None
+    return dict(zip(parts, (every @ whole / variance).tolist(), strict=True))
+
+
+def _discounted(
+    rewards: npt.NDArray[np.float64], ended: Bool, decay: float
+) -> npt.NDArray[np.float64]:
+    """`[P, T, N]` rewards to their discounted sums until the end of the episode or fragment."""
+    kept = np.where(ended, 0.0, decay)
+    sums = np.empty_like(rewards)
+    running = np.zeros_like(rewards[:, 0])
+    for t in range(rewards.shape[1] - 1, -1, -1):
+        running = rewards[:, t] + kept[t] * running
+        sums[:, t] = running
+    return sums

@@ -1,1 +1,0 @@
-"""PPO with RLlib: the only package that imports ray."""

@@ -1,0 +1,80 @@
+"""Archive and coverage of a run as one tar file, which may come from a store: packed and unpacked.
+
+`TarFile.extractall(filter="data")` would do, but came with Python 3.11.4, and has no bounds. What
+`pack` writes is regular files with relative names; all else is refused, before anything is written.
+"""
+
+import io
+import tarfile
+from pathlib import Path, PurePosixPath
+
+EXPLORATION_DIR = "exploration"
+"""In the run's directory; holds a directory for each game, emulator and frame skip played."""
+
+MAX_FILES = 100_000
+MAX_BYTES = 1 << 30
+"""Bounds of what is unpacked: 512 states of 13 kB with their records, and coverage, are 10 MB."""
+
+
+class ExplorationFileError(ValueError):
+    """The file is not one that `pack` writes."""
+
+
+def pack(source: Path, target: Path) -> None:
+    """Write the files below `source`; what vanishes meanwhile was dropped by a runner."""
+    with tarfile.open(target, "w") as tar:
+        for path in sorted(source.rglob("*")):
+            if path.name.startswith(".") or not path.is_file():
+                continue
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:
+                continue
+            entry = tarfile.TarInfo(path.relative_to(source).as_posix())
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+
+
+def unpack(packed: bytes, target: Path) -> None:
+    """Write what `pack` packed below `target`.
+
+    Raises:
+        ExplorationFileError: Not such a file, one that leads out of `target`, or too large.
+        OSError: It cannot be written.
+    """
+    try:
+        with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+            members = _checked(tar)
+            target.mkdir(parents=True, exist_ok=True)
+            for member in members:
+                stream = tar.extractfile(member)
+                assert stream is not None  # a regular file
+                path = target / member.name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(stream.read())
+    except (tarfile.TarError, EOFError, ValueError, UnicodeError) as error:
+        raise ExplorationFileError(f"the archive of states cannot be unpacked: {error}") from error
+
+
+def _checked(tar: tarfile.TarFile) -> list[tarfile.TarInfo]:
+    """Its files; raises ValueError for one that `pack` does not write."""
+    members, total = [], 0
+    files: set[PurePosixPath] = set()
+    folders: set[PurePosixPath] = set()
+    for member in tar:
+        if member.isdir():
+            continue
+        path = PurePosixPath(member.name)
+        if not member.isreg() or member.issparse():
+            raise ValueError(f"{member.name!r} is no regular file")
+        if path.is_absolute() or ".." in path.parts or "\0" in member.name or not path.parts:
+            raise ValueError(f"{member.name!r} is no path below the run")
+        members.append(member)
+        files.add(path)
+        folders.update(path.parents)
+        total += member.size
+        if len(members) > MAX_FILES or total > MAX_BYTES:
+            raise ValueError(f"it holds more than {MAX_FILES} files or {MAX_BYTES} bytes")
+    if files & folders:
+        raise ValueError(f"{min(files & folders)} is a file and a folder")
+    return members

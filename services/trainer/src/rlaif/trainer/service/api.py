@@ -1,0 +1,259 @@
+"""REST: runs, checkpoints and evaluations."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import StreamingResponse
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from rlaif.contracts.ids import Id
+from rlaif.service.paging import Page, Paging
+from rlaif.service.problems import Problem, store_unavailable
+from rlaif.storage.ports import StorageError
+from rlaif.trainer.checks import WrongSettingsError
+from rlaif.trainer.run_folder import disk
+from rlaif.trainer.run_folder.checkpoints import CheckpointError, CheckpointInfo, describe
+from rlaif.trainer.run_folder.evaluations import Evaluation, read_all
+from rlaif.trainer.run_folder.plan import End
+from rlaif.trainer.run_folder.protocol import PartFigures
+from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.service.runs.manager import RunInProgressError, RunManager
+from rlaif.trainer.service.runs.state import RunState, Status
+from rlaif.trainer.settings import Mode
+
+router = APIRouter(prefix="/api/v1")
+
+_WATCH_SECONDS = 0.5
+
+
+class RunView(BaseModel):
+    """A run. What is not known is null."""
+
+    run_id: str
+    created_at: AwareDatetime
+    attempts: int = Field(description="Times its process was started again.")
+    mode: Mode
+    overrides: dict[str, Any] = Field(description="Settings of this run alone.")
+    status: Status | Literal["on disk"]
+    finished: End | None = Field(
+        default=None, description="Why it came to its end: time, epoch or evaluated."
+    )
+    iteration: int | None = None
+    env_steps: int | None = None
+    episodes: int | None = None
+    steps_per_second: float | None = None
+    trained_hours: float | None = Field(
+        default=None, description="In the training loop, over all attempts; RUN_HOURS bounds it."
+    )
+    seconds_left: float | None = Field(default=None, description="Training time to its end.")
+    episode_return_mean: float | None = None
+    milestone_fraction: float | None = Field(
+        default=None, description="Mean share of main milestones, of the last 100 episodes."
+    )
+    milestones: list[str] | None = Field(
+        default=None, description="All that some episode of the run has reached."
+    )
+    checkpoint: int | None = Field(default=None, description="Iteration of the last checkpoint.")
+    evaluation: str | None = Field(default=None, description="Id of the last evaluation.")
+    segments_captured: int | None = None
+    reward_model_version: int | None = None
+    reward_model_loaded_at_step: int | None = None
+    reward_model_share: float | None = Field(
+        default=None, description="Of that version in the last iteration; below 1 while it ramps."
+    )
+    reward_model_waiting: int | None = Field(
+        default=None, description="Version that takes over once this one has counted long enough."
+    )
+    reward_model_refused: int | None = Field(
+        default=None, description="Version that did not load; null once a later one did."
+    )
+    reward_model_refusal: str | None = Field(default=None, description="Why it did not.")
+    rewards: dict[str, PartFigures] | None = Field(
+        default=None, description="What each part of the reward weighed in the last iteration."
+    )
+    learner: dict[str, float] | None = Field(default=None, description="Of the last iteration.")
+    failure: str | None = None
+    trouble: str | None = Field(
+        default=None, description="Why it waits, loses files or learns nothing; null: it does not."
+    )
+
+
+class StartRun(BaseModel):
+    """What to start."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    run_id: Id | None = Field(
+        default=None,
+        description="A run to go on with, from this disk or the models store; null starts anew.",
+    )
+    mode: Mode | None = Field(
+        default=None, description="continuous, epoch, pipeline or evaluation; null: the setting's."
+    )
+    checkpoint: str | None = Field(
+        default=None,
+        description="Checkpoint to evaluate, or whose policy a new run begins with.",
+    )
+    settings: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Settings of this run alone, by field name or environment variable, such as "
+        "EPOCH_STEPS. They stay with the run.",
+    )
+
+
+def _runs(request: Request) -> RunManager:
+    manager: RunManager = request.app.state.runs
+    return manager
+
+
+Runs = Annotated[RunManager, Depends(_runs)]
+
+
+@router.get("/runs", tags=["runs"], operation_id="list_runs", summary="Runs, the oldest first")
+def list_runs(runs: Runs, paging: Paging) -> Page[RunView]:
+    """Runs on disk and the one that is going on."""
+    views = [_view(record, runs.state) for record in reversed(runs.on_disk())]
+    return paging.take((v for v in views if v.run_id > paging.after), key=lambda v: v.run_id)
+
+
+@router.get("/runs/{run_id}", tags=["runs"], operation_id="get_run", summary="One run")
+def get_run(run_id: str, runs: Runs) -> RunView:
+    """One run; `current` is the newest."""
+    for record in runs.on_disk():
+        if run_id in ("current", record.run_id):
+            return _view(record, runs.state)
+    raise Problem(404, "run-not-found", "Run not found", f"No run {run_id} in the data directory.")
+
+
+@router.post("/runs", tags=["runs"], operation_id="start_run", status_code=202, summary="Start")
+async def start_run(body: StartRun, runs: Runs) -> dict[str, str]:
+    """Start a run, or go on with one."""
+    overrides = dict(body.settings)
+    for name, value in (("mode", body.mode), ("checkpoint", body.checkpoint)):
+        if value is not None:
+            overrides[name] = value
+    try:
+        if body.run_id is not None and not await runs.bring_back(body.run_id):
+            raise Problem(
+                404,
+                "run-not-found",
+                "Run not found",
+                f"No run {body.run_id} to go on with, neither here nor in the models store.",
+            )
+        return {"run_id": (await runs.start(body.run_id, overrides)).state.run_id}
+    except RunInProgressError as error:
+        raise Problem(409, "run-in-progress", "A run is going on", str(error)) from error
+    except (WrongSettingsError, CheckpointError) as error:
+        raise Problem(422, "wrong-settings", "Settings do not fit", str(error)) from error
+    except StorageError as error:
+        raise store_unavailable(str(error)) from error
+    except OSError as error:
+        raise Problem(503, "disk-unavailable", "The disk takes nothing", disk.why(error)) from error
+
+
+@router.post(
+    "/runs/{run_id}/stop", tags=["runs"], operation_id="stop_run", status_code=202, summary="Stop"
+)
+async def stop_run(run_id: str, runs: Runs) -> dict[str, str]:
+    """Save a checkpoint and stop; the run can be gone on with. `current` is the one going on."""
+    state = runs.state
+    if state is None or run_id not in ("current", state.run_id):
+        raise Problem(404, "run-not-found", "Run not found", f"Run {run_id} is not going on.")
+    await runs.stop()
+    return {"run_id": state.run_id}
+
+
+@router.get(
+    "/runs/{run_id}/events",
+    tags=["runs"],
+    operation_id="watch_run",
+    summary="Watch a run",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
+async def watch_run(run_id: str, runs: Runs, request: Request) -> StreamingResponse:
+    """Server-sent events `run`: the run as `GET` gives it, whenever it changes, until it ends."""
+    first = await asyncio.to_thread(get_run, run_id, runs)
+
+    async def changes() -> AsyncIterator[str]:
+        said = ""
+        while not request.app.state.readiness.stopping:
+            view = await asyncio.to_thread(get_run, first.run_id, runs)
+            text = view.model_dump_json()
+            if text != said:
+                yield f"event: run\ndata: {text}\n\n"
+                said = text
+            if view.status in ("stopped", "finished", "failed", "on disk"):
+                return
+            await asyncio.sleep(_WATCH_SECONDS)
+
+    return StreamingResponse(changes(), media_type="text/event-stream")
+
+
+@router.get(
+    "/evaluations", tags=["evaluations"], operation_id="list_evaluations", summary="Evaluations"
+)
+def list_evaluations(runs: Runs, paging: Paging) -> Page[Evaluation]:
+    """Evaluations on this machine, by id."""
+    found = [each for record in runs.on_disk() for each in read_all(runs.directory(record.run_id))]
+    found.sort(key=lambda each: each.evaluation_id)
+    return paging.take(
+        (each for each in found if each.evaluation_id > paging.after),
+        key=lambda each: each.evaluation_id,
+    )
+
+
+@router.get(
+    "/checkpoints", tags=["checkpoints"], operation_id="list_checkpoints", summary="Checkpoints"
+)
+def get_checkpoints(runs: Runs, paging: Paging) -> Page[CheckpointInfo]:
+    """Checkpoints on this machine, by run and iteration."""
+    found = [c for r in reversed(runs.on_disk()) for c in describe(runs.directory(r.run_id))]
+    return paging.take((c for c in found if c.id > paging.after), key=lambda c: c.id)
+
+
+def _view(record: RunRecord, state: RunState | None) -> RunView:
+    if state is None or state.run_id != record.run_id:
+        return RunView(
+            run_id=record.run_id,
+            created_at=record.created_at,
+            attempts=record.attempts,
+            mode=record.mode,
+            overrides=record.overrides,
+            status="on disk" if record.finished is None else "finished",
+            finished=record.finished,
+        )
+    last, refused = state.last, state.reward_model_refused
+    return RunView(
+        run_id=record.run_id,
+        created_at=record.created_at,
+        attempts=record.attempts,
+        mode=record.mode,
+        overrides=record.overrides,
+        status=state.status,
+        finished=state.finished,
+        iteration=state.iteration,
+        env_steps=state.env_steps,
+        episodes=last.episodes if last else None,
+        steps_per_second=last.steps_per_second if last else None,
+        trained_hours=last.trained_seconds / 3600 if last else None,
+        seconds_left=last.seconds_left if last else None,
+        episode_return_mean=last.episode_return_mean if last else None,
+        milestone_fraction=last.milestone_fraction if last else None,
+        milestones=last.milestones if last else None,
+        checkpoint=state.checkpoint,
+        evaluation=state.evaluation.evaluation_id if state.evaluation else None,
+        segments_captured=last.segments_captured if last else None,
+        reward_model_version=state.reward_model_version,
+        reward_model_loaded_at_step=state.reward_model_loaded_at_step,
+        reward_model_share=last.reward_model_share if last else None,
+        reward_model_waiting=last.reward_model_waiting if last else None,
+        reward_model_refused=refused.version if refused else None,
+        reward_model_refusal=refused.reason if refused else None,
+        rewards=last.reward_statistics if last else None,
+        learner=last.learner if last else None,
+        failure=state.failure,
+        trouble=state.disk_trouble or state.learning_trouble,
+    )

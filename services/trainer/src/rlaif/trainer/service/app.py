@@ -1,0 +1,57 @@
+"""Puts the trainer together: what it opens, in which order, and what it closes first."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from rlaif.service.app import build_app
+from rlaif.service.health import Readiness
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.trainer.service.api import router
+from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.store_mirror import RunKeeper
+from rlaif.trainer.service.runtime import ring_lifecycle
+from rlaif.trainer.settings import TrainerSettings
+
+
+def create_app(settings: TrainerSettings) -> FastAPI:
+    """The trainer's app. Training goes on while NATS or S3 are away: captures wait on disk."""
+    readiness = Readiness()
+    metrics = ServiceMetrics("trainer")
+    runs = RunManager(settings, metrics)
+    ring = ring_lifecycle(settings, runs, readiness, metrics)
+    keeper = RunKeeper.of(settings, lambda: runs.state)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with ring.running(readiness):
+            tasks = [asyncio.create_task(keeper.run())]
+            if settings.autostart:
+                tasks.append(asyncio.create_task(runs.resume_or_start()))
+            try:
+                yield
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await runs.stop()
+                # The disk may be gone at the next start: a pod's is.
+                await keeper.copy_last()
+
+    readiness.add("run", lambda: runs.trouble)
+    readiness.add("disk", lambda: runs.disk_trouble)
+    readiness.add("learning", lambda: runs.learning_trouble)
+    readiness.add("spool", lambda: runs.captures_lost)
+    readiness.add("models store", lambda: keeper.outage)
+    app = build_app(
+        name="trainer",
+        title="Zelda RLAIF trainer",
+        settings=settings,
+        lifespan=lifespan,
+        routers=[router],
+        readiness=readiness,
+        metrics=metrics,
+    )
+    app.state.runs = runs
+    return app

@@ -1,0 +1,147 @@
+"""Brings the champion reward model to the training process.
+
+`rm.published` is a hint; what counts is `reward_model/champion.json`. So a lost event, a repeated
+one and one out of order all end in the same model.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rlaif.contracts.reward_models import Champion
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.trainer.run_folder import disk
+from rlaif.trainer.run_folder.protocol import LoadRewardModel, RewardModelRefused
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 30.0
+_DISK_PAUSE_SECONDS = 5.0
+
+
+class ChampionWatcher:
+    """Fetches the champion when it changed and hands it on as a command."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        directory: Path,
+        send: Callable[[LoadRewardModel], Awaitable[None]],
+        refuse: Callable[[RewardModelRefused], None] = lambda refusal: None,
+    ) -> None:
+        """Keep fetched models in `directory`.
+
+        Args:
+            store: Where the champion is.
+            directory: Of the fetched models.
+            send: Called for each new champion.
+            refuse: Told once of each champion whose file is not what was published.
+        """
+        self._store = store
+        self._directory = directory
+        self._send = send
+        self._refuse = refuse
+        self._sent: Champion | None = None
+        self._refused: Champion | None = None
+        self._hint = asyncio.Event()
+        self._disk_trouble: str | None = None
+        self._unreadable: str | None = None
+
+    def check(self) -> str | None:
+        """Why the champion is not known, or cannot be kept on this disk; None when all is well."""
+        return self._unreadable or self._disk_trouble
+
+    def hint(self) -> None:
+        """Look soon: an event said that the champion changed."""
+        self._hint.set()
+
+    async def run(self) -> None:
+        """Look at each hint, and every 30 s without one, until cancelled."""
+        while True:
+            pause = POLL_SECONDS
+            try:
+                await self.refresh()
+                self._disk_trouble = None
+            except StorageError as error:
+                log.warning("cannot look for the champion", extra={"reason": str(error)})
+            except OSError as error:
+                self._disk_trouble = f"the model cannot be kept on this disk: {disk.why(error)}"
+                log.warning("cannot keep the champion", extra={"reason": self._disk_trouble})
+                pause = _DISK_PAUSE_SECONDS
+            try:
+                # Not `wait_for`: on Python 3.11 a hint can make it miss its cancellation.
+                async with asyncio.timeout(pause):
+                    await self._hint.wait()
+            except TimeoutError:
+                continue
+            self._hint.clear()
+
+    async def refresh(self) -> bool:
+        """Fetch the champion if it is another one than was sent last; True when it was."""
+        champion = await asyncio.to_thread(self._read)
+        if champion is None or champion == self._sent:
+            return False
+        path = await asyncio.to_thread(self._fetch, champion)
+        if path is None:
+            self._report(champion)
+            return False
+        await self._send(
+            LoadRewardModel(version=champion.version, path=str(path), sha256=champion.model_sha256)
+        )
+        self._sent = champion
+        return True
+
+    def _report(self, champion: Champion) -> None:
+        """Tell of a refused champion, once; it is fetched again in case it is mended."""
+        if champion == self._refused:
+            return
+        self._refused = champion
+        self._refuse(
+            RewardModelRefused(
+                version=champion.version,
+                reason=f"hash_mismatch: {champion.model_key} is not the file that was published; "
+                "activate another version, or store it again",
+            )
+        )
+
+    def _read(self) -> Champion | None:
+        """The champion; None when there is none, or none that can be read: then the last stays."""
+        champion, unreadable = None, None
+        try:
+            champion = Champion.model_validate_json(self._store.get(keys.CHAMPION))
+        except ObjectNotFoundError:
+            pass
+        except ValidationError as error:
+            unreadable = (
+                f"{keys.CHAMPION} cannot be read, so the model that is loaded stays; the "
+                "reward-model service rebuilds it: is it running?"
+            )
+            if self._unreadable is None:
+                log.error(unreadable, extra={"reason": f"{error!s:.500}"})
+        self._unreadable = unreadable
+        return champion
+
+    def _fetch(self, champion: Champion) -> Path | None:
+        """The model on local disk, verified; None when the object is not what it should be."""
+        path = self._directory / f"{champion.model_sha256}.safetensors"
+        if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == path.stem:
+            return path
+        data = self._store.get(champion.model_key)
+        found = hashlib.sha256(data).hexdigest()
+        if found != champion.model_sha256:
+            log.error(
+                "reward model is not the one that was published; keeping the one before",
+                extra={
+                    "version": champion.version,
+                    "expected": champion.model_sha256,
+                    "found": found,
+                },
+            )
+            return None
+        disk.write_whole(path, data)
+        return path

@@ -1,0 +1,262 @@
+"""`rlaif-train`: one run in the foreground, with a line of progress and a summary at its end.
+
+It does what the service does but for REST: uploads captures, loads champions, copies checkpoints,
+sends telemetry. Without NATS or S3 it trains all the same and says what stays on this disk.
+
+Exit codes: 0 finished, or stopped and saved; 1 failed; 2 a setting is wrong.
+"""
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from rlaif.service.cli import InvalidSettingsError, load_settings, settings_parser
+from rlaif.service.health import Readiness
+from rlaif.service.logging import configure_logging
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.storage.ports import StorageError
+from rlaif.trainer.checks import WrongSettingsError
+from rlaif.trainer.run_folder.checkpoints import CheckpointError
+from rlaif.trainer.run_folder.protocol import (
+    CheckpointSaved,
+    EvaluationDone,
+    EvaluationFailed,
+    IterationDone,
+    Message,
+    RewardModelLoaded,
+    RewardModelRefused,
+    Started,
+)
+from rlaif.trainer.service.progress_line import progress_line, summary
+from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.state import RunState
+from rlaif.trainer.service.runs.store_mirror import RunKeeper
+from rlaif.trainer.service.runtime import ring_lifecycle
+from rlaif.trainer.settings import TrainerSettings
+
+FINISHED, FAILED, WRONG_SETTINGS = 0, 1, 2
+
+_NAME = "rlaif-train"
+_STOP_SECONDS = 60.0
+_DRAIN_SECONDS = 10.0
+_WARN_SECONDS = 5.0
+_TROUBLE_SECONDS = 2.0
+_LINE_SECONDS = 10.0
+"""Between two lines of progress where there is no terminal to write over."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train, evaluate or run a pipeline; returns the exit code."""
+    parser = settings_parser(
+        TrainerSettings,
+        _NAME,
+        "Trains the agent in the foreground: continuously, one epoch, or a pipeline with "
+        "evaluations; or evaluates a checkpoint. Ctrl-C saves.",
+    )
+    parser.add_argument(
+        "--messages",
+        action="store_true",
+        help="Write the run's messages as JSON, one a line, instead of lines for people.",
+    )
+    parser.add_argument("--resume", action="store_true", help="Go on with the newest run.")
+    options = vars(parser.parse_args(argv))
+    messages, resume = options.pop("messages"), options.pop("resume")
+    options.pop("print_settings")
+    options.setdefault("log_format", "text")
+    options.setdefault("log_level", "error")
+    try:
+        settings = load_settings(TrainerSettings, options)
+    except InvalidSettingsError as error:
+        return _complain(str(error), WRONG_SETTINGS)
+    longer = max(settings.stop_seconds, _STOP_SECONDS)
+    settings = settings.model_copy(update={"stop_seconds": longer})
+    configure_logging("trainer", settings.log_level, settings.log_format)
+    return asyncio.run(_run(settings, resume=resume, messages=messages))
+
+
+async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> int:
+    metrics = ServiceMetrics("trainer")
+    runs = RunManager(settings, metrics)
+    readiness = Readiness()
+    ring = ring_lifecycle(settings, runs, readiness, metrics)
+    keeper = RunKeeper.of(settings, lambda: runs.state)
+    run_id = settings.run_id
+    if resume and run_id is None:
+        known = [record for record in runs.on_disk() if record.mode != "evaluation"]
+        if not known:
+            return _complain(f"no run to go on with in {settings.data_dir}", WRONG_SETTINGS)
+        run_id = known[0].run_id
+    writer = _MessageWriter() if messages else _LineWriter(lambda: runs.state, settings)
+    runs.listen(writer.take)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with ring.running(readiness):
+        try:
+            supervisor = await runs.start(run_id)
+        except (WrongSettingsError, CheckpointError) as error:
+            return _complain(str(error), WRONG_SETTINGS)
+        except StorageError as error:
+            return _complain(
+                f"run {run_id} is not on this disk and the models store does not answer "
+                f"({error}); leave the id out to begin a new run",
+                FAILED,
+            )
+        writer.begin(supervisor.state.run_id)
+        beside = [
+            asyncio.create_task(keeper.run()),
+            asyncio.create_task(_warn(writer, ring.check_bus)),
+            asyncio.create_task(_tell_trouble(writer, runs)),
+        ]
+        await _first(stop.wait(), runs.wait())
+        if stop.is_set():
+            writer.note("saving; this may take the rest of an iteration")
+            await runs.stop()
+        for task in beside:
+            task.cancel()
+        job = ring.job
+        if job is not None:
+            await _drain(runs, lambda: job.uploader.outage)
+        await keeper.copy_last()
+        writer.end(supervisor.state, _left(runs, ring.check_bus(), keeper.outage))
+    return FAILED if supervisor.state.status == "failed" else FINISHED
+
+
+def _left(runs: RunManager, bus: str | None, store: str | None) -> list[str]:
+    """What stays on this disk, and why."""
+    left = []
+    waiting = sum(spool.count() for spool in runs.spools())
+    if waiting:
+        left.append(f"{waiting} captures stay in the spool: {bus or 'the store was too slow'}")
+    elif bus:
+        left.append(f"no segment was captured for the judges: {bus}")
+    if store:
+        left.append(f"checkpoints stay on this disk: {store}")
+    return left
+
+
+async def _warn(writer: "_Writer", bus: Callable[[], str | None]) -> None:
+    """Say once that NATS is away."""
+    await asyncio.sleep(_WARN_SECONDS)
+    why = bus()
+    if why is not None:
+        writer.note(f"no NATS: training goes on, captures stay in the spool ({why})")
+
+
+async def _tell_trouble(writer: "_Writer", runs: RunManager) -> None:
+    """Say what the run waits for, or does not learn from, and when that is over."""
+    said: str | None = None
+    while True:
+        found = runs.disk_trouble or runs.learning_trouble
+        if found != said:
+            writer.note(found or "all is well again")
+            said = found
+        await asyncio.sleep(_TROUBLE_SECONDS)
+
+
+async def _drain(runs: RunManager, outage: Callable[[], str | None]) -> None:
+    """Give the uploader a moment for the captures that wait."""
+    deadline = time.monotonic() + _DRAIN_SECONDS
+    while outage() is None and time.monotonic() < deadline:
+        if not any(spool.count() for spool in runs.spools()):
+            return
+        await asyncio.sleep(0.2)
+
+
+async def _first(*waits: object) -> None:
+    tasks = [asyncio.ensure_future(each) for each in waits]  # type: ignore[call-overload]  # coroutines
+    _, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in pending:
+        task.cancel()
+
+
+class _MessageWriter:
+    """One JSON object a line, as the service reads them from a Ray job's log."""
+
+    def take(self, message: Message) -> None:
+        sys.stdout.write(message.line().decode())
+        sys.stdout.flush()
+
+    def begin(self, run_id: str) -> None: ...
+
+    def note(self, text: str) -> None:
+        sys.stderr.write(f"{text}\n")
+
+    def end(self, state: RunState, left: list[str]) -> None: ...
+
+
+class _LineWriter:
+    """Lines for people; on a terminal the line of progress is written over."""
+
+    def __init__(self, state: Callable[[], RunState | None], settings: TrainerSettings) -> None:
+        self._state = state
+        self._settings = settings
+        self._written = 0.0
+        self._open_line = False
+
+    def begin(self, run_id: str) -> None:
+        self.note(
+            f"run {run_id}, {self._settings.mode}, in {self._settings.data_dir / 'runs' / run_id}"
+        )
+
+    def take(self, message: Message) -> None:
+        match message:
+            case IterationDone():
+                self._progress(message)
+            case Started() if message.restored_from:
+                self.note(f"goes on from {message.restored_from} at step {message.env_steps:,}")
+                for text in message.passed_over:
+                    self.note(f"not resumed: {text}")
+            case Started():
+                self.note("begins")
+            case CheckpointSaved():
+                self.note(f"saved iteration {message.iteration}: {message.path}")
+            case EvaluationDone():
+                self.note(
+                    f"evaluated iteration {message.iteration}: {message.fraction_mean:.1%} of the "
+                    f"milestones, return {message.return_mean:.2f}: {message.path}"
+                )
+            case EvaluationFailed():
+                self.note(f"the evaluation failed: {message.reason}")
+            case RewardModelLoaded():
+                self.note(f"reward model {message.version} counts from step {message.env_step:,}")
+            case RewardModelRefused():
+                self.note(f"reward model {message.version} refused: {message.reason}")
+            case _:
+                pass
+
+    def note(self, text: str) -> None:
+        if self._open_line:
+            sys.stdout.write("\n")
+            self._open_line = False
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+
+    def end(self, state: RunState, left: list[str]) -> None:
+        self.note(summary(state, self._settings, left))
+
+    def _progress(self, message: IterationDone) -> None:
+        state = self._state()
+        line = progress_line(message, state.reward_model_version if state else None)
+        if sys.stdout.isatty():
+            sys.stdout.write(f"\r\x1b[K{line}")
+            sys.stdout.flush()
+            self._open_line = True
+        elif time.monotonic() - self._written >= _LINE_SECONDS or not self._written:
+            self._written = time.monotonic()
+            self.note(line)
+
+
+_Writer = _MessageWriter | _LineWriter
+
+
+def _complain(message: str, code: int) -> int:
+    sys.stderr.write(f"{_NAME}: error: {message}\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

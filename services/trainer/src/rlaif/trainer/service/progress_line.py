@@ -1,0 +1,78 @@
+"""A run in words: one line while it goes on, a few at its end."""
+
+from collections.abc import Sequence
+
+from rlaif.trainer.run_folder.evaluations import best, read_all
+from rlaif.trainer.run_folder.protocol import IterationDone
+from rlaif.trainer.service.runs.state import RunState
+from rlaif.trainer.settings import TrainerSettings
+
+
+def progress_line(done: IterationDone, reward_model: int | None) -> str:
+    """Iteration, steps, speed, return, milestones, reward model, time to the end."""
+    return " | ".join(
+        (
+            f"iteration {done.iteration}",
+            f"{done.env_steps:,} steps",
+            f"{done.steps_per_second:,.0f} steps/s",
+            f"return {_number(done.episode_return_mean)}",
+            f"milestones {_share(done.milestone_fraction)}, {len(done.milestones)} seen",
+            "no reward model" if reward_model is None else f"reward model {reward_model}",
+            f"ends in {duration(done.seconds_left)}",
+        )
+    )
+
+
+def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> str:
+    """How a run ended, and what is where.
+
+    Args:
+        state: Its last one.
+        settings: Of the run.
+        left: What stays on this disk, and why.
+    """
+    last = state.last
+    directory = settings.data_dir / "runs" / state.run_id
+    why = {"time": "RUN_HOURS are over", "epoch": "its epoch is over", "evaluated": "evaluated"}
+    ended = why.get(state.finished or "", state.status)
+    lines = [f"run {state.run_id}: {ended}"]
+    if state.failure:
+        lines.append(f"  failed    {state.failure}; see {directory / 'training.log'}")
+    if last is not None:
+        lines += [
+            f"  trained   {duration(last.trained_seconds)}, {last.env_steps:,} steps, "
+            f"{last.iteration} iterations, {last.episodes:,} episodes",
+            f"  return    {_number(last.episode_return_mean)} (last 100 episodes)",
+            f"  reached   {', '.join(last.milestones) or 'no milestone'}",
+        ]
+    top = best(read_all(settings.data_dir / "runs" / state.run_id))
+    if top is not None:
+        lines.append(
+            f"  best      {top.fraction_mean:.1%} of the milestones, return {top.return_mean:.2f} "
+            f"({top.checkpoint})"
+        )
+    if state.checkpoint is not None:
+        lines.append(f"  saved     {directory / 'checkpoints'}, iteration {state.checkpoint}")
+    lines += [f"  left      {each}" for each in left]
+    if state.finished is None and state.status == "stopped":
+        lines.append(f"  go on     rlaif-train --run-id {state.run_id}")
+    return "\n".join(lines)
+
+
+def duration(seconds: float | None) -> str:
+    """Such as `3 h 05 min`; `?` when it is unknown."""
+    if seconds is None:
+        return "?"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.2f}"
+
+
+def _share(value: float | None) -> str:
+    return "?" if value is None else f"{value:.1%}"

@@ -1,0 +1,1 @@
+"""Runs as the service sees them: their processes, their state, their copies in the store."""

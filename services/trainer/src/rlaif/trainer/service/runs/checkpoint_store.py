@@ -1,0 +1,155 @@
+"""Checkpoints in the models store: copied there, pruned there, brought back from there.
+
+    checkpoints/{run_id}/iteration_N-A/{file}   A is the attempt that saved it
+    checkpoints/{run_id}/iteration_N-A/manifest.json   written last: the checkpoint counts from then
+    checkpoints/epoch_N/manifest.json           of the run that ended epoch N last, for people
+
+An attempt has folders of its own, so that what a killed one left half-copied is never mixed with
+what the next one saves under the same iteration.
+"""
+
+import logging
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+from rlaif.trainer.run_folder import checkpoints, exploration_file
+from rlaif.trainer.run_folder.checkpoints import CheckpointError, Manifest
+from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
+from rlaif.trainer.run_folder.record import record_path
+
+log = logging.getLogger(__name__)
+
+_ATTEMPTS_A_MACHINE = 1000
+"""A restored run counts its attempts from the next multiple of this: the machine that was lost may
+have made more of them than the checkpoint knows, and their ids must not come again."""
+
+
+def upload(store: ObjectStore, checkpoint: Path) -> bool:
+    """Copy a checkpoint; the manifest goes last.
+
+    Returns:
+        True when this call made it whole, False when it was there already.
+
+    Raises:
+        CheckpointError: It was pruned meanwhile, or is damaged.
+        StorageError: The store did not take it; trying again goes on where it stopped.
+    """
+    manifest = checkpoints.verify(checkpoint)
+    folder = _folder(manifest)
+    if store.head(keys.run_checkpoint(manifest.run_id, folder, checkpoints.MANIFEST)) is not None:
+        return False
+    for name in manifest.files:
+        try:
+            data = (checkpoint / name).read_bytes()
+        except FileNotFoundError as error:
+            raise CheckpointError(f"{checkpoint} was pruned while it was copied") from error
+        store.put_once(keys.run_checkpoint(manifest.run_id, folder, name), data)
+    return store.put_once(
+        keys.run_checkpoint(manifest.run_id, folder, checkpoints.MANIFEST),
+        manifest.model_dump_json(indent=1).encode(),
+        content_type="application/json",
+    )
+
+
+def stored(store: ObjectStore, run_id: str) -> list[str]:
+    """Folders of the whole checkpoints of a run, the oldest first."""
+    prefix = keys.run_checkpoints(run_id)
+    found = [
+        info.key[len(prefix) :].partition("/")[0]
+        for info in store.list(prefix)
+        if info.key.endswith(f"/{checkpoints.MANIFEST}")
+    ]
+    return sorted(found, key=_age)
+
+
+def prune(
+    store: ObjectStore, run_id: str, *, keep: int, protected: Collection[int] = ()
+) -> list[str]:
+    """Delete all but the newest `keep` and those of `protected` iterations; gives their folders.
+
+    The manifest goes first: what is half deleted does not count.
+    """
+    gone = [folder for folder in stored(store, run_id)[:-keep] if _age(folder)[0] not in protected]
+    for folder in gone:
+        manifest = keys.run_checkpoint(run_id, folder, checkpoints.MANIFEST)
+        store.delete_many([manifest])
+        prefix = keys.run_checkpoint(run_id, folder, "")
+        store.delete_many([info.key for info in store.list(prefix)])
+    return gone
+
+
+def restore_run(store: ObjectStore, data_dir: Path, run_id: str) -> Path | None:
+    """Bring the newest usable checkpoint of a run back, with its record, archive and coverage.
+
+    Args:
+        store: Of the models.
+        data_dir: The run must not be in it.
+        run_id: Of the run.
+
+    Returns:
+        The checkpoint on disk; None when the store has none of this run.
+
+    Raises:
+        CheckpointError: There are some, and none is whole.
+        StorageError: The store was not reached.
+    """
+    wrong: list[str] = []
+    for folder in reversed(stored(store, run_id)):
+        try:
+            return _fetch(store, data_dir, run_id, folder)
+        except CheckpointError as error:
+            wrong.append(str(error))
+            log.warning("a stored checkpoint cannot be used", extra={"reason": str(error)})
+    if wrong:
+        raise CheckpointError(f"no checkpoint of run {run_id} can be used: {'; '.join(wrong)}")
+    return None
+
+
+def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path:
+    key = keys.run_checkpoint(run_id, folder, checkpoints.MANIFEST)
+    try:
+        manifest = Manifest.model_validate_json(store.get(key))
+    except ValidationError as error:
+        raise CheckpointError(f"{key} cannot be read: {error}") from error
+    run = record_path(data_dir, run_id).parent
+    target = run / "checkpoints" / checkpoints.folder_name(manifest.counters.iteration)
+    partial = target.with_name(f".partial_{target.name}")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    for name in manifest.files:
+        if Path(name).name != name:
+            raise CheckpointError(f"{key} names the file {name!r}, which is no file's name")
+        (partial / name).write_bytes(store.get(keys.run_checkpoint(run_id, folder, name)))
+    (partial / checkpoints.MANIFEST).write_text(manifest.model_dump_json(indent=1))
+    checkpoints.verify(partial)
+    try:
+        exploration_file.unpack(
+            (partial / checkpoints.EXPLORATION).read_bytes(), run / EXPLORATION_DIR
+        )
+    except exploration_file.ExplorationFileError as error:
+        raise CheckpointError(f"{key}: {error}") from error
+    partial.rename(target)
+    attempts = (manifest.record.attempts // _ATTEMPTS_A_MACHINE + 1) * _ATTEMPTS_A_MACHINE
+    # Last: a run without its record is not known, and is fetched again.
+    manifest.record.model_copy(update={"attempts": attempts - 1}).write(
+        record_path(data_dir, run_id)
+    )
+    return target
+
+
+def _folder(manifest: Manifest) -> str:
+    return f"{checkpoints.folder_name(manifest.counters.iteration)}-{manifest.attempt}"
+
+
+def _age(folder: str) -> tuple[int, int]:
+    """(iteration, attempt) in a folder's name."""
+    iteration, _, attempt = folder.removeprefix("iteration_").partition("-")
+    try:
+        return int(iteration), int(attempt)
+    except ValueError:
+        return -1, -1

@@ -1,0 +1,158 @@
+"""What a run went through, kept beside its record: messages go in, the page's reading comes out.
+
+runs/{run_id}/history.json
+
+It is for people only: a file that cannot be read or written costs the curve, never the run.
+"""
+
+import logging
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pydantic import BaseModel, Field, ValidationError
+
+from rlaif.contracts.telemetry import ModelLoad, RunHistory
+from rlaif.trainer.run_folder import disk
+from rlaif.trainer.run_folder.protocol import (
+    IterationDone,
+    Message,
+    RewardModelLoaded,
+    RewardModelRefused,
+    Started,
+)
+
+log = logging.getLogger(__name__)
+
+Point = tuple[int, float]
+
+MOST_POINTS = 300
+"""Of the curve in a reading; a chart is about 600 pixels wide."""
+
+MOST_LOADS = 100
+
+_WRITE_PAUSE = timedelta(seconds=15)
+"""Between two writes of the curve; a load is written at once."""
+
+
+class Curve(BaseModel):
+    """Points in the order of their steps, at an even spacing that grows with the run.
+
+    Attributes:
+        most: Points kept, at most twice this many.
+    """
+
+    most: int = MOST_POINTS
+    kept: list[Point] = Field(default_factory=list)
+    newest: Point | None = None
+    stride: int = 1
+    added: int = 0
+
+    def add(self, step: int, value: float) -> None:
+        """Add a point; one that lies before the newest ones takes their place."""
+        self.cut(step - 1)
+        self.newest = (step, value)
+        if self.added % self.stride == 0:
+            self.kept.append(self.newest)
+        self.added += 1
+        if len(self.kept) >= 2 * self.most:
+            self.kept = self.kept[::2]
+            self.stride *= 2
+
+    def cut(self, step: int) -> None:
+        """Forget what lies after `step`."""
+        while self.kept and self.kept[-1][0] > step:
+            self.kept.pop()
+        if self.newest is not None and self.newest[0] > step:
+            self.newest = self.kept[-1] if self.kept else None
+
+    def points(self) -> list[Point]:
+        """At most about `most` points, the newest one among them."""
+        if self.newest is None:
+            return []
+        kept = [point for point in self.kept if point[0] < self.newest[0]]
+        stride = -(-(len(kept) + 1) // self.most)
+        return [*kept, self.newest][::-1][::stride][::-1]
+
+
+class _Written(BaseModel):
+    """`history.json`."""
+
+    episode_return: Curve = Field(default_factory=Curve)
+    loads: list[ModelLoad] = Field(default_factory=list)
+
+
+class HistoryLog:
+    """The history of one run.
+
+    Args:
+        run_id: Of the run.
+        directory: Where the run keeps its files.
+    """
+
+    def __init__(self, run_id: str, directory: Path) -> None:
+        self._run_id = run_id
+        self._path = directory / "history.json"
+        self._written = self._read()
+        self._step = 0
+        self._due: datetime | None = None
+        self._failing = False
+
+    def note(self, message: Message, now: datetime) -> None:
+        """Fold one message of the training process, received at `now`."""
+        match message:
+            case Started():
+                # A run that goes on from a checkpoint has not lived what came after it.
+                self._written.episode_return.cut(message.env_steps)
+                kept = [load for load in self._written.loads if load.env_step <= message.env_steps]
+                self._written.loads = kept
+                self._step = message.env_steps
+            case IterationDone():
+                self._step = message.env_steps
+                self._note_return(message.episode_return_mean, now)
+            case RewardModelLoaded():
+                self._note_load(message.version, message.env_step, now)
+            case RewardModelRefused() if message.rolled_back and message.counts is not None:
+                self._note_load(message.counts, self._step, now)
+            case _:
+                pass
+
+    def reading(self, now: datetime) -> RunHistory:
+        """The history as telemetry."""
+        return RunHistory(
+            at=now,
+            run_id=self._run_id,
+            episode_return=tuple(self._written.episode_return.points()),
+            loads=tuple(self._written.loads),
+        )
+
+    def _note_return(self, mean: float | None, now: datetime) -> None:
+        if mean is None:
+            return
+        self._written.episode_return.add(self._step, mean)
+        if self._due is None or now >= self._due:
+            self._write(now)
+
+    def _note_load(self, version: int, step: int, now: datetime) -> None:
+        load = ModelLoad(version=version, env_step=step, at=now)
+        self._written.loads = [*self._written.loads, load][-MOST_LOADS:]
+        self._write(now)
+
+    def _read(self) -> _Written:
+        try:
+            return _Written.model_validate_json(self._path.read_bytes())
+        except FileNotFoundError:
+            return _Written()
+        except (OSError, ValidationError) as error:
+            log.warning("the run's history begins anew", extra={"reason": str(error)})
+            return _Written()
+
+    def _write(self, now: datetime) -> None:
+        self._due = now + _WRITE_PAUSE
+        try:
+            disk.write_whole(self._path, self._written.model_dump_json().encode())
+        except OSError as error:
+            if not self._failing:
+                log.warning("the run's history is not written", extra={"reason": disk.why(error)})
+            self._failing = True
+            return
+        self._failing = False

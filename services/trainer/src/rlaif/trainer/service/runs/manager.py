@@ -1,0 +1,358 @@
+"""The one run that the service trains now, and the runs on disk."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rlaif.contracts.telemetry import RunHistory
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.storage.open import S3Credentials, open_store
+from rlaif.storage.ports import ObjectStore, StorageError
+from rlaif.trainer import checks
+from rlaif.trainer.run_folder import checkpoints, disk
+from rlaif.trainer.run_folder.checkpoints import CheckpointError
+from rlaif.trainer.run_folder.protocol import (
+    CheckpointNotSaved,
+    Command,
+    EvaluationDone,
+    EvaluationFailed,
+    IterationDone,
+    LoadRewardModel,
+    Message,
+    RewardModelRefused,
+    Started,
+)
+from rlaif.trainer.run_folder.record import RunRecord, list_runs, new_run_id, record_path
+from rlaif.trainer.run_folder.spool import Spool
+from rlaif.trainer.service.runs import checkpoint_store
+from rlaif.trainer.service.runs.history import HistoryLog
+from rlaif.trainer.service.runs.state import RunState
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
+from rlaif.trainer.settings import TrainerSettings
+
+log = logging.getLogger(__name__)
+
+_STORE_RETRY_SECONDS = 5.0
+
+
+class RunInProgressError(Exception):
+    """A run is going on; stop it before starting another."""
+
+
+class RunManager:
+    """Starts, stops and resumes runs; at most one at a time."""
+
+    def __init__(self, settings: TrainerSettings, metrics: ServiceMetrics) -> None:
+        """Nothing is started yet."""
+        self._settings = settings
+        self._data_dir = settings.data_dir.resolve()
+        self._current: RunSupervisor | None = None
+        self._history: HistoryLog | None = None
+        self._model: LoadRewardModel | None = None
+        self._why_not: str | None = None
+        self._starting = asyncio.Lock()
+        self._listener: Callable[[Message], None] | None = None
+        self._steps = metrics.gauge("env_steps", "Environment steps of the run.")
+        self._rate = metrics.gauge("steps_per_second", "Environment steps a second, over 10 s.")
+        self._captured = metrics.gauge("segments_captured", "Segments captured by the run.")
+        self._dropped = metrics.gauge(
+            "segments_dropped", "Captures dropped because the spool took no more."
+        )
+        self._selected = metrics.gauge(
+            "segments_selected", "Captures of the run, by why they were chosen.", ["by"]
+        )
+        self._losing: str | None = None
+        self._seen_captured = 0
+        self._version = metrics.gauge("reward_model_version", "Version that shapes rewards.")
+        self._refused = metrics.counter(
+            "reward_models_refused", "Reward models that failed a check and were not loaded."
+        )
+        self._samples_left_out = metrics.counter(
+            "samples_left_out", "Environment steps not learned from: their advantage was no number."
+        )
+        self._updates_left_out = metrics.counter(
+            "updates_left_out", "Gradient steps left out: they were no numbers."
+        )
+        self._part_mean = metrics.gauge(
+            "reward_mean", "Reward of a step in the last iteration, by part.", ["part"]
+        )
+        self._part_share = metrics.gauge(
+            "reward_share", "Part's share of the last iteration's absolute rewards.", ["part"]
+        )
+        self._fraction = metrics.gauge(
+            "milestone_fraction", "Mean share of main milestones, of the last 100 episodes."
+        )
+
+    def listen(self, listener: Callable[[Message], None]) -> None:
+        """Tell `listener` every message of the runs, after it is folded into `state`."""
+        self._listener = listener
+
+    async def resume_or_start(self) -> None:
+        """Go on with the run that the settings name, or the newest that can; else begin one.
+
+        A run that came to its end is not gone on with by itself, and no other one begun in its
+        place. While the store that may know the named run is away, waits for it.
+        """
+        while True:
+            try:
+                await self._resume_or_start()
+            except StorageError as error:
+                self._why_not = f"cannot look for run {self._settings.run_id}: {error}"
+                log.warning("the run waits for the models store", extra={"reason": str(error)})
+                await asyncio.sleep(_STORE_RETRY_SECONDS)
+                continue
+            except OSError as error:
+                self._why_not = f"no run can be started: {disk.why(error)}; tried again"
+                log.warning("the run waits for the disk", extra={"reason": disk.why(error)})
+                await asyncio.sleep(_STORE_RETRY_SECONDS)
+                continue
+            except (checks.WrongSettingsError, CheckpointError) as error:
+                self._why_not = str(error)
+                log.error("no run was started", extra={"reason": str(error)})
+            except RunInProgressError:
+                pass  # somebody was quicker
+            except Exception as error:
+                # Nobody waits for this task: what ends it must be said here.
+                self._why_not = f"no run was started: {type(error).__name__}: {error}"
+                log.exception("no run was started")
+            return
+
+    async def _resume_or_start(self) -> None:
+        if self._settings.run_id is not None or self._settings.mode == "evaluation":
+            await self.start(self._settings.run_id)
+            return
+        known = [record for record in self.on_disk() if record.mode != "evaluation"]
+        if known and known[0].finished is not None:
+            log.info(
+                "the newest run is finished: start another one by POST /api/v1/runs",
+                extra={"run_id": known[0].run_id, "why": known[0].finished},
+            )
+            return
+        await self.start(known[0].run_id if known else None)
+
+    async def start(
+        self, run_id: str | None = None, overrides: Mapping[str, Any] | None = None
+    ) -> RunSupervisor:
+        """Start a new run, or go on with one.
+
+        Args:
+            run_id: Of a run on disk, or in the models store, or else of the new one; None makes a
+                new id.
+            overrides: Settings of this run alone, by field name or environment variable; of a
+                known run they are added to those that it had.
+
+        Raises:
+            RunInProgressError: There is one already.
+            WrongSettingsError: It cannot start with these settings.
+            CheckpointError: The store has only damaged checkpoints of it.
+            StorageError: The run is not on disk and the store was not reached.
+        """
+        async with self._starting:
+            if self._current is not None and self._current.alive:
+                raise RunInProgressError(
+                    f"run {self._current.state.run_id} is going on: stop it before starting another"
+                )
+            record, saved = None, []
+            if run_id is not None and await self.bring_back(run_id):
+                record = self.record(run_id)
+                saved = checkpoints.whole(self.directory(run_id) / "checkpoints")
+            own = (record.overrides if record else {}) | checks.by_field(dict(overrides or {}))
+            settings = checks.with_overrides(self._settings, own)
+            await asyncio.to_thread(checks.check, settings, saved[-1] if saved else None)
+            self._why_not = None
+            self._current = RunSupervisor(
+                settings, run_id or self._new_id(), self._note, overrides=own
+            )
+            identity = self._current.state.run_id
+            self._history = HistoryLog(identity, self.directory(identity))
+            self._current.start(self._model)
+            return self._current
+
+    async def bring_back(self, run_id: str) -> bool:
+        """Fetch a run from the models store unless it is on disk; whether it is known now.
+
+        Raises:
+            CheckpointError: The store has only damaged checkpoints of it.
+            StorageError: The store was not reached.
+        """
+        if self.record(run_id) is not None:
+            return True
+        restored = await asyncio.to_thread(
+            lambda: checkpoint_store.restore_run(self._store(), self._data_dir, run_id)
+        )
+        if restored is not None:
+            log.info("run brought back from the store", extra={"checkpoint": str(restored)})
+        return restored is not None
+
+    async def stop(self) -> None:
+        """Stop the current run, if any; it can be resumed."""
+        if self._current is not None:
+            await self._current.stop()
+
+    async def send(self, command: Command) -> None:
+        """Pass a command to the current run; a reward model also to the runs after it."""
+        if isinstance(command, LoadRewardModel):
+            self._model = command
+        if self._current is not None:
+            await self._current.send(command)
+
+    async def wait(self) -> None:
+        """Until the current run ends."""
+        if self._current is not None:
+            await self._current.wait()
+
+    def refuse(self, refusal: RewardModelRefused) -> None:
+        """Note a reward model that did not even come to the run's process."""
+        if self._current is not None:
+            self._current.state = self._current.state.after(refusal)
+        self._note(refusal)
+
+    @property
+    def state(self) -> RunState | None:
+        """Of the current run."""
+        return self._current.state if self._current else None
+
+    def history(self) -> RunHistory | None:
+        """What the current run went through."""
+        return self._history.reading(datetime.now(UTC)) if self._history else None
+
+    @property
+    def alive(self) -> bool:
+        """Whether a run is going on."""
+        return self._current is not None and self._current.alive
+
+    def spools(self) -> list[Spool]:
+        """Of all runs: what an earlier one left is uploaded too."""
+        return [Spool(self.directory(record.run_id) / "spool") for record in self.on_disk()]
+
+    @property
+    def screen_path(self) -> Path | None:
+        """Picture file of the current run."""
+        return self._current.directory / "screen.rgb" if self._current else None
+
+    @property
+    def segments_captured(self) -> int:
+        """By the current run, as far as reported."""
+        state = self.state
+        return state.last.segments_captured if state and state.last else 0
+
+    @property
+    def trouble(self) -> str | None:
+        """Why no run is training; None when one is, or is not wanted."""
+        if self._why_not is not None:
+            return self._why_not
+        state = self.state
+        if state is None or state.status != "failed":
+            return None
+        return f"run {state.run_id} failed: {state.failure}; see training.log beside its run.json"
+
+    @property
+    def disk_trouble(self) -> str | None:
+        """What the disk does to the run now; None when nothing."""
+        return self.state.disk_trouble if self.state is not None else None
+
+    @property
+    def learning_trouble(self) -> str | None:
+        """Why the run learns nothing though it plays; None when it does learn."""
+        return self.state.learning_trouble if self.state is not None else None
+
+    @property
+    def captures_lost(self) -> str | None:
+        """Why captures are being dropped; None when none is."""
+        return self._losing
+
+    def directory(self, run_id: str) -> Path:
+        """Where a run keeps its files."""
+        return self._data_dir / "runs" / run_id
+
+    def on_disk(self) -> list[RunRecord]:
+        """All runs, the newest first."""
+        return list_runs(self._data_dir)
+
+    def record(self, run_id: str) -> RunRecord | None:
+        """What is on disk of a run; None when it is not there."""
+        path = record_path(self._data_dir, run_id)
+        return RunRecord.read(path) if path.exists() else None
+
+    def _new_id(self) -> str:
+        """An id that no run on disk has; two runs may start in one second."""
+        first = made = new_run_id(datetime.now(UTC))
+        number = 1
+        while self.record(made) is not None:
+            number += 1
+            made = f"{first}-{number}"
+        return made
+
+    def _store(self) -> ObjectStore:
+        return open_store(self._settings.models_store, S3Credentials.of(self._settings))
+
+    def _note(self, message: Message) -> None:
+        if self._history is not None:
+            self._history.note(message, datetime.now(UTC))
+        if self._listener is not None:
+            self._listener(message)
+        match message:
+            case RewardModelRefused():
+                self._refused.inc()
+                log.error(
+                    "reward model refused; the one before counts",
+                    extra={
+                        "version": message.version,
+                        "reason": message.reason,
+                        "rolled_back": message.rolled_back,
+                    },
+                )
+            case CheckpointNotSaved():
+                log.error("checkpoint not saved", extra={"reason": message.reason})
+            case EvaluationFailed():
+                log.error("evaluation failed", extra={"reason": message.reason})
+            case EvaluationDone():
+                log.info(
+                    "evaluated",
+                    extra={
+                        "evaluation": message.evaluation_id,
+                        "fraction": message.fraction_mean,
+                        "return": message.return_mean,
+                    },
+                )
+            case Started() if message.passed_over:
+                log.warning("not all was resumed", extra={"passed_over": message.passed_over})
+            case IterationDone():
+                self._measure(message)
+            case _:
+                pass
+
+    def _note_captures(self, message: IterationDone) -> None:
+        self._dropped.set(message.segments_dropped)
+        for why, count in message.selected_by.items():
+            self._selected.labels(why).set(count)
+        if message.captures_lost is not None and self._losing is None:
+            log.error(
+                "captures are dropped; training goes on",
+                extra={"reason": message.captures_lost, "dropped": message.segments_dropped},
+            )
+        # An iteration without captures says nothing about the spool.
+        if message.captures_lost is not None or message.segments_captured != self._seen_captured:
+            self._losing = message.captures_lost
+        self._seen_captured = message.segments_captured
+
+    def _measure(self, message: IterationDone) -> None:
+        self._steps.set(message.env_steps)
+        self._rate.set(message.steps_per_second)
+        self._captured.set(message.segments_captured)
+        self._note_captures(message)
+        self._samples_left_out.inc(message.samples_left_out)
+        self._updates_left_out.inc(message.updates_left_out)
+        for name, part in message.reward_statistics.items():
+            self._part_mean.labels(name).set(part.mean)
+            self._part_share.labels(name).set(part.share or 0.0)
+        if message.milestone_fraction is not None:
+            self._fraction.set(message.milestone_fraction)
+        state = self.state
+        if state is not None and state.reward_model_version is not None:
+            self._version.set(state.reward_model_version)
+        if message.not_learned is not None:
+            log.error("an iteration taught nothing", extra={"reason": message.not_learned})

@@ -1,0 +1,181 @@
+"""What the service knows of its run: messages fold into it, telemetry is made from it."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from rlaif.contracts.telemetry import RewardBreakdown, TrainingProgress
+from rlaif.trainer.run_folder.plan import End
+from rlaif.trainer.run_folder.protocol import (
+    CheckpointNotSaved,
+    CheckpointSaved,
+    EvaluationDone,
+    EvaluationFailed,
+    Failed,
+    Finished,
+    IterationDone,
+    Message,
+    RewardModelLoaded,
+    RewardModelRefused,
+    Started,
+)
+
+Status = Literal["starting", "training", "waiting", "stopping", "stopped", "finished", "failed"]
+"""`waiting`: for the disk, and tried again; `finished`: the run came to its end by itself;
+`stopped`: somebody asked."""
+
+
+@dataclass(frozen=True)
+class RunState:
+    """A run as it stands.
+
+    Attributes:
+        run_id: Of the run.
+        attempt: Which start of its process this is.
+        status: See `Status`.
+        last: The last iteration; None before the first one of this attempt.
+        env_steps: Environment steps of the run, over all attempts.
+        reward_model_version: Version that shapes rewards; None for none.
+        reward_model_loaded_at_step: Environment step from which it does.
+        reward_model_refused: The last one that did not load; None when none was refused since the
+            last one that did.
+        checkpoint: Iteration of the last checkpoint.
+        finished: Why it came to its end; None while it can go on.
+        evaluation: The last evaluation.
+        failure: Why it failed.
+        failure_is_final: Trying again would fail in the same way.
+        waiting_for: What the disk or this machine does not give, so that nothing trains; None while
+            something does.
+        not_saved: Why the last checkpoint was not saved; None when it was.
+        not_written: Why the last iteration left less on disk than it should; None when it did not.
+    """
+
+    run_id: str
+    attempt: int = 0
+    status: Status = "starting"
+    last: IterationDone | None = None
+    env_steps: int = 0
+    iteration: int = 0
+    reward_model_version: int | None = None
+    reward_model_loaded_at_step: int | None = None
+    reward_model_refused: RewardModelRefused | None = None
+    checkpoint: int | None = None
+    finished: End | None = None
+    evaluation: EvaluationDone | None = None
+    failure: str | None = None
+    failure_is_final: bool = False
+    waiting_for: str | None = None
+    not_saved: str | None = None
+    not_written: str | None = None
+
+    def after(self, message: Message) -> "RunState":
+        """The state once a message of the process is folded in."""
+        match message:
+            case Started():
+                return replace(
+                    self,
+                    status="training",
+                    env_steps=message.env_steps,
+                    iteration=message.iteration,
+                )
+            case IterationDone():
+                return replace(
+                    self,
+                    last=message,
+                    env_steps=message.env_steps,
+                    iteration=message.iteration,
+                    not_written=message.not_written,
+                )
+            case RewardModelLoaded():
+                return replace(
+                    self,
+                    reward_model_version=message.version,
+                    reward_model_loaded_at_step=message.env_step,
+                    reward_model_refused=None,
+                )
+            case RewardModelRefused():
+                refused = replace(self, reward_model_refused=message)
+                if not message.rolled_back:
+                    return refused
+                return replace(
+                    refused,
+                    reward_model_version=message.counts,
+                    reward_model_loaded_at_step=None if message.counts is None else self.env_steps,
+                )
+            case CheckpointSaved():
+                return replace(self, checkpoint=message.iteration, not_saved=None)
+            case CheckpointNotSaved():
+                return replace(self, not_saved=message.reason)
+            case EvaluationDone():
+                return replace(self, evaluation=message)
+            case EvaluationFailed():
+                return self
+            case Finished():
+                return replace(self, finished=None if message.why == "asked" else message.why)
+            case Failed():
+                return replace(
+                    self,
+                    failure=message.reason,
+                    failure_is_final=message.is_final,
+                    waiting_for=message.of_disk,
+                )
+
+    @property
+    def disk_trouble(self) -> str | None:
+        """What the disk does to the run now, in one sentence; None when nothing."""
+        if self.waiting_for is not None:
+            return (
+                f"run {self.run_id} waits: {self.waiting_for}; make room or mend the disk, and "
+                "training goes on by itself within a minute"
+            )
+        if self.not_saved is not None:
+            return f"training goes on, but no checkpoint is saved: {self.not_saved}; make room"
+        if self.not_written is not None:
+            return f"training goes on, but the disk does not take all: {self.not_written}"
+        return None
+
+    @property
+    def learning_trouble(self) -> str | None:
+        """Why the last iteration taught nothing, in one sentence; None when it did."""
+        if self.last is None or self.last.not_learned is None:
+            return None
+        return f"run {self.run_id} plays but does not learn: {self.last.not_learned}"
+
+    def progress(self, now: datetime) -> TrainingProgress:
+        """The state as telemetry; what is not known yet is null."""
+        last, refused = self.last, self.reward_model_refused
+        return TrainingProgress(
+            at=now,
+            run_id=self.run_id,
+            status=self.status,
+            iteration=self.iteration,
+            env_steps=self.env_steps,
+            episodes=last.episodes if last else 0,
+            steps_per_second=last.steps_per_second if last else None,
+            episode_return_mean=last.episode_return_mean if last else None,
+            shaped_return_mean=last.shaped_return_mean if last else None,
+            episode_length_mean=last.episode_length_mean if last else None,
+            rooms_mean=last.rooms_mean if last else None,
+            milestones_mean=last.milestones_mean if last else None,
+            potential_mean=last.potential_mean if last else None,
+            segments_captured=last.segments_captured if last else 0,
+            segments_skipped=last.segments_skipped if last else 0,
+            reward_model_version=self.reward_model_version,
+            reward_model_loaded_at_step=self.reward_model_loaded_at_step,
+            reward_model_refused=refused.version if refused else None,
+            reward_model_refusal=refused.reason if refused else None,
+            trouble=self.disk_trouble or self.learning_trouble,
+        )
+
+    def reward(self, now: datetime) -> RewardBreakdown | None:
+        """The parts of the reward of the last iteration; None before the first."""
+        if self.last is None:
+            return None
+        parts = self.last.reward_parts
+        return RewardBreakdown(
+            at=now,
+            run_id=self.run_id,
+            env_step=self.env_steps,
+            parts=parts,
+            total=sum(parts.values()),
+        )

@@ -1,0 +1,282 @@
+"""Keeps the training process of one run alive and talks with it."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rlaif.trainer.run_folder import disk, session
+from rlaif.trainer.run_folder.protocol import MESSAGES, Command, LoadRewardModel, Message, Stop
+from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, finish
+from rlaif.trainer.service.runs.state import RunState, Status
+from rlaif.trainer.settings import TrainerSettings
+
+log = logging.getLogger(__name__)
+
+_PROCESS_MODULES = {
+    "process": "rlaif.trainer.learner.process",
+    "ray-job": "rlaif.trainer.learner.ray_job",
+}
+_OWN_RAY = {
+    # Ray's name for "of this machine alone": every server, agent and worker listens on 127.0.0.1.
+    # It must be set before Ray is imported; naming the address in `ray.init` does not do it.
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+}
+_WRONG_SETTINGS = 2
+_QUICK_DEATH_SECONDS = 60.0
+_QUICK_DEATHS_MAX = 4
+_LONGEST_PAUSE = 15.0
+
+
+class RunSupervisor:
+    """One run: starts its process, restarts it when it dies, stops it when asked.
+
+    Attributes:
+        state: What is known of the run now.
+        directory: Where the run keeps its files.
+    """
+
+    def __init__(
+        self,
+        settings: TrainerSettings,
+        run_id: str,
+        on_message: Callable[[Message], None] = lambda message: None,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Prepare a run; `start` starts it.
+
+        Args:
+            settings: Of this attempt and the ones after it.
+            run_id: New, or of a run on disk, which then goes on.
+            on_message: Told of each message after it is folded into `state`.
+            overrides: Which of the settings are this run's own; None for those that it had.
+        """
+        self._settings = settings
+        self._on_message = on_message
+        self._overrides = overrides
+        self.directory = settings.data_dir.resolve() / "runs" / run_id
+        self.state = RunState(run_id=run_id)
+        self._process: asyncio.subprocess.Process | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._stop_asked = asyncio.Event()
+        self._model: LoadRewardModel | None = None
+
+    def start(self, model: LoadRewardModel | None = None) -> None:
+        """Start the process, in the background, with a reward model if there is one."""
+        self._model = model
+        self._stop_asked.clear()
+        self._task = asyncio.create_task(self._keep_running(), name=f"run-{self.state.run_id}")
+
+    async def stop(self) -> None:
+        """Ask the process to save and stop; end it when it does not within `stop_seconds`."""
+        self._stop_asked.set()
+        process = self._process
+        if process is not None and process.returncode is None:
+            self.state = replace(self.state, status="stopping")
+            await self.send(Stop())
+            try:
+                await asyncio.wait_for(process.wait(), self._settings.stop_seconds)
+            except TimeoutError:
+                log.warning("training process did not stop in time; ending it")
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+        if self._task is not None:
+            await self._task
+
+    async def send(self, command: Command) -> None:
+        """Pass a command on; a model is passed again to each new process."""
+        if isinstance(command, LoadRewardModel):
+            self._model = command
+        process = self._process
+        if process is None or process.stdin is None or process.returncode is not None:
+            return
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            process.stdin.write(command.line())
+            await process.stdin.drain()
+
+    async def wait(self) -> None:
+        """Until the run ends: finished, stopped or failed."""
+        if self._task is not None:
+            await asyncio.shield(self._task)
+
+    @property
+    def _stopping(self) -> bool:
+        return self._stop_asked.is_set()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs or is about to be started again."""
+        return self._task is not None and not self._task.done()
+
+    async def _keep_running(self) -> None:
+        try:
+            await self._attempt_until_it_ends()
+        except Exception as error:
+            # Nobody waits for this task while the service runs: what ends it must be said.
+            log.exception("the run is watched over no more")
+            reason = f"the supervisor broke: {type(error).__name__}: {error}"
+            self.state = replace(self.state, status="failed", failure=reason)
+
+    async def _attempt_until_it_ends(self) -> None:
+        quick_deaths = waits = 0
+        while not self._stopping:
+            began = time.monotonic()
+            code, trouble = await self._try_once()
+            if self._stopping or code == 0:
+                break
+            if code == _WRONG_SETTINGS or self.state.failure_is_final:
+                log.error("the run cannot start", extra={"reason": self.state.failure})
+                self.state = replace(self.state, status="failed")
+                return
+            was_quick = time.monotonic() - began < _QUICK_DEATH_SECONDS
+            if trouble is not None:
+                # Not the run's fault, and counted as none: it may last for hours.
+                waits = waits + 1 if was_quick else 1
+                await self._wait_for_the_disk(trouble, pause=min(2.0**waits, _LONGEST_PAUSE))
+                continue
+            quick_deaths = quick_deaths + 1 if was_quick else 1
+            log.error(
+                "training process ended",
+                extra={"exit_code": code, "reason": self.state.failure, "in_a_row": quick_deaths},
+            )
+            if quick_deaths >= _QUICK_DEATHS_MAX:
+                self.state = replace(self.state, status="failed")
+                return
+            await self._pause(min(2.0**quick_deaths, _LONGEST_PAUSE))
+        await self._note_the_end()
+
+    async def _try_once(self) -> tuple[int | None, str | None]:
+        """One attempt: its exit code, None when it could not even start, and the disk's trouble.
+
+        A process that dies while the disk takes nothing died of that, whatever it said.
+        """
+        try:
+            code = await self._run_once()
+        except OSError as error:
+            return None, disk.why(error)
+        if code in (0, _WRONG_SETTINGS) or self.state.failure_is_final:
+            return code, None
+        trouble = self.state.waiting_for or await asyncio.to_thread(disk.trouble, self.directory)
+        return code, trouble
+
+    async def _wait_for_the_disk(self, trouble: str, *, pause: float) -> None:
+        """Say what is wrong until a file can be written; at least one pause."""
+        log.error("the run waits for the disk", extra={"reason": trouble})
+        found: str | None = trouble
+        while found is not None and not self._stopping:
+            self.state = replace(self.state, status="waiting", waiting_for=found)
+            await self._pause(pause)
+            found = await asyncio.to_thread(disk.trouble, self.directory)
+
+    async def _note_the_end(self) -> None:
+        """Write down why the run ended, however long the disk takes nothing."""
+        ended = self.state.finished
+        while ended is not None:
+            try:
+                finish(self._settings.data_dir.resolve(), self.state.run_id, ended)
+                break
+            except OSError as error:
+                if self._stopping:
+                    log.exception("it was not noted that the run is finished")
+                    break
+                await self._wait_for_the_disk(disk.why(error), pause=_LONGEST_PAUSE / 3)
+        status: Status = "stopped" if ended is None else "finished"
+        self.state = replace(self.state, status=status, waiting_for=None)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, but not longer than until somebody asks to stop."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stop_asked.wait()
+
+    async def _run_once(self) -> int:
+        """One process, from start to end; returns its exit code."""
+        run_file = begin_attempt(
+            self._settings.data_dir.resolve(),
+            self.state.run_id,
+            self._settings,
+            datetime.now(UTC),
+            self._overrides,
+        )
+        attempt = RunRecord.read(run_file).attempts
+        self.state = RunState(
+            run_id=self.state.run_id, attempt=attempt, env_steps=self.state.env_steps
+        )
+        read_fd, write_fd = os.pipe()
+        try:
+            self._process = process = await self._spawn(run_file, write_fd)
+        except BaseException:
+            os.close(read_fd)
+            raise
+        finally:
+            os.close(write_fd)
+        try:
+            if self._stopping:  # asked while it was being started
+                process.kill()
+            if self._model is not None:
+                await self.send(self._model)
+            await self._read_messages(read_fd)
+            return await process.wait()
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+            await asyncio.to_thread(session.end, process.pid)
+
+    async def _spawn(self, run_file: Path, write_fd: int) -> asyncio.subprocess.Process:
+        with (self.directory / "training.log").open("ab") as output:
+            return await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                _PROCESS_MODULES[self._settings.run_on],
+                str(run_file),
+                str(write_fd),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                pass_fds=(write_fd,),
+                start_new_session=True,  # Ctrl-C is for the service, which asks it to save first
+                env=_environment(self._settings),
+            )
+
+    async def _read_messages(self, read_fd: int) -> None:
+        reader = asyncio.StreamReader(limit=1 << 20)
+        loop = asyncio.get_running_loop()
+        with os.fdopen(read_fd, "rb") as pipe:
+            transport, _ = await loop.connect_read_pipe(
+                lambda: asyncio.StreamReaderProtocol(reader), pipe
+            )
+            try:
+                while line := await reader.readline():
+                    self._take(line)
+            finally:
+                transport.close()
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = MESSAGES.validate_json(line)
+        except ValidationError:
+            log.exception("training process sent a line that is no message")
+            return
+        self.state = self.state.after(message)
+        try:
+            self._on_message(message)
+        except Exception:
+            log.exception("a listener broke on a message of the run")
+
+
+def _environment(settings: TrainerSettings) -> dict[str, str]:
+    """The process's environment: one thread a library, or they fight over the cores."""
+    threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    ray = _OWN_RAY if settings.own_ray else {}
+    plain = {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
+    return os.environ | threads | plain | ray
