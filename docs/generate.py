@@ -407,10 +407,10 @@ def observation_page() -> str:
         f"What the policy, the reward model and the page see of a moment: {OBSERVATION_SIZE} "
         f"numbers, float32 in [0, 1], layout {LAYOUT_VERSION} "
         "([observation.py](../libs/common/src/rlaif/contracts/observation.py)). They are a pure "
-        "function of the RAM ([reference.py](../libs/game/src/rlaif/game/encoder/reference.py)). A number is "
-        "the raw value divided by its scale, and 1 for all above; with scale 1 it is what the "
-        "meaning says. What a game does not use stays 0. Sources are symbols of the memory map "
-        "([symbols.py](../libs/game/src/rlaif/game/symbols.py)).",
+        "function of the RAM ([reference.py](../libs/game/src/rlaif/game/encoder/reference.py)). A "
+        "number is the raw value divided by its scale, and 1 for all above; with scale 1 it is "
+        "what the meaning says. What a game does not use stays 0. Sources are symbols of the "
+        "memory map ([symbols.py](../libs/game/src/rlaif/game/memory/symbols.py)).",
         *(part for group in groups for part in _slots(group)),
     )
 

@@ -37,7 +37,8 @@ def test_all_of_a_session_ends_whatever_group_it_is_in():
 
 
 async def test_the_guard_ends_a_session_whose_leader_was_killed():
-    guarded = f"from rlaif.trainer.run_folder import session; kept = session.guard(); exec({FAMILY!r})"
+    starts = "from rlaif.trainer.run_folder import session; kept = session.guard()"
+    guarded = f"{starts}; exec({FAMILY!r})"
     leader = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", guarded), stdout=asyncio.subprocess.PIPE, start_new_session=True
     )
