@@ -4,6 +4,7 @@ Calls block; an async caller wraps them in `asyncio.to_thread`. Errors:
 
     StorageError
     ├── ObjectNotFoundError    the key does not exist
+    ├── ObjectCorruptError     the object is not the one that was stored; see `rlaif.storage.sealed`
     ├── InvalidKeyError        the key is empty, absolute, has "..", control characters, or is long
     └── StoreUnavailableError  the store did not answer, or refused, after retries
 """
@@ -20,6 +21,10 @@ class StorageError(Exception):
 
 class ObjectNotFoundError(StorageError):
     """No object has this key."""
+
+
+class ObjectCorruptError(StorageError):
+    """The object is too large for its kind, or has other bytes than it was stored with."""
 
 
 class InvalidKeyError(StorageError):

@@ -1,0 +1,51 @@
+"""A sealed object is read as it was stored, or not at all."""
+
+from hashlib import sha256
+
+import pytest
+
+from rlaif.storage import sealed
+from rlaif.storage.file import FileStore
+from rlaif.storage.ports import ObjectCorruptError, ObjectInfo, ObjectNotFoundError
+
+DATA = b"what was stored"
+DIGEST = sha256(DATA).hexdigest()
+
+
+def test_the_bytes_that_were_stored_are_read(file_store: FileStore) -> None:
+    file_store.put("a", DATA)
+    assert sealed.read(file_store, "a", DIGEST, cap=len(DATA)) == DATA
+
+
+def test_one_changed_byte_is_noticed(file_store: FileStore) -> None:
+    file_store.put("a", DATA.upper())
+    with pytest.raises(ObjectCorruptError, match=f"a has SHA-256 .*, not {DIGEST[:12]}"):
+        sealed.read(file_store, "a", DIGEST, cap=100)
+
+
+def test_a_missing_object_is_named(file_store: FileStore) -> None:
+    with pytest.raises(ObjectNotFoundError, match="'a'"):
+        sealed.read(file_store, "a", DIGEST, cap=100)
+
+
+def test_an_object_that_is_too_large_is_not_fetched(file_store: FileStore) -> None:
+    class Unread(FileStore):
+        def get(self, key: str) -> bytes:
+            raise AssertionError("fetched")
+
+    file_store.put("a", DATA)
+    store = Unread(file_store._root)
+    with pytest.raises(ObjectCorruptError, match=f"{len(DATA)} bytes, more than 3"):
+        sealed.read(store, "a", DIGEST, cap=3)
+
+
+def test_an_object_that_is_deleted_between_two_requests_is_missing(file_store: FileStore) -> None:
+    class Late(FileStore):
+        def head(self, key: str) -> ObjectInfo | None:
+            info = super().head(key)
+            self.delete_many([key])
+            return info
+
+    file_store.put("a", DATA)
+    with pytest.raises(ObjectNotFoundError, match="'a'"):
+        sealed.read_capped(Late(file_store._root), "a", cap=100)
