@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import nats.errors
 from nats.aio.msg import Msg
 
-from rlaif.bus.backoff import backoff
 from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.dead_letters import dead_letter, without_original
 from rlaif.bus.errors import BusError, EventRefusedError
@@ -37,6 +36,7 @@ from rlaif.bus.publisher import store
 from rlaif.bus.topology import MAX_DELIVER
 from rlaif.contracts.catalog import EventSpec, UnknownEventError, parse_event
 from rlaif.contracts.envelope import CloudEvent
+from rlaif.pacing.backoff import backoff
 
 if TYPE_CHECKING:
     from rlaif.bus.connection import Bus
@@ -213,12 +213,13 @@ class Delivery:
         return _Again(self._backoff(tries), tries)
 
     def _backoff(self, attempt: int) -> timedelta:
-        return backoff(
+        seconds = backoff(
             attempt,
-            base=self._settings.retry_base,
-            cap=self._settings.retry_cap,
+            base=self._settings.retry_base.total_seconds(),
+            cap=self._settings.retry_cap.total_seconds(),
             jitter=random.random(),
         )
+        return timedelta(seconds=seconds)
 
     async def _bury(self, message: Msg, dead: _Dead) -> _Dead | _Again:
         """Store the dead letter; an event whose letter cannot be stored is not given up."""

@@ -15,13 +15,13 @@ import nats.errors
 from nats.js.api import Header
 from nats.js.errors import APIError, NoStreamResponseError
 
-from rlaif.bus.backoff import backoff
 from rlaif.bus.errors import BusUnavailableError, EventRefusedError
 from rlaif.bus.topology import make_room
 from rlaif.bus.trace import next_traceparent
 from rlaif.contracts.catalog import envelop, spec_of
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import EventData
+from rlaif.pacing.backoff import backoff
 
 if TYPE_CHECKING:
     from rlaif.bus.connection import Bus
@@ -129,13 +129,8 @@ async def store(
             why = str(error)
         else:
             return not ack.duplicate
-        pause = backoff(
-            attempt,
-            base=timedelta(milliseconds=100),
-            cap=timedelta(seconds=2),
-            jitter=random.random(),
-        )
-        await asyncio.sleep(min(pause.total_seconds(), max(0.0, end - loop.time())))
+        pause = backoff(attempt, base=0.1, cap=2.0, jitter=random.random())
+        await asyncio.sleep(min(pause, max(0.0, end - loop.time())))
     raise BusUnavailableError(
         f"event {message_id} was not stored within {deadline.total_seconds():g} s: {why}"
         f"{bus.last_error_note}; check that NATS at {bus.address} runs and has room"

@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 from uuid import uuid4
 
+from rlaif.files.whole import to_disk
 from rlaif.storage.key_rules import check_key
 from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, StoreUnavailableError
 
@@ -60,7 +61,7 @@ class FileStore:
                 return False
             finally:
                 temporary.unlink()
-            _sync_folder(path.parent)
+            to_disk(path.parent)
         except OSError as error:
             raise self._unavailable(key, error) from error
         return True
@@ -70,7 +71,7 @@ class FileStore:
         path = self._path(key)
         try:
             os.replace(self._write_temporary(path, data), path)
-            _sync_folder(path.parent)
+            to_disk(path.parent)
         except OSError as error:
             raise self._unavailable(key, error) from error
 
@@ -129,10 +130,8 @@ class FileStore:
     def _write_temporary(self, path: Path, data: bytes) -> Path:
         _make_folders(path.parent, self._root)
         temporary = self._root / _TEMPORARY / uuid4().hex
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        temporary.write_bytes(data)
+        to_disk(temporary)
         return temporary
 
     def _unavailable(self, key: str, error: OSError) -> StoreUnavailableError:
@@ -194,12 +193,4 @@ def _make_folders(folder: Path, root: Path) -> None:
         return
     _make_folders(folder.parent, root)
     folder.mkdir(exist_ok=True)
-    _sync_folder(folder.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    to_disk(folder.parent)

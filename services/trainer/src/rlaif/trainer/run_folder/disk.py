@@ -10,39 +10,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
+from rlaif.files.whole import drop_partial as drop_partial
+from rlaif.files.whole import write_whole as write_whole
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _PROBE_BYTES = 1 << 20
 """A disk that takes less than this takes no checkpoint."""
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file by rename: another process reads the old bytes or the new ones.
-
-    Folders that are missing are made. What a failed try wrote is removed, as it fills the disk.
-
-    Raises:
-        OSError: The disk does not take it; the old file is as it was.
-    """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        try:
-            partial.write_bytes(data)
-        except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_bytes(data)
-        partial.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise
-
-
-def drop_partial(directory: Path) -> None:
-    """Remove what a killed writer left half-done."""
-    for path in directory.glob(".*.partial"):
-        path.unlink(missing_ok=True)
 
 
 def is_trouble(error: BaseException) -> TypeGuard[OSError]:

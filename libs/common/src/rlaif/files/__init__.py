@@ -1,0 +1,4 @@
+"""Files of this machine that appear whole or not at all.
+
+Standard library only.
+"""
