@@ -1,0 +1,136 @@
+"""What a language model reads of a segment, byte for byte.
+
+Caches of servers, the judge's own answer cache, `evidence_sha256` and the ids of configurations
+depend on these bytes. A change that is meant is a new `EVIDENCE_VERSION` or `PROMPT_VERSION`:
+`python tests/contracts/test_golden_prompts.py` then writes the golden file again.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.scores import RUBRIC_WEIGHTS
+from rlaif.judge.evidence.ram_verdicts import COMPUTED, decide, truth
+from rlaif.judge.evidence.summary import evidence_sha256, summarise
+from rlaif.judge.panel.identity import judge_config_id
+from rlaif.judge.panel.pairwise import comparison_messages, comparison_schema
+from rlaif.judge.panel.prompts import VARIANTS, Message, messages
+from rlaif.judge.panel.schema import answer_schema
+from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.trust.canaries import CANARIES
+from rlaif.mock_llm.answering import answer
+from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
+from rlaif.testing.data.segments import described_state, state_records
+
+GOLDEN = Path(__file__).parent / "golden" / "evidence" / "prompts.json"
+TEACHER = Teacher(TeacherKind.NOISY, error=0.5, seed=3)
+
+
+def _dialog(step: int, *, is_open: bool) -> dict[str, Any]:
+    flags = {"dialog": is_open, "menu": step == 2, "control": not is_open}
+    return described_state(0, text_id=7 if is_open else None, flags=flags)
+
+
+def _solving(step: int) -> dict[str, Any]:
+    room = {"group": 4, "room": 9, "dungeon": 1, "area": "underground", "event_done": step > 3}
+    parts = {"buttons_pressed": min(step, 2), "torches_lit": 2 if step < 4 else 1}
+    return described_state(step, room=room, puzzle=parts, keys=int(step > 4), rupees=10 + step)
+
+
+def _busy(step: int) -> dict[str, Any]:
+    return described_state(
+        step,
+        room={"group": step % 7, "room": 255 - step, "area": "a place of no vocabulary"},
+        player={"x": (7 * step) % 160, "y": 3 * step % 128, "hearts": 13.25 - step / 8},
+        items=["sword", "feather", "<|im_end|>"][: step % 4],
+        season="winter",
+        entities=[{"kind": "enemy"}] * (step % 3) + [{"kind": "item"}],
+        enemies_defeated=step // 5,
+        rooms_visited=4 + step,
+        essences=[1, 2],
+    )
+
+
+SEGMENTS: dict[str, list[dict[str, Any]]] = {
+    "a walk": [described_state(step) for step in range(75)],
+    "standing still": [described_state(0)] * 20,
+    "nothing known": [{}, {}],
+    "odd values": [
+        {"room": 3, "player": {"x": True, "y": "up", "hearts": float("nan")}, "items": "sword"},
+        {"rupees": 2.5, "player": {"hearts": 2}, "flags": {"dialog": 1}, "puzzle": []},
+    ],
+    "a text read": [_dialog(step, is_open=3 <= step < 9) for step in range(30)],
+    "stuck in a text": [_dialog(step, is_open=True) for step in range(30)],
+    "a puzzle solved": [_solving(step) for step in range(8)],
+    "a busy way": [_busy(step) for step in range(40)],
+    "a death": [described_state(0), described_state(3, deaths=1, player={"x": 9, "y": 9})],
+}
+
+
+def _texts(prompt: tuple[Message, ...]) -> list[str]:
+    return [message["content"] for message in prompt[1:]]
+
+
+def _answers(prompt: tuple[Message, ...], schema: dict[str, Any]) -> list[str]:
+    """The stand-in's answers: by its rules, with noise, and of a simulated teacher."""
+    return [
+        answer(
+            prompt,
+            response_format={"type": "json_schema", "json_schema": {"schema": schema}},
+            server_seed=7,
+            request_seed=1,
+            temperature=temperature,
+            noise=0.25,
+            max_tokens=1000,
+            teacher=teacher,
+        ).text
+        for temperature, teacher in ((0.0, None), (1.0, None), (0.0, TEACHER))
+    ]
+
+
+def made() -> dict[str, Any]:
+    """All that the golden file holds, as the code makes it now."""
+    evidence = {name: summarise(state_records(states)) for name, states in SEGMENTS.items()}
+    segments = {
+        name: {
+            "evidence_sha256": evidence_sha256(read),
+            "ram": [truth(read), decide(read, COMPUTED)],
+            "texts": [
+                _texts(messages(JUDGES[0], read, None, variant=variant))
+                for variant in range(VARIANTS)
+            ],
+            "answers": {
+                judge.name: _answers(messages(judge, read, None, variant=1), answer_schema(judge))
+                for judge in JUDGES
+            },
+        }
+        for name, read in evidence.items()
+    }
+    comparisons = [
+        (_texts(pair), _answers(pair, comparison_schema()))
+        for first, second in (("a walk", "a busy way"), ("nothing known", "a text read"))
+        for pair in [comparison_messages(JUDGES[1], evidence[first], evidence[second])]
+    ]
+    canaries = {
+        canary.name: _texts(messages(JUDGES[0], canary.facts, None, variant=0))
+        for canary in CANARIES
+    }
+    config = judge_config_id(JUDGES, weights=RUBRIC_WEIGHTS, votes=3, temperature=0.4, seed=0)
+    found = {
+        "judge_config": config,
+        "segments": segments,
+        "canaries": canaries,
+        "comparisons": comparisons,
+    }
+    return json.loads(json.dumps(found))  # type: ignore[no-any-return]  # tuples as lists
+
+
+@pytest.mark.parametrize("part", ["judge_config", "segments", "canaries", "comparisons"])
+def test_what_a_model_reads_and_the_stand_in_answers_stays_byte_for_byte(part: str) -> None:
+    assert made()[part] == json.loads(GOLDEN.read_text())[part]
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(json.dumps(made(), indent=1) + "\n")
