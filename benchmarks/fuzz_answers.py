@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import httpx
 
+from rlaif.contracts.evidence import Evidence, Span
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel, VotePolicy
 from rlaif.judge.routes.openai import CallTimes, OpenAiModel
@@ -55,7 +56,7 @@ async def run(answers: Iterator[BadAnswer], total: int) -> dict[str, int]:
         panel = Panel((judge,), {judge.name: route}, VotePolicy(votes=1))
         while used < total:
             try:
-                found = await panel.judge(Case({"case": {"number": used}}), called)
+                found = await panel.judge(Case(Evidence(segment=Span(steps=used))), called)
             except Exception as error:
                 crashes += 1
                 print(f"CRASH {error!r}")

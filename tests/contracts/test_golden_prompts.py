@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
-from rlaif.judge.evidence.ram_verdicts import COMPUTED, decide, truth
-from rlaif.judge.evidence.summary import evidence_sha256, summarise
+from rlaif.judge.evidence.ram_verdicts import COMPUTED, ram_levels, ram_verdicts
+from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.identity import judge_config_id
 from rlaif.judge.panel.pairwise import comparison_messages, comparison_schema
 from rlaif.judge.panel.prompts import VARIANTS, Message, messages
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.trust.canaries import CANARIES
-from rlaif.mock_llm.answering import answer
+from rlaif.mock_llm.answering import Manner, answer
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
+from rlaif.mock_llm.wire import ChatRequest
 from rlaif.testing.data.segments import described_state, state_records
 
 GOLDEN = Path(__file__).parent / "golden" / "evidence" / "prompts.json"
@@ -75,16 +76,18 @@ def _texts(prompt: tuple[Message, ...]) -> list[str]:
 
 def _answers(prompt: tuple[Message, ...], schema: dict[str, Any]) -> list[str]:
     """The stand-in's answers: by its rules, with noise, and of a simulated teacher."""
+    asked = {"type": "json_schema", "json_schema": {"schema": schema}}
     return [
         answer(
-            prompt,
-            response_format={"type": "json_schema", "json_schema": {"schema": schema}},
-            server_seed=7,
-            request_seed=1,
-            temperature=temperature,
-            noise=0.25,
-            max_tokens=1000,
-            teacher=teacher,
+            ChatRequest(
+                model="any",
+                messages=list(prompt),
+                response_format=asked,
+                seed=1,
+                temperature=temperature,
+                max_tokens=1000,
+            ),
+            Manner(seed=7, noise=0.25, teacher=teacher),
         ).text
         for temperature, teacher in ((0.0, None), (1.0, None), (0.0, TEACHER))
     ]
@@ -95,8 +98,8 @@ def made() -> dict[str, Any]:
     evidence = {name: summarise(state_records(states)) for name, states in SEGMENTS.items()}
     segments = {
         name: {
-            "evidence_sha256": evidence_sha256(read),
-            "ram": [truth(read), decide(read, COMPUTED)],
+            "evidence_sha256": read.sha256(),
+            "ram": [ram_levels(read), ram_verdicts(read, COMPUTED)],
             "texts": [
                 _texts(messages(JUDGES[0], read, None, variant=variant))
                 for variant in range(VARIANTS)
@@ -114,7 +117,7 @@ def made() -> dict[str, Any]:
         for pair in [comparison_messages(JUDGES[1], evidence[first], evidence[second])]
     ]
     canaries = {
-        canary.name: _texts(messages(JUDGES[0], canary.facts, None, variant=0))
+        canary.name: _texts(messages(JUDGES[0], canary.evidence, None, variant=0))
         for canary in CANARIES
     }
     config = judge_config_id(JUDGES, weights=RUBRIC_WEIGHTS, votes=3, temperature=0.4, seed=0)

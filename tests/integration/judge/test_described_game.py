@@ -56,13 +56,13 @@ def test_a_real_segment_leaves_no_fact_unknown_that_applies(
         StateRecord(step=at, frame=at * 4 + 4, action="RIGHT", state=state)
         for at, state in enumerate(described)
     ]
-    facts = summarise(records)
+    evidence = summarise(records)
     unknown = {
         f"{section}.{name}"
-        for section, part in facts.items()
+        for section, part in evidence.model_dump().items()
         for name, value in part.items()
         if value is None
     }
     # Outside a dungeon there is neither a dungeon nor a key of it.
     assert unknown <= {"start.dungeon", "start.keys", "end.dungeon", "end.keys", "changes.keys"}
-    assert len(json.dumps(facts, separators=(",", ":"))) < 1700
+    assert len(evidence.model_dump_json()) < 1700

@@ -43,10 +43,10 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
 
 def _request(at: int = 0, **changes: Any) -> CompletionRequest:
     judge = JUDGES[at]
-    facts = summarise(state_records([described_state(n) for n in range(75)]))
+    evidence = summarise(state_records([described_state(n) for n in range(75)]))
     fields: dict[str, Any] = {
         "model": judge.model,
-        "messages": messages(judge, facts, screen_png(), variant=0),
+        "messages": messages(judge, evidence, screen_png(), variant=0),
         "schema_name": "verdict",
         "schema": answer_schema(judge),
         "seed": 1,

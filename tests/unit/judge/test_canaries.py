@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rlaif.contracts.evidence import Evidence
 from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
 from rlaif.judge.routes.route import RetryPolicy, Route
 from rlaif.judge.rubric.judges import JUDGES
@@ -22,8 +23,8 @@ def _known(request: CompletionRequest) -> str:
     text = content if isinstance(content, str) else content[0]["text"]
     match = re.search(r"```json\n(.*)\n```", text)
     assert match
-    facts = json.loads(match[1])
-    canary = next(canary for canary in CANARIES if canary.facts == facts)
+    evidence = Evidence.model_validate_json(match[1])
+    canary = next(canary for canary in CANARIES if canary.evidence == evidence)
     return _answer(request, lambda name: canary.levels.get(name, "insufficient_evidence"))
 
 

@@ -1,6 +1,5 @@
 import asyncio
 import hashlib
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -151,7 +150,7 @@ async def test_every_call_is_told_as_telemetry_and_counted(bench: Bench, segment
 
 async def test_the_panel_sees_neither_ids_nor_steps_of_the_run(bench: Bench, segments: Any) -> None:
     await bench.scorer.handle_segment_exported(_event(segments.write_segment(bench.store)))
-    text = json.dumps(bench.panel.cases[0].facts)
+    text = bench.panel.cases[0].evidence.model_dump_json()
     assert all(word not in text for word in ("seg-1", "ep-1", "run-1", "123456", "900"))
     assert bench.panel.cases[0].strip is not None
 

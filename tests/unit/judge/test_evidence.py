@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rlaif.contracts.evidence import Control, Dialog, Enemies, Evidence, Puzzle, Rooms, Span
 from rlaif.contracts.segments import StateRecord
 from rlaif.judge.evidence.summary import summarise
 
@@ -23,20 +24,20 @@ _names = st.sampled_from(
 
 
 def test_a_walk_is_told_as_distance_path_and_no_gain(records: Make) -> None:
-    facts = summarise(records())
-    assert facts["segment"] == {"seconds": 5.0, "steps": 75, "inputs": {"RIGHT": 1.0}}
-    assert facts["movement"]["pixels"] == 74
-    assert facts["movement"]["idle_share"] == 0.0
-    assert facts["movement"]["path"][0] == [20, 64]
-    assert facts["movement"]["path"][-1] == [94, 64]
-    assert facts["rooms"]["in_order"] == ["0/182"]
-    assert facts["changes"]["items_gained"] == []
+    evidence = summarise(records())
+    assert evidence.segment == Span(seconds=5.0, steps=75, inputs={"RIGHT": 1.0})
+    assert evidence.movement.pixels == 74
+    assert evidence.movement.idle_share == 0.0
+    assert evidence.movement.path is not None
+    assert (evidence.movement.path[0], evidence.movement.path[-1]) == ((20, 64), (94, 64))
+    assert evidence.rooms.in_order == ("0/182",)
+    assert evidence.changes.items_gained == ()
 
 
 def test_waited_frames_count_as_time(records: Make) -> None:
     *steps, last = records()
     waited = last.model_copy(update={"frame": last.frame + 60})
-    assert summarise([*steps, waited])["segment"]["seconds"] == 6.0
+    assert summarise([*steps, waited]).segment.seconds == 6.0
 
 
 def test_gains_are_end_minus_start(records: Make, state: Make) -> None:
@@ -48,24 +49,21 @@ def test_gains_are_end_minus_start(records: Make, state: Make) -> None:
         rooms_visited=6,
         player={"x": 20, "y": 64, "hearts": 2.5, "max_hearts": 3},
     )
-    facts = summarise(records([state(0, keys=0), end]))
-    changes = facts["changes"]
-    assert (changes["rupees"], changes["keys"], changes["hearts"]) == (5, 1, -0.5)
-    assert changes["items_gained"] == ["boomerang"]
-    assert facts["rooms"]["first_visits"] == 2
+    evidence = summarise(records([state(0, keys=0), end]))
+    changes = evidence.changes
+    assert (changes.rupees, changes.keys, changes.hearts) == (5, 1, -0.5)
+    assert changes.items_gained == ("boomerang",)
+    assert evidence.rooms.first_visits == 2
 
 
 def test_a_change_of_room_is_no_walked_distance(records: Make, state: Make) -> None:
     there = state(0, room={"group": 0, "room": 183}, player={"x": 150, "y": 64})
-    facts = summarise(records([state(0), there, there]))
-    assert facts["movement"]["pixels"] == 0
-    assert facts["movement"]["idle_share"] == 0.5
-    assert facts["rooms"] == {
-        "in_order": ["0/182", "0/183"],
-        "changes": 1,
-        "different": 2,
-        "first_visits": 0,
-    }
+    evidence = summarise(records([state(0), there, there]))
+    assert evidence.movement.pixels == 0
+    assert evidence.movement.idle_share == 0.5
+    assert evidence.rooms == Rooms(
+        in_order=("0/182", "0/183"), changes=1, different=2, first_visits=0
+    )
 
 
 def test_dialogs_are_counted_by_steps_and_by_spells(records: Make, state: Make) -> None:
@@ -74,28 +72,22 @@ def test_dialogs_are_counted_by_steps_and_by_spells(records: Make, state: Make) 
         state(0, text_id=at if on else None, flags={"dialog": on, "menu": False, "control": not on})
         for at, on in enumerate(spells)
     ]
-    facts = summarise(records(states))
-    assert facts["dialog"] == {
-        "steps": 3,
-        "opened": 2,
-        "closed": 1,
-        "texts": 3,
-        "open_at_end": True,
-    }
-    assert facts["control"] == {"steps_without": 3, "menu_steps": 0}
+    evidence = summarise(records(states))
+    assert evidence.dialog == Dialog(steps=3, opened=2, closed=1, texts=3, open_at_end=True)
+    assert evidence.control == Control(steps_without=3, menu_steps=0)
 
 
 def test_an_open_menu_is_counted(records: Make, state: Make) -> None:
     flags = {"dialog": False, "control": False}
     states = [state(0, flags=flags | {"menu": menu}) for menu in (False, True, True)]
-    assert summarise(records(states))["control"]["menu_steps"] == 2
+    assert summarise(records(states)).control.menu_steps == 2
 
 
 def test_standing_still_without_control_is_not_idle(records: Make, state: Make) -> None:
     still = [state(0, flags={"control": control}) for control in (True, True, False, False)]
-    assert summarise(records(still))["movement"]["idle_share"] == 1.0
+    assert summarise(records(still)).movement.idle_share == 1.0
     helpless = [state(0, flags={"control": False})] * 3
-    assert summarise(records(helpless))["movement"]["idle_share"] is None
+    assert summarise(records(helpless)).movement.idle_share is None
 
 
 def test_enemies_are_told_as_near_and_as_defeated(records: Make, state: Make) -> None:
@@ -104,11 +96,7 @@ def test_enemies_are_told_as_near_and_as_defeated(records: Make, state: Make) ->
         state(0, entities=[enemy, enemy, item]),
         state(1, entities=[enemy], enemies_defeated=1, room={"enemies_left": 1}),
     ]
-    assert summarise(records(states))["enemies"] == {
-        "most_near": 2,
-        "left_at_end": 1,
-        "defeated": 1,
-    }
+    assert summarise(records(states)).enemies == Enemies(most_near=2, left_at_end=1, defeated=1)
 
 
 def test_puzzle_parts_are_told_when_they_were_in_use(records: Make, state: Make) -> None:
@@ -118,17 +106,15 @@ def test_puzzle_parts_are_told_when_they_were_in_use(records: Make, state: Make)
         state(1, puzzle={"buttons_pressed": 2, "torches_lit": 0}),
         state(2, room=done, puzzle={"buttons_pressed": 1, "torches_lit": 0}),
     ]
-    assert summarise(records(states))["puzzle"] == {
-        "parts": {"buttons_pressed": [0, 2, 1]},
-        "events_done": 1,
-        "items_taken": 0,
-    }
+    assert summarise(records(states)).puzzle == Puzzle(
+        parts={"buttons_pressed": (0, 2, 1)}, events_done=1, items_taken=0
+    )
 
 
 def test_entering_a_room_that_was_solved_before_is_no_solution(records: Make, state: Make) -> None:
     solved = {"group": 0, "room": 7, "item_taken": True, "event_done": True}
-    facts = summarise(records([state(0), state(1, room=solved)]))
-    assert (facts["puzzle"]["events_done"], facts["puzzle"]["items_taken"]) == (0, 0)
+    evidence = summarise(records([state(0), state(1, room=solved)]))
+    assert (evidence.puzzle.events_done, evidence.puzzle.items_taken) == (0, 0)
 
 
 def test_keys_of_two_dungeons_are_not_compared(records: Make, state: Make) -> None:
@@ -140,19 +126,19 @@ def test_keys_of_two_dungeons_are_not_compared(records: Make, state: Make) -> No
 
 
 def _keys(made: list[StateRecord]) -> Any:
-    return summarise(made)["changes"]["keys"]
+    return summarise(made).changes.keys
 
 
 def test_what_the_states_do_not_say_is_unknown_and_never_zero(records: Make) -> None:
-    facts = summarise(records([{}, {}]))
-    del facts["segment"]
-    values = [value for section in facts.values() for value in section.values()]
-    assert values
-    assert all(value is None for value in values)
+    evidence = summarise(records([{}, {}]))
+    assert evidence == Evidence(segment=evidence.segment)
+    assert all(
+        value is None for section in Evidence().model_dump().values() for value in section.values()
+    )
 
 
 def test_equal_states_give_equal_bytes(records: Make) -> None:
-    once, twice = (json.dumps(summarise(records())) for _ in range(2))
+    once, twice = (summarise(records()).model_dump_json() for _ in range(2))
     assert once == twice
 
 
@@ -166,7 +152,7 @@ def test_rewards_ids_and_run_steps_never_reach_the_evidence(records: Make, state
         "reward_model": {"potential": 77777},
     }
     told = state(0, **secret, player={"x": 1, "y": 2, "hearts": 3, "reward": 77777})
-    text = json.dumps(summarise(records([told] * 75)))
+    text = summarise(records([told] * 75)).model_dump_json()
     assert "77777" not in text
     assert "reward" not in text
     assert "policy" not in text
@@ -184,7 +170,7 @@ def test_a_busy_segment_stays_within_five_hundred_tokens(records: Make, state: M
         )
         for step in range(75)
     ]
-    text = json.dumps(summarise(records(states)), separators=(",", ":"))
+    text = summarise(records(states)).model_dump_json()
     # JSON of short words and numbers takes about 3 to 4 characters a token.
     assert len(text) < 1700
 
@@ -197,4 +183,4 @@ def test_any_state_gives_evidence_that_is_plain_json(states: list[dict[str, Any]
         StateRecord.model_construct(step=at, frame=at, action="A", state=held)
         for at, held in enumerate(states)
     ]
-    json.dumps(summarise(made), allow_nan=False)
+    json.dumps(summarise(made).model_dump(), allow_nan=False)

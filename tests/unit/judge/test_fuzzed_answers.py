@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
+from rlaif.contracts.evidence import Evidence, Span
 from rlaif.judge.panel.panel import Case, Panel, VotePolicy
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, read_answer
 from rlaif.judge.routes.openai import CallTimes, OpenAiModel, read_completion
@@ -71,7 +72,7 @@ async def test_no_bad_answer_becomes_a_score_on_the_whole_way_through_a_panel(se
         route = Route("/dialog", model, slots=asyncio.Semaphore(1))
         panel = Panel((STATE,), {"state": route}, VotePolicy(votes=1))
         for at in range(200):
-            found = await panel.judge(Case({"case": {"number": at}}), called)
+            found = await panel.judge(Case(Evidence(segment=Span(steps=at))), called)
             assert set(found.results.values()) == {NoVote.INVALID}
     assert outcomes == ["invalid"] * 400
     assert route.resting == 0

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.comparisons import ComparisonRecord, soft_preference
+from rlaif.contracts.evidence import Changes, Evidence, Span
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.judge.panel.near_ties import NearTies, TieRules, is_chosen
 from rlaif.judge.panel.pairwise import comparison_messages, read_comparison, turned
@@ -22,9 +23,9 @@ Reply = Callable[[dict[str, Any]], str]
 PUZZLE = JUDGES[1]
 
 
-def _worth(shown: dict[str, Any]) -> str:
-    """A judge that looks at the worth and not at the place."""
-    one, other = (shown[name]["it"]["worth"] for name in ("segment_1", "segment_2"))
+def _by_rupees(shown: dict[str, Any]) -> str:
+    """A judge that looks at the rupees gained and not at the place."""
+    one, other = (shown[name]["changes"]["rupees"] for name in ("segment_1", "segment_2"))
     return "tie" if one == other else "segment_1" if one > other else "segment_2"
 
 
@@ -41,7 +42,7 @@ class Fake:
 
 
 class Bench:
-    def __init__(self, store: ObjectStore, reply: Reply = _worth, share: float = 1.0) -> None:
+    def __init__(self, store: ObjectStore, reply: Reply = _by_rupees, share: float = 1.0) -> None:
         self.store = store
         self.fake = Fake(reply)
         self.results: list[str] = []
@@ -60,8 +61,9 @@ class Bench:
     def _called(self, record: Any) -> None:
         self.calls += 1
 
-    async def score(self, segment_id: str, weighted: float | None, worth: int) -> None:
-        await self.ties.compare({"it": {"worth": worth}}, _record(segment_id, weighted), "a" * 64)
+    async def score(self, segment_id: str, weighted: float | None, rupees: int) -> None:
+        evidence = Evidence(changes=Changes(rupees=rupees))
+        await self.ties.compare(evidence, _record(segment_id, weighted), "a" * 64)
 
     def stored(self) -> ComparisonRecord:
         (info,) = self.store.list(keys.comparisons())
@@ -75,20 +77,20 @@ def _record(segment_id: str, weighted: float | None) -> ScoreRecord:
 
 async def test_a_near_tie_is_asked_in_both_orders_and_stored_once(store: ObjectStore) -> None:
     bench = Bench(store)
-    await bench.score("seg-2", 0.50, worth=1)
-    await bench.score("seg-1", 0.52, worth=5)
+    await bench.score("seg-2", 0.50, rupees=1)
+    await bench.score("seg-1", 0.52, rupees=5)
     record = bench.stored()
     assert (record.first, record.second, record.soft) == ("seg-1", "seg-2", 1.0)
     assert (record.first_shown_first, record.second_shown_first) == ("first", "first")
-    shown_first = [shown["segment_1"]["it"]["worth"] for shown in bench.fake.shown]
+    shown_first = [shown["segment_1"]["changes"]["rupees"] for shown in bench.fake.shown]
     assert sorted(shown_first) == [1, 5]
     assert (bench.results, bench.calls, len(record.calls)) == (["decided"], 2, 2)
 
 
 async def test_a_judge_that_follows_the_place_gives_a_tie(store: ObjectStore) -> None:
     bench = Bench(store, reply=lambda shown: "segment_1")
-    await bench.score("seg-1", 0.5, worth=1)
-    await bench.score("seg-2", 0.5, worth=5)
+    await bench.score("seg-1", 0.5, rupees=1)
+    await bench.score("seg-2", 0.5, rupees=5)
     assert bench.stored().soft == 0.5
     assert bench.results == ["orders_disagree"]
 
@@ -96,8 +98,8 @@ async def test_a_judge_that_follows_the_place_gives_a_tie(store: ObjectStore) ->
 async def test_an_abstention_in_one_order_leaves_no_preference(store: ObjectStore) -> None:
     answers = iter(["insufficient_evidence", "segment_1"])
     bench = Bench(store, reply=lambda shown: next(answers))
-    await bench.score("seg-1", 0.5, worth=1)
-    await bench.score("seg-2", 0.5, worth=5)
+    await bench.score("seg-1", 0.5, rupees=1)
+    await bench.score("seg-2", 0.5, rupees=5)
     assert bench.stored().soft is None
     assert bench.results == ["unanswered"]
 
@@ -109,8 +111,8 @@ async def test_far_apart_unscored_or_equal_evidence_is_not_compared(
     store: ObjectStore, other: float | None, segment_id: str
 ) -> None:
     bench = Bench(store)
-    await bench.score("seg-1", 0.5, worth=1)
-    await bench.score(segment_id, other, worth=5)
+    await bench.score("seg-1", 0.5, rupees=1)
+    await bench.score(segment_id, other, rupees=5)
     assert bench.fake.shown == []
 
 
@@ -119,8 +121,8 @@ async def test_an_outage_costs_the_comparison_and_nothing_else(store: ObjectStor
         raise UnavailableError("down")
 
     bench = Bench(store, reply=down)
-    await bench.score("seg-1", 0.5, worth=1)
-    await bench.score("seg-2", 0.5, worth=5)
+    await bench.score("seg-1", 0.5, rupees=1)
+    await bench.score("seg-2", 0.5, rupees=5)
     assert list(store.list(keys.comparisons())) == []
     assert bench.results == ["outage"]
 
@@ -175,6 +177,7 @@ def test_an_answer_that_does_not_fit_is_no_preference(text: str) -> None:
 
 def test_the_frozen_part_of_a_comparison_does_not_depend_on_the_segments() -> None:
     heads = {
-        comparison_messages(PUZZLE, {"it": {"n": n}}, {"it": {}})[0]["content"] for n in range(3)
+        comparison_messages(PUZZLE, Evidence(segment=Span(steps=n)), Evidence())[0]["content"]
+        for n in range(3)
     }
     assert len(heads) == 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rlaif.contracts.evidence import Evidence, Rooms
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel, VotePolicy
 from rlaif.judge.routes.breaker import Breaker
@@ -26,7 +27,7 @@ from rlaif.judge.routes.route import RetryPolicy, Route
 from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge
 from rlaif.judge.rubric.votes import NoVote
 
-CASE = Case({"rooms": {"first_visits": 1}}, b"png")
+CASE = Case(Evidence(rooms=Rooms(first_visits=1)), b"png")
 THREE = VotePolicy(votes=3)
 Reply = Callable[[CompletionRequest], str]
 
@@ -193,7 +194,7 @@ async def test_what_needs_no_judge_is_scored_with_every_route_out_of_use() -> No
     panel, fakes = _panel()
     _out_of_use(panel, fakes, "state", "puzzle", "vision", reason="route_down")
     decided = dict.fromkeys(["progress", "dialog", "efficiency", "puzzle", "novelty"], 1)
-    found = await panel.judge(Case({"rooms": {}}, None, decided), Calls())
+    found = await panel.judge(Case(Evidence(), None, decided), Calls())
     assert {score.value for score in found.results.values()} == {0.5}
 
 
@@ -205,7 +206,7 @@ async def test_an_audit_that_fails_holds_no_score_back(error: Exception) -> None
         raise error
 
     panel, fakes = _panel(vision=fail, failures=99)
-    case = Case({"rooms": {}}, b"png", {"novelty": 0}, audit=True)
+    case = Case(Evidence(), b"png", {"novelty": 0}, audit=True)
     found = await panel.judge(case, Calls())
     assert isinstance(found.results["novelty"], CriterionScore)
     assert isinstance(found.results["progress"], CriterionScore)
@@ -224,7 +225,7 @@ async def test_an_audit_that_hangs_holds_a_score_back_for_a_bounded_time(
     monkeypatch.setattr("rlaif.judge.panel.panel.AUDIT_SECONDS", 0.05)
     panel, fakes = _panel()
     fakes["vision"].complete = hang  # type: ignore[method-assign]  # the one that hangs
-    case = Case({"rooms": {}}, b"png", {"novelty": 0}, audit=True)
+    case = Case(Evidence(), b"png", {"novelty": 0}, audit=True)
     async with asyncio.timeout(5):
         found = await panel.judge(case, Calls())
     assert found.audits == {}
@@ -259,7 +260,7 @@ async def test_what_is_decided_is_not_asked_and_told_as_computed() -> None:
         "dialog": NoVote.INSUFFICIENT,
         "puzzle": NoVote.INSUFFICIENT,
     }
-    found = await panel.judge(Case({"rooms": {}}, None, decided), Calls())
+    found = await panel.judge(Case(Evidence(), None, decided), Calls())
     novelty = found.results["novelty"]
     assert isinstance(novelty, CriterionScore)
     assert (novelty.source, novelty.judge, novelty.value) == ("computed", "ram", 0.5)
@@ -272,7 +273,7 @@ async def test_what_is_decided_is_not_asked_and_told_as_computed() -> None:
 
 async def test_an_audit_asks_what_is_computed_and_keeps_the_votes_apart() -> None:
     panel, fakes = _panel()
-    found = await panel.judge(Case({"rooms": {}}, b"png", {"novelty": 0}, audit=True), Calls())
+    found = await panel.judge(Case(Evidence(), b"png", {"novelty": 0}, audit=True), Calls())
     novelty = found.results["novelty"]
     assert isinstance(novelty, CriterionScore)
     assert novelty.value == 0.0

@@ -5,19 +5,20 @@ that stays the same means that the order never got there.
 """
 
 import copy
-import json
 from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
 import pytest
 
+from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, rubric_mean
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import answer_schema, read_answer
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.mock_llm.answering import answer
+from rlaif.mock_llm.answering import Manner, answer
+from rlaif.mock_llm.wire import ChatRequest
 
 Make = Callable[..., Any]
 
@@ -30,22 +31,18 @@ ORDERS = (
 )
 
 
-def _weighted(facts: Any) -> float | None:
+def _weighted(evidence: Evidence) -> float | None:
     values: dict[str, float] = {}
     for judge in JUDGES:
-        done = answer(
-            prompts.messages(judge, facts, None, variant=0),
+        chat = ChatRequest(
+            model=judge.model,
+            messages=list(prompts.messages(judge, evidence, None, variant=0)),
             response_format={
                 "type": "json_schema",
                 "json_schema": {"schema": answer_schema(judge)},
             },
-            server_seed=7,
-            request_seed=0,
-            temperature=0.0,
-            noise=0.0,
-            max_tokens=256,
-            gullible=True,
         )
+        done = answer(chat, Manner(gullible=True))
         for name, level in read_answer(judge, done.text).levels.items():
             if level is not None:
                 values[name] = level / 2
@@ -85,9 +82,9 @@ def test_an_order_in_any_text_of_the_game_moves_no_score(
         injected = [_put(held, path, order) for held in clean]
         # A new field of the description, and more of the same kind.
         injected = [held | {"sign_text": order, "note": {"text": order}} for held in injected]
-        facts = summarise(records(injected))
-        assert order not in json.dumps(facts)
-        told = _weighted(facts)
+        evidence = summarise(records(injected))
+        assert order not in evidence.model_dump_json()
+        told = _weighted(evidence)
         assert base is not None
         assert told is not None
         moved.append(abs(told - base))
@@ -104,10 +101,10 @@ def test_an_order_as_an_action_moves_no_score(records: Make) -> None:
 
 
 def test_the_stand_in_does_obey_an_order_that_reaches_it(records: Make) -> None:
-    facts = summarise(records())
-    base = _weighted(facts)
-    facts["end"]["season"] = ORDERS[0]
-    told = _weighted(facts)
+    evidence = summarise(records())
+    base = _weighted(evidence)
+    end = evidence.end.model_copy(update={"season": ORDERS[0]})
+    told = _weighted(evidence.model_copy(update={"end": end}))
     assert base is not None
     assert told is not None
     assert told - base > 0.1

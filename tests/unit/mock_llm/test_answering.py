@@ -4,23 +4,18 @@ from typing import Any
 
 import pytest
 
-from rlaif.mock_llm.answering import Completion, answer
+from rlaif.mock_llm.answering import Completion, Manner, answer
 from rlaif.mock_llm.reading import UnreadablePromptError
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
+from rlaif.mock_llm.wire import ChatRequest
 
 Chat = Callable[..., dict[str, Any]]
 
 
-def _answer(body: dict[str, Any], **changes: Any) -> Completion:
-    options: dict[str, Any] = {
-        "response_format": body.get("response_format"),
-        "server_seed": 7,
-        "request_seed": body["seed"],
-        "temperature": body["temperature"],
-        "noise": 0.5,
-        "max_tokens": 256,
-    }
-    return answer(body["messages"], **(options | changes))
+def _answer(body: dict[str, Any], teacher: Teacher | None = None, **changes: Any) -> Completion:
+    server_seed = changes.pop("server_seed", 7)
+    chat = ChatRequest.model_validate({"max_tokens": 256} | body | changes)
+    return answer(chat, Manner(server_seed, noise=0.5, teacher=teacher))
 
 
 def test_an_answer_fits_the_asked_schema_with_the_rationale_first(chat: Chat) -> None:
@@ -38,14 +33,14 @@ def test_the_same_request_gets_the_same_answer(chat: Chat) -> None:
 
 
 def test_temperature_zero_is_without_noise(chat: Chat) -> None:
-    texts = {_answer(chat(seed=seed), request_seed=seed).text for seed in range(50)}
+    texts = {_answer(chat(seed=seed), seed=seed).text for seed in range(50)}
     assert len(texts) == 1
 
 
 def test_noise_follows_the_seeds_and_moves_by_one_level_at_most(chat: Chat) -> None:
     body = chat(temperature=1.0)
     plain = json.loads(_answer(body, temperature=0.0).text)
-    levels = [json.loads(_answer(body, request_seed=seed).text) for seed in range(200)]
+    levels = [json.loads(_answer(body, seed=seed).text) for seed in range(200)]
     assert all(abs(told["progress"] - plain["progress"]) <= 1 for told in levels)
     off = sum(told["progress"] != plain["progress"] for told in levels)
     assert 60 < off < 140
@@ -54,7 +49,7 @@ def test_noise_follows_the_seeds_and_moves_by_one_level_at_most(chat: Chat) -> N
 
 def test_noise_never_invents_a_level_where_evidence_lacks(chat: Chat, facts: Any) -> None:
     body = chat(facts(dialog={"steps": 0}), temperature=2.0)
-    told = {json.loads(_answer(body, request_seed=seed).text)["dialog"] for seed in range(50)}
+    told = {json.loads(_answer(body, seed=seed).text)["dialog"] for seed in range(50)}
     assert told == {"insufficient_evidence"}
 
 
@@ -116,5 +111,5 @@ def test_a_simulated_teacher_takes_the_place_of_the_noise(chat: Chat) -> None:
 
 def test_a_teachers_mistake_is_the_same_in_every_vote(chat: Chat) -> None:
     teacher = Teacher(TeacherKind.RANDOM)
-    texts = {_answer(chat(seed=n), request_seed=n, teacher=teacher).text for n in range(5)}
+    texts = {_answer(chat(seed=n), seed=n, teacher=teacher).text for n in range(5)}
     assert len(texts) == 1

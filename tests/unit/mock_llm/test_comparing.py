@@ -4,24 +4,16 @@ from typing import Any
 
 import pytest
 
-from rlaif.mock_llm.answering import answer
+from rlaif.mock_llm.answering import Manner, answer
+from rlaif.mock_llm.wire import ChatRequest
 
 Chat = Callable[..., dict[str, Any]]
 Facts = Callable[..., dict[str, Any]]
 
 
-def _told(body: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    done = answer(
-        body["messages"],
-        response_format=body["response_format"],
-        server_seed=7,
-        request_seed=0,
-        temperature=0.0,
-        noise=0.0,
-        max_tokens=256,
-        **changes,
-    )
-    found: dict[str, Any] = json.loads(done.text)
+def _told(body: dict[str, Any], *, gullible: bool = False) -> dict[str, Any]:
+    chat = ChatRequest.model_validate(body)
+    found: dict[str, Any] = json.loads(answer(chat, Manner(gullible=gullible)).text)
     return found
 
 

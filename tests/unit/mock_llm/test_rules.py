@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.mock_llm.reading import Evidence
+from rlaif.contracts.evidence import Evidence
 from rlaif.mock_llm.rules import RULES
 
 Facts = Callable[..., dict[str, Any]]
@@ -40,11 +40,11 @@ Facts = Callable[..., dict[str, Any]]
 def test_each_rule_follows_its_anchors(
     facts: Facts, criterion: str, sections: dict[str, Any], level: int | None
 ) -> None:
-    assert RULES[criterion](Evidence(facts(**sections)))[0] == level
+    assert RULES[criterion](Evidence.model_validate(facts(**sections)))[0] == level
 
 
 @pytest.mark.parametrize("criterion", RULES)
 def test_without_evidence_every_rule_abstains(criterion: str) -> None:
-    assert RULES[criterion](Evidence({}))[0] is None
+    assert RULES[criterion](Evidence())[0] is None
     nulls = {"rooms": {"first_visits": None}, "dialog": None, "movement": {"idle_share": None}}
-    assert RULES[criterion](Evidence(nulls))[0] is None
+    assert RULES[criterion](Evidence.model_validate(nulls))[0] is None

@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rlaif.mock_llm.comparing import BETTER, compare
-from rlaif.mock_llm.reading import INSUFFICIENT, Evidence, criteria_of, evidence_of, injected
+from rlaif.contracts.evidence import Evidence, EvidencePair
+from rlaif.mock_llm.comparing import BETTER, preferred_segment
+from rlaif.mock_llm.reading import INSUFFICIENT, criteria_of, evidence_of, injected, pair_of
 from rlaif.mock_llm.rules import RULES
 from rlaif.mock_llm.teachers.teachers import Teacher
 from rlaif.mock_llm.teaching import taught_comparison, taught_opinions
+from rlaif.mock_llm.wire import ChatRequest
 
 _CHARACTERS_PER_TOKEN = 4
 _PICTURE_TOKENS = 256
@@ -38,56 +40,43 @@ class Completion:
     finish_reason: str
 
 
-def answer(
-    messages: Sequence[Mapping[str, Any]],
-    *,
-    response_format: Mapping[str, Any] | None,
-    server_seed: int,
-    request_seed: int,
-    temperature: float,
-    noise: float,
-    max_tokens: int,
-    gullible: bool = False,
-    teacher: Teacher | None = None,
-) -> Completion:
-    """Answer one judge prompt.
+@dataclass(frozen=True)
+class Manner:
+    """How this stand-in answers, whatever it is asked.
 
-    Args:
-        messages: Chat messages of the request.
-        response_format: The request's; with a JSON schema, the answer has its keys in its order.
-        server_seed: Seed of this server.
-        request_seed: Seed of the request.
-        temperature: 0 gives the bare rules; more gives more noise.
+    Attributes:
+        seed: Of its noise.
         noise: Chance at temperature 1 that a level is off by one.
-        max_tokens: Longest answer.
         gullible: Obey what the evidence says, as a model without defences may.
         teacher: Errs in its own way instead of the noise; None for the noise.
+    """
+
+    seed: int = 0
+    noise: float = 0.0
+    gullible: bool = False
+    teacher: Teacher | None = None
+
+
+def answer(chat: ChatRequest, manner: Manner) -> Completion:
+    """Answer one judge prompt, with the keys of its schema in their order.
 
     Raises:
         UnreadablePromptError: Not a judge prompt.
     """
-    evidence = evidence_of(messages)
-    names = criteria_of(response_format, messages)
-    prompt = json.dumps(list(messages), sort_keys=True)
-    chance = min(0.5, max(0.0, noise * temperature))
-    draw = seeded(server_seed, request_seed, prompt)
-    if gullible and (told := injected(messages)) is not None:
-        opinions: dict[str, Any] = {"rationale": told, **dict.fromkeys(names, 2)}
-    elif teacher is not None and names == [BETTER]:
-        opinions = taught_comparison(teacher, evidence)
-    elif teacher is not None:
-        opinions = taught_opinions(teacher, evidence, names)
-    elif names == [BETTER]:
-        opinions = compare(evidence)
+    names = criteria_of(chat.response_format, chat.messages)
+    if names == [BETTER]:
+        opinions = _comparison(pair_of(chat.messages), manner)
     else:
-        opinions = _opinions(evidence, names, draw, chance)
+        opinions = _opinions(evidence_of(chat.messages), names, chat, manner)
+    if manner.gullible and (order := injected(chat.messages)) is not None:
+        opinions = {"rationale": order, **dict.fromkeys(names, 2)}
     text = json.dumps(opinions)
-    text_tokens = len(text) // _CHARACTERS_PER_TOKEN + 1
-    cut = text_tokens > max_tokens
+    text_tokens, most = len(text) // _CHARACTERS_PER_TOKEN + 1, chat.longest_answer()
+    cut = text_tokens > most
     return Completion(
-        text=text[: max_tokens * _CHARACTERS_PER_TOKEN] if cut else text,
-        prompt_tokens=_prompt_tokens(messages),
-        completion_tokens=min(text_tokens, max_tokens),
+        text=text[: most * _CHARACTERS_PER_TOKEN] if cut else text,
+        prompt_tokens=_prompt_tokens(chat.messages),
+        completion_tokens=min(text_tokens, most),
         finish_reason="length" if cut else "stop",
     )
 
@@ -98,9 +87,20 @@ def seeded(*parts: object) -> random.Random:
     return random.Random(int.from_bytes(digest[:8]))
 
 
+def _comparison(pair: EvidencePair, manner: Manner) -> dict[str, Any]:
+    if manner.teacher is not None:
+        return taught_comparison(manner.teacher, pair)
+    return preferred_segment(pair)
+
+
 def _opinions(
-    evidence: Evidence, names: Sequence[str], draw: random.Random, chance: float
+    evidence: Evidence, names: Sequence[str], chat: ChatRequest, manner: Manner
 ) -> dict[str, Any]:
+    if manner.teacher is not None:
+        return taught_opinions(manner.teacher, evidence, names)
+    prompt = json.dumps(chat.messages, sort_keys=True)
+    draw = seeded(manner.seed, chat.seed, prompt)
+    chance = min(0.5, max(0.0, manner.noise * chat.temperature))
     levels: dict[str, int | str] = {}
     reasons = []
     for name in names:

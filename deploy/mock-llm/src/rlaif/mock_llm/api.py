@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from rlaif.mock_llm import mishaps, wire
-from rlaif.mock_llm.answering import answer, seeded
+from rlaif.mock_llm.answering import Manner, answer, seeded
 from rlaif.mock_llm.faults import (
     Fault,
     FaultPlanError,
@@ -43,6 +43,9 @@ class StandIn:
         self._calls = metrics.counter(
             "completions", "Chat completions asked for, by fault.", ("route", "fault")
         )
+        self._manner = Manner(
+            settings.seed, settings.noise, settings.gullible, settings.simulated_teacher()
+        )
         # Whether a fault strikes depends on the seed and on how many requests came before. It must
         # not depend on the request: the same one would fail for ever.
         self._draw: Callable[[], float] = seeded(settings.seed, "faults").random
@@ -71,17 +74,7 @@ class StandIn:
         return JSONResponse(reply)
 
     def _reply(self, chat: wire.ChatRequest, fault: Fault | None) -> dict[str, Any]:
-        done = answer(
-            chat.messages,
-            response_format=chat.response_format,
-            server_seed=self._settings.seed,
-            request_seed=chat.seed,
-            temperature=chat.temperature,
-            noise=self._settings.noise,
-            max_tokens=chat.longest_answer(),
-            gullible=self._settings.gullible,
-            teacher=self._settings.simulated_teacher(),
-        )
+        done = answer(chat, self._manner)
         text, finish_reason = mishaps.spoil(fault, done.text)
         return wire.completion(
             chat,

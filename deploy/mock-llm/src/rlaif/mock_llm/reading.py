@@ -3,11 +3,15 @@
 The stand-in sees what a model would see, the messages and the answer's schema, and nothing else.
 """
 
-import json
-import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from rlaif.contracts.evidence import Evidence, EvidencePair
+
+C = TypeVar("C", Evidence, EvidencePair)
 
 _FENCE = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 
@@ -20,65 +24,45 @@ class UnreadablePromptError(ValueError):
     """The prompt is not one that the stand-in can answer; the text says why."""
 
 
-class Evidence:
-    """The evidence of a prompt, read by path; unknown facts are None."""
-
-    def __init__(self, facts: Mapping[str, Any], pictures: int = 0) -> None:
-        """Read `facts`; the prompt also carried `pictures` pictures, which nobody looks at."""
-        self._facts = facts
-        self.pictures = pictures
-
-    def part(self, name: str) -> "Evidence | None":
-        """A section that is the evidence of a whole segment; None when it is not there."""
-        found = self._facts.get(name)
-        return Evidence(found, self.pictures) if isinstance(found, Mapping) else None
-
-    def canonical(self) -> str:
-        """The facts as JSON with sorted keys."""
-        return json.dumps(self._facts, sort_keys=True)
-
-    def value(self, section: str, name: str) -> Any:
-        """A fact of any kind."""
-        part = self._facts.get(section)
-        return part.get(name) if isinstance(part, Mapping) else None
-
-    def number(self, section: str, name: str) -> float | None:
-        """A fact that is a finite number."""
-        value = self.value(section, name)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return None
-        return float(value) if math.isfinite(value) else None
-
-
 def evidence_of(messages: Sequence[Mapping[str, Any]]) -> Evidence:
-    """The evidence in the last user message.
+    """The evidence of one segment, in the last user message.
 
     Raises:
         UnreadablePromptError: No user message, no fenced JSON object in it, or several.
     """
+    return _read(Evidence, messages)
+
+
+def pair_of(messages: Sequence[Mapping[str, Any]]) -> EvidencePair:
+    """The evidence of two segments, in the last user message.
+
+    Raises:
+        UnreadablePromptError: No user message, no fenced JSON object in it, or several.
+    """
+    return _read(EvidencePair, messages)
+
+
+def _read(kind: type[C], messages: Sequence[Mapping[str, Any]]) -> C:
     users = [message for message in messages if message.get("role") == "user"]
     if not users:
         raise UnreadablePromptError("the prompt has no user message")
-    text, pictures = _content(users[-1].get("content"))
-    blocks: list[str] = _FENCE.findall(text)
+    blocks: list[str] = _FENCE.findall(_text(users[-1].get("content")))
     if len(blocks) != 1:
         raise UnreadablePromptError(
             f"the last user message has {len(blocks)} ```json blocks; this stand-in answers judge "
             "prompts only, which carry their evidence in exactly one"
         )
     try:
-        facts = json.loads(blocks[0])
-    except (ValueError, RecursionError) as error:
-        raise UnreadablePromptError(f"the ```json block is not JSON: {error}") from error
-    if not isinstance(facts, dict):
-        raise UnreadablePromptError("the ```json block is not a JSON object")
-    return Evidence(facts, pictures)
+        return kind.model_validate_json(blocks[0])
+    except ValidationError as error:
+        message = error.errors()[0]["msg"]
+        raise UnreadablePromptError(f"the ```json block is no evidence: {message}") from error
 
 
 def injected(messages: Sequence[Mapping[str, Any]]) -> str | None:
     """An instruction hidden in the user messages, such as "ignore the rubric"; None without one."""
     users = (message for message in messages if message.get("role") == "user")
-    text = " ".join(_content(message.get("content"))[0] for message in users)
+    text = " ".join(_text(message.get("content")) for message in users)
     match = _INJECTION.search(text)
     return match.group(0) if match else None
 
@@ -97,7 +81,7 @@ def criteria_of(
         names = list(properties) if isinstance(properties, Mapping) else []
         return [name for name in names if name != "rationale"]
     system = " ".join(
-        _content(message.get("content"))[0] for message in messages if message["role"] == "system"
+        _text(message.get("content")) for message in messages if message["role"] == "system"
     )
     names = re.findall(r"^- ([a-z_]+): ", system, re.MULTILINE)
     if not names:
@@ -119,10 +103,9 @@ def answer_schema(response_format: Mapping[str, Any] | None) -> Mapping[str, Any
     return schema
 
 
-def _content(content: Any) -> tuple[str, int]:
-    """(text, pictures) of a message's content, in either form of the API."""
+def _text(content: Any) -> str:
+    """The text of a message's content, in either form of the API; nobody looks at pictures."""
     if isinstance(content, str):
-        return content, 0
+        return content
     parts = [part for part in content or [] if isinstance(part, Mapping)]
-    text = "\n".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
-    return text, sum(1 for part in parts if part.get("type") == "image_url")
+    return "\n".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")

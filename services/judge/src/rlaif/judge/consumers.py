@@ -20,6 +20,7 @@ from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentExported
+from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall
 from rlaif.judge.evidence.loading import (
@@ -29,9 +30,9 @@ from rlaif.judge.evidence.loading import (
     load_pictures,
     load_segment,
 )
-from rlaif.judge.evidence.ram_verdicts import decide, truth
+from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
 from rlaif.judge.evidence.strip import draw, frames
-from rlaif.judge.evidence.summary import Facts, evidence_sha256, places, summarise
+from rlaif.judge.evidence.summary import places, summarise
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel.assignment import is_audited, to_ask
 from rlaif.judge.panel.calls import told_outcome
@@ -78,7 +79,7 @@ class Watch(Protocol):
 class Comparer(Protocol):
     """Compares a scored segment with one that nearly ties."""
 
-    async def compare(self, facts: Facts, record: ScoreRecord, sha256: str) -> None:
+    async def compare(self, evidence: Evidence, record: ScoreRecord, sha256: str) -> None:
         """Compare it when there is such a one; never fails."""
         ...
 
@@ -122,9 +123,9 @@ class SegmentScorer:
         exported: SegmentExported = event.data
         try:
             async with self._alone(exported.segment_id):
-                stored, facts = await self._stored_score(exported.segment_id), None
+                stored, evidence = await self._stored_score(exported.segment_id), None
                 if stored is None:
-                    stored, facts = await self._score(exported)
+                    stored, evidence = await self._score(exported)
                 else:
                     self._metrics.repeated()
                 record = await self._tell(stored, cause=event)
@@ -138,10 +139,10 @@ class SegmentScorer:
             raise Suspect("missing_object", str(error)) from error
         except CorruptSegmentError as error:
             raise Reject("corrupt_segment", str(error)) from error
-        if facts is not None and self._comparer is not None:
-            await self._comparer.compare(facts, record, hashlib.sha256(stored).hexdigest())
+        if evidence is not None and self._comparer is not None:
+            await self._comparer.compare(evidence, record, hashlib.sha256(stored).hexdigest())
 
-    async def _score(self, exported: SegmentExported) -> tuple[bytes, Facts]:
+    async def _score(self, exported: SegmentExported) -> tuple[bytes, Evidence]:
         """Judge the segment and commit the score; gives the stored bytes and the evidence."""
         segment = await asyncio.to_thread(
             load_segment,
@@ -155,21 +156,21 @@ class SegmentScorer:
             )
         if self._watch is not None:
             await self._watch.before_segment()
-        facts = summarise(segment.records)
-        record = await self._judge(segment, facts, exported)
+        evidence = summarise(segment.records)
+        record = await self._judge(segment, evidence, exported)
         key = keys.score(self._rules.judge_config, exported.segment_id)
         data = record.model_dump_json().encode()
         if await asyncio.to_thread(
             self._store.put_once, key, data, content_type="application/json"
         ):
             self._metrics.scored(record)
-            return data, facts
+            return data, evidence
         # Another judge was faster: its object is the score.
         self._metrics.repeated()
-        return await asyncio.to_thread(self._store.get, key), facts
+        return await asyncio.to_thread(self._store.get, key), evidence
 
     async def _judge(
-        self, segment: LoadedSegment, facts: Facts, exported: SegmentExported
+        self, segment: LoadedSegment, evidence: Evidence, exported: SegmentExported
     ) -> ScoreRecord:
         calls: list[JudgeCallRecord] = []
 
@@ -178,7 +179,7 @@ class SegmentScorer:
             self._metrics.called(record)
             await self._telemetry.send(_reading(record, exported.segment_id, self._now()))
 
-        findings = await self._panel.judge(await self._case(segment, facts), called)
+        findings = await self._panel.judge(await self._case(segment, evidence), called)
         return score_record(
             segment.manifest,
             findings.results,
@@ -188,19 +189,19 @@ class SegmentScorer:
             weights=self._rules.weights,
             calls=sorted(calls, key=lambda call: (call.judge, call.vote)),
             created_at=self._now(),
-            evidence_sha256=evidence_sha256(facts),
-            truth=truth(facts),
+            evidence_sha256=evidence.sha256(),
+            truth=ram_levels(evidence),
             audits=findings.audits,
         )
 
-    async def _case(self, segment: LoadedSegment, facts: Facts) -> Case:
+    async def _case(self, segment: LoadedSegment, evidence: Evidence) -> Case:
         """The evidence, what needs no judge, and pictures when somebody looks at them."""
-        decided = decide(facts, self._rules.computed)
+        decided = ram_verdicts(evidence, self._rules.computed)
         audit = is_audited(segment.manifest.segment_id, self._rules.audit_share)
         asked = to_ask(self._rules.judges, decided, audit=audit)
         most = max((judge.pictures for judge in asked), default=0)
         strip = await asyncio.to_thread(self._strip, segment, most)
-        return Case(facts, strip, decided, audit)
+        return Case(evidence, strip, decided, audit)
 
     def _strip(self, segment: LoadedSegment, most: int) -> bytes | None:
         pictures = load_pictures(self._store, segment.manifest, most)

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 
-from rlaif.judge.evidence.summary import EVIDENCE_VERSION
+from rlaif.contracts.evidence import EVIDENCE_VERSION
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import Judge

@@ -14,8 +14,8 @@ from datetime import datetime
 from hashlib import sha256
 
 from rlaif.contracts.comparisons import ComparisonRecord, Preference, soft_preference
+from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
-from rlaif.judge.evidence.summary import Facts
 from rlaif.judge.panel.calls import CallLog
 from rlaif.judge.panel.pairwise import (
     comparison_messages,
@@ -52,7 +52,7 @@ class TieRules:
 
 @dataclass(frozen=True)
 class _Scored:
-    facts: Facts
+    evidence: Evidence
     record: ScoreRecord
     sha256: str
 
@@ -81,9 +81,9 @@ class NearTies:
         self._now = now
         self._recent: deque[_Scored] = deque(maxlen=_KEPT)
 
-    async def compare(self, facts: Facts, record: ScoreRecord, sha256: str) -> None:
+    async def compare(self, evidence: Evidence, record: ScoreRecord, sha256: str) -> None:
         """Compare a segment that was just scored with the newest near-tie, if there is one."""
-        scored = _Scored(facts, record, sha256)
+        scored = _Scored(evidence, record, sha256)
         other = self._partner(scored)
         if record.weighted is not None:
             self._recent.append(scored)
@@ -124,8 +124,8 @@ class NearTies:
             self._called(record)
 
         straight, swapped = await asyncio.gather(
-            self._ask(first.facts, second.facts, 0, called),
-            self._ask(second.facts, first.facts, 1, called),
+            self._ask(first.evidence, second.evidence, 0, called),
+            self._ask(second.evidence, first.evidence, 1, called),
         )
         other = turned(swapped)
         return ComparisonRecord(
@@ -144,8 +144,8 @@ class NearTies:
 
     async def _ask(
         self,
-        shown_first: Facts,
-        shown_second: Facts,
+        shown_first: Evidence,
+        shown_second: Evidence,
         order: int,
         called: Callable[[JudgeCallRecord], Awaitable[None]],
     ) -> Preference | None:

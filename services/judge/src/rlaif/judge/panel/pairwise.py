@@ -4,10 +4,10 @@ Language models lean to one of the two places, by a share that depends on model 
 pair is asked in both orders, and a preference that follows the place is a tie.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from rlaif.contracts.comparisons import Preference
+from rlaif.contracts.evidence import Evidence, EvidencePair
 from rlaif.judge.panel.prompts import Message, fence
 from rlaif.judge.panel.schema import RATIONALE_CHARACTERS, InvalidAnswerError, parse_object
 from rlaif.judge.rubric.judges import INSUFFICIENT, Judge
@@ -41,11 +41,11 @@ def comparison_schema() -> dict[str, Any]:
 
 
 def comparison_messages(
-    judge: Judge, shown_first: Mapping[str, Any], shown_second: Mapping[str, Any]
+    judge: Judge, shown_first: Evidence, shown_second: Evidence
 ) -> tuple[Message, ...]:
     """The chat messages: the frozen part first, then both segments as one fenced block."""
     question = _QUESTION.format(insufficient=INSUFFICIENT)
-    block = fence({"segment_1": shown_first, "segment_2": shown_second})
+    block = fence(EvidencePair(segment_1=shown_first, segment_2=shown_second).model_dump())
     return (
         {"role": "system", "content": f"{judge.guide}\n{question}"},
         {

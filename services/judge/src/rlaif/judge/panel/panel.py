@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.assignment import to_ask
@@ -66,13 +67,13 @@ class Case:
     """What is judged.
 
     Attributes:
-        facts: The evidence of one segment.
+        evidence: What is known of one segment.
         strip: PNG of its frames with the path; None when there are no pictures.
         decided: Criteria that need no judge, with their level or why they have none.
         audit: Ask for these criteria nevertheless, and keep the votes apart.
     """
 
-    facts: Mapping[str, object]
+    evidence: Evidence
     strip: bytes | None = None
     decided: Mapping[str, int | NoVote] = field(default_factory=dict)
     audit: bool = False
@@ -235,7 +236,7 @@ class Panel:
         self, judge: Judge, vote: int, case: Case, called: CallHook, once: bool
     ) -> dict[str, Ballot]:
         """One vote: at most one answer and one repair."""
-        prompt = prompts.messages(judge, case.facts, case.strip, variant=vote)
+        prompt = prompts.messages(judge, case.evidence, case.strip, variant=vote)
         if prompts.tokens(prompt) + self._policy.max_tokens > judge.context_tokens:
             return _no_vote(judge, NoVote.OVER_BUDGET)
         for repair in (False, True):

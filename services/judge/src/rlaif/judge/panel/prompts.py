@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rlaif.contracts.evidence import Evidence
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import INSUFFICIENT, Criterion, Judge
 
@@ -46,17 +47,17 @@ def system_prompt(judge: Judge) -> str:
 
 
 def messages(
-    judge: Judge, facts: Mapping[str, Any], strip: bytes | None, *, variant: int
+    judge: Judge, evidence: Evidence, strip: bytes | None, *, variant: int
 ) -> tuple[Message, ...]:
     """The chat messages of one vote.
 
     Args:
         judge: Who is asked.
-        facts: The segment's evidence.
+        evidence: What is known of the segment.
         strip: PNG of the segment's frames; only a judge that sees pictures gets it.
         variant: Which wording and order of facts, any whole number from 0.
     """
-    text = _segment_text(facts, variant % VARIANTS)
+    text = _segment_text(evidence, variant % VARIANTS)
     return (
         {"role": "system", "content": system_prompt(judge)},
         {
@@ -99,7 +100,8 @@ def fence(facts: Mapping[str, Any]) -> str:
     return f"```json\n{text}\n```"
 
 
-def _segment_text(facts: Mapping[str, Any], variant: int) -> str:
+def _segment_text(evidence: Evidence, variant: int) -> str:
+    facts = evidence.model_dump()
     names = list(facts)
     turned = names[-variant * len(names) // VARIANTS :] if variant else names
     order = [*turned, *(name for name in names if name not in turned)]

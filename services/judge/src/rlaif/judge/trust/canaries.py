@@ -6,11 +6,9 @@ asking for things whose levels must differ.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from rlaif.contracts.evidence import Evidence
 from rlaif.judge.rubric.judges import Judge
-
-Facts = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -19,12 +17,12 @@ class Canary:
 
     Attributes:
         name: For the log.
-        facts: Its evidence, in the shape of a real one.
+        evidence: What a judge reads of it.
         levels: Criterion → the level that its anchors demand.
     """
 
     name: str
-    facts: Facts
+    evidence: Evidence
     levels: Mapping[str, int]
 
 
@@ -82,11 +80,12 @@ def _constant(pairs: Sequence[tuple[int, int | None]]) -> bool:
     return len({known for known, _ in pairs}) > 1 and len({answer for _, answer in pairs}) == 1
 
 
-def _facts(**sections: dict[str, Any]) -> Facts:
-    base: Facts = {
+def _evidence(**sections: dict[str, object]) -> Evidence:
+    """The evidence of an uneventful walk, with some facts of some sections replaced."""
+    base: dict[str, dict[str, object]] = {
         "segment": {"seconds": 5.0, "steps": 75, "inputs": {"RIGHT": 0.6, "DOWN": 0.4}},
-        "start": _snapshot("0/182", [24, 64]),
-        "end": _snapshot("0/182", [120, 96]),
+        "start": _moment("0/182", [24, 64]),
+        "end": _moment("0/182", [120, 96]),
         "rooms": {"in_order": ["0/182"], "changes": 0, "different": 1, "first_visits": 0},
         "movement": {"pixels": 128, "idle_share": 0.1, "path": [[24, 64], [80, 64], [120, 96]]},
         "changes": {
@@ -98,10 +97,12 @@ def _facts(**sections: dict[str, Any]) -> Facts:
         "enemies": {"most_near": 0, "left_at_end": 0, "defeated": 0},
         "puzzle": {"parts": {}, "events_done": 0, "items_taken": 0},
     }
-    return {name: part | sections.get(name, {}) for name, part in base.items()}
+    return Evidence.model_validate(
+        {name: part | sections.get(name, {}) for name, part in base.items()}
+    )
 
 
-def _snapshot(room: str, at: list[int]) -> dict[str, Any]:
+def _moment(room: str, at: list[int]) -> dict[str, object]:
     return {
         "room": room, "area": "overworld", "dungeon": None, "at": at, "hearts": 3.0,
         "max_hearts": 3.0, "rupees": 10, "keys": None, "season": "spring",
@@ -111,7 +112,7 @@ def _snapshot(room: str, at: list[int]) -> dict[str, Any]:
 CANARIES: tuple[Canary, ...] = (
     Canary(
         "stood still",
-        _facts(
+        _evidence(
             segment={"inputs": {"NOP": 1.0}},
             end={"at": [24, 64]},
             movement={"pixels": 0, "idle_share": 1.0, "path": [[24, 64], [24, 64]]},
@@ -120,7 +121,7 @@ CANARIES: tuple[Canary, ...] = (
     ),
     Canary(
         "took an item in a third new room",
-        _facts(
+        _evidence(
             rooms={
                 "in_order": ["0/182", "0/183", "0/184", "0/185"],
                 "changes": 3,
@@ -135,7 +136,7 @@ CANARIES: tuple[Canary, ...] = (
     ),
     Canary(
         "read a text to its end",
-        _facts(
+        _evidence(
             dialog={"steps": 18, "opened": 1, "closed": 1, "texts": 1, "open_at_end": False},
             control={"steps_without": 18},
         ),
@@ -143,7 +144,7 @@ CANARIES: tuple[Canary, ...] = (
     ),
     Canary(
         "stayed in a text",
-        _facts(
+        _evidence(
             segment={"inputs": {"LEFT": 1.0}},
             end={"at": [24, 64]},
             movement={"pixels": 0, "idle_share": None, "path": [[24, 64], [24, 64]]},
@@ -154,12 +155,12 @@ CANARIES: tuple[Canary, ...] = (
     ),
     Canary(
         "opened a door with a button",
-        _facts(puzzle={"parts": {"buttons_pressed": [0, 1, 1]}, "events_done": 1}),
+        _evidence(puzzle={"parts": {"buttons_pressed": [0, 1, 1]}, "events_done": 1}),
         {"puzzle": 2},
     ),
     Canary(
         "left a lit torch alone",
-        _facts(puzzle={"parts": {"torches_lit": [1, 1, 1]}}),
+        _evidence(puzzle={"parts": {"torches_lit": [1, 1, 1]}}),
         {"puzzle": 0},
     ),
 )

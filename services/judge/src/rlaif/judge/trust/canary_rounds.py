@@ -143,7 +143,7 @@ def canary_request(
     """A canary as a judge is asked about a segment."""
     return CompletionRequest(
         model=judge.model,
-        messages=prompts.messages(judge, canary.facts, strip, variant=_VARIANT),
+        messages=prompts.messages(judge, canary.evidence, strip, variant=_VARIANT),
         schema_name=f"{judge.name}_verdict",
         schema=answer_schema(judge),
         seed=0,
@@ -166,5 +166,5 @@ def known_questions(judge: Judge, *, max_tokens: int) -> dict[Modality, Completi
 
 def canary_strip(canary: Canary) -> bytes:
     """Grey frames with the path of a canary, for a judge that wants pictures."""
-    path = tuple((x, y) for x, y in canary.facts["movement"]["path"])
+    path = canary.evidence.movement.path or ()
     return draw([Frame(None, path[:1]), Frame(None, path)])

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.evidence.ram_verdicts import COMPUTED, decide, truth
+from rlaif.judge.evidence.ram_verdicts import COMPUTED, ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.assignment import is_audited, to_ask
 from rlaif.judge.rubric.judges import JUDGES
@@ -14,7 +14,7 @@ Make = Callable[..., Any]
 NOT_SEEN = NoVote.INSUFFICIENT
 
 
-def _facts(records: Make, state: Make, **end: Any) -> Any:
+def _evidence(records: Make, state: Make, **end: Any) -> Any:
     states = [*(state(step) for step in range(74)), state(74, **end)]
     return summarise(records(states))
 
@@ -22,7 +22,7 @@ def _facts(records: Make, state: Make, **end: Any) -> Any:
 def test_a_walk_without_dialog_or_puzzle_needs_a_judge_for_progress_only(
     records: Make, state: Make
 ) -> None:
-    decided = decide(_facts(records, state), COMPUTED)
+    decided = ram_verdicts(_evidence(records, state), COMPUTED)
     assert decided == {"novelty": 0, "efficiency": 2, "dialog": NOT_SEEN, "puzzle": NOT_SEEN}
     asked = to_ask(JUDGES, decided, audit=False)
     assert [(judge.name, [c.name for c in judge.criteria]) for judge in asked] == [
@@ -34,7 +34,9 @@ def test_a_walk_without_dialog_or_puzzle_needs_a_judge_for_progress_only(
 def test_novelty_counts_rooms_never_entered_before(
     records: Make, state: Make, rooms: int, level: int
 ) -> None:
-    assert decide(_facts(records, state, rooms_visited=rooms), {"novelty"}) == {"novelty": level}
+    assert ram_verdicts(_evidence(records, state, rooms_visited=rooms), {"novelty"}) == {
+        "novelty": level
+    }
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,7 @@ def test_novelty_counts_rooms_never_entered_before(
 def test_a_milestone_or_a_death_settles_progress_and_a_small_step_does_not(
     records: Make, state: Make, end: dict[str, Any], level: int | None
 ) -> None:
-    found = decide(_facts(records, state, **end), {"milestones"})
+    found = ram_verdicts(_evidence(records, state, **end), {"milestones"})
     assert found.get("progress") == level
 
 
@@ -57,31 +59,31 @@ def test_standing_still_is_no_efficiency_and_no_control_is_none_to_judge(
     records: Make, state: Make
 ) -> None:
     still = summarise(records([state(0)] * 75))
-    assert decide(still, {"efficiency"}) == {"efficiency": 0}
+    assert ram_verdicts(still, {"efficiency"}) == {"efficiency": 0}
     helpless = summarise(records([state(0, flags={"control": False})] * 75))
-    assert decide(helpless, {"efficiency"}) == {"efficiency": NOT_SEEN}
+    assert ram_verdicts(helpless, {"efficiency"}) == {"efficiency": NOT_SEEN}
 
 
 def test_what_the_memory_does_not_show_is_left_to_the_judges(records: Make) -> None:
     unknown = summarise(records([{}, {}]))
-    assert decide(unknown, COMPUTED) == {}
-    assert truth(unknown) == {}
+    assert ram_verdicts(unknown, COMPUTED) == {}
+    assert ram_levels(unknown) == {}
     assert to_ask(JUDGES, {}, audit=False) == JUDGES
 
 
 def test_nothing_is_computed_when_the_settings_say_so(records: Make, state: Make) -> None:
-    assert decide(_facts(records, state), frozenset()) == {}
+    assert ram_verdicts(_evidence(records, state), frozenset()) == {}
 
 
 def test_an_audit_asks_every_judge_everything(records: Make, state: Make) -> None:
-    decided = decide(_facts(records, state), COMPUTED)
+    decided = ram_verdicts(_evidence(records, state), COMPUTED)
     assert to_ask(JUDGES, decided, audit=True) == JUDGES
 
 
 def test_a_judge_that_must_answer_one_whole_criterion_is_asked_for_all(
     records: Make, state: Make
 ) -> None:
-    decided = decide(_facts(records, state), COMPUTED)
+    decided = ram_verdicts(_evidence(records, state), COMPUTED)
     del decided["efficiency"]
     assert to_ask(JUDGES, decided, audit=False) == (JUDGES[0],)
 
@@ -97,7 +99,7 @@ def test_the_audited_share_depends_on_the_segment_alone() -> None:
 
 @pytest.mark.parametrize("canary", CANARIES, ids=lambda canary: canary.name)
 def test_the_known_levels_of_the_canaries_follow_from_the_memory(canary: Any) -> None:
-    known = truth(canary.facts)
+    known = ram_levels(canary.evidence)
     assert {name: known[name] for name in canary.levels if name in known} == {
         name: level for name, level in canary.levels.items() if name in known
     }
