@@ -54,16 +54,14 @@ from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable, Preference
 from rlaif.reward_model.learning.candidate import (
     Candidate,
-    calibrated,
-    examine,
-    predictions,
+    ChampionToBeat,
     split_sides,
     train_candidate,
 )
-from rlaif.reward_model.learning.crossfit import gather_evidence
 from rlaif.reward_model.learning.evaluation import expected_calibration_error
+from rlaif.reward_model.learning.exam import Exam, predictions
+from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.learning.split_halves import (
-    CandidateSettings,
     Side,
     fit_side,
     make_side,
@@ -242,7 +240,7 @@ def good_trial(played: Played, seed: int) -> tuple[bool, tuple[str, ...]]:
     champion = None
     if seed % 2:
         older = train_candidate(labels[: 2 * len(labels) // 3], settings=SETTINGS)
-        champion = PotentialFunction(older.net) if older.net else None
+        champion = ChampionToBeat(PotentialFunction(older.net)) if older.net else None
     made = train_candidate(labels, settings=SETTINGS, champion=champion)
     return not made.passed, made.reasons
 
@@ -251,10 +249,10 @@ def planted_trial(played: Played, seed: int) -> dict[str, list[str]]:
     """Kind → reasons of the gate for a bad candidate of that kind; empty when it let one pass."""
     labels = played.labels(played.some(SMALL, 2000 + seed), Teacher())
     train, heldout = split_sides(labels, SETTINGS)
-    evidence = gather_evidence(train, heldout, SETTINGS)
-    good = calibrated(fit_side(train, SETTINGS), evidence.calibration)
+    exam = Exam.prepare(train, heldout, SETTINGS)
+    good = exam.calibrated(fit_side(train, SETTINGS))
     found = {
-        kind: examine(calibrated(bad, evidence.calibration), train, heldout, evidence, SETTINGS)[1]
+        kind: list(exam.examine(exam.calibrated(bad)).reasons)
         for kind, bad in planted(good, train, seed).items()
     }
     found["leaking_pipeline"] = leaking_pipeline(labels)

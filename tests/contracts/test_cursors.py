@@ -22,7 +22,7 @@ from rlaif.reward_model.api_versions import build_versions_router
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog
 from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.learning.split_halves import CandidateSettings
+from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.training import Training, TrainingRules
 from rlaif.service.metrics import ServiceMetrics

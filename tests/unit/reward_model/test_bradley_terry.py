@@ -9,12 +9,12 @@ import torch
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.labels.preferences import PairSettings, PairTable
 from rlaif.reward_model.learning.bradley_terry import (
-    FitSettings,
     fit,
     freeze_constants,
     row_weights,
     segment_rows,
 )
+from rlaif.reward_model.learning.settings import FitSettings
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.testing.data.scored_segments import PROGRESS_DIM

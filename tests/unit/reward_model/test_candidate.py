@@ -7,10 +7,8 @@ import pytest
 import torch
 
 from rlaif.reward_model.learning import split_halves as sides
-from rlaif.reward_model.learning.bradley_terry import FitSettings
-from rlaif.reward_model.learning.candidate import train_candidate
-from rlaif.reward_model.learning.gate import GateSettings
-from rlaif.reward_model.learning.split_halves import CandidateSettings
+from rlaif.reward_model.learning.candidate import ChampionToBeat, train_candidate
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.testing.data.scored_segments import DIALOG_DIM, PROGRESS_DIM
 
@@ -132,7 +130,7 @@ def test_a_candidate_well_below_the_champion_is_refused(labels):
         return x[:, made_dims[0]] * 0.6 + x[:, made_dims[1]] * 0.2
 
     strict = replace(SETTINGS, gate=GateSettings(champion_margin=0.0, confidence=0.6))
-    found = train_candidate(made, settings=strict, champion=perfect)
+    found = train_candidate(made, settings=strict, champion=ChampionToBeat(perfect))
     assert found.metrics.champion_heldout_accuracy > found.metrics.heldout_accuracy
     assert any("champion" in reason for reason in found.reasons)
 

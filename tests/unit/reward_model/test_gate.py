@@ -1,72 +1,76 @@
 """The gate refuses for a reason that it names."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from rlaif.contracts.reward_models import GateMetrics, RewardNetSpec
+from rlaif.reward_model.learning.evaluation import Accuracy
 from rlaif.reward_model.learning.gate import (
-    GateSettings,
     faults_of_network,
     faults_of_potential,
-    lacking_data,
+    heldout_needs,
+    label_needs,
     newest_quarter,
     shortcomings,
+    unmet,
 )
+from rlaif.reward_model.learning.measurements import AgainstChampion, Measurements
+from rlaif.reward_model.learning.settings import GateSettings
 from rlaif.reward_net.network import RewardNet
 
-GOOD = GateMetrics(
-    train_accuracy=0.9,
-    heldout_accuracy=0.75,
-    crossfit_accuracy=0.7,
-    crossfit_accuracy_low=0.6,
-    heldout_pairs=60,
+GOOD = Measurements(
+    heldout=Accuracy(0.75, None, None, 60),
     heldout_episodes=3,
-    champion_heldout_accuracy=0.7,
-    newest_heldout_accuracy=0.7,
-    newest_heldout_pairs=30,
+    train=Accuracy(0.9, None, None, 200),
+    newest=Accuracy(0.7, None, None, 30),
+    crossfit=Accuracy(0.7, 0.6, None, 200),
+    champion=AgainstChampion(accuracy=0.7),
 )
 SETTINGS = GateSettings()
 
 
 def test_a_good_candidate_passes():
-    assert lacking_data(GOOD, labels=40, episodes=6, settings=SETTINGS) == []
+    needs = (*label_needs(40, 6, SETTINGS), *heldout_needs(GOOD, SETTINGS))
+    assert unmet(needs) == ()
     assert shortcomings(GOOD, SETTINGS) == []
 
 
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ({"crossfit_accuracy_low": 0.5}, "above chance"),
-        ({"heldout_accuracy": 0.54}, "is below"),
-        ({"champion_heldout_accuracy": 0.81}, "champion"),
-        ({"newest_heldout_accuracy": 0.45}, "newest"),
-        ({"heldout_accuracy": None}, "no held-out accuracy"),
+        ({"crossfit": Accuracy(0.7, 0.5, None, 200)}, "above chance"),
+        ({"heldout": Accuracy(0.54, None, None, 60)}, "is below"),
+        ({"champion": AgainstChampion(0.81)}, "champion"),
+        ({"newest": Accuracy(0.45, None, None, 30)}, "newest"),
+        ({"heldout": Accuracy(None, None, None, 60)}, "no held-out accuracy"),
     ],
 )
 def test_each_shortcoming_is_named(change, word):
-    reasons = shortcomings(GOOD.model_copy(update=change), SETTINGS)
+    reasons = shortcomings(replace(GOOD, **change), SETTINGS)
     assert any(word in reason for reason in reasons)
 
 
 def test_a_champion_a_little_better_does_not_block_a_fresher_candidate():
-    assert shortcomings(GOOD.model_copy(update={"champion_heldout_accuracy": 0.79}), SETTINGS) == []
+    assert shortcomings(replace(GOOD, champion=AgainstChampion(0.79)), SETTINGS) == []
 
 
 @pytest.mark.parametrize(("gain_high", "passes"), [(0.02, True), (-0.02, False)])
 def test_a_champion_much_better_blocks_only_when_that_is_no_luck(gain_high, passes):
-    change = {"champion_heldout_accuracy": 0.9, "champion_gain_high": gain_high}
-    assert (shortcomings(GOOD.model_copy(update=change), SETTINGS) == []) is passes
+    change = {"champion": AgainstChampion(0.9, highest_gain=gain_high)}
+    assert (shortcomings(replace(GOOD, **change), SETTINGS) == []) is passes
 
 
 def test_few_new_pairs_decide_nothing():
-    few = GOOD.model_copy(update={"newest_heldout_accuracy": 0.3, "newest_heldout_pairs": 5})
+    few = replace(GOOD, newest=Accuracy(0.3, None, None, 5))
     assert shortcomings(few, SETTINGS) == []
 
 
 def test_each_lack_of_data_is_named():
-    metrics = GateMetrics(heldout_pairs=19, heldout_episodes=1)
-    reasons = lacking_data(metrics, labels=23, episodes=3, settings=SETTINGS)
+    known = Measurements(heldout=Accuracy(None, None, None, 19), heldout_episodes=1)
+    reasons = unmet((*label_needs(23, 3, SETTINGS), *heldout_needs(known, SETTINGS)))
     assert [reason.split(",")[0] for reason in reasons] == [
         "23 labels",
         "3 episodes",
@@ -94,26 +98,29 @@ def test_the_newest_quarter_is_never_empty():
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ({"forward_accuracy": 0.45, "forward_pairs": 30}, "what comes next"),
-        ({"control_accuracy": 0.7, "control_accuracy_low": 0.55}, "leak"),
-        ({"heldout_accuracy_high": 0.6, "folds_accuracy_low": 0.7}, "did not learn"),
+        ({"forward": Accuracy(0.45, None, None, 30)}, "what comes next"),
+        ({"control": Accuracy(0.7, 0.55, None, 60)}, "leak"),
+        (
+            {"heldout": Accuracy(0.75, None, 0.6, 60), "folds": Accuracy(0.8, 0.7, None, 90)},
+            "did not learn",
+        ),
         ({"heldout_ece": 0.4}, "probabilities"),
-        ({"champion_heldout_accuracy": 0.76, "probe_correlation": 0.1}, "probes"),
+        ({"champion": AgainstChampion(0.76, probe_correlation=0.1)}, "probes"),
     ],
 )
 def test_each_piece_of_evidence_can_refuse(change, word):
-    reasons = shortcomings(GOOD.model_copy(update=change), SETTINGS)
+    reasons = shortcomings(replace(GOOD, **change), SETTINGS)
     assert any(word in reason for reason in reasons)
 
 
 def test_another_ranking_of_the_probes_is_fine_when_it_is_a_better_one():
-    change = {"champion_heldout_accuracy": 0.6, "probe_correlation": 0.1}
-    assert shortcomings(GOOD.model_copy(update=change), SETTINGS) == []
+    change = {"champion": AgainstChampion(0.6, probe_correlation=0.1)}
+    assert shortcomings(replace(GOOD, **change), SETTINGS) == []
 
 
 def test_a_control_near_chance_says_that_nothing_leaks():
-    change = {"control_accuracy": 0.56, "control_accuracy_low": 0.45}
-    assert shortcomings(GOOD.model_copy(update=change), SETTINGS) == []
+    change = {"control": Accuracy(0.56, 0.45, None, 60)}
+    assert shortcomings(replace(GOOD, **change), SETTINGS) == []
 
 
 def test_a_potential_beyond_its_bound_is_refused():
@@ -127,3 +134,40 @@ def test_a_network_of_another_layout_or_with_nan_is_refused_before_it_is_asked()
     with torch.no_grad():
         net.net[-1].bias[0] = float("nan")
     assert "NaN" in faults_of_network(net, layout_version="v1")[0]
+
+
+def test_measurements_become_the_flat_record_field_by_field():
+    """Every field of the record has a block of its own, so none can be mixed up or forgotten."""
+    figures = {name: 0.01 * at for at, name in enumerate(GateMetrics.model_fields)}
+    pairs = {name: at for at, name in enumerate(GateMetrics.model_fields)}
+
+    def block(name: str, pairs_name: str = "") -> Accuracy:
+        return Accuracy(
+            figures.get(name),
+            figures.get(f"{name}_low"),
+            figures.get(f"{name}_high"),
+            pairs.get(pairs_name, 0),
+        )
+
+    flat = Measurements(
+        heldout=block("heldout_accuracy", "heldout_pairs"),
+        heldout_episodes=pairs["heldout_episodes"],
+        train=block("train_accuracy"),
+        newest=block("newest_heldout_accuracy", "newest_heldout_pairs"),
+        crossfit=block("crossfit_accuracy", "crossfit_pairs"),
+        folds=block("folds_accuracy"),
+        forward=block("forward_accuracy", "forward_pairs"),
+        control=block("control_accuracy"),
+        champion=AgainstChampion(
+            figures["champion_heldout_accuracy"],
+            figures["champion_gain_high"],
+            figures["probe_correlation"],
+        ),
+        heldout_nll=figures["heldout_nll"],
+        heldout_ece=figures["heldout_ece"],
+        disagreement=figures["disagreement"],
+        largest_potential=figures["largest_potential"],
+    ).flat()
+    for name, value in flat.model_dump().items():
+        whole = name.endswith(("_pairs", "_episodes"))
+        assert value == (pairs[name] if whole else figures[name]), name

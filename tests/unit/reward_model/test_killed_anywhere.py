@@ -10,9 +10,8 @@ from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model import training as module
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.learning.bradley_terry import FitSettings
 from rlaif.reward_model.learning.candidate import train_candidate
-from rlaif.reward_model.learning.split_halves import CandidateSettings
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.training import Training, TrainingRules
 from rlaif.reward_net import artifact
@@ -111,10 +110,10 @@ def seen_by_a_trainer(store: ObjectStore) -> int | None:
 def _trained_once(monkeypatch):
     """Fits the same labels once for all points of death; the fit writes nothing."""
 
-    def remembered(labels, *, settings, incumbent):
-        key = (tuple(sorted(item.segment_id for item in labels)), incumbent and incumbent.name)
+    def remembered(labels, *, settings, champion):
+        key = (tuple(sorted(item.segment_id for item in labels)), champion and champion.name)
         if key not in CANDIDATES:
-            CANDIDATES[key] = train_candidate(labels, settings=settings, incumbent=incumbent)
+            CANDIDATES[key] = train_candidate(labels, settings=settings, champion=champion)
         return CANDIDATES[key]
 
     monkeypatch.setattr(module, "train_candidate", remembered)

@@ -12,7 +12,7 @@ from rlaif.contracts.reward_models import Champion, GateMetrics, RewardNetSpec
 from rlaif.reward_model.champions.registry import CorruptChampionError, Live, ModelRegistry
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.candidate import Candidate
-from rlaif.reward_model.learning.split_halves import CandidateSettings
+from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.training import Training, TrainingRules
 from rlaif.reward_net.network import RewardNet

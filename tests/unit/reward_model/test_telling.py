@@ -11,8 +11,7 @@ from rlaif.contracts.telemetry import Missing, RewardModelStatus
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import Alarm
 from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.learning.bradley_terry import FitSettings
-from rlaif.reward_model.learning.split_halves import CandidateSettings
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.telling import StatusTeller, status_of
 from rlaif.reward_model.training import Training, TrainingRules

@@ -1,6 +1,7 @@
 """The training task: when it trains, what it publishes, and what it tells."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,13 +17,13 @@ from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import Alarm, Watchdog, WatchdogSettings
 from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.learning.bradley_terry import FitSettings
-from rlaif.reward_model.learning.split_halves import CandidateSettings
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.training import Need, Training, TrainingRules
 from rlaif.reward_model.wiring import candidate_settings, training_rules, watchdog_settings
 from rlaif.service.metrics import ServiceMetrics
+from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 from rlaif.testing.data.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
@@ -51,12 +52,12 @@ class World:
     def write(self, segments: list[Any]) -> list[str]:
         return [write_scored(self.store, segment).score_key for segment in segments]
 
-    def process(self, **rules: Any) -> Training:
+    def process(self, settings: CandidateSettings = QUICK, **rules: Any) -> Training:
         return Training(
             LabelLog(self.store, judge_config=None, most_labels=500),
             self.registry,
             self.publisher,
-            QUICK,
+            settings,
             TrainingRules(**rules),
             RewardModelMetrics(ServiceMetrics("reward-model")),
             now=lambda: self.now,
@@ -148,6 +149,40 @@ async def test_a_restart_does_not_train_again_on_the_labels_of_the_champion(worl
     await after.step()
     assert after.status().last_attempt.outcome == "unchanged"
     assert world.registry.versions() == [1]
+
+
+THREE_MEMBERS = replace(QUICK, fit=replace(QUICK.fit, members=3))
+
+
+async def test_changed_settings_make_another_model_of_the_same_labels(world):
+    world.write(SIGNAL)
+    await world.process().step()
+    after = world.process(THREE_MEMBERS)
+    await after.step()
+    assert after.status().waiting_for == ("0 new labels, needs 12",)
+    after.request()
+    await after.step()
+    assert after.status().last_attempt.outcome == "published"
+    assert world.registry.manifest(2).spec.members == 3
+    after.request()
+    await after.step()
+    assert after.status().last_attempt.outcome == "unchanged"
+
+
+async def test_a_champion_of_which_no_settings_are_known_counts_as_made_by_others(world):
+    world.write(SIGNAL)
+    await world.process().step()
+    key = keys.reward_model(1, "manifest.json")
+    record = json.loads(world.store.get(key))
+    del record["lineage"]["settings_digest"]
+    world.store.put(key, json.dumps(record).encode())
+    world.registry = ModelRegistry(world.store, now=lambda: NOW)
+    after = world.process()
+    after.request()
+    await after.step()
+    assert after.status().last_attempt.outcome == "published"
+    # Nor does the fit begin with its weights: it may have seen what is held out now.
+    assert world.registry.manifest(2).lineage.warm_from is None
 
 
 async def test_an_event_that_nats_did_not_take_is_told_later(world):
@@ -369,9 +404,9 @@ async def test_a_second_fit_begins_with_the_champions_weights_and_says_so(world)
         now=lambda: NOW,
     )
     live = world.registry.live()
-    assert training._incumbent(live, "layout-1").start is not None
+    assert training._champion_to_beat(live, "layout-1").start is not None
     # Another split: the champion may have seen what is held out now.
-    assert other._incumbent(live, "layout-1").start is None
+    assert other._champion_to_beat(live, "layout-1").start is None
 
 
 async def test_two_versions_are_compared_on_pairs_that_neither_was_taught(world):

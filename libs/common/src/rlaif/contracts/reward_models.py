@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, Field
 
 from rlaif.contracts.ids import Id, Sha256
 from rlaif.contracts.model import Contract
+from rlaif.contracts.observation import OBSERVATION_SIZE
 
 MOST = 2**31 - 1
 """Highest version and activation; a champion that says more was not written by a service."""
@@ -21,7 +22,7 @@ class RewardNetSpec(Contract):
     """
 
     layout_version: str
-    inputs: int = Field(default=128, ge=1, le=4096)
+    inputs: int = Field(default=OBSERVATION_SIZE, ge=1, le=4096)
     hidden: tuple[int, ...] = Field(default=(64, 64), min_length=1, max_length=8)
     activation: Literal["relu", "tanh"] = "relu"
     shift: float = 0.0
@@ -120,6 +121,9 @@ class Lineage(Contract):
     models: tuple[str, ...] = Field(default=(), description="Language models that voted.")
     newest_env_step: int = Field(default=0, ge=0)
     settings: str = Field(default="", description="Everything that decided the fit and the gate.")
+    settings_digest: Sha256 | None = Field(
+        default=None, description="Digest of the settings; null in records of older writers."
+    )
 
 
 class RewardModelManifest(Contract):

@@ -27,11 +27,11 @@ from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, of_newest_layout
 from rlaif.reward_model.learning.candidate import (
     Candidate,
+    ChampionToBeat,
     ComparedPair,
-    Incumbent,
     train_candidate,
 )
-from rlaif.reward_model.learning.split_halves import CandidateSettings
+from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction
@@ -396,7 +396,7 @@ class Training:
         self._pairs = candidate.pairs
         version = None
         outcome: Outcome = "rejected"
-        if candidate.passed and live is not None and _made_of(live, candidate, self._settings):
+        if candidate.passed and live is not None and _made_of(live, candidate):
             outcome = "unchanged"
         elif candidate.passed:
             version = await self._publish(candidate)
@@ -423,10 +423,10 @@ class Training:
         return train_candidate(
             labels,
             settings=self._settings,
-            incumbent=self._incumbent(live, labels[0].layout_version),
+            champion=self._champion_to_beat(live, labels[0].layout_version),
         )
 
-    def _incumbent(self, live: Live | None, layout_version: str) -> Incumbent | None:
+    def _champion_to_beat(self, live: Live | None, layout_version: str) -> ChampionToBeat | None:
         """The champion; None when it cannot be compared on these observations.
 
         A fit begins with its weights when it was made by the same settings: then its held-out
@@ -443,10 +443,10 @@ class Training:
         lineage = manifest.lineage
         alike = (
             lineage is not None
-            and lineage.settings == repr(self._settings)
+            and lineage.settings_digest == settings_digest(self._settings)
             and manifest.judge_config == (self._judge_config or "unknown")
         )
-        return Incumbent(
+        return ChampionToBeat(
             PotentialFunction(net), net if alike else None, f"version {manifest.version}"
         )
 
@@ -524,9 +524,15 @@ class Training:
         return frozenset(item.score_sha256 for item in self._labels)
 
 
-def _made_of(live: Live, candidate: Candidate, settings: CandidateSettings) -> bool:
-    """Whether the champion was made of the candidate's labels with the same seed."""
-    return (live.manifest.label_digest, live.manifest.seed) == (
-        candidate.label_digest,
-        settings.seed,
+def _made_of(live: Live, candidate: Candidate) -> bool:
+    """Whether the champion was made of the candidate's labels by the same settings.
+
+    A champion whose record does not say its settings counts as made by others.
+    """
+    ours, theirs = candidate.lineage, live.manifest.lineage
+    return (
+        ours is not None
+        and theirs is not None
+        and (live.manifest.label_digest, theirs.settings_digest)
+        == (candidate.label_digest, ours.settings_digest)
     )

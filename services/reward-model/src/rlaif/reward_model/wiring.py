@@ -4,9 +4,7 @@ from datetime import timedelta
 
 from rlaif.reward_model.champions.reward_hacking_monitor import WatchdogSettings
 from rlaif.reward_model.labels.preferences import PairSettings
-from rlaif.reward_model.learning.bradley_terry import FitSettings
-from rlaif.reward_model.learning.gate import GateSettings
-from rlaif.reward_model.learning.split_halves import CandidateSettings
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.training import TrainingRules
 

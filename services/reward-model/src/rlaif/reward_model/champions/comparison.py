@@ -7,10 +7,15 @@ import numpy as np
 
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.candidate import split_sides
-from rlaif.reward_model.learning.evaluation import Accuracy, Potential, measure, rank_correlation
+from rlaif.reward_model.learning.evaluation import (
+    NOT_MEASURED,
+    Accuracy,
+    Potential,
+    rank_correlation,
+)
+from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.learning.split_halves import (
-    BOOTSTRAP_STREAM,
-    CandidateSettings,
+    accuracy_on,
     side_statistics,
     spaced_observations,
 )
@@ -42,24 +47,14 @@ def compare(
     """Compare two potentials on the held-out side of `labels`."""
     _, heldout = split_sides(labels, settings)
     if not heldout.segments:
-        nothing = Accuracy(None, None, None, 0)
-        return Comparison(nothing, nothing, None, None)
+        return Comparison(NOT_MEASURED, NOT_MEASURED, None, None)
     one, other = (side_statistics(phi, heldout, settings) for phi in (first, second))
     pairs = [item for item in heldout.preferences if item.decided]
     apart = [(one[i.a] - one[i.b]) * (other[i.a] - other[i.b]) < 0 for i in pairs]
     probes = spaced_observations(heldout.segments)
-
-    def accuracy(statistics: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Accuracy:
-        return measure(
-            statistics,
-            heldout.preferences,
-            confidence=settings.gate.confidence,
-            rng=np.random.default_rng([settings.seed, BOOTSTRAP_STREAM]),
-        )
-
     return Comparison(
-        accuracy(one),
-        accuracy(other),
+        accuracy_on(one, heldout.preferences, settings),
+        accuracy_on(other, heldout.preferences, settings),
         rank_correlation(first(probes), second(probes)),
         float(np.mean(apart)) if apart else None,
     )

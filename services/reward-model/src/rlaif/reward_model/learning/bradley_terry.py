@@ -18,7 +18,6 @@ teaches against all others, which costs a sixth of drawing the same number of pa
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
@@ -28,53 +27,13 @@ from torch.nn import functional
 
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.labels.preferences import PairTable, by_degree
+from rlaif.reward_model.learning.settings import FitSettings, Statistic
 from rlaif.reward_net.network import RewardNet
-
-Statistic = Literal["end_minus_start", "mean"]
-Activation = Literal["relu", "tanh"]
 
 MEAN_ROWS = 8
 """Observations, evenly spaced, that stand for a segment under `mean`."""
 
 _LEAST_SPREAD = 1e-3
-
-
-@dataclass(frozen=True)
-class FitSettings:
-    """How the network is fitted.
-
-    Attributes:
-        statistic: The number of a segment that is compared.
-        members: Networks of the ensemble. Each has its own first weights and sees the episodes with
-            other weights (Bayesian bootstrap), so that they differ where the labels say little.
-        activation: Between the layers. `tanh` starts nearly linear, which learns from fewer labels
-            than `relu`: 0.70 against 0.67 held-out accuracy from 60 labels, 0.78 from 200.
-        epochs: Passes over the segments.
-        warm_epochs: Passes when the fit begins with the champion's weights.
-        check_epochs: Passes of the small fits that show what the labels can teach.
-        learning_rate: Of Adam.
-        weight_decay: L2 penalty inside Adam. It replaces stopping early, which would have to hold
-            out a part of the training labels (0.62 instead of 0.70 from 60 labels) or to look at
-            the gate's own held-out pairs (which would flatter the accuracy measured on them).
-            Four times the default shrinks the network to a constant, which the gate refuses.
-        batch_segments: Segments a step; all pairs among them are compared.
-        centring: Weight of mean(r²), which keeps the scale of r from growing without end:
-            preferences fix differences only.
-        noise: Share ε of pairs thought to be labelled by chance: the loss sees
-            (1 - ε) P + ε/2, so no single wrong label pulls without bound.
-    """
-
-    statistic: Statistic = "mean"
-    members: int = 5
-    activation: Activation = "tanh"
-    epochs: int = 30
-    warm_epochs: int = 10
-    check_epochs: int = 20
-    learning_rate: float = 3e-3
-    weight_decay: float = 1e-2
-    batch_segments: int = 64
-    centring: float = 1e-2
-    noise: float = 0.05
 
 
 def segment_rows(observations: NDArray[np.float32], statistic: Statistic) -> NDArray[np.float32]:

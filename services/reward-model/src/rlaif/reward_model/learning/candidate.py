@@ -1,10 +1,7 @@
 """One attempt: labels in; a fitted network, its measurements and the gate's verdict out.
 
-labels ─ merge duplicates ─ split by episode ─┬─ training pairs ── fit ── freeze ──┬─ examine
-                                              ├─ folds, forward, control ──────────┤
-                                              └─ held-out pairs ───────────────────┘
-
-`examine` takes any network, so that a planted bad one meets the same gate.
+labels ─ merge duplicates ─ split by episode ─┬─ train ────┐
+                                              └─ heldout ──┴─ exam (exam.py) ─ candidate
 """
 
 import hashlib
@@ -12,45 +9,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from rlaif.contracts.reward_models import GateMetrics, Lineage
 from rlaif.reward_model.labels.duplicates import merge_duplicates
-from rlaif.reward_model.labels.labels import LabelledSegment, in_order, label_digest
+from rlaif.reward_model.labels.labels import LabelledSegment, label_digest
 from rlaif.reward_model.labels.split import split_episodes
-from rlaif.reward_model.learning.calibration import Calibration
-from rlaif.reward_model.learning.crossfit import Evidence, cross_accuracy, gather_evidence
-from rlaif.reward_model.learning.evaluation import (
-    Accuracy,
-    Potential,
-    differences,
-    expected_calibration_error,
-    highest_gain,
-    measure,
-    negative_log_likelihood,
-    rank_correlation,
-)
-from rlaif.reward_model.learning.gate import (
-    faults_of_network,
-    faults_of_potential,
-    lacking_data,
-    newest_quarter,
-    shortcomings,
-)
+from rlaif.reward_model.learning.evaluation import Potential
+from rlaif.reward_model.learning.exam import Exam, known_before_a_fit, predictions
+from rlaif.reward_model.learning.gate import heldout_needs, label_needs, unmet
+from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest, settings_text
 from rlaif.reward_model.learning.split_halves import (
-    BOOTSTRAP_STREAM,
     HELDOUT_STREAM,
     TRAIN_STREAM,
-    CandidateSettings,
     Side,
-    fit_side,
     make_side,
-    side_statistics,
-    spaced_observations,
 )
 from rlaif.reward_net.network import RewardNet
-from rlaif.reward_net.potential import PotentialFunction
 
 _PROBES = 16
 
@@ -116,7 +91,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Incumbent:
+class ChampionToBeat:
     """The model that is live, as far as a candidate meets it.
 
     Attributes:
@@ -130,47 +105,47 @@ class Incumbent:
     start: RewardNet | None = None
     name: str | None = None
 
+    @property
+    def warm_from(self) -> str | None:
+        """Whose weights a fit may begin with."""
+        return self.name if self.start is not None else None
+
 
 def train_candidate(
     labels: Sequence[LabelledSegment],
     *,
     settings: CandidateSettings,
-    champion: Potential | None = None,
-    incumbent: Incumbent | None = None,
+    champion: ChampionToBeat | None = None,
 ) -> Candidate:
     """Fit a network to the labels and put it before the gate.
 
-    A fit that began with the champion's weights and is refused is done again from fresh ones: the
-    champion may stand where new labels cannot move it from.
+    A fit that began with the champion's weights and is refused is done again from fresh ones: new
+    labels may be unable to move the champion's weights from where they are.
 
     Args:
         labels: At least one, all of one observation layout.
         settings: What decides the outcome.
-        champion: The potential that is live; None when there is none that reads this layout.
-        incumbent: The same with weights to begin with; takes the place of `champion`.
+        champion: The model that is live; None when there is none that reads this layout.
 
     Returns:
         The candidate; equal arguments give an equal one on one machine.
     """
-    if incumbent is None and champion is not None:
-        incumbent = Incumbent(champion)
-    ordered = sorted(labels, key=lambda item: item.segment_id)
-    unique = merge_duplicates(ordered)
-    train, heldout = _sides(unique, settings)
-    episodes = len({item.episode_id for item in unique})
-    metrics = GateMetrics(
-        heldout_pairs=heldout.decided,
-        heldout_episodes=len({item.episode_id for item in heldout.segments}),
-    )
-    reasons = lacking_data(metrics, labels=len(unique), episodes=episodes, settings=settings.gate)
+    train, heldout = split_sides(labels, settings)
+    unique = [*train.segments, *heldout.segments]
+    episodes = train.episodes + heldout.episodes
+    known = known_before_a_fit(heldout)
+    reasons = [
+        *unmet(label_needs(len(unique), episodes, settings.gate)),
+        *unmet(heldout_needs(known, settings.gate)),
+    ]
     if not train.decided:
         reasons.append("no decided pair to learn from: the judges put every segment alike")
     digest = label_digest(labels)
-    made = Candidate(
-        candidate_id=_candidate_id(digest, unique, settings, incumbent),
+    refused = Candidate(
+        candidate_id=_candidate_id(digest, unique, settings, champion),
         net=None,
         reasons=tuple(reasons),
-        metrics=metrics,
+        metrics=known.flat(),
         labels=len(labels),
         episodes=episodes,
         preferences=len(train.preferences),
@@ -178,81 +153,23 @@ def train_candidate(
         pairs=tuple(_compared(None, (train, heldout), settings)) if reasons else (),
     )
     if reasons:
-        return made
-    evidence = gather_evidence(train, heldout, settings)
-    starts = [incumbent.start] if incumbent and incumbent.start is not None else []
-    potential = incumbent.potential if incumbent else None
-    for start in [*starts, None]:
-        net = calibrated(fit_side(train, settings, start=start), evidence.calibration)
-        measured, reasons = examine(
-            net,
-            train,
-            heldout,
-            evidence,
-            settings,
-            champion=potential,
-        )
-        if not reasons:
-            break
+        return refused
+    exam = Exam.prepare(train, heldout, settings, champion=champion.potential if champion else None)
+    warm = exam.take(champion.start) if champion and champion.start is not None else None
+    result = warm if warm and warm.passed else exam.take()
     return replace(
-        made,
-        net=net,
-        reasons=tuple(reasons),
-        metrics=measured,
-        pairs=tuple(_compared(net, (train, heldout), settings)),
+        refused,
+        net=result.net,
+        reasons=result.reasons,
+        metrics=result.measurements.flat(),
+        pairs=tuple(_compared(result.net, (train, heldout), settings)),
         probes=_probes(train),
         lineage=_lineage(
-            labels, len(labels) - len(unique), settings,
-            warm_from=incumbent.name if incumbent and start is not None else None,
+            labels,
+            len(labels) - len(unique),
+            settings,
+            warm_from=champion.warm_from if champion and result is warm else None,
         ),
-    )  # fmt: skip
-
-
-def examine(
-    net: RewardNet,
-    train: Side,
-    heldout: Side,
-    evidence: Evidence,
-    settings: CandidateSettings,
-    *,
-    champion: Potential | None = None,
-) -> tuple[GateMetrics, list[str]]:
-    """Measure a network and ask the gate.
-
-    Args:
-        net: The network.
-        train: What it was taught.
-        heldout: What it has not seen.
-        evidence: What the recipe shows on these labels.
-        settings: What is asked.
-        champion: The potential that is live, None for none.
-
-    Returns:
-        (what was measured, why it is refused); no reasons when it passed.
-    """
-    metrics = GateMetrics(
-        heldout_pairs=heldout.decided,
-        heldout_episodes=len({item.episode_id for item in heldout.segments}),
-    )
-    faults = faults_of_network(net, layout_version=heldout.segments[0].layout_version)
-    if faults:
-        return metrics, faults
-    potential = PotentialFunction(net)
-    everywhere = potential(spaced_observations([*train.segments, *heldout.segments]))
-    faults = faults_of_potential(everywhere / net.spec.scale, settings.gate)
-    if faults:
-        return metrics, faults
-    metrics = _measure(net, potential, champion, train, heldout, evidence, settings, metrics)
-    metrics = metrics.model_copy(update={"largest_potential": float(np.abs(everywhere).max())})
-    return metrics, shortcomings(metrics, settings.gate)
-
-
-def calibrated(net: RewardNet, calibration: Calibration) -> RewardNet:
-    """The network with the calibration in its spec."""
-    return net.with_spec(
-        net.spec.model_copy(
-            update={"temperature": calibration.temperature, "lapse": calibration.lapse}
-        )
     )
 
 
@@ -260,16 +177,16 @@ def split_sides(
     labels: Sequence[LabelledSegment], settings: CandidateSettings
 ) -> tuple[Side, Side]:
     """(training, held out) without near-duplicates; the order of `labels` has no influence."""
-    ordered = sorted(labels, key=lambda item: item.segment_id)
-    return _sides(merge_duplicates(ordered), settings)
-
-
-def predictions(net: RewardNet, side: Side, settings: CandidateSettings) -> NDArray[np.float64]:
-    """`[P]` P(A better) of every pair of a side, as the network's calibration has it."""
-    statistics = side_statistics(PotentialFunction(net), side, settings)
-    in_logits = net.spec.spread / net.spec.scale
-    difference = np.array([statistics[item.a] - statistics[item.b] for item in side.preferences])
-    return Calibration(net.spec.temperature, net.spec.lapse).probability(in_logits * difference)
+    unique = merge_duplicates(sorted(labels, key=lambda item: item.segment_id))
+    split = split_episodes(
+        (item.episode_id for item in unique), heldout_fraction=settings.heldout_fraction
+    )
+    train = [item for item in unique if item.episode_id in split.train]
+    heldout = [item for item in unique if item.episode_id in split.heldout]
+    return (
+        make_side("train", train, settings, stream=TRAIN_STREAM),
+        make_side("heldout", heldout, settings, stream=HELDOUT_STREAM),
+    )
 
 
 def _probes(train: Side) -> NDArray[np.float32]:
@@ -278,121 +195,6 @@ def _probes(train: Side) -> NDArray[np.float32]:
     places = np.linspace(0, len(train.segments) - 1, count).round().astype(np.int64)
     chosen = [train.segments[place].observations for place in places]
     return np.stack([rows[len(rows) // 2] for rows in chosen]).astype(np.float32)
-
-
-def _sides(ordered: Sequence[LabelledSegment], settings: CandidateSettings) -> tuple[Side, Side]:
-    split = split_episodes(
-        (item.episode_id for item in ordered), heldout_fraction=settings.heldout_fraction
-    )
-    train = [item for item in ordered if item.episode_id in split.train]
-    heldout = [item for item in ordered if item.episode_id in split.heldout]
-    return (
-        make_side("train", train, settings, stream=TRAIN_STREAM),
-        make_side("heldout", heldout, settings, stream=HELDOUT_STREAM),
-    )
-
-
-def _measure(
-    net: RewardNet,
-    potential: Potential,
-    champion: Potential | None,
-    train: Side,
-    heldout: Side,
-    evidence: Evidence,
-    settings: CandidateSettings,
-    metrics: GateMetrics,
-) -> GateMetrics:
-    statistics = side_statistics(potential, heldout, settings)
-    own = _accuracy(statistics, heldout, settings)
-    newest = _accuracy(statistics, _newest_pairs(heldout), settings)
-    crossed = cross_accuracy(evidence.folds, heldout, statistics, settings)
-    folds = cross_accuracy(evidence.folds, Side("none", [], []), np.empty(0), settings)
-    difference, wanted = differences(statistics, heldout.preferences)
-    likely = Calibration(net.spec.temperature, net.spec.lapse).probability(
-        difference * net.spec.spread / net.spec.scale
-    )
-    theirs = side_statistics(champion, heldout, settings) if champion else None
-    return metrics.model_copy(
-        update={
-            "train_accuracy": _accuracy(
-                side_statistics(potential, train, settings), train, settings
-            ).value,
-            "heldout_accuracy": own.value,
-            "heldout_accuracy_low": own.low,
-            "heldout_accuracy_high": own.high,
-            "crossfit_accuracy": crossed.value,
-            "crossfit_accuracy_low": crossed.low,
-            "crossfit_pairs": crossed.pairs,
-            "folds_accuracy_low": folds.low,
-            "newest_heldout_accuracy": newest.value,
-            "newest_heldout_pairs": newest.pairs,
-            "forward_accuracy": evidence.forward.value,
-            "forward_accuracy_low": evidence.forward.low,
-            "forward_accuracy_high": evidence.forward.high,
-            "forward_pairs": evidence.forward.pairs,
-            "control_accuracy": evidence.control.value,
-            "control_accuracy_low": evidence.control.low,
-            "heldout_nll": negative_log_likelihood(likely, wanted),
-            "heldout_ece": expected_calibration_error(likely, wanted),
-            "champion_heldout_accuracy": (
-                None if theirs is None else _accuracy(theirs, heldout, settings).value
-            ),
-            "champion_gain_high": (
-                None
-                if theirs is None
-                else highest_gain(
-                    statistics,
-                    theirs,
-                    heldout.preferences,
-                    confidence=settings.gate.confidence,
-                    rng=np.random.default_rng([settings.seed, BOOTSTRAP_STREAM]),
-                )
-            ),
-            "probe_correlation": _probe_correlation(potential, champion, heldout),
-            "disagreement": _disagreement(net, heldout),
-        }
-    )
-
-
-def _probe_correlation(
-    potential: Potential, champion: Potential | None, heldout: Side
-) -> float | None:
-    """Spearman of both potentials over the held-out observations, which neither was taught."""
-    if champion is None:
-        return None
-    probes = spaced_observations(heldout.segments)
-    return rank_correlation(potential(probes), champion(probes))
-
-
-def _disagreement(net: RewardNet, heldout: Side) -> float | None:
-    """How far the members are apart on what they never saw, in units of the observations' spread.
-
-    None for a single network.
-    """
-    if net.spec.members == 1:
-        return None
-    with torch.inference_mode():
-        logits = net.member_logits(torch.from_numpy(spaced_observations(heldout.segments)))
-    between = float(logits.mean(dim=0).std())
-    return float(logits.std(dim=0).mean()) / between if between > 0 else None
-
-
-def _newest_pairs(side: Side) -> Side:
-    """The side with only those pairs that have a segment of the newest quarter."""
-    place = {item.segment_id: at for at, item in enumerate(in_order(side.segments))}
-    order = [place[item.segment_id] for item in side.segments]
-    from_place = newest_quarter(order)
-    pairs = [i for i in side.preferences if max(order[i.a], order[i.b]) >= from_place]
-    return Side("newest", side.segments, pairs)
-
-
-def _accuracy(statistics: NDArray[np.float64], side: Side, settings: CandidateSettings) -> Accuracy:
-    return measure(
-        statistics,
-        side.preferences,
-        confidence=settings.gate.confidence,
-        rng=np.random.default_rng([settings.seed, BOOTSTRAP_STREAM]),
-    )
 
 
 def _compared(
@@ -436,17 +238,17 @@ def _lineage(
         rubrics=tuple(sorted({digest for item in labels for digest in item.rubrics})),
         models=tuple(sorted({model for item in labels for model in item.models})),
         newest_env_step=max(item.env_step for item in labels),
-        settings=repr(settings),
+        settings=settings_text(settings),
+        settings_digest=settings_digest(settings),
     )
 
 
 def _candidate_id(
     digest: str,
-    ordered: Sequence[LabelledSegment],
+    unique: Sequence[LabelledSegment],
     settings: CandidateSettings,
-    incumbent: Incumbent | None,
+    champion: ChampionToBeat | None,
 ) -> str:
-    began = incumbent.name if incumbent and incumbent.start is not None else None
-    compared = [(i.segment_id, sorted(i.preferred.items())) for i in ordered if i.preferred]
-    whole = hashlib.sha256(f"{digest} {compared} {settings!r} {began}".encode()).hexdigest()
-    return f"candidate-{whole[:24]}"
+    compared = sorted((i.segment_id, sorted(i.preferred.items())) for i in unique if i.preferred)
+    made_of = (digest, compared, settings_digest(settings), champion and champion.warm_from)
+    return f"candidate-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:24]}"

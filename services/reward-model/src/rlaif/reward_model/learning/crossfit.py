@@ -21,14 +21,14 @@ from rlaif.reward_model.labels.labels import LabelledSegment, in_order
 from rlaif.reward_model.labels.preferences import Preference
 from rlaif.reward_model.labels.split import position
 from rlaif.reward_model.learning.calibration import Calibration, calibrate
-from rlaif.reward_model.learning.evaluation import Accuracy, differences, measure
+from rlaif.reward_model.learning.evaluation import NOT_MEASURED, Accuracy, differences
+from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.learning.split_halves import (
-    BOOTSTRAP_STREAM,
     CONTROL_STREAM,
     HELDOUT_STREAM,
     TRAIN_STREAM,
-    CandidateSettings,
     Side,
+    accuracy_on,
     fit_side,
     make_side,
     side_statistics,
@@ -42,11 +42,10 @@ MOST_SEGMENTS = 320
 """Newest segments that are looked at; with more the answer is sure anyway, only slower."""
 
 _NEW_SHARE = 0.25
-_NOTHING = Accuracy(None, None, None, 0)
 
 
 @dataclass(frozen=True)
-class Evidence:
+class CrossfitEvidence:
     """What the recipe shows on these labels.
 
     Attributes:
@@ -70,8 +69,25 @@ class FoldPairs:
     statistics: NDArray[np.float64]
     preferences: list[Preference]
 
+    def beside(self, side: Side, statistics: NDArray[np.float64]) -> "FoldPairs":
+        """These pairs after those of another side.
 
-def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> Evidence:
+        Only pairs inside a fold are compared: networks of different folds have no common scale.
+
+        Args:
+            side: The other side.
+            statistics: `[N]` float64, the compared number of each of its segments.
+        """
+        known = len(side.segments)
+        moved = [replace(item, a=item.a + known, b=item.b + known) for item in self.preferences]
+        return FoldPairs(np.concatenate([statistics, self.statistics]), [*side.preferences, *moved])
+
+    def accuracy(self, settings: CandidateSettings) -> Accuracy:
+        """Accuracy over the pairs, each predicted from other episodes."""
+        return accuracy_on(self.statistics, self.preferences, settings)
+
+
+def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> CrossfitEvidence:
     """Answer the three questions.
 
     Args:
@@ -81,36 +97,11 @@ def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> 
     """
     folds = _predict_folds(train, heldout, settings)
     found, wanted = differences(folds.statistics, folds.preferences)
-    return Evidence(
+    return CrossfitEvidence(
         folds=folds,
         forward=_forward(train, heldout, settings),
         control=_control(train, heldout, settings),
         calibration=calibrate(found, wanted),
-    )
-
-
-def cross_accuracy(
-    folds: FoldPairs,
-    heldout: Side,
-    heldout_statistics: NDArray[np.float64],
-    settings: CandidateSettings,
-) -> Accuracy:
-    """Accuracy over the labels of both sides, each predicted from other episodes.
-
-    Only pairs inside a fold are compared: networks of different folds have no common scale.
-
-    Args:
-        folds: What `gather_evidence` found.
-        heldout: Held-out side.
-        heldout_statistics: `[N]` float64, what the candidate says of the held-out segments.
-        settings: Those of the candidate.
-    """
-    known = len(heldout.segments)
-    moved = [replace(item, a=item.a + known, b=item.b + known) for item in folds.preferences]
-    return _measured(
-        np.concatenate([heldout_statistics, folds.statistics]),
-        [*heldout.preferences, *moved],
-        settings,
     )
 
 
@@ -145,7 +136,7 @@ def _forward(train: Side, heldout: Side, settings: CandidateSettings) -> Accurac
     by_id = sorted(everything, key=lambda item: item.segment_id)
     older = [item for item in by_id if item.episode_id not in new]
     newer = [item for item in by_id if item.episode_id in new]
-    return _accuracy(older, newer, settings)
+    return _predicted_accuracy(older, newer, settings)
 
 
 def _control(train: Side, heldout: Side, settings: CandidateSettings) -> Accuracy:
@@ -158,19 +149,19 @@ def _control(train: Side, heldout: Side, settings: CandidateSettings) -> Accurac
         for item, other in zip(everything, order, strict=True)
     ]  # fmt: skip
     learned = _newest(shuffled[: len(train.segments)])
-    return _accuracy(learned, shuffled[len(train.segments) :], settings)
+    return _predicted_accuracy(learned, shuffled[len(train.segments) :], settings)
 
 
-def _accuracy(
+def _predicted_accuracy(
     learned: Sequence[LabelledSegment],
     tested: Sequence[LabelledSegment],
     settings: CandidateSettings,
 ) -> Accuracy:
     predicted = _predict(learned, tested, settings)
     if predicted is None:
-        return _NOTHING
+        return NOT_MEASURED
     side, values = predicted
-    return _measured(values, side.preferences, settings)
+    return accuracy_on(values, side.preferences, settings)
 
 
 def _predict(
@@ -186,17 +177,6 @@ def _predict(
     net = fit_side(known, settings, check=True)
     in_logits = net.spec.spread / net.spec.scale
     return asked, side_statistics(PotentialFunction(net), asked, settings) * in_logits
-
-
-def _measured(
-    statistics: NDArray[np.float64], preferences: list[Preference], settings: CandidateSettings
-) -> Accuracy:
-    return measure(
-        statistics,
-        preferences,
-        confidence=settings.gate.confidence,
-        rng=np.random.default_rng([settings.seed, BOOTSTRAP_STREAM]),
-    )
 
 
 def _folds(train: Side) -> list[set[str]]:

@@ -36,6 +36,9 @@ class Accuracy:
     pairs: int
 
 
+NOT_MEASURED = Accuracy(None, None, None, 0)
+
+
 def segment_statistics(
     potential: Potential, rows: NDArray[np.float32], weights: NDArray[np.float32]
 ) -> NDArray[np.float64]:
@@ -72,7 +75,7 @@ def measure(
     """
     decided = [item for item in preferences if item.decided]
     if not decided:
-        return Accuracy(None, None, None, 0)
+        return NOT_MEASURED
     correct = _correct(statistics, decided)
     resampled = _resampled_means(correct, _ends(decided), rng)
     low, high = np.quantile(resampled, [1.0 - confidence, confidence])

@@ -7,78 +7,70 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rlaif.contracts.reward_models import GateMetrics
+from rlaif.reward_model.learning.measurements import Measurements
+from rlaif.reward_model.learning.settings import GateSettings
 from rlaif.reward_net.network import RewardNet
 
 
 @dataclass(frozen=True)
-class GateSettings:
-    """What a candidate must show.
+class Need:
+    """Something that a training takes, met or not: so many `found`, so many at `least`."""
 
-    Attributes:
-        min_labels: Scored segments in all.
-        min_episodes: Episodes in all.
-        min_heldout_episodes: Episodes that it never saw.
-        min_heldout_pairs: Decided pairs among held-out segments.
-        confidence: One-sided confidence of all intervals. Cross-fitted accuracy must exceed 0.5
-            with it, and no pair set may speak against the candidate with it.
-        min_accuracy: Held-out accuracy below which it is of no use, whatever its interval.
-        champion_margin: By how much it may fall short of the champion on the same pairs. Beyond
-            it, it is refused when it is surely worse: on few segments the champion's accuracy is
-            luck too, and all the more so because luck made it the champion.
-        least_deviation: Standard deviation of Φ over the training data, in units of its scale,
-            below which it counts as constant.
-        max_ece: Largest calibration error on the held-out pairs.
-        min_probe_correlation: Rank correlation with the champion on the probes below which a
-            candidate must be better than the champion, not only about as good.
-    """
+    what: str
+    found: int
+    least: int
 
-    min_labels: int = 24
-    min_episodes: int = 4
-    min_heldout_episodes: int = 2
-    min_heldout_pairs: int = 20
-    confidence: float = 0.99
-    min_accuracy: float = 0.55
-    champion_margin: float = 0.05
-    least_deviation: float = 0.01
-    max_ece: float = 0.25
-    min_probe_correlation: float = 0.5
+    @property
+    def met(self) -> bool:
+        """Whether there is enough of it."""
+        return self.found >= self.least
+
+    def __str__(self) -> str:
+        return f"{self.found} {self.what}, needs {self.least}"
 
 
-def lacking_data(
-    metrics: GateMetrics, *, labels: int, episodes: int, settings: GateSettings
-) -> list[str]:
-    """Why there is too little data to judge a candidate; empty when there is enough."""
-    wanted = (
-        (labels, settings.min_labels, "labels"),
-        (episodes, settings.min_episodes, "episodes"),
-        (metrics.heldout_episodes, settings.min_heldout_episodes, "held-out episodes"),
-        (metrics.heldout_pairs, settings.min_heldout_pairs, "decided held-out pairs"),
+def label_needs(labels: int, episodes: int, settings: GateSettings) -> tuple[Need, ...]:
+    """What must be there before labels are split."""
+    return (
+        Need("labels", labels, settings.min_labels),
+        Need("episodes", episodes, settings.min_episodes),
     )
-    return [f"{found} {what}, needs {least}" for found, least, what in wanted if found < least]
 
 
-def shortcomings(metrics: GateMetrics, settings: GateSettings) -> list[str]:
+def heldout_needs(known: Measurements, settings: GateSettings) -> tuple[Need, ...]:
+    """What the held-out side must have before a network is fitted."""
+    return (
+        Need("held-out episodes", known.heldout_episodes, settings.min_heldout_episodes),
+        Need("decided held-out pairs", known.heldout.pairs, settings.min_heldout_pairs),
+    )
+
+
+def unmet(needs: Sequence[Need]) -> tuple[str, ...]:
+    """What there is too little of, as sentences for people."""
+    return tuple(str(need) for need in needs if not need.met)
+
+
+def shortcomings(measured: Measurements, settings: GateSettings) -> list[str]:
     """Why a candidate is not good enough; empty when it is."""
-    if metrics.heldout_accuracy is None or metrics.crossfit_accuracy_low is None:
+    if measured.heldout.value is None or measured.crossfit.low is None:
         return ["no held-out accuracy could be measured"]
     return [
-        *_against_chance(metrics, settings),
-        *_over_time(metrics, settings),
-        *_leaks(metrics, settings),
-        *_against_the_champion(metrics, settings),
-        *_calibration(metrics, settings),
+        *_against_chance(measured, settings),
+        *_over_time(measured, settings),
+        *_leaks(measured, settings),
+        *_against_champion(measured, settings),
+        *_calibration(measured, settings),
     ]
 
 
-def _against_chance(metrics: GateMetrics, settings: GateSettings) -> list[str]:
-    accuracy, low = metrics.heldout_accuracy, metrics.crossfit_accuracy_low
-    high, recipe = metrics.heldout_accuracy_high, metrics.folds_accuracy_low
+def _against_chance(measured: Measurements, settings: GateSettings) -> list[str]:
+    accuracy, high = measured.heldout.value, measured.heldout.high
+    low, recipe = measured.crossfit.low, measured.folds.low
     reasons = []
     if low is not None and low <= 0.5:
         reasons.append(
             f"nothing proves a signal in the labels: predicting each episode from the others is "
-            f"right in {metrics.crossfit_accuracy:.3f} of the pairs, at {settings.confidence:.0%} "
+            f"right in {measured.crossfit.value:.3f} of the pairs, at {settings.confidence:.0%} "
             f"confidence perhaps in {low:.3f}, not above chance"
         )
     if accuracy is not None and accuracy < settings.min_accuracy:
@@ -93,58 +85,59 @@ def _against_chance(metrics: GateMetrics, settings: GateSettings) -> list[str]:
     return reasons
 
 
-def _over_time(metrics: GateMetrics, settings: GateSettings) -> list[str]:
+def _over_time(measured: Measurements, settings: GateSettings) -> list[str]:
     reasons = []
-    newest = metrics.newest_heldout_accuracy
-    if newest is not None and newest < 0.5 and _enough(metrics.newest_heldout_pairs, settings):
-        reasons.append(f"accuracy on the newest held-out segments is {newest:.3f}, below chance")
-    forward = metrics.forward_accuracy
-    if forward is not None and forward < 0.5 and _enough(metrics.forward_pairs, settings):
+    newest, forward = measured.newest, measured.forward
+    if newest.value is not None and newest.value < 0.5 and _enough(newest.pairs, settings):
         reasons.append(
-            f"the newest episodes, predicted from older ones, are right in {forward:.3f} of the "
-            "pairs, below chance: what was learned does not hold for what comes next"
+            f"accuracy on the newest held-out segments is {newest.value:.3f}, below chance"
+        )
+    if forward.value is not None and forward.value < 0.5 and _enough(forward.pairs, settings):
+        reasons.append(
+            f"the newest episodes, predicted from older ones, are right in {forward.value:.3f} of "
+            "the pairs, below chance: what was learned does not hold for what comes next"
         )
     return reasons
 
 
-def _leaks(metrics: GateMetrics, settings: GateSettings) -> list[str]:
-    low = metrics.control_accuracy_low
-    if low is None or low <= 0.5:
+def _leaks(measured: Measurements, settings: GateSettings) -> list[str]:
+    control = measured.control
+    if control.low is None or control.low <= 0.5:
         return []
     return [
         f"the control fails: on shuffled labels the same recipe is right in "
-        f"{metrics.control_accuracy:.3f} of the held-out pairs, at {settings.confidence:.0%} "
-        f"confidence at least in {low:.3f}, where nothing above 0.5 is possible; labels leak into "
-        "the inputs, or the held-out side is not held out"
+        f"{control.value:.3f} of the held-out pairs, at {settings.confidence:.0%} "
+        f"confidence at least in {control.low:.3f}, where nothing above 0.5 is possible; labels "
+        "leak into the inputs, or the held-out side is not held out"
     ]
 
 
-def _against_the_champion(metrics: GateMetrics, settings: GateSettings) -> list[str]:
-    accuracy, champion = metrics.heldout_accuracy, metrics.champion_heldout_accuracy
-    if accuracy is None or champion is None:
+def _against_champion(measured: Measurements, settings: GateSettings) -> list[str]:
+    accuracy, champion = measured.heldout.value, measured.champion
+    if accuracy is None or champion is None or champion.accuracy is None:
         return []
     reasons = []
-    gain = metrics.champion_gain_high
-    if accuracy < champion - settings.champion_margin and (gain is None or gain < 0):
+    gain = champion.highest_gain
+    if accuracy < champion.accuracy - settings.champion_margin and (gain is None or gain < 0):
         reasons.append(
             f"held-out accuracy {accuracy:.3f} is more than {settings.champion_margin} below the "
-            f"champion's {champion:.3f} on the same pairs, and not by chance"
+            f"champion's {champion.accuracy:.3f} on the same pairs, and not by chance"
         )
-    correlation = metrics.probe_correlation
+    correlation = champion.probe_correlation
     if (
         correlation is not None
         and correlation < settings.min_probe_correlation
-        and accuracy <= champion
+        and accuracy <= champion.accuracy
     ):
         reasons.append(
             f"it ranks the probes otherwise than the champion (correlation {correlation:.2f}) "
-            f"without being better: {accuracy:.3f} against {champion:.3f}"
+            f"without being better: {accuracy:.3f} against {champion.accuracy:.3f}"
         )
     return reasons
 
 
-def _calibration(metrics: GateMetrics, settings: GateSettings) -> list[str]:
-    ece = metrics.heldout_ece
+def _calibration(measured: Measurements, settings: GateSettings) -> list[str]:
+    ece = measured.heldout_ece
     if ece is None or ece <= settings.max_ece:
         return []
     return [

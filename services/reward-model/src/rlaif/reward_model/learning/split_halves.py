@@ -1,45 +1,32 @@
 """The two sides of the split, each with its pairs, and the fit of a network to one of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.labels.labels import LabelledSegment
-from rlaif.reward_model.labels.preferences import (
-    PairSettings,
-    PairTable,
-    Preference,
-    sample_preferences,
-)
+from rlaif.reward_model.labels.preferences import PairTable, Preference, sample_preferences
 from rlaif.reward_model.learning.bradley_terry import (
-    FitSettings,
     fit,
     freeze_constants,
     row_weights,
     segment_rows,
 )
-from rlaif.reward_model.learning.evaluation import Potential, segment_statistics
-from rlaif.reward_model.learning.gate import GateSettings
+from rlaif.reward_model.learning.evaluation import (
+    Accuracy,
+    Potential,
+    measure,
+    segment_statistics,
+)
+from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.network import RewardNet
 
 _ROWS_FOR_CONSTANTS = 8
 # Streams of random numbers, so that drawing more of one kind leaves the others as they were.
 TRAIN_STREAM, HELDOUT_STREAM, BOOTSTRAP_STREAM, BAG_STREAM, CONTROL_STREAM = range(5)
-
-
-@dataclass(frozen=True)
-class CandidateSettings:
-    """Everything that decides what an attempt gives, besides its labels and the champion."""
-
-    seed: int = 0
-    heldout_fraction: float = 0.25
-    scale: float = 1.0
-    pairs: PairSettings = field(default_factory=PairSettings)
-    fit: FitSettings = field(default_factory=FitSettings)
-    gate: GateSettings = field(default_factory=GateSettings)
 
 
 @dataclass(frozen=True)
@@ -54,6 +41,11 @@ class Side:
     def decided(self) -> int:
         """Pairs that are no tie."""
         return sum(item.decided for item in self.preferences)
+
+    @property
+    def episodes(self) -> int:
+        """Episodes of the segments."""
+        return len({item.episode_id for item in self.segments})
 
 
 def make_side(
@@ -137,6 +129,29 @@ def side_statistics(
     return segment_statistics(
         potential, rows_of(side.segments, settings), row_weights(settings.fit.statistic)
     )
+
+
+def accuracy_on(
+    statistics: NDArray[np.float64], preferences: Sequence[Preference], settings: CandidateSettings
+) -> Accuracy:
+    """Accuracy on the decided pairs; every call draws the same resamples.
+
+    Args:
+        statistics: `[N]` float64, the compared number of each segment.
+        preferences: Pairs; indices point into `statistics`.
+        settings: Give confidence and seed.
+    """
+    return measure(
+        statistics,
+        preferences,
+        confidence=settings.gate.confidence,
+        rng=bootstrap_rng(settings),
+    )
+
+
+def bootstrap_rng(settings: CandidateSettings) -> np.random.Generator:
+    """A fresh generator for resamples."""
+    return np.random.default_rng([settings.seed, BOOTSTRAP_STREAM])
 
 
 def spaced_observations(segments: Sequence[LabelledSegment]) -> NDArray[np.float32]:
