@@ -162,7 +162,7 @@ from datetime import timedelta
 from pathlib import Path
 from rlaif.contracts.captures import Capture
 from rlaif.exporter.adapters.replayers import ReplayerPool, ReplayRules
-from rlaif.game.cartridges import load_cartridge
+from rlaif.game.machine.cartridges import load_cartridge
 
 async def main():
     rules = ReplayRules(load_cartridge(), 30, timedelta(seconds=600))
