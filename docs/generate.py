@@ -50,7 +50,7 @@ from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.reward_model.app import create_app as create_reward_model
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.service.metrics import MetricDoc, ServiceMetrics
-from rlaif.service.settings import FieldDoc, ServiceSettings, describe
+from rlaif.service.settings import ServiceSettings, Setting, describe
 from rlaif.trainer.service.app import create_app as create_trainer
 from rlaif.trainer.settings import TrainerSettings
 
@@ -315,7 +315,7 @@ def configuration_page() -> str:
         "## All services",
         "A shared variable can be overridden for one service by its prefixed name, such as "
         "`JUDGE_LOG_LEVEL`, while the plain name is not set.",
-        _settings(field for field in describe(ServiceSettings) if field.shared),
+        _settings(each for each in describe(ServiceSettings) if each.shared),
         *(part for service in SERVICES for part in _service_settings(service)),
     )
 
@@ -324,14 +324,13 @@ def _service_settings(service: Service) -> Iterator[str]:
     module = f"rlaif.{service.name.replace('-', '_')}"
     yield f"## {service.name}"
     yield f"{_doc(service.settings)} Run: `python -m {module}`."
-    shared = {field.name for field in describe(ServiceSettings) if field.shared}
-    yield _settings(field for field in describe(service.settings) if field.name not in shared)
+    yield _settings(each for each in describe(service.settings) if not each.shared)
 
 
-def _settings(fields: Iterable[FieldDoc]) -> str:
+def _settings(settings: Iterable[Setting]) -> str:
     rows = [
-        (f"`{field.environment}`", f"`{field.option}`", _value(field.default), field.description)
-        for field in fields
+        (f"`{each.environment}`", f"`{each.option}`", _value(each.default_text), each.description)
+        for each in settings
     ]
     return _table(("Variable", "Option", "Default", "Meaning"), rows)
 

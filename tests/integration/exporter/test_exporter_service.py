@@ -17,6 +17,7 @@ from rlaif.bus.publisher import EventPublisher
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
 from rlaif.contracts.segments import SegmentManifest
+from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.storage import keys
 from rlaif.testing.data.hanging import hanging_keyframe
@@ -154,7 +155,7 @@ async def test_a_keyframe_that_makes_the_emulator_hang_is_given_up_and_others_go
     hanging = hanging_keyframe(recorded[0].keyframe, load_cartridge().data)
     hung = captured(0, keyframe_sha256=hanging.sha256)
     episodes_store.put(hung.keyframe_key, hanging.data)
-    client = await start_exporter(replay_grace_seconds=1.0)
+    client = await start_exporter(replay=ReplaySettings(grace_seconds=1.0))
     good = captured(1)
     for event in (hung, good):
         await bus.publisher("trainer").publish(event)

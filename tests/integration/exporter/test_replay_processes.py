@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -18,9 +17,9 @@ from rlaif.exporter.adapters.replayers import (
     NoReplayerError,
     RefusedReplayError,
     ReplayerPool,
-    ReplayRules,
     start_request,
 )
+from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.testing.data.hanging import hanging_keyframe
 from rlaif.testing.waiting import eventually
@@ -33,9 +32,7 @@ def cartridge():
 
 @asynccontextmanager
 async def replaying(cartridge, *, grace=20.0):
-    pool = ReplayerPool(
-        ReplayRules(cartridge=cartridge, png_interval_frames=30, grace=timedelta(seconds=grace))
-    )
+    pool = ReplayerPool(cartridge, ReplaySettings(grace_seconds=grace))
     try:
         yield pool
     finally:
@@ -158,15 +155,14 @@ async def test_where_no_process_starts_the_check_says_why(pool, recorded, monkey
 
 PARENT = """
 import asyncio, sys
-from datetime import timedelta
 from pathlib import Path
 from rlaif.contracts.captures import Capture
-from rlaif.exporter.adapters.replayers import ReplayerPool, ReplayRules
-from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.exporter.adapters.replayers import ReplayerPool
+from rlaif.exporter.settings import ReplaySettings
+from rlaif.game.cartridges import load_cartridge
 
 async def main():
-    rules = ReplayRules(load_cartridge(), 30, timedelta(seconds=600))
-    pool = ReplayerPool(rules)
+    pool = ReplayerPool(load_cartridge(), ReplaySettings(grace_seconds=600))
     await pool.warm()
     print("warm", flush=True)
     capture = Capture.model_validate_json(Path(sys.argv[1]).read_bytes())
@@ -202,8 +198,7 @@ def test_a_replay_past_its_time_is_ended_by_an_alarm_where_nobody_else_does(cart
     """What PR_SET_PDEATHSIG does on Linux, an alarm does anywhere: a hung thread holds the GIL."""
     hanging = hanging_keyframe(recorded[0].keyframe, cartridge.data)
     capture = recorded[0].capture.model_copy(update={"keyframe_sha256": hanging.sha256})
-    rules = ReplayRules(cartridge, 30, timedelta(seconds=1))
-    header, parts = start_request(rules)
+    header, parts = start_request(cartridge, ReplaySettings())
     request = encode({"seconds": -4.5}, (capture.model_dump_json().encode(), hanging.data))
     process = subprocess.run(
         [sys.executable, "-m", "rlaif.exporter.replay_process", str(os.getpid())],

@@ -1,16 +1,17 @@
 """Captures of the embedded game in a store, and an exporter without a bus."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.exporter.adapters.messages import Message, decode
-from rlaif.exporter.adapters.replayers import ReplayRules, segment_files, start_request
+from rlaif.exporter.adapters.replayers import segment_files, start_request
 from rlaif.exporter.consumers import ExportRules, SegmentExporter
 from rlaif.exporter.metrics import ExporterMetrics
 from rlaif.exporter.replay_process import Replayer
+from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.replay_check.selfcheck import Play, boot, random_segments
@@ -58,16 +59,11 @@ def metrics():
     return ServiceMetrics("exporter")
 
 
-@pytest.fixture(scope="session")
-def replay_rules(cartridge):
-    return ReplayRules(cartridge=cartridge, png_interval_frames=30, grace=timedelta(seconds=20))
-
-
 class ReplaysHere:
     """What a replay process does, without a process of its own."""
 
-    def __init__(self, rules):
-        self._replayer = Replayer(Message(*start_request(rules)))
+    def __init__(self, cartridge):
+        self._replayer = Replayer(Message(*start_request(cartridge, ReplaySettings())))
 
     async def replay(self, capture, packed_keyframe):
         request = Message({}, (capture.model_dump_json().encode(), packed_keyframe))
@@ -75,8 +71,8 @@ class ReplaysHere:
 
 
 @pytest.fixture(scope="session")
-def replays(replay_rules):
-    return ReplaysHere(replay_rules)
+def replays(cartridge):
+    return ReplaysHere(cartridge)
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from pydantic import Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.service.cli import StartupError, run
@@ -64,6 +65,10 @@ sys.exit(run(Settings, create_app, description="Judges."))
 """
 
 
+class CacheSettings(BaseModel, frozen=True, extra="forbid"):
+    answers: int = Field(default=2000, ge=0, description="Answers kept.")
+
+
 class JudgeSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="JUDGE_")
 
@@ -71,6 +76,8 @@ class JudgeSettings(ServiceSettings):
     share: float = Field(default=0.5, description="At most 100 % of calls.")
     key: SecretStr = Field(default=SecretStr("hunter2"), description="Key.")
     vision: bool = Field(default=True, description="Use pictures.")
+    models: tuple[str, ...] = Field(default=("state",), description="Models.")
+    cache: CacheSettings = CacheSettings()
 
 
 def _never(settings: JudgeSettings) -> FastAPI:
@@ -92,6 +99,7 @@ def test_help_shows_every_setting_with_variable_and_default_but_no_secret(
     assert "TCP port. [env: JUDGE_PORT] [default: 8083]" in text
     assert "At most 100 % of calls. [env: JUDGE_SHARE] [default: 0.5]" in text
     assert "[env: NATS_URL] [default: nats://127.0.0.1:4222]" in text
+    assert "Answers kept. [env: JUDGE_CACHE_ANSWERS] [default: 2000]" in text
     assert "--vision, --no-vision" in text
     assert "hunter2" not in text
 
@@ -114,6 +122,51 @@ def test_a_wrong_value_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture
     assert error.count("\n") == 1
     assert error.startswith("judge: error: port: ")
     assert "set --port or JUDGE_PORT" in error
+
+
+def _printed(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
+    assert _run("--print-settings", *argv) == 0
+    printed: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return printed
+
+
+@pytest.mark.parametrize(
+    "argv", [("--models", '["a", "b"]'), ("--models", "a,b"), ("--models", "a", "--models", "b")]
+)
+def test_a_list_is_given_as_json_or_item_by_item(
+    capsys: pytest.CaptureFixture[str], argv: tuple[str, ...]
+) -> None:
+    assert _printed(capsys, *argv)["models"] == ["a", "b"]
+
+
+def test_a_list_that_does_not_end_is_one_line_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert _run("--models", '["a') == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.startswith("judge: error: ")
+    assert "models" in error
+
+
+def test_an_option_can_unset_what_the_environment_says(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RLAIF_API_TOKEN", "t0k")
+    assert _printed(capsys)["api_token"] is not None
+    assert _printed(capsys, "--api-token", "null")["api_token"] is None
+
+
+def test_an_option_of_a_block_wins_over_its_variable(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_CACHE_ANSWERS", "5")
+    assert _printed(capsys)["cache_answers"] == 5
+    assert _printed(capsys, "--cache-answers", "7")["cache_answers"] == 7
+    assert _run("--cache-answers", "-1") == 2
+    error = capsys.readouterr().err
+    assert error.startswith("judge: error: cache_answers: ")
+    assert "set --cache-answers or JUDGE_CACHE_ANSWERS" in error
 
 
 def test_an_unknown_option_is_exit_code_2() -> None:

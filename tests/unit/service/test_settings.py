@@ -65,10 +65,9 @@ def test_every_field_is_described_and_the_service_is_named_by_its_prefix() -> No
     assert rows["nats_url"].environment == "NATS_URL"
     assert rows["nats_url"].shared
     assert not rows["port"].shared
-    assert rows["judges"].kind == "data"
-    assert rows["vision"].kind == "flag"
-    assert rows["key"].default == "hidden"
-    assert rows["api_token"].default == "unset"
+    assert rows["judges"].default_text == '["state"]'
+    assert rows["key"].default_text == "hidden"
+    assert rows["api_token"].default_text == "unset"
 
 
 def test_wrong_values_are_all_named_with_the_way_to_set_them(
@@ -86,11 +85,10 @@ def test_wrong_values_are_all_named_with_the_way_to_set_them(
 
 
 def test_lists_are_given_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert load_settings(JudgeSettings, {"judges": '["a", "b"]'}).judges == ("a", "b")
-    with pytest.raises(InvalidSettingsError, match=r"judges: not JSON.*--judges"):
-        load_settings(JudgeSettings, {"judges": "a,b"})
+    monkeypatch.setenv("REWARD_MODEL_JUDGES", '["a", "b"]')
+    assert load_settings(JudgeSettings, {}).judges == ("a", "b")
     monkeypatch.setenv("REWARD_MODEL_JUDGES", "a,b")
-    with pytest.raises(InvalidSettingsError, match=r"judges.*JSON"):
+    with pytest.raises(InvalidSettingsError, match=r"judges: REWARD_MODEL_JUDGES is not JSON"):
         load_settings(JudgeSettings, {})
 
 

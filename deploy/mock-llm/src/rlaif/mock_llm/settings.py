@@ -1,11 +1,30 @@
 """The settings of the stand-in."""
 
-from pydantic import Field, field_validator
+from typing import Annotated
+
+from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.mock_llm.faults import parse_plan
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
-from rlaif.service.settings import ServiceSettings
+from rlaif.service.settings import Block, ServiceSettings
+
+
+class TeacherSettings(BaseModel, frozen=True, extra="forbid"):
+    """Who answers instead of the rules."""
+
+    kind: TeacherKind | None = Field(
+        default=None,
+        description="A simulated teacher instead of the noise: perfect, noisy, random, myopic, "
+        "skipping, position-biased or adversarial. Unset: rules and noise.",
+    )
+    error: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="How much the simulated teacher errs; 0.1 makes `noisy` tell the opposite of "
+        "every tenth segment.",
+    )
 
 
 class MockLlmSettings(ServiceSettings):
@@ -25,17 +44,8 @@ class MockLlmSettings(ServiceSettings):
         default=False,
         description="Obey instructions hidden in the evidence, as a model without defences may.",
     )
-    teacher: TeacherKind | None = Field(
-        default=None,
-        description="A simulated teacher instead of the noise: perfect, noisy, random, myopic, "
-        "skipping, position-biased or adversarial. Unset: rules and noise.",
-    )
-    teacher_error: float = Field(
-        default=0.1,
-        ge=0,
-        le=1,
-        description="How much the simulated teacher errs; 0.1 makes `noisy` tell the opposite of "
-        "every tenth segment.",
+    simulated: Annotated[TeacherSettings, Block(prefix="teacher_", names={"kind": "teacher"})] = (
+        TeacherSettings()
     )
     latency_seconds: float = Field(
         default=0.02, ge=0, description="Time of an answer in seconds, before jitter."
@@ -65,6 +75,6 @@ class MockLlmSettings(ServiceSettings):
 
     def simulated_teacher(self) -> Teacher | None:
         """The teacher that these settings ask for."""
-        if self.teacher is None:
+        if self.simulated.kind is None:
             return None
-        return Teacher(self.teacher, self.teacher_error, self.seed)
+        return Teacher(self.simulated.kind, self.simulated.error, self.seed)

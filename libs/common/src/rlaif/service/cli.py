@@ -5,21 +5,20 @@ Exit codes: 0 stopped as asked, 1 the app failed to start or broke, 2 a setting 
 """
 
 import argparse
-import json
 import logging
 import re
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
-from types import FrameType
+from collections.abc import Callable, Mapping, Sequence
+from types import FrameType, MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
-from pydantic_settings import SettingsError
+from pydantic import TypeAdapter, ValidationError, create_model
+from pydantic_settings import BaseSettings, CliSettingsSource, SettingsError
 
 from rlaif.service.logging import configure_logging
-from rlaif.service.settings import FieldDoc, ServiceSettings, describe
+from rlaif.service.settings import ServiceSettings, Setting, describe, flat_values
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -28,6 +27,8 @@ S = TypeVar("S", bound=ServiceSettings)
 
 GRACEFUL_SECONDS = 5
 """How long open requests may take to end once the service is asked to stop."""
+
+PRECEDENCE = "An option wins over its environment variable, which wins over the default."
 
 WEBSOCKET_BYTES = 65_536
 """Largest message that a browser may send."""
@@ -61,21 +62,28 @@ def run(
         The exit code. `--help` and unknown options leave by SystemExit, as argparse does.
     """
     name = settings_class.service_name()
-    fields = describe(settings_class)
-    options = vars(settings_parser(settings_class, name, description).parse_args(argv))
-    print_settings = options.pop("print_settings")
+    parser = argparse.ArgumentParser(
+        prog=name, description=description, epilog=PRECEDENCE, allow_abbrev=False
+    )
+    parser.add_argument(
+        "--print-settings",
+        action="store_true",
+        help="Print the settings as JSON, secrets masked, and leave.",
+    )
+    options = add_settings(parser, settings_class)
+    arguments = parser.parse_args(argv)
     try:
-        settings = load_settings(settings_class, options)
+        settings = load_settings(settings_class, options(arguments))
     except InvalidSettingsError as error:
         return _fail(name, str(error), 2)
-    if print_settings:
+    if arguments.print_settings:
         sys.stdout.write(masked_json(settings) + "\n")
         return 0
     configure_logging(name, settings.log_level, settings.log_format)
     try:
         listener = _bind(settings.host, settings.port)
     except OSError as error:
-        return _fail(name, _bind_problem(fields, settings, error), 3)
+        return _fail(name, _bind_problem(settings, error), 3)
     with listener:
         try:
             app = create_app(settings)
@@ -86,98 +94,82 @@ def run(
         return _serve(name, app, listener)
 
 
-def load_settings(settings_class: type[S], options: dict[str, Any]) -> S:
+def load_settings(settings_class: type[S], options: Mapping[str, Any] = MappingProxyType({})) -> S:
     """Build the settings from options, environment and defaults, in that order.
 
     Args:
         settings_class: What to build.
-        options: Field name → text (or bool for flags), only those that were given.
+        options: Flat name → value, only those that were given.
 
     Raises:
-        InvalidSettingsError: One line for each wrong value: field, reason, how to set it.
+        InvalidSettingsError: One line for each wrong value: setting, reason, how to set it.
     """
-    fields = {field.name: field for field in describe(settings_class)}
     try:
-        return settings_class(**{k: _decode(fields[k], v) for k, v in options.items()})
+        return settings_class(**options)
     except ValidationError as error:
-        lines = [_complaint(fields, e["loc"], e["msg"]) for e in error.errors(include_input=False)]
+        settings = describe(settings_class)
+        lines = [
+            _complaint(settings, e["loc"], e["msg"]) for e in error.errors(include_input=False)
+        ]
         raise InvalidSettingsError("; ".join(lines)) from error
     except SettingsError as error:
-        raise InvalidSettingsError(f"{error}: give it as JSON") from error
+        raise InvalidSettingsError(str(error)) from error
+
+
+def _complaint(settings: Sequence[Setting], loc: tuple[int | str, ...], reason: str) -> str:
+    for setting in settings:
+        depth = len(setting.path)
+        if loc[:depth] == setting.path or loc[:1] == setting.variables[:1]:
+            where = ".".join([setting.name, *map(str, loc[depth:])])
+            return f"{where}: {reason}; set {setting.option} or {setting.environment}"
+    return f"{'.'.join(map(str, loc)) or 'settings'}: {reason}"
 
 
 def masked_json(settings: ServiceSettings) -> str:
-    """The settings as JSON without secrets, also without those inside URLs."""
-    text = json.dumps(settings.model_dump(mode="json"), indent=2)
+    """The settings by their flat names, as JSON without secrets, also without those inside URLs."""
+    text = TypeAdapter(dict[str, Any]).dump_json(flat_values(settings), indent=2).decode()
     return re.sub(r"//[^/@\s\"]+@", "//***@", text)
 
 
-def _decode(field: FieldDoc, value: Any) -> Any:
-    if field.kind == "data" and isinstance(value, str):
-        try:
-            return json.loads(value)
-        except json.JSONDecodeError as error:
-            raise InvalidSettingsError(
-                f"{field.name}: not JSON ({error}); set {field.option} or {field.environment}"
-            ) from error
-    return value
+def add_settings(
+    parser: argparse.ArgumentParser, settings_class: type[ServiceSettings]
+) -> Callable[[argparse.Namespace], dict[str, Any]]:
+    """Add an option for each setting.
 
-
-def _complaint(fields: dict[str, FieldDoc], loc: tuple[int | str, ...], reason: str) -> str:
-    by_alias = {field.environment: field for field in fields.values()}
-    head = str(loc[0]) if loc else ""
-    field = fields.get(head) or by_alias.get(head)
-    if field is None:
-        return f"{head or 'settings'}: {reason}"
-    where = ".".join([field.name, *map(str, loc[1:])])
-    return f"{where}: {reason}; set {field.option} or {field.environment}"
-
-
-def settings_parser(
-    settings_class: type[ServiceSettings], name: str, description: str
-) -> argparse.ArgumentParser:
-    """A command line with one option for each setting; only those given are in its answer.
-
-    Args:
-        settings_class: Whose fields become options.
-        name: Of the program.
-        description: First sentence of `--help`.
+    Returns:
+        Reads parsed arguments: flat name → value of the settings that were given. It raises
+        InvalidSettingsError for a list or an object that is not well formed.
     """
-    fields = describe(settings_class)
-    parser = argparse.ArgumentParser(
-        prog=name,
-        description=description,
-        epilog="An option wins over its environment variable, which wins over the default.",
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "--print-settings",
-        action="store_true",
-        help="Print the settings as JSON, secrets masked, and leave.",
-    )
-    own = parser.add_argument_group(f"settings of {name}")
+    settings = {setting.name: setting for setting in describe(settings_class)}
+    own = parser.add_argument_group(f"settings of {settings_class.service_name()}")
     shared = parser.add_argument_group("settings of all services")
-    for field in fields:
-        _add_option(shared if field.shared else own, field)
-    return parser
 
+    def add(_: argparse.ArgumentParser, *flags: str, **argument: Any) -> None:
+        setting = settings[argument["dest"]]
+        text = (
+            f"{setting.description} [env: {setting.environment}] [default: {setting.default_text}]"
+        )
+        group = shared if setting.shared else own
+        group.add_argument(*flags, **{**argument, "help": text.replace("%", "%%")})
 
-def _add_option(group: argparse._ArgumentGroup, field: FieldDoc) -> None:
-    text = f"{field.description} [env: {field.environment}] [default: {field.default}]"
-    text = text.replace("%", "%%")
-    if field.kind == "flag":
-        group.add_argument(
-            field.option,
-            dest=field.name,
-            action=argparse.BooleanOptionalAction,
-            default=argparse.SUPPRESS,
-            help=text,
-        )
-    else:
-        metavar = "JSON" if field.kind == "data" else field.name.rsplit("_", 1)[-1].upper()
-        group.add_argument(
-            field.option, dest=field.name, metavar=metavar, default=argparse.SUPPRESS, help=text
-        )
+    # Options have no blocks and no second names, so pydantic is shown a flat class without aliases.
+    fields: Any = {name: (each.field.annotation, None) for name, each in settings.items()}
+    source = CliSettingsSource[argparse.ArgumentParser](
+        create_model("Options", __base__=BaseSettings, **fields),
+        root_parser=parser,
+        add_argument_method=add,
+        cli_kebab_case=True,
+        cli_implicit_flags=True,
+        cli_hide_none_type=True,
+    )
+
+    def given(arguments: argparse.Namespace) -> dict[str, Any]:
+        try:
+            return source(parsed_args=arguments)()
+        except SettingsError as error:
+            raise InvalidSettingsError(str(error)) from error
+
+    return given
 
 
 def _bind(host: str, port: int) -> socket.socket:
@@ -195,8 +187,8 @@ def _bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _bind_problem(fields: list[FieldDoc], settings: ServiceSettings, error: OSError) -> str:
-    port = next(field for field in fields if field.name == "port")
+def _bind_problem(settings: ServiceSettings, error: OSError) -> str:
+    port = next(each for each in describe(type(settings)) if each.name == "port")
     return (
         f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; "
         f"stop what uses it, or choose another with {port.option} or {port.environment}"

@@ -1,18 +1,37 @@
-"""The settings that every service has, and how a settings class describes itself.
+"""The settings that every service has, in blocks or not, and what each is called from outside.
 
 A value is looked for on the command line, then in the environment, then in the default. Settings
 that all services share have one name everywhere (`NATS_URL`); a service's own settings carry its
 prefix (`JUDGE_PORT`). A shared setting can be overridden for one service by the prefixed name
 (`JUDGE_LOG_LEVEL`) when the plain name is not set.
+
+A field that is a frozen pydantic model or dataclass is a block: the domain takes it as it is. From
+outside there are no blocks: `shaping: ShapingSettings` with a field `weight` is the setting
+`shaping_weight`, so `TRAINER_SHAPING_WEIGHT` and `--shaping-weight`. `Block` changes those names.
+
+    python            settings.shaping.weight
+    flat name         shaping_weight            in options, overrides, stored settings, documents
+    variable, option  TRAINER_SHAPING_WEIGHT    --shaping-weight
 """
 
 import json
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr
+from pydantic.dataclasses import is_pydantic_dataclass
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["json", "text"]
@@ -103,72 +122,191 @@ class ServiceSettings(BaseSettings):
         """The service's name from its prefix: `REWARD_MODEL_` gives `reward-model`."""
         return str(cls.model_config["env_prefix"]).rstrip("_").lower().replace("_", "-")
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What is given in Python, nested or by flat names; then the environment."""
+        given = nested(cls, init_settings())
+        return InitSettingsSource(settings_cls, given), EnvironmentSource(settings_cls)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """See that the settings can be told apart from outside."""
+        super().__pydantic_init_subclass__(**kwargs)
+        settings = describe(cls)
+        names = Counter(name for each in settings for name in (each.name, *each.variables))
+        names.update({each.path[0] for each in settings if len(each.path) > 1})
+        twice = sorted(name for name, count in names.items() if count > 1)
+        if twice:
+            raise TypeError(f"{cls.__name__}: more than one setting is called {', '.join(twice)}")
+
 
 @dataclass(frozen=True)
-class FieldDoc:
-    """One setting, for `--help` and for the generated configuration page.
+class Block:
+    """What the settings of a block are called from outside: `Annotated[PpoSettings, Block("")]`.
 
     Attributes:
-        name: Field name in Python.
-        option: Command-line option.
-        environment: Environment variable.
-        default: Default as text; `unset` for None, `hidden` for a secret that has one.
-        description: Unit and effect.
+        prefix: Of their flat names; None for the block's own name and a `_`.
+        names: Field of the block → its whole flat name, for those without the prefix.
+        unprefixed: Fields of the block whose variable lacks the service's prefix.
+    """
+
+    prefix: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    unprefixed: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value that can be set, and what it is called.
+
+    Attributes:
+        name: Flat name: `shaping_weight`.
+        path: Where it is in Python: `("shaping", "weight")`.
+        variables: Environment variables; the first that is set counts.
+        field: Type, default and description.
         shared: True when all services read the same variable.
-        secret: True when the value must never be printed.
-        kind: `flag`, `text`, or `data` (given as JSON).
     """
 
     name: str
-    option: str
-    environment: str
-    default: str
-    description: str
+    path: tuple[str, ...]
+    variables: tuple[str, ...]
+    field: FieldInfo
     shared: bool
-    secret: bool
-    kind: Literal["flag", "text", "data"]
+
+    @property
+    def option(self) -> str:
+        """Command-line option."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def environment(self) -> str:
+        """The environment variable that is documented."""
+        return self.variables[0]
+
+    @property
+    def description(self) -> str:
+        """Unit and effect."""
+        return self.field.description or ""
+
+    @property
+    def default(self) -> Any:
+        """What counts when nothing is set."""
+        return self.field.get_default(call_default_factory=True, validated_data={})
+
+    @property
+    def default_text(self) -> str:
+        """The default for people: `unset` for None, `hidden` for a secret that has one."""
+        if self.field.is_required():
+            return "none, must be given"
+        value = self.default
+        secret = isinstance(value, SecretStr)
+        if (value.get_secret_value() if secret else value) in (None, ""):
+            return "unset"
+        if secret:
+            return "hidden"
+        return json.dumps(value) if isinstance(value, list | tuple | dict) else str(value)
 
 
-def describe(settings_class: type[ServiceSettings]) -> list[FieldDoc]:
+@cache
+def describe(settings_class: type[ServiceSettings]) -> tuple[Setting, ...]:
     """Every setting of a class, in order of declaration: the service's own ones last."""
-    return [
-        _describe(settings_class, name, field)
-        for name, field in settings_class.model_fields.items()
-    ]
+    return tuple(_settings(settings_class))
 
 
-def _describe(settings_class: type[ServiceSettings], name: str, field: FieldInfo) -> FieldDoc:
-    secret = "SecretStr" in str(field.annotation)
-    alias = field.validation_alias
-    prefix = str(settings_class.model_config["env_prefix"])
-    return FieldDoc(
-        name=name,
-        option="--" + name.replace("_", "-"),
-        environment=alias if isinstance(alias, str) else f"{prefix}{name}".upper(),
-        default=_default_text(field, secret=secret),
-        description=field.description or "",
-        shared=isinstance(alias, str) and name in ServiceSettings.model_fields,
-        secret=secret,
-        kind=_kind(field.annotation),
-    )
+def flat_values(settings: ServiceSettings) -> dict[str, Any]:
+    """Flat name → value of every setting; the class takes it back."""
+    return {each.name: _at(settings, each.path) for each in describe(type(settings))}
 
 
-def _default_text(field: FieldInfo, *, secret: bool) -> str:
-    if field.is_required():
-        return "none, must be given"
-    value: Any = field.get_default(call_default_factory=True, validated_data={})
-    if isinstance(value, SecretStr):
-        value = value.get_secret_value()
-    if value is None or value == "":
-        return "unset"
-    if secret:
-        return "hidden"
-    return json.dumps(value) if isinstance(value, list | tuple | dict) else str(value)
+def nested(settings_class: type[ServiceSettings], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as the class has them: those by the flat name of a block's field go into the block.
+
+    Raises:
+        SettingsError: A block is given whole, and one of its fields beside it.
+    """
+    inside = {each.name: each.path for each in describe(settings_class) if len(each.path) > 1}
+    found = {name: value for name, value in given.items() if name not in inside}
+    for name in given.keys() & inside:
+        block, leaf = inside[name]
+        values = found.get(block, {})
+        if not isinstance(values, dict) or leaf in values:
+            raise SettingsError(f"{name} is given twice, by itself and in {block}")
+        found[block] = values | {leaf: given[name]}
+    return found
 
 
-def _kind(annotation: Any) -> Literal["flag", "text", "data"]:
-    if annotation is bool:
-        return "flag"
-    text = str(annotation)
-    structured = any(word in text for word in ("tuple[", "list[", "dict[", "set["))
-    return "data" if structured else "text"
+class EnvironmentSource(PydanticBaseSettingsSource):
+    """Reads each setting from its variables, whatever block it is in."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """Never called: only the sources of pydantic ask field by field."""
+        raise NotImplementedError
+
+    def __call__(self) -> dict[str, Any]:
+        """The values that are set, nested as the class has them."""
+        settings_class = cast(type[ServiceSettings], self.settings_cls)
+        environment = {name.upper(): value for name, value in os.environ.items()}
+        found = {}
+        for setting in describe(settings_class):
+            variable = next((name for name in setting.variables if name in environment), None)
+            if variable is not None:
+                key = str(setting.field.validation_alias or setting.name)
+                found[key] = self._decoded(setting, variable, environment[variable])
+        return nested(settings_class, found)
+
+    def _decoded(self, setting: Setting, variable: str, text: str) -> Any:
+        if not self.field_is_complex(setting.field):
+            return text
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError as error:
+            raise SettingsError(f"{setting.name}: {variable} is not JSON: {error}") from error
+
+
+def _settings(settings_class: type[ServiceSettings]) -> Iterator[Setting]:
+    service = str(settings_class.model_config["env_prefix"]).upper()
+    for name, info in settings_class.model_fields.items():
+        kind: Any = info.annotation
+        fields = _fields_of_block(kind)
+        if fields is None:
+            yield _setting(service, name, (name,), info, alias=info.validation_alias)
+            continue
+        if info.get_default(call_default_factory=True, validated_data={}) != kind():
+            raise TypeError(f"{name}: a block's defaults are those of its fields, set no other one")
+        block = next((each for each in info.metadata if isinstance(each, Block)), Block())
+        prefix = f"{name}_" if block.prefix is None else block.prefix
+        for leaf, leaf_info in fields.items():
+            flat = block.names.get(leaf, f"{prefix}{leaf}")
+            alias = flat.upper() if leaf in block.unprefixed else None
+            yield _setting(service, flat, (name, leaf), leaf_info, alias=alias)
+
+
+def _setting(
+    service: str, name: str, path: tuple[str, ...], info: FieldInfo, *, alias: Any
+) -> Setting:
+    own = f"{service}{name.upper()}"
+    variables = (alias, own) if isinstance(alias, str) else (own,)
+    shared = len(variables) > 1 and name in ServiceSettings.model_fields
+    return Setting(name, path, variables, info, shared)
+
+
+def _fields_of_block(kind: Any) -> dict[str, FieldInfo] | None:
+    if not isinstance(kind, type):
+        return None
+    if is_pydantic_dataclass(kind):
+        return kind.__pydantic_fields__
+    return kind.model_fields if issubclass(kind, BaseModel) else None
+
+
+def _at(settings: ServiceSettings, path: tuple[str, ...]) -> Any:
+    value: Any = settings
+    for name in path:
+        value = getattr(value, name)
+    return value

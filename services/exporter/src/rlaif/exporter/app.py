@@ -2,12 +2,10 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import FastAPI
 
-from rlaif.exporter.adapters.replayers import ReplayRules
 from rlaif.exporter.api import build_router
 from rlaif.exporter.consumers import ExportRules
 from rlaif.exporter.metrics import ExporterMetrics
@@ -31,12 +29,15 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
     Raises:
         StartupError: The ROM cannot be used.
     """
-    replays = replay_rules(settings)
+    try:
+        cartridge = load_cartridge(settings.rom_path)
+    except CartridgeError as error:
+        raise StartupError(f"{error} (EXPORTER_ROM_PATH)") from error
     metrics, readiness = ServiceMetrics("exporter"), Readiness()
     runtime = Runtime(
         settings,
-        ExportRules(settings.max_replay_frames, _installed_version()),
-        replays,
+        ExportRules(settings.replay.max_frames, _installed_version()),
+        cartridge,
         ExporterMetrics(metrics),
         metrics.worker_observer(),
         store=store,
@@ -57,23 +58,6 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
         routers=[build_router(runtime.store, runtime.dead_segments)],
         readiness=readiness,
         metrics=metrics,
-    )
-
-
-def replay_rules(settings: ExporterSettings) -> ReplayRules:
-    """What is replayed, from the settings.
-
-    Raises:
-        StartupError: The ROM cannot be used.
-    """
-    try:
-        cartridge = load_cartridge(settings.rom_path)
-    except CartridgeError as error:
-        raise StartupError(f"{error} (EXPORTER_ROM_PATH)") from error
-    return ReplayRules(
-        cartridge=cartridge,
-        png_interval_frames=settings.png_interval_frames,
-        grace=timedelta(seconds=settings.replay_grace_seconds),
     )
 
 

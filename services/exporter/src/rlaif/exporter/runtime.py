@@ -8,10 +8,11 @@ from rlaif.bus.connection import Bus, connect_ready
 from rlaif.bus.errors import BusError
 from rlaif.bus.worker import DurableWorker, WorkerObserver, WorkerSettings
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.exporter.adapters.replayers import ReplayerPool, ReplayRules
+from rlaif.exporter.adapters.replayers import ReplayerPool
 from rlaif.exporter.consumers import ExportRules, SegmentExporter
 from rlaif.exporter.metrics import ExporterMetrics
 from rlaif.exporter.settings import ExporterSettings
+from rlaif.game.machine.cartridges import Cartridge
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
@@ -66,7 +67,7 @@ class Runtime:
         self,
         settings: ExporterSettings,
         rules: ExportRules,
-        replays: ReplayRules,
+        cartridge: Cartridge,
         metrics: ExporterMetrics,
         observer: WorkerObserver,
         *,
@@ -75,8 +76,8 @@ class Runtime:
         """Export by these rules; `store` replaces the one of the settings, in tests."""
         self._settings = settings
         self._rules = rules
-        self._replays = replays
-        self.replayers = ReplayerPool(replays)
+        self._cartridge = cartridge
+        self.replayers = ReplayerPool(cartridge, settings.replay)
         self._metrics = metrics
         self._observer = observer
         self.lifecycle = Lifecycle(
@@ -113,8 +114,9 @@ class Runtime:
         exporter = SegmentExporter(
             store, self.replayers, bus.publisher("exporter"), self._rules, self._metrics
         )
-        logger.info("at work", extra={"game": self._replays.cartridge.title})
-        longest = timedelta(seconds=self._replays.seconds(self._rules.max_replay_frames))
+        logger.info("at work", extra={"game": self._cartridge.title})
+        replay = self._settings.replay
+        longest = timedelta(seconds=replay.seconds(replay.max_frames))
         worker = DurableWorker(
             bus,
             SegmentCaptured,

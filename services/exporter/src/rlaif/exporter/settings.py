@@ -1,11 +1,44 @@
 """The settings of the exporter."""
 
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.service.settings import ServiceSettings
+from rlaif.service.settings import Block, ServiceSettings
+
+FRAMES_PER_SECOND = 60
+"""Of the Game Boy; an emulator that is at work plays many times as fast."""
+
+
+class ReplaySettings(BaseModel, frozen=True, extra="forbid"):
+    """How a capture is replayed, and how long that may take."""
+
+    png_interval_frames: int = Field(
+        default=30,
+        ge=1,
+        le=3600,
+        description="Game frames (1/60 s) between two pictures of a segment; fewer cost more "
+        "rendering and storage. The first and the last moment are always kept.",
+    )
+    max_frames: int = Field(
+        default=216_000,
+        ge=1,
+        description="Longest replay in game frames, prefix included (216000: one hour of game); "
+        "a longer capture is given up.",
+    )
+    grace_seconds: float = Field(
+        default=20.0,
+        gt=0,
+        description="A replay that takes this many seconds longer than its frames take in the game "
+        "(60 a second) counts as hung: its process is ended, and after a second try the capture "
+        "is given up. Less frees the slot sooner, more bears a slower machine.",
+    )
+
+    def seconds(self, frames: int) -> float:
+        """How long a replay of so many game frames may take."""
+        return self.grace_seconds + frames / FRAMES_PER_SECOND
 
 
 class ExporterSettings(ServiceSettings):
@@ -19,31 +52,17 @@ class ExporterSettings(ServiceSettings):
         validation_alias="ROM_PATH",
         description="ROM to replay on, the trainer's; unset for the embedded game.",
     )
-    png_interval_frames: int = Field(
-        default=30,
-        ge=1,
-        le=3600,
-        description="Game frames (1/60 s) between two pictures of a segment; fewer cost more "
-        "rendering and storage. The first and the last moment are always kept.",
-    )
+    replay: Annotated[
+        ReplaySettings,
+        Block(
+            names={"png_interval_frames": "png_interval_frames", "max_frames": "max_replay_frames"}
+        ),
+    ] = ReplaySettings()
     concurrency: int = Field(
         default=1,
         ge=1,
         le=64,
         description="Segments replayed at once; each takes one core and one process.",
-    )
-    max_replay_frames: int = Field(
-        default=216_000,
-        ge=1,
-        description="Longest replay in game frames, prefix included (216000: one hour of game); "
-        "a longer capture is given up.",
-    )
-    replay_grace_seconds: float = Field(
-        default=20.0,
-        gt=0,
-        description="A replay that takes this many seconds longer than its frames take in the game "
-        "(60 a second) counts as hung: its process is ended, and after a second try the capture "
-        "is given up. Less frees the slot sooner, more bears a slower machine.",
     )
     ack_wait_seconds: float = Field(
         default=30.0,

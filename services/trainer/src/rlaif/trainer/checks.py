@@ -15,7 +15,7 @@ from rlaif.game.machine.emulator import EmulatorError, PyBoyEmulator
 from rlaif.game.starts.power_on import NoStartError
 from rlaif.game.starts.savestates import load_state_file
 from rlaif.reward_net.errors import RewardNetError
-from rlaif.service.settings import describe
+from rlaif.service.settings import describe, flat_values
 from rlaif.trainer.play.start import check_starts
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.settings import TrainerSettings
@@ -46,9 +46,8 @@ def with_overrides(settings: TrainerSettings, overrides: dict[str, Any]) -> Trai
         WrongSettingsError: A name is unknown or belongs to the service, or a value does not fit.
     """
     named = by_field(overrides)
-    values = {name: getattr(settings, name) for name in TrainerSettings.model_fields}
     try:
-        return TrainerSettings.model_validate(values | named)
+        return TrainerSettings.model_validate(flat_values(settings) | named)
     except ValidationError as error:
         lines = [
             f"{'.'.join(map(str, each['loc'])) or 'settings'}: {each['msg']}"
@@ -63,9 +62,9 @@ def by_field(overrides: dict[str, Any]) -> dict[str, Any]:
     Raises:
         WrongSettingsError: A name is unknown or belongs to the service.
     """
-    names = {doc.environment: doc.name for doc in describe(TrainerSettings)}
+    names = {setting.environment: setting.name for setting in describe(TrainerSettings)}
     found = {names.get(name, name): value for name, value in overrides.items()}
-    unknown = sorted(set(found) - set(TrainerSettings.model_fields))
+    unknown = sorted(found.keys() - names.values())
     if unknown:
         raise WrongSettingsError(
             f"unknown setting {', '.join(unknown)}: see docs/configuration.md for the names"

@@ -14,8 +14,6 @@ import logging
 import os
 import signal
 import sys
-from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from rlaif.contracts.captures import Capture
@@ -28,11 +26,9 @@ from rlaif.exporter.adapters.messages import (
     encode,
 )
 from rlaif.exporter.replaying import SegmentFiles
+from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.captures.replay import replay_frames
 from rlaif.game.machine.cartridges import Cartridge
-
-FRAMES_PER_SECOND = 60
-"""Of the Game Boy; an emulator that is at work plays many times as fast."""
 
 _START_SECONDS = 60.0
 _END_SECONDS = 2.0
@@ -72,34 +68,16 @@ class NoReplayerError(Exception):
     """No replay process could be started."""
 
 
-@dataclass(frozen=True)
-class ReplayRules:
-    """What a process replays, and how long it may take.
-
-    Attributes:
-        cartridge: The game.
-        png_interval_frames: Game frames between two pictures.
-        grace: Time that a replay may take beyond that of its frames in the game.
-    """
-
-    cartridge: Cartridge
-    png_interval_frames: int
-    grace: timedelta
-
-    def seconds(self, frames: int) -> float:
-        """How long a replay of so many game frames may take."""
-        return self.grace.total_seconds() + frames / FRAMES_PER_SECOND
-
-
 class ReplayerPool:
     """Replays captures, each on a process of its own.
 
     There are never more processes than replays at once, which the worker bounds.
     """
 
-    def __init__(self, rules: ReplayRules) -> None:
+    def __init__(self, cartridge: Cartridge, settings: ReplaySettings) -> None:
         """Start nothing yet."""
-        self._rules = rules
+        self._cartridge = cartridge
+        self._settings = settings
         self._free: list[_Replayer] = []
         self._starting = asyncio.Lock()
         self._why: str | None = None
@@ -122,7 +100,7 @@ class ReplayerPool:
             NoReplayerError: There is no process to replay it.
         """
         replayer = await self._take()
-        seconds = self._rules.seconds(replay_frames(capture))
+        seconds = self._settings.seconds(replay_frames(capture))
         try:
             answer = await replayer.ask(
                 {"seconds": seconds},
@@ -175,7 +153,7 @@ class ReplayerPool:
 
     async def _start(self) -> "_Replayer":
         try:
-            started = await _start(self._rules)
+            started = await _start(self._cartridge, self._settings)
         except NoReplayerError as error:
             self._why = str(error)
             raise
@@ -183,14 +161,15 @@ class ReplayerPool:
         return started
 
 
-def start_request(rules: ReplayRules) -> tuple[dict[str, Any], tuple[bytes, ...]]:
+def start_request(
+    cartridge: Cartridge, settings: ReplaySettings
+) -> tuple[dict[str, Any], tuple[bytes, ...]]:
     """Header and parts of the first message to a process."""
-    cartridge = rules.cartridge
     header = {
         "rom_sha256": cartridge.sha256,
         "oracle_names": cartridge.is_oracle_of_seasons,
         "sound_emulated": cartridge.needs_sound,
-        "png_interval_frames": rules.png_interval_frames,
+        "png_interval_frames": settings.png_interval_frames,
     }
     return header, (cartridge.data,)
 
@@ -277,7 +256,7 @@ class _Replayer:
             await self.kill()
 
 
-async def _start(rules: ReplayRules) -> _Replayer:
+async def _start(cartridge: Cartridge, settings: ReplaySettings) -> _Replayer:
     """A process that is ready.
 
     Raises:
@@ -293,7 +272,7 @@ async def _start(rules: ReplayRules) -> _Replayer:
     replayer = _Replayer(process)
     try:
         answer = await replayer.ask(
-            *start_request(rules),
+            *start_request(cartridge, settings),
             seconds=_START_SECONDS,
         )
         if "ready" not in answer.header:

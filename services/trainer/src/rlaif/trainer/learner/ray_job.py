@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from pydantic import SecretStr, ValidationError
 from ray.job_submission import JobStatus, JobSubmissionClient
 
-from rlaif.service.settings import describe
+from rlaif.service.settings import describe, flat_values
 from rlaif.trainer.run_folder.protocol import COMMANDS, MESSAGES, Failed, Stop
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
@@ -37,13 +37,13 @@ _CREDENTIALS = frozenset({"nats_url", "s3_access_key", "s3_secret_key", "api_tok
 def environment(settings: TrainerSettings) -> dict[str, str]:
     """Environment variables of the job: what differs from the defaults, no credentials."""
     chosen = {}
-    for doc in describe(TrainerSettings):
-        value: Any = getattr(settings, doc.name)
-        default = TrainerSettings.model_fields[doc.name].default
-        if doc.name in _HERE_ALONE | _CREDENTIALS or value == default or value is None:
+    values = flat_values(settings)
+    for setting in describe(TrainerSettings):
+        name, value = setting.name, values[setting.name]
+        if name in _HERE_ALONE | _CREDENTIALS or value == setting.default or value is None:
             continue
-        assert not isinstance(value, SecretStr), f"{doc.name} is a credential"
-        chosen[doc.environment] = str(value)
+        assert not isinstance(value, SecretStr), f"{name} is a credential"
+        chosen[setting.environment] = str(value)
     return chosen
 
 

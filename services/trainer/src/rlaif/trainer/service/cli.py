@@ -6,13 +6,14 @@ sends telemetry. Without NATS or S3 it trains all the same and says what stays o
 Exit codes: 0 finished, or stopped and saved; 1 failed; 2 a setting is wrong.
 """
 
+import argparse
 import asyncio
 import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
 
-from rlaif.service.cli import InvalidSettingsError, load_settings, settings_parser
+from rlaif.service.cli import PRECEDENCE, InvalidSettingsError, add_settings, load_settings
 from rlaif.service.health import Readiness
 from rlaif.service.logging import configure_logging
 from rlaif.service.metrics import ServiceMetrics
@@ -49,11 +50,12 @@ _LINE_SECONDS = 10.0
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Train, evaluate or run a pipeline; returns the exit code."""
-    parser = settings_parser(
-        TrainerSettings,
-        _NAME,
-        "Trains the agent in the foreground: continuously, one epoch, or a pipeline with "
-        "evaluations; or evaluates a checkpoint. Ctrl-C saves.",
+    parser = argparse.ArgumentParser(
+        prog=_NAME,
+        description="Trains the agent in the foreground: continuously, one epoch, or a pipeline "
+        "with evaluations; or evaluates a checkpoint. Ctrl-C saves.",
+        epilog=PRECEDENCE,
+        allow_abbrev=False,
     )
     parser.add_argument(
         "--messages",
@@ -61,19 +63,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="Write the run's messages as JSON, one a line, instead of lines for people.",
     )
     parser.add_argument("--resume", action="store_true", help="Go on with the newest run.")
-    options = vars(parser.parse_args(argv))
-    messages, resume = options.pop("messages"), options.pop("resume")
-    options.pop("print_settings")
-    options.setdefault("log_format", "text")
-    options.setdefault("log_level", "error")
+    options = add_settings(parser, TrainerSettings)
+    arguments = parser.parse_args(argv)
+    quiet = {"log_format": "text", "log_level": "error"}
     try:
-        settings = load_settings(TrainerSettings, options)
+        settings = load_settings(TrainerSettings, quiet | options(arguments))
     except InvalidSettingsError as error:
         return _complain(str(error), WRONG_SETTINGS)
     longer = max(settings.stop_seconds, _STOP_SECONDS)
     settings = settings.model_copy(update={"stop_seconds": longer})
     configure_logging("trainer", settings.log_level, settings.log_format)
-    return asyncio.run(_run(settings, resume=resume, messages=messages))
+    return asyncio.run(_run(settings, resume=arguments.resume, messages=arguments.messages))
 
 
 async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> int:
