@@ -15,10 +15,8 @@ _PARTIAL = ".partial"
 def replacing(path: Path) -> Iterator[Path]:
     """A name beside `path` to write to; it takes the place of `path` when the block ends well.
 
-    The folder is made when it is missing. What a failed block wrote is removed, as it fills the
-    disk; then the old file is as it was.
+    What a failed block wrote is removed, as it fills the disk; then the old file is as it was.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}{_PARTIAL}")
     try:
         yield partial
@@ -30,13 +28,17 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file by `data`.
+    """Replace a file by `data`; its folder is made when it is missing.
 
     Raises:
         OSError: The disk does not take it; the old file is as it was.
     """
     with replacing(path) as partial:
-        partial.write_bytes(data)
+        try:
+            partial.write_bytes(data)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_bytes(data)
 
 
 def drop_partial(directory: Path) -> None:
