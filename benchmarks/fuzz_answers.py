@@ -20,7 +20,7 @@ from rlaif.contracts.evidence import Evidence, Span
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel, VotePolicy
 from rlaif.judge.routes.openai import CallTimes, OpenAiModel
-from rlaif.judge.routes.route import Route
+from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers
 
@@ -52,7 +52,7 @@ async def run(answers: Iterator[BadAnswer], total: int) -> dict[str, int]:
 
     async with httpx.AsyncClient(transport=httpx.MockTransport(serve)) as client:
         model = OpenAiModel(client, "http://llm/dialog", CallTimes())
-        route = Route("/dialog", model, slots=asyncio.Semaphore(1))
+        route = Route("/dialog", model, RouteLimits(concurrency=1))
         panel = Panel((judge,), {judge.name: route}, VotePolicy(votes=1))
         while used < total:
             try:

@@ -16,7 +16,7 @@ from rlaif.hud.read_model.projections import HudState
 from rlaif.judge.api import build_router as judge_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.wiring import build_bench
+from rlaif.judge.wiring import build_parts
 from rlaif.reward_model.api import build_router as reward_model_router
 from rlaif.reward_model.api_versions import build_versions_router
 from rlaif.reward_model.champions.registry import ModelRegistry
@@ -63,8 +63,8 @@ def exporter(store: ObjectStore) -> FastAPI:
 
 def judge(store: ObjectStore) -> FastAPI:
     settings = JudgeSettings(llm_base_url="http://127.0.0.1:1")
-    bench = build_bench(settings, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
-    return app_of(judge_router(settings, bench, lambda: store, lambda: None))
+    parts = build_parts(settings, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
+    return app_of(judge_router(settings, parts, lambda: store, lambda: None))
 
 
 def reward_model(store: ObjectStore) -> FastAPI:

@@ -6,7 +6,7 @@ from rlaif.judge.trust.agreement import Confusion
 def _of(*votes: tuple[int, int, int]) -> Confusion:
     confusion = Confusion()
     for known, voted, times in votes:
-        confusion.add(known, voted, times)
+        confusion.count(known, voted, times)
     return confusion
 
 

@@ -11,7 +11,7 @@ from rlaif.judge.api import build_router
 from rlaif.judge.human_scores import HumanScores
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.wiring import Bench, build_bench
+from rlaif.judge.wiring import JudgeParts, build_parts
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
@@ -23,14 +23,14 @@ SETTINGS = JudgeSettings(llm_base_url="http://127.0.0.1:1", llm_state_url="http:
 
 
 @pytest.fixture
-async def bench() -> AsyncIterator[Bench]:
-    built = build_bench(SETTINGS, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
+async def bench() -> AsyncIterator[JudgeParts]:
+    built = build_parts(SETTINGS, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
     yield built
     await built.close()
 
 
 def _client(
-    bench: Bench, store: ObjectStore | None, writer: HumanScores | None = None
+    bench: JudgeParts, store: ObjectStore | None, writer: HumanScores | None = None
 ) -> httpx.AsyncClient:
     app = FastAPI()
     install_problem_handlers(app)
@@ -39,7 +39,7 @@ def _client(
 
 
 @pytest.fixture
-async def client(bench: Bench, store: ObjectStore) -> AsyncIterator[httpx.AsyncClient]:
+async def client(bench: JudgeParts, store: ObjectStore) -> AsyncIterator[httpx.AsyncClient]:
     async with _client(bench, store) as made:
         yield made
 
@@ -57,7 +57,7 @@ def _put_score(store: ObjectStore, config: str, segment_id: str) -> None:
 
 
 async def test_judges_tell_models_routes_weights_votes_and_health(
-    client: httpx.AsyncClient, bench: Bench
+    client: httpx.AsyncClient, bench: JudgeParts
 ) -> None:
     body = (await client.get("/judges")).json()
     assert body["judge_config"] == bench.rules.judge_config
@@ -88,7 +88,7 @@ async def test_judges_tell_models_routes_weights_votes_and_health(
 
 
 async def test_scores_are_paged_and_leave_their_calls_out(
-    client: httpx.AsyncClient, bench: Bench, store: ObjectStore
+    client: httpx.AsyncClient, bench: JudgeParts, store: ObjectStore
 ) -> None:
     for at in range(3):
         _put_score(store, bench.rules.judge_config, f"seg-{at}")
@@ -106,7 +106,7 @@ async def test_scores_are_paged_and_leave_their_calls_out(
 
 
 async def test_one_score_comes_with_its_calls(
-    client: httpx.AsyncClient, bench: Bench, store: ObjectStore
+    client: httpx.AsyncClient, bench: JudgeParts, store: ObjectStore
 ) -> None:
     _put_score(store, bench.rules.judge_config, "seg-1")
     body = (await client.get("/scores/seg-1")).json()
@@ -131,7 +131,7 @@ async def test_what_is_not_there_or_not_allowed_is_a_problem(
     assert reply.headers["content-type"] == "application/problem+json"
 
 
-async def test_before_the_store_is_reached_scores_say_so(bench: Bench) -> None:
+async def test_before_the_store_is_reached_scores_say_so(bench: JudgeParts) -> None:
     async with _client(bench, None) as client:
         reply = await client.get("/scores")
         assert reply.status_code == 503
@@ -139,7 +139,7 @@ async def test_before_the_store_is_reached_scores_say_so(bench: Bench) -> None:
         assert (await client.get("/judges")).status_code == 200
 
 
-async def test_an_override_is_stored_told_and_shown(bench: Bench, store: ObjectStore) -> None:
+async def test_an_override_is_stored_told_and_shown(bench: JudgeParts, store: ObjectStore) -> None:
     publisher = RecordingPublisher()
     writer = HumanScores(store, publisher, now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
     _put_score(store, bench.rules.judge_config, "seg-1")
@@ -166,13 +166,15 @@ async def test_an_override_is_stored_told_and_shown(bench: Bench, store: ObjectS
     ],
 )
 async def test_an_override_that_is_no_level_of_the_rubric_is_refused(
-    bench: Bench, store: ObjectStore, body: dict[str, Any]
+    bench: JudgeParts, store: ObjectStore, body: dict[str, Any]
 ) -> None:
     async with _client(bench, store) as client:
         assert (await client.post("/scores/seg-1/overrides", json=body)).status_code == 422
 
 
-async def test_before_nats_is_reached_an_override_says_so(bench: Bench, store: ObjectStore) -> None:
+async def test_before_nats_is_reached_an_override_says_so(
+    bench: JudgeParts, store: ObjectStore
+) -> None:
     async with _client(bench, store) as client:
         body = {"levels": {"progress": 1}, "author": "ada"}
         assert (await client.post("/scores/seg-1/overrides", json=body)).status_code == 503

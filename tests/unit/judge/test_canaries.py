@@ -8,10 +8,10 @@ import pytest
 
 from rlaif.contracts.evidence import Evidence
 from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
-from rlaif.judge.routes.route import RetryPolicy, Route
+from rlaif.judge.routes.route import RetryPolicy, Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.trust.canaries import CANARIES, CanaryResult, compare
-from rlaif.judge.trust.canary_rounds import CanaryKeeper
+from rlaif.judge.trust.canaries import CANARIES, CanaryResult, grade
+from rlaif.judge.trust.canary_rounds import CanaryRounds
 
 STATE = JUDGES[0]
 Reply = Callable[[CompletionRequest], str]
@@ -47,15 +47,15 @@ class Watched:
     def __init__(self, every: int = 50, **replies: Reply) -> None:
         self.fakes = {judge.name: Fake(replies.get(judge.name, _known)) for judge in JUDGES}
         routes = {
-            name: Route(f"/{name}", fake, slots=asyncio.Semaphore(8), retry=RetryPolicy(1))
+            name: Route(f"/{name}", fake, RouteLimits(retry=RetryPolicy(1)))
             for name, fake in self.fakes.items()
         }
         self.told: dict[str, tuple[CanaryResult, bool]] = {}
-        self.keeper = CanaryKeeper(
-            JUDGES, routes, every=every, least_accuracy=0.6, max_tokens=256, told=self._tell
+        self.keeper = CanaryRounds(
+            JUDGES, routes, every=every, least_accuracy=0.6, max_tokens=256, on_result=self._note
         )
 
-    def _tell(self, name: str, result: CanaryResult, believed: bool) -> None:
+    def _note(self, name: str, result: CanaryResult, believed: bool) -> None:
         self.told[name] = (result, believed)
 
 
@@ -150,7 +150,7 @@ async def test_no_canary_is_asked_when_the_settings_say_so() -> None:
 
 def test_answers_that_cannot_be_read_are_not_counted_as_wrong() -> None:
     answers: list[Any] = [(CANARIES[0], None), (CANARIES[1], {"progress": 2, "efficiency": None})]
-    result = compare(STATE, answers)
+    result = grade(STATE, answers)
     assert (result.asked, result.answered, result.right) == (4, 2, 1)
     assert result.constant == ()
 

@@ -12,9 +12,10 @@ from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentExported, SegmentScored
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall, Telemetry
-from rlaif.judge.consumers import ScoringRules, SegmentScorer
+from rlaif.judge.consumers import ScoringParts, SegmentScorer
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.panel.panel import CallHook, Case, Findings
+from rlaif.judge.panel.panel import Case, OnCall, PanelResult
+from rlaif.judge.panel.scoring import ScoringRules
 from rlaif.judge.routes.ports import ThrottledError
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.votes import NoVote
@@ -40,7 +41,7 @@ class FakePanel:
         self.gate: asyncio.Event | None = None
         self.started = asyncio.Event()
 
-    async def judge(self, case: Case, called: CallHook) -> Findings:
+    async def judge(self, case: Case, called: OnCall) -> PanelResult:
         self.cases.append(case)
         self.started.set()
         await called(CALL)
@@ -48,7 +49,7 @@ class FakePanel:
             await self.gate.wait()
         if self.error is not None:
             raise self.error
-        return Findings(self.results)
+        return PanelResult(self.results)
 
 
 class FakeTelemetry:
@@ -87,11 +88,9 @@ class Bench:
     def build(self, store: ObjectStore) -> SegmentScorer:
         return SegmentScorer(
             store,
-            self.panel,  # type: ignore[arg-type]  # the fake has the one method that is used
             self.publisher,
             self.telemetry,
-            RULES,
-            JudgeMetrics(self.metrics),
+            ScoringParts(self.panel, RULES, JudgeMetrics(self.metrics)),  # type: ignore[arg-type]  # the fake has the one method that is used
             now=lambda: NOW,
         )
 

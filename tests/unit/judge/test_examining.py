@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.routes.breaker import Breaker
 from rlaif.judge.routes.condition import Patience
 from rlaif.judge.routes.examining import REQUEST_ROUNDS, THROTTLED_ROUNDS, Examination, Examiner
 from rlaif.judge.routes.ports import (
@@ -21,7 +20,7 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes.route import RetryPolicy, Route
+from rlaif.judge.routes.route import RetryPolicy, Route, RouteLimits
 from rlaif.judge.routes.trouble_words import Advice
 from rlaif.testing.waiting import eventually
 
@@ -30,7 +29,6 @@ DOWN = UnavailableError("the engine died", status=500)
 UNREACHABLE = UnavailableError("connection refused")
 WRONG_MODEL = RefusedError("HTTP 400: Invalid model name", 400)
 WRONG_KEY = RefusedError("HTTP 401: no", 401)
-NO_LIMIT = Breaker(limit=1000)
 
 
 def _request(text: str = "known", *, pictures: bool = False) -> CompletionRequest:
@@ -81,9 +79,7 @@ class Bench:
         self.route = Route(
             "/vision",
             self.server,
-            slots=asyncio.Semaphore(8),
-            retry=RetryPolicy(attempts=3),
-            breaker=NO_LIMIT,
+            RouteLimits(retry=RetryPolicy(attempts=3), breaker_failures=1000),
             examination=Examination(
                 questions=questions,  # type: ignore[arg-type]  # its keys are the two kinds
                 patience=Patience(refused=15.0, down=600.0),
@@ -109,7 +105,7 @@ class Bench:
 
         request = _request(text, pictures=pictures)
         try:
-            return (await self.route.complete(request, failed=failed, once=once))[0].text
+            return (await self.route.complete(request, on_failure=failed, once=once))[0].text
         except ModelError as error:
             return error
 
@@ -221,7 +217,7 @@ async def test_a_route_in_trouble_says_what_why_and_what_to_check(
     bench: Bench, error: ModelError, words: tuple[str, ...]
 ) -> None:
     bench.server.fault = lambda request: error
-    await bench.examiner.look("pictures", since=0.0)
+    await bench.examiner.examine("pictures", since=0.0)
     assert all(word in bench.told() for word in ("/vision", "novelty", *words)), bench.told()
 
 

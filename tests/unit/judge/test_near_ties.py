@@ -1,4 +1,3 @@
-import asyncio
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -9,11 +8,12 @@ import pytest
 from rlaif.contracts.comparisons import ComparisonRecord, soft_preference
 from rlaif.contracts.evidence import Changes, Evidence, Span
 from rlaif.contracts.scores import ScoreRecord
-from rlaif.judge.panel.near_ties import NearTies, TieRules, is_chosen
+from rlaif.judge.panel.assignment import in_share
+from rlaif.judge.panel.near_ties import NearTies, TieRules
 from rlaif.judge.panel.pairwise import comparison_messages, read_comparison, turned
 from rlaif.judge.panel.schema import InvalidAnswerError
 from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
-from rlaif.judge.routes.route import RetryPolicy, Route
+from rlaif.judge.routes.route import RetryPolicy, Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
@@ -47,14 +47,14 @@ class Bench:
         self.fake = Fake(reply)
         self.results: list[str] = []
         self.calls = 0
-        route = Route("/puzzle", self.fake, slots=asyncio.Semaphore(4), retry=RetryPolicy(1))
+        route = Route("/puzzle", self.fake, RouteLimits(retry=RetryPolicy(1)))
         self.ties = NearTies(
             store,
             PUZZLE,
             route,
             TieRules(share),
-            called=self._called,
-            compared=self.results.append,
+            on_call=self._called,
+            on_compared=self.results.append,
             now=lambda: datetime(2026, 1, 1, tzinfo=UTC),
         )
 
@@ -63,7 +63,7 @@ class Bench:
 
     async def score(self, segment_id: str, weighted: float | None, rupees: int) -> None:
         evidence = Evidence(changes=Changes(rupees=rupees))
-        await self.ties.compare(evidence, _record(segment_id, weighted), "a" * 64)
+        await self.ties.compare_near_tie(evidence, _record(segment_id, weighted), "a" * 64)
 
     def stored(self) -> ComparisonRecord:
         (info,) = self.store.list(keys.comparisons())
@@ -128,9 +128,9 @@ async def test_an_outage_costs_the_comparison_and_nothing_else(store: ObjectStor
 
 
 def test_the_share_that_is_compared_depends_on_the_segment_alone() -> None:
-    chosen = sum(is_chosen(f"seg-{at}", 0.1) for at in range(2000))
+    chosen = sum(in_share("compare", f"seg-{at}", 0.1) for at in range(2000))
     assert 140 < chosen < 260
-    assert not any(is_chosen(f"seg-{at}", 0.0) for at in range(100))
+    assert not any(in_share("compare", f"seg-{at}", 0.0) for at in range(100))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 from rlaif.contracts.evidence import Evidence, Rooms
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel, VotePolicy
-from rlaif.judge.routes.breaker import Breaker
 from rlaif.judge.routes.ports import (
     Answer,
     BrokenRouteError,
@@ -23,7 +22,7 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes.route import RetryPolicy, Route
+from rlaif.judge.routes.route import RetryPolicy, Route, RouteLimits
 from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge
 from rlaif.judge.rubric.votes import NoVote
 
@@ -67,14 +66,15 @@ def _panel(
         judge.name: Fake(replies.get(judge.name, lambda request: _levels(request, 2)))
         for judge in JUDGES
     }
-    slots = asyncio.Semaphore(8)
     routes = {
         name: Route(
             f"/{name}",
             fake,
-            slots=slots,
-            retry=RetryPolicy(1, patience_seconds=1.0),
-            breaker=Breaker(failures, 30),
+            RouteLimits(
+                retry=RetryPolicy(1, patience_seconds=1.0),
+                breaker_failures=failures,
+                breaker_pause_seconds=30,
+            ),
         )
         for name, fake in fakes.items()
     }

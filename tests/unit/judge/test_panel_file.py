@@ -8,7 +8,7 @@ from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.panel_file import PanelFileError, as_json, read_panel
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.wiring import build_bench, check_budgets, judge_urls, judges_of
+from rlaif.judge.wiring import build_parts, check_budgets, judge_urls, judges_of
 from rlaif.service.cli import StartupError
 from rlaif.service.metrics import ServiceMetrics
 
@@ -103,13 +103,13 @@ async def test_a_wrong_setting_stops_the_start_with_its_name(
     changes: dict[str, Any], names: str
 ) -> None:
     with pytest.raises(StartupError, match=names):
-        build_bench(JudgeSettings.model_validate(changes), _metrics)
+        build_parts(JudgeSettings.model_validate(changes), _metrics)
 
 
 async def test_another_way_to_compute_or_to_vote_is_another_configuration() -> None:
     configs = set()
     for changes in ({}, {"computed": ""}, {"adaptive_votes": True}, {"audit_share": 0.5}):
-        bench = build_bench(JudgeSettings.model_validate(changes), _metrics)
+        bench = build_parts(JudgeSettings.model_validate(changes), _metrics)
         configs.add(bench.rules.judge_config)
         await bench.close()
     # Audits do not enter a score.

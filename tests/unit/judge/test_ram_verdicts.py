@@ -5,7 +5,7 @@ import pytest
 
 from rlaif.judge.evidence.ram_verdicts import COMPUTED, ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
-from rlaif.judge.panel.assignment import is_audited, to_ask
+from rlaif.judge.panel.assignment import in_share, judges_needed
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.canaries import CANARIES
@@ -24,7 +24,7 @@ def test_a_walk_without_dialog_or_puzzle_needs_a_judge_for_progress_only(
 ) -> None:
     decided = ram_verdicts(_evidence(records, state), COMPUTED)
     assert decided == {"novelty": 0, "efficiency": 2, "dialog": NOT_SEEN, "puzzle": NOT_SEEN}
-    asked = to_ask(JUDGES, decided, audit=False)
+    asked = judges_needed(JUDGES, decided, audit=False)
     assert [(judge.name, [c.name for c in judge.criteria]) for judge in asked] == [
         ("state", ["progress", "dialog"])
     ]
@@ -68,7 +68,7 @@ def test_what_the_memory_does_not_show_is_left_to_the_judges(records: Make) -> N
     unknown = summarise(records([{}, {}]))
     assert ram_verdicts(unknown, COMPUTED) == {}
     assert ram_levels(unknown) == {}
-    assert to_ask(JUDGES, {}, audit=False) == JUDGES
+    assert judges_needed(JUDGES, {}, audit=False) == JUDGES
 
 
 def test_nothing_is_computed_when_the_settings_say_so(records: Make, state: Make) -> None:
@@ -77,7 +77,7 @@ def test_nothing_is_computed_when_the_settings_say_so(records: Make, state: Make
 
 def test_an_audit_asks_every_judge_everything(records: Make, state: Make) -> None:
     decided = ram_verdicts(_evidence(records, state), COMPUTED)
-    assert to_ask(JUDGES, decided, audit=True) == JUDGES
+    assert judges_needed(JUDGES, decided, audit=True) == JUDGES
 
 
 def test_a_judge_that_must_answer_one_whole_criterion_is_asked_for_all(
@@ -85,16 +85,16 @@ def test_a_judge_that_must_answer_one_whole_criterion_is_asked_for_all(
 ) -> None:
     decided = ram_verdicts(_evidence(records, state), COMPUTED)
     del decided["efficiency"]
-    assert to_ask(JUDGES, decided, audit=False) == (JUDGES[0],)
+    assert judges_needed(JUDGES, decided, audit=False) == (JUDGES[0],)
 
 
 def test_the_audited_share_depends_on_the_segment_alone() -> None:
     names = [f"seg-{at}" for at in range(2000)]
-    audited = [name for name in names if is_audited(name, 0.2)]
+    audited = [name for name in names if in_share("audit", name, 0.2)]
     assert 300 < len(audited) < 500
-    assert audited == [name for name in names if is_audited(name, 0.2)]
-    assert not any(is_audited(name, 0.0) for name in names)
-    assert all(is_audited(name, 1.0) for name in names)
+    assert audited == [name for name in names if in_share("audit", name, 0.2)]
+    assert not any(in_share("audit", name, 0.0) for name in names)
+    assert all(in_share("audit", name, 1.0) for name in names)
 
 
 @pytest.mark.parametrize("canary", CANARIES, ids=lambda canary: canary.name)

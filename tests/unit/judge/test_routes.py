@@ -1,11 +1,10 @@
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from rlaif.judge.routes.breaker import Breaker
-from rlaif.judge.routes.pace import Pace
 from rlaif.judge.routes.ports import (
     Answer,
     CallTimeoutError,
@@ -16,7 +15,7 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes.route import Deadlines, RetryPolicy, Route
+from rlaif.judge.routes.route import Deadlines, RetryPolicy, Route, RouteLimits
 
 REQUEST = CompletionRequest("m", (), "s", {}, seed=0, temperature=0.0, max_tokens=10)
 
@@ -69,12 +68,8 @@ def clock() -> Clock:
 @pytest.fixture
 def route(clock: Clock) -> Callable[..., Route]:
     def make(model: Scripted, **options: Any) -> Route:
-        chosen: dict[str, Any] = {
-            "slots": asyncio.Semaphore(8),
-            "retry": PATIENT,
-            "breaker": Breaker(limit=5, pause=30),
-        } | options
-        return Route("/dialog", model, clock=clock, sleep=clock.sleep, jitter=lambda: 0.5, **chosen)
+        limits = replace(RouteLimits(retry=PATIENT, breaker_pause_seconds=30), **options)
+        return Route("/dialog", model, limits, clock=clock, sleep=clock.sleep, jitter=lambda: 0.5)
 
     return make
 
@@ -91,7 +86,7 @@ async def test_a_passing_fault_is_tried_again_with_growing_waits(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
     model, failures = Scripted(UnavailableError("a"), UnavailableError("b")), Failures()
-    answer, _ = await route(model).complete(REQUEST, failed=failures)
+    answer, _ = await route(model).complete(REQUEST, on_failure=failures)
     assert answer.text == "{}"
     assert clock.slept == [0.75, 1.5]
     assert [str(error) for error in failures.seen] == ["a", "b"]
@@ -100,7 +95,7 @@ async def test_a_passing_fault_is_tried_again_with_growing_waits(
 async def test_the_servers_wish_for_a_pause_is_honoured(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
-    await route(Scripted(ThrottledError("slow down", 4.0))).complete(REQUEST, failed=Failures())
+    await route(Scripted(ThrottledError("slow down", 4.0))).complete(REQUEST, on_failure=Failures())
     assert clock.slept == [pytest.approx(4.2)]
 
 
@@ -109,7 +104,7 @@ async def test_a_pause_too_long_to_wait_for_is_given_to_the_caller(
 ) -> None:
     model = Scripted(ThrottledError("slow down", 60.0))
     with pytest.raises(ThrottledError) as raised:
-        await route(model).complete(REQUEST, failed=Failures())
+        await route(model).complete(REQUEST, on_failure=Failures())
     assert raised.value.retry_after == 60.0
     assert (clock.slept, model.calls) == ([], 1)
 
@@ -119,21 +114,21 @@ async def test_a_lasting_fault_is_given_up_after_the_attempts(
 ) -> None:
     model = Scripted(*[UnavailableError("down")] * 9)
     with pytest.raises(UnavailableError):
-        await route(model).complete(REQUEST, failed=Failures())
+        await route(model).complete(REQUEST, on_failure=Failures())
     assert model.calls == 3
 
 
 async def test_a_resting_route_is_not_called(clock: Clock, route: Callable[..., Route]) -> None:
     model = Scripted(*[UnavailableError("down")] * 5)
-    made = route(model, breaker=Breaker(limit=3, pause=30))
+    made = route(model, breaker_failures=3, breaker_pause_seconds=30)
     for match in ("down", "rests for 30 s"):
         with pytest.raises(OutageError, match=match):
-            await made.complete(REQUEST, failed=Failures())
+            await made.complete(REQUEST, on_failure=Failures())
     assert model.calls == 3
     assert made.resting == 30
     clock.now += 30
     model.errors.clear()
-    await made.complete(REQUEST, failed=Failures())
+    await made.complete(REQUEST, on_failure=Failures())
     assert made.resting == 0
 
 
@@ -141,8 +136,8 @@ async def test_a_call_waits_for_a_short_rest_and_then_tries_the_route(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
     model = Scripted(*[UnavailableError("down")] * 2)
-    made = route(model, breaker=Breaker(limit=2, pause=5))
-    await made.complete(REQUEST, failed=Failures())
+    made = route(model, breaker_failures=2, breaker_pause_seconds=5)
+    await made.complete(REQUEST, on_failure=Failures())
     assert model.calls == 3
     assert clock.slept == [0.75, 1.5, pytest.approx(3.5)]
 
@@ -157,13 +152,13 @@ async def test_after_a_rest_one_call_tries_the_route_and_the_others_wait_for_it(
             return await super().complete(request)
 
     model = Probed(UnavailableError("down"))
-    made = route(model, breaker=Breaker(limit=1, pause=5), retry=RetryPolicy(attempts=1))
+    made = route(model, breaker_failures=1, breaker_pause_seconds=5, retry=RetryPolicy(attempts=1))
     with pytest.raises(UnavailableError):
-        await made.complete(REQUEST, failed=Failures())
+        await made.complete(REQUEST, on_failure=Failures())
     clock.now += 5
-    first = asyncio.create_task(made.complete(REQUEST, failed=Failures()))
+    first = asyncio.create_task(made.complete(REQUEST, on_failure=Failures()))
     await asyncio.sleep(0)
-    others = [asyncio.create_task(made.complete(REQUEST, failed=Failures())) for _ in range(3)]
+    others = [asyncio.create_task(made.complete(REQUEST, on_failure=Failures())) for _ in range(3)]
     await first
     assert model.calls == 2
     await asyncio.gather(*others)
@@ -176,9 +171,9 @@ async def test_a_throttled_route_keeps_all_calls_back_until_the_server_wants_the
     model = Scripted(ThrottledError("slow down", 8.0))
     made = route(model)
     with pytest.raises(ThrottledError):
-        await made.complete(REQUEST, failed=Failures())
+        await made.complete(REQUEST, on_failure=Failures())
     assert made.resting == 8.0
-    await made.complete(REQUEST, failed=Failures())
+    await made.complete(REQUEST, on_failure=Failures())
     assert clock.now == 8.0
     assert model.calls == 2
 
@@ -186,9 +181,9 @@ async def test_a_throttled_route_keeps_all_calls_back_until_the_server_wants_the
 async def test_calls_keep_the_pace_in_the_long_run(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
-    made = route(Scripted(), pace=Pace(per_second=2.0, burst=2))
+    made = route(Scripted(), calls_per_second=2.0, burst=2)
     for _ in range(12):
-        await made.complete(REQUEST, failed=Failures())
+        await made.complete(REQUEST, on_failure=Failures())
     assert clock.now == pytest.approx(5.0)
 
 
@@ -218,7 +213,7 @@ async def test_a_hanging_call_ends_after_a_few_times_the_slowest_answer(
     made.health.latencies.append(0.001)
     assert made.deadline() == 0.05
     with pytest.raises(CallTimeoutError, match="gave no answer in"):
-        await made.complete(REQUEST, failed=Failures())
+        await made.complete(REQUEST, on_failure=Failures())
     made.health.latencies.append(0.1)
     assert made.deadline() == pytest.approx(0.4)
     await made.close()
@@ -231,12 +226,13 @@ async def test_a_call_that_tries_a_resting_route_is_not_waited_for_long(
     made = route(
         model,
         retry=RetryPolicy(attempts=1, patience_seconds=1000),
-        breaker=Breaker(limit=1, pause=30),
+        breaker_failures=1,
+        breaker_pause_seconds=30,
         deadlines=Deadlines(most=0.1, least=0.1, probe=0.01),
     )
     for seconds in (0.1, 0.0):
         with pytest.raises(CallTimeoutError, match=f"no answer in {seconds:.1f} s"):
-            await made.complete(REQUEST, failed=Failures())
+            await made.complete(REQUEST, on_failure=Failures())
     assert model.calls == 2
     await made.close()
 
@@ -248,12 +244,13 @@ async def test_a_slow_route_is_told_from_a_dead_one_by_its_late_answer(
     made = route(
         model,
         retry=RetryPolicy(attempts=1),
-        breaker=Breaker(limit=1, pause=30),
+        breaker_failures=1,
+        breaker_pause_seconds=30,
         deadlines=Deadlines(most=90.0, least=0.01),
     )
     made.health.latencies.append(0.001)
     with pytest.raises(CallTimeoutError):
-        await made.complete(REQUEST, failed=Failures())
+        await made.complete(REQUEST, on_failure=Failures())
     assert made.resting == 30
     clock.now += 8
     model.event.set()
@@ -267,16 +264,16 @@ async def test_a_faulty_reply_is_not_tried_again_and_does_not_rest_the_route(
     route: Callable[..., Route],
 ) -> None:
     model = Scripted(InvalidReplyError("html"))
-    made = route(model, breaker=Breaker(limit=1, pause=30))
+    made = route(model, breaker_failures=1, breaker_pause_seconds=30)
     with pytest.raises(InvalidReplyError):
-        await made.complete(REQUEST, failed=Failures())
+        await made.complete(REQUEST, on_failure=Failures())
     assert (model.calls, made.resting) == (1, 0)
 
 
 async def test_no_more_calls_at_once_than_slots(route: Callable[..., Route]) -> None:
     model = Scripted()
-    made = route(model, slots=asyncio.Semaphore(2))
-    await asyncio.gather(*(made.complete(REQUEST, failed=Failures()) for _ in range(9)))
+    made = route(model, concurrency=2)
+    await asyncio.gather(*(made.complete(REQUEST, on_failure=Failures()) for _ in range(9)))
     assert (model.calls, model.most_at_once) == (9, 2)
 
 
@@ -285,7 +282,7 @@ async def test_health_tells_calls_failures_and_the_last_error(
 ) -> None:
     made = route(Scripted(UnavailableError("connection refused")))
     assert made.health.p50_seconds() is None
-    await made.complete(REQUEST, failed=Failures())
+    await made.complete(REQUEST, on_failure=Failures())
     assert (made.health.calls, made.health.failures) == (2, 1)
     assert made.health.last_error == "connection refused"
     assert made.health.p50_seconds() is not None
@@ -294,13 +291,13 @@ async def test_health_tells_calls_failures_and_the_last_error(
 async def test_what_no_score_waits_for_waits_for_its_turn_and_not_for_a_rest(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
-    made = route(Scripted(), pace=Pace(per_second=1.0, burst=1))
-    await made.complete(REQUEST, failed=Failures(), once=True)
-    await made.complete(REQUEST, failed=Failures(), once=True)
+    made = route(Scripted(), calls_per_second=1.0, burst=1)
+    await made.complete(REQUEST, on_failure=Failures(), once=True)
+    await made.complete(REQUEST, on_failure=Failures(), once=True)
     assert clock.now == pytest.approx(1.0)
     held = route(Scripted(ThrottledError("slow down", 4.0)))
     for _ in range(2):
         with pytest.raises(OutageError):
-            await held.complete(REQUEST, failed=Failures(), once=True)
+            await held.complete(REQUEST, on_failure=Failures(), once=True)
     assert clock.now == pytest.approx(1.0)
     assert held.health.calls == 1

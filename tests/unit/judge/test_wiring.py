@@ -8,33 +8,33 @@ from rlaif.judge.routes.ports import Answer, CompletionRequest, RefusedError
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.panel_file import as_json
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.wiring import Bench, build_bench
+from rlaif.judge.wiring import JudgeParts, build_parts
 from rlaif.service.cli import StartupError
 from rlaif.service.metrics import ServiceMetrics
 
 
-def _bench(**fields: Any) -> Bench:
+def _parts(**fields: Any) -> JudgeParts:
     settings = JudgeSettings.model_validate(fields)
-    return build_bench(settings, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
+    return build_parts(settings, lambda judges: JudgeMetrics(ServiceMetrics("judge"), judges))
 
 
-async def _told(bench: Bench, judge: str) -> str:
+async def _told(parts: JudgeParts, judge: str) -> str:
     """What is said of a judge's route whose server knows no such model."""
-    examiner = bench.examiners()[judge]
+    examiner = parts.examiners()[judge]
 
     class Gateway:
         async def complete(self, request: CompletionRequest) -> Answer:
             raise RefusedError(f"no model {request.model}", 400)
 
     examiner._model = Gateway()
-    await examiner.look("text", since=0.0)
-    await bench.close()
+    await examiner.examine("text", since=0.0)
+    await parts.close()
     return examiner.check() or ""
 
 
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: judge.name)
 async def test_a_refused_route_names_the_settings_of_its_own_judge(judge: Any) -> None:
-    told = await _told(_bench(), judge.name)
+    told = await _told(_parts(), judge.name)
     assert f"JUDGE_{judge.name.upper()}_MODEL ({judge.model})" in told
     assert f"LLM_{judge.name.upper()}_URL or LLM_BASE_URL" in told
     assert all(criterion.name in told for criterion in judge.criteria)
@@ -42,18 +42,18 @@ async def test_a_refused_route_names_the_settings_of_its_own_judge(judge: Any) -
 
 async def test_a_refused_route_of_a_panel_file_names_the_file(tmp_path: Path) -> None:
     (tmp_path / "panel.json").write_text(as_json(JUDGES))
-    told = await _told(_bench(panel_file=tmp_path / "panel.json"), "puzzle")
+    told = await _told(_parts(panel_file=tmp_path / "panel.json"), "puzzle")
     assert "the model qwen25-32b of panel.json (JUDGE_PANEL_FILE)" in told
     assert "LLM_PUZZLE_URL or LLM_BASE_URL" in told
 
 
 def test_a_url_that_is_none_is_told_at_the_start() -> None:
     with pytest.raises(StartupError, match="URL of judge state"):
-        _bench(LLM_BASE_URL="http://[::1")
+        _parts(LLM_BASE_URL="http://[::1")
 
 
 @pytest.mark.parametrize("key", ["secret\n", "geheim-ü", "two\r\nlines"])
 def test_a_key_that_no_header_holds_is_told_at_the_start_and_not_repeated(key: str) -> None:
     with pytest.raises(StartupError, match="LLM_API_KEY") as raised:
-        _bench(LLM_API_KEY=key)
+        _parts(LLM_API_KEY=key)
     assert key not in str(raised.value)

@@ -22,7 +22,7 @@ from rlaif.judge.views import (
     ScoreSummary,
     judge_report,
 )
-from rlaif.judge.wiring import Bench
+from rlaif.judge.wiring import JudgeParts
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, not_found, reached, store_unavailable
 from rlaif.storage import keys
@@ -34,14 +34,14 @@ SegmentId = Annotated[str, Path(pattern=ID_PATTERN, description="Id of the segme
 
 def build_router(
     settings: JudgeSettings,
-    bench: Bench,
+    parts: JudgeParts,
     store: Callable[[], ObjectStore | None],
     human_scores: Callable[[], HumanScores | None],
 ) -> APIRouter:
     """The routes; `store` and `human_scores` give None while S3 or NATS was not reached yet."""
     router = APIRouter(prefix="/api/v1")
-    config = bench.rules.judge_config
-    _add_judges(router, settings, bench)
+    config = parts.rules.judge_config
+    _add_judges(router, settings, parts)
 
     @router.get("/scores", tags=["scores"], operation_id="list_scores")
     async def list_scores(paging: Paging) -> Page[ScoreSummary]:
@@ -96,30 +96,30 @@ def build_router(
     return router
 
 
-def _add_judges(router: APIRouter, settings: JudgeSettings, bench: Bench) -> None:
+def _add_judges(router: APIRouter, settings: JudgeSettings, parts: JudgeParts) -> None:
     @router.get("/judges", tags=["judges"], operation_id="list_judges")
     async def list_judges() -> JudgesReport:
         """Judges, models, routes, weights and votes, how the routes are, and how judges stand."""
-        standings = bench.metrics.standings
+        standings = parts.metrics.standings
         return JudgesReport(
-            judge_config=bench.rules.judge_config,
+            judge_config=parts.rules.judge_config,
             prompt_version=PROMPT_VERSION,
             votes=settings.votes,
-            computed=sorted(bench.rules.computed),
-            weights=dict(bench.rules.weights),
+            computed=sorted(parts.rules.computed),
+            weights=dict(parts.rules.weights),
             labels=standings.labels,
             tokens_per_label=standings.tokens_per_label,
             seconds_per_label=standings.seconds_per_label,
             judges=[
-                judge_report(judge, bench.routes[judge.name], standings.judges[judge.name])
-                for judge in bench.judges
+                judge_report(judge, parts.routes[judge.name], standings.judges[judge.name])
+                for judge in parts.judges
             ],
         )
 
     @router.get("/judges/{name}", tags=["judges"], operation_id="get_judge_prompt")
     async def get_judge_prompt(name: str) -> JudgePrompt:
         """The frozen prompt of a judge, with all of its criteria."""
-        judge = bench.judge(name)
+        judge = parts.judge(name)
         if judge is None:
             raise not_found("judge", name[:64])
         return JudgePrompt(

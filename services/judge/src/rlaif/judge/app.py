@@ -9,7 +9,7 @@ from rlaif.judge.api import build_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.runtime import Runtime
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.wiring import build_bench
+from rlaif.judge.wiring import build_parts
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
@@ -24,26 +24,26 @@ def create_app(settings: JudgeSettings, *, store: ObjectStore | None = None) -> 
         store: Replaces the store of the settings, in tests.
     """
     metrics, readiness = ServiceMetrics("judge"), Readiness()
-    bench = build_bench(settings, lambda judges: JudgeMetrics(metrics, judges))
-    runtime = Runtime(settings, bench, metrics.worker_observer(), store=store)
+    parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges))
+    runtime = Runtime(settings, parts, metrics.worker_observer(), store=store)
     runtime.lifecycle.add_checks(readiness)
-    for name, examiner in bench.examiners().items():
+    for name, examiner in parts.examiners().items():
         readiness.add(f"route:{name}", examiner.check)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         try:
-            async with bench.examined(), runtime.lifecycle.running(readiness):
+            async with parts.examined(), runtime.lifecycle.running(readiness):
                 yield
         finally:
-            await bench.close()
+            await parts.close()
 
     return build_app(
         name="judge",
         title="Judge: scores segments with language models",
         settings=settings,
         lifespan=lifespan,
-        routers=[build_router(settings, bench, runtime.store, runtime.human_scores)],
+        routers=[build_router(settings, parts, runtime.store, runtime.human_scores)],
         readiness=readiness,
         metrics=metrics,
     )

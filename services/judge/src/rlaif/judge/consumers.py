@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import hashlib
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -30,16 +30,15 @@ from rlaif.judge.evidence.loading import (
     load_pictures,
     load_segment,
 )
-from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
+from rlaif.judge.evidence.ram_verdicts import ram_verdicts
 from rlaif.judge.evidence.strip import draw, frames
 from rlaif.judge.evidence.summary import places, summarise
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.panel.assignment import is_audited, to_ask
-from rlaif.judge.panel.calls import told_outcome
+from rlaif.judge.panel.assignment import in_share, judges_needed
+from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.panel.panel import Case, Panel
-from rlaif.judge.panel.scoring import score_record, scored_event
+from rlaif.judge.panel.scoring import ScoringRules, score_record, scored_event
 from rlaif.judge.routes.ports import OutageError
-from rlaif.judge.rubric.judges import Judge
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
 
@@ -49,39 +48,39 @@ LEAST_RETRY_SECONDS, MOST_RETRY_SECONDS = 1.0, 30.0
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class ScoringRules:
-    """What every score of this service is made with.
-
-    Attributes:
-        judge_config: Id of judges, prompts and votes.
-        weights: Criterion → weight of the rubric.
-        judges: Who may be asked.
-        computed: What the RAM decides in place of a judge; see `rlaif.judge.evidence.ram_verdicts`.
-        audit_share: Share of the segments on which computed criteria are asked as well.
-    """
-
-    judge_config: str
-    weights: Mapping[str, float]
-    judges: tuple[Judge, ...]
-    computed: frozenset[str] = frozenset()
-    audit_share: float = 0.0
-
-
-class Watch(Protocol):
-    """Checks the judges before they are asked."""
+class CanaryGate(Protocol):
+    """Asks known questions before a segment, when it is time."""
 
     async def before_segment(self) -> None:
-        """Ask known questions when it is time."""
+        """Ask when it is time."""
         ...
 
 
-class Comparer(Protocol):
+class TieBreaker(Protocol):
     """Compares a scored segment with one that nearly ties."""
 
-    async def compare(self, evidence: Evidence, record: ScoreRecord, sha256: str) -> None:
+    async def compare_near_tie(self, evidence: Evidence, record: ScoreRecord, sha256: str) -> None:
         """Compare it when there is such a one; never fails."""
         ...
+
+
+@dataclass(frozen=True)
+class ScoringParts:
+    """What a segment is scored with.
+
+    Attributes:
+        panel: Asks the judges.
+        rules: What scores are made with.
+        metrics: Counts calls and scores.
+        canary_gate: Asks known questions now and then.
+        tie_breaker: Compares near-ties.
+    """
+
+    panel: Panel
+    rules: ScoringRules
+    metrics: JudgeMetrics
+    canary_gate: CanaryGate | None = None
+    tie_breaker: TieBreaker | None = None
 
 
 class SegmentScorer:
@@ -90,25 +89,19 @@ class SegmentScorer:
     def __init__(
         self,
         store: ObjectStore,
-        panel: Panel,
         publisher: Publisher,
         telemetry: TelemetryPublisher,
-        rules: ScoringRules,
-        metrics: JudgeMetrics,
+        parts: ScoringParts,
         *,
-        watch: Watch | None = None,
-        comparer: Comparer | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Score segments of `store` with `panel` and publish what came of it."""
-        self._watch = watch
-        self._comparer = comparer
+        """Score segments of `store` and publish what came of it."""
         self._store = store
-        self._panel = panel
         self._publisher = publisher
         self._telemetry = telemetry
-        self._rules = rules
-        self._metrics = metrics
+        self._parts = parts
+        self._rules = parts.rules
+        self._metrics = parts.metrics
         self._now = now
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
 
@@ -128,7 +121,7 @@ class SegmentScorer:
                     stored, evidence = await self._score(exported)
                 else:
                     self._metrics.repeated()
-                record = await self._tell(stored, cause=event)
+                record = await self._publish(stored, cause=event)
         except OutageError as error:
             # The routes pace their calls themselves, so an event need not wait for long.
             seconds = min(max(error.retry_after or 0.0, LEAST_RETRY_SECONDS), MOST_RETRY_SECONDS)
@@ -139,8 +132,9 @@ class SegmentScorer:
             raise Suspect("missing_object", str(error)) from error
         except CorruptSegmentError as error:
             raise Reject("corrupt_segment", str(error)) from error
-        if evidence is not None and self._comparer is not None:
-            await self._comparer.compare(evidence, record, hashlib.sha256(stored).hexdigest())
+        if evidence is not None and self._parts.tie_breaker is not None:
+            digest = hashlib.sha256(stored).hexdigest()
+            await self._parts.tie_breaker.compare_near_tie(evidence, record, digest)
 
     async def _score(self, exported: SegmentExported) -> tuple[bytes, Evidence]:
         """Judge the segment and commit the score; gives the stored bytes and the evidence."""
@@ -154,8 +148,8 @@ class SegmentScorer:
             raise CorruptSegmentError(
                 f"the event names segment {exported.segment_id}, its manifest another"
             )
-        if self._watch is not None:
-            await self._watch.before_segment()
+        if self._parts.canary_gate is not None:
+            await self._parts.canary_gate.before_segment()
         evidence = summarise(segment.records)
         record = await self._judge(segment, evidence, exported)
         key = keys.score(self._rules.judge_config, exported.segment_id)
@@ -174,31 +168,27 @@ class SegmentScorer:
     ) -> ScoreRecord:
         calls: list[JudgeCallRecord] = []
 
-        async def called(record: JudgeCallRecord) -> None:
+        async def on_call(record: JudgeCallRecord) -> None:
             calls.append(record)
             self._metrics.called(record)
-            await self._telemetry.send(_reading(record, exported.segment_id, self._now()))
+            await self._telemetry.send(_call_telemetry(record, exported.segment_id, self._now()))
 
-        findings = await self._panel.judge(await self._case(segment, evidence), called)
+        found = await self._parts.panel.judge(await self._case(segment, evidence), on_call)
         return score_record(
+            exported,
             segment.manifest,
-            findings.results,
-            judge_config=self._rules.judge_config,
-            manifest_key=exported.manifest_key,
-            manifest_sha256=exported.manifest_sha256,
-            weights=self._rules.weights,
-            calls=sorted(calls, key=lambda call: (call.judge, call.vote)),
+            evidence,
+            found,
+            self._rules,
+            calls=calls,
             created_at=self._now(),
-            evidence_sha256=evidence.sha256(),
-            truth=ram_levels(evidence),
-            audits=findings.audits,
         )
 
     async def _case(self, segment: LoadedSegment, evidence: Evidence) -> Case:
         """The evidence, what needs no judge, and pictures when somebody looks at them."""
         decided = ram_verdicts(evidence, self._rules.computed)
-        audit = is_audited(segment.manifest.segment_id, self._rules.audit_share)
-        asked = to_ask(self._rules.judges, decided, audit=audit)
+        audit = in_share("audit", segment.manifest.segment_id, self._rules.audit_share)
+        asked = judges_needed(self._rules.judges, decided, audit=audit)
         most = max((judge.pictures for judge in asked), default=0)
         strip = await asyncio.to_thread(self._strip, segment, most)
         return Case(evidence, strip, decided, audit)
@@ -218,7 +208,7 @@ class SegmentScorer:
             return await asyncio.to_thread(self._store.get, key)
         return None
 
-    async def _tell(self, stored: bytes, *, cause: CloudEvent[Any]) -> ScoreRecord:
+    async def _publish(self, stored: bytes, *, cause: CloudEvent[Any]) -> ScoreRecord:
         """Publish the event of the stored object, whoever wrote it."""
         segment_id = cause.data.segment_id
         key = keys.score(self._rules.judge_config, segment_id)
@@ -254,14 +244,14 @@ class SegmentScorer:
                 self._locks[segment_id] = (lock, waiting - 1)
 
 
-def _reading(record: JudgeCallRecord, segment_id: str, at: datetime) -> JudgeCall:
+def _call_telemetry(record: JudgeCallRecord, segment_id: str, at: datetime) -> JudgeCall:
     return JudgeCall(
         at=at,
         judge=record.judge,
         route=record.route,
         model=record.model,
         segment_id=segment_id,
-        outcome=told_outcome(record),
+        outcome=reported_outcome(record),
         latency_seconds=record.latency_seconds,
         rationale=record.rationale,
     )

@@ -1,7 +1,7 @@
 """The judge's metrics; `docs/metrics.md` lists them."""
 
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
-from rlaif.judge.panel.calls import told_outcome
+from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.routes.ports import ModelError
 from rlaif.judge.rubric.judges import JUDGES, Judge
 from rlaif.judge.trust.canaries import CanaryResult
@@ -84,7 +84,7 @@ class JudgeMetrics:
         if record.cached:
             self._cached.labels(record.judge).inc()
             return
-        self._calls.labels(record.judge, told_outcome(record)).inc()
+        self._calls.labels(record.judge, reported_outcome(record)).inc()
         self._call_seconds.labels(record.judge).observe(record.latency_seconds)
         self._tokens.labels(record.judge, "prompt").inc(record.prompt_tokens or 0)
         self._tokens.labels(record.judge, "completion").inc(record.completion_tokens or 0)

@@ -11,7 +11,7 @@ from rlaif.judge.consumers import SegmentScorer
 from rlaif.judge.human_scores import HumanScores
 from rlaif.judge.panel.near_ties import NearTies, TieRules
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.wiring import Bench
+from rlaif.judge.wiring import JudgeParts
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
@@ -32,14 +32,14 @@ class Runtime:
     def __init__(
         self,
         settings: JudgeSettings,
-        bench: Bench,
+        parts: JudgeParts,
         observer: WorkerObserver,
         *,
         store: ObjectStore | None = None,
     ) -> None:
-        """Serve `bench`; `store` replaces the one of the settings, in tests."""
+        """Serve `parts`; `store` replaces the one of the settings, in tests."""
         self._settings = settings
-        self._bench = bench
+        self._parts = parts
         self._observer = observer
         self.lifecycle = Lifecycle(
             name="judge",
@@ -63,21 +63,14 @@ class Runtime:
             return None
         return HumanScores(store, bus.publisher("judge"), now=_now)
 
-    def _comparer(self, store: ObjectStore) -> NearTies | None:
-        return near_ties(self._settings, self._bench, store)
-
     def _start(self, store: ObjectStore, bus: Bus) -> DurableWorker:
         scorer = SegmentScorer(
             store,
-            self._bench.panel,
             bus.publisher("judge"),
             bus.telemetry(),
-            self._bench.rules,
-            self._bench.metrics,
-            watch=self._bench.keeper,
-            comparer=self._comparer(store),
+            self._parts.scoring(near_ties(self._settings, self._parts, store)),
         )
-        logger.info("at work", extra={"judge_config": self._bench.rules.judge_config})
+        logger.info("at work", extra={"judge_config": self._parts.rules.judge_config})
         return DurableWorker(
             bus,
             SegmentExported,
@@ -88,18 +81,18 @@ class Runtime:
         )
 
 
-def near_ties(settings: JudgeSettings, bench: Bench, store: ObjectStore) -> NearTies | None:
+def near_ties(settings: JudgeSettings, parts: JudgeParts, store: ObjectStore) -> NearTies | None:
     """Compares near-ties as the settings say; None when they say not to."""
-    judge = bench.judge(settings.compare_judge)
+    judge = parts.judge(settings.compare_judge)
     if not settings.compare_share or judge is None:
         return None
     return NearTies(
         store,
         judge,
-        bench.routes[judge.name],
+        parts.routes[judge.name],
         TieRules(settings.compare_share, settings.compare_margin, settings.max_tokens),
-        called=bench.metrics.called,
-        compared=bench.metrics.compared,
+        on_call=parts.metrics.called,
+        on_compared=parts.metrics.compared,
         now=_now,
     )
 

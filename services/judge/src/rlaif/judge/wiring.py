@@ -9,24 +9,23 @@ from urllib.parse import urlsplit
 import httpx
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
-from rlaif.judge.consumers import ScoringRules
+from rlaif.judge.consumers import ScoringParts, TieBreaker
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.identity import judge_config_id
 from rlaif.judge.panel.panel import Panel, VotePolicy
-from rlaif.judge.routes.breaker import Breaker
+from rlaif.judge.panel.scoring import ScoringRules
 from rlaif.judge.routes.cache import AnswerCache
 from rlaif.judge.routes.condition import Patience
 from rlaif.judge.routes.examining import Examination, Examiner
 from rlaif.judge.routes.openai import CallTimes, OpenAiModel, http_client
-from rlaif.judge.routes.pace import Pace
 from rlaif.judge.routes.ports import LanguageModel
-from rlaif.judge.routes.route import Deadlines, RetryPolicy, Route
+from rlaif.judge.routes.route import Deadlines, RetryPolicy, Route, RouteLimits
 from rlaif.judge.routes.trouble_words import Advice
 from rlaif.judge.rubric.judges import JUDGES, Judge, with_models
 from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.trust.canary_rounds import CanaryKeeper, known_questions
+from rlaif.judge.trust.canary_rounds import CanaryRounds, known_questions
 from rlaif.service.cli import StartupError
 
 EVIDENCE_TOKENS = 700
@@ -34,14 +33,14 @@ EVIDENCE_TOKENS = 700
 
 
 @dataclass(frozen=True)
-class Bench:
+class JudgeParts:
     """The judges, ready to be asked.
 
     Attributes:
         judges: Who judges what.
         routes: Judge name → its route.
         panel: Asks them.
-        keeper: Asks them what is known.
+        canary_rounds: Asks them what is known.
         metrics: Counts what they do.
         rules: What their scores are made with.
         client: The HTTP client of the routes; to be closed at the end.
@@ -50,7 +49,7 @@ class Bench:
     judges: tuple[Judge, ...]
     routes: Mapping[str, Route]
     panel: Panel
-    keeper: CanaryKeeper
+    canary_rounds: CanaryRounds
     metrics: JudgeMetrics
     rules: ScoringRules
     client: httpx.AsyncClient
@@ -58,6 +57,10 @@ class Bench:
     def judge(self, name: str) -> Judge | None:
         """The judge of that name."""
         return next((judge for judge in self.judges if judge.name == name), None)
+
+    def scoring(self, tie_breaker: TieBreaker | None = None) -> ScoringParts:
+        """What a segment is scored with."""
+        return ScoringParts(self.panel, self.rules, self.metrics, self.canary_rounds, tie_breaker)
 
     def examiners(self) -> dict[str, Examiner]:
         """Judge name → who knows how its route is."""
@@ -84,9 +87,9 @@ class Bench:
         await self.client.aclose()
 
 
-def build_bench(
+def build_parts(
     settings: JudgeSettings, make_metrics: Callable[[tuple[Judge, ...]], JudgeMetrics]
-) -> Bench:
+) -> JudgeParts:
     """Put the judges together; opens no connection yet.
 
     Raises:
@@ -107,23 +110,25 @@ def build_bench(
     client = _client(settings, times, len(judges))
     metrics = make_metrics(judges)
     routes = _routes(settings, judges, metrics, lambda url: OpenAiModel(client, url, times))
-    keeper = CanaryKeeper(
+    canary_rounds = CanaryRounds(
         judges,
         routes,
         every=settings.canary_every,
         least_accuracy=settings.canary_least_accuracy,
         max_tokens=settings.max_tokens,
-        told=metrics.canaries,
-        called=metrics.called,
+        on_result=metrics.canaries,
+        on_call=metrics.called,
     )
     panel = Panel(
         judges,
         routes,
         _policy(settings),
         cache=AnswerCache(settings.cached_answers),
-        distrusted=keeper.distrusted,
+        distrusted=canary_rounds.distrusted,
     )
-    return Bench(judges, routes, panel, keeper, metrics, _rules(settings, judges), client)
+    return JudgeParts(
+        judges, routes, panel, canary_rounds, metrics, _rules(settings, judges), client
+    )
 
 
 def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
@@ -224,20 +229,23 @@ def _routes(
     metrics: JudgeMetrics,
     model_at: Callable[[str], LanguageModel],
 ) -> dict[str, Route]:
-    deadlines = Deadlines(
-        most=settings.call_timeout_seconds,
-        least=min(settings.least_call_timeout_seconds, settings.call_timeout_seconds),
+    limits = RouteLimits(
+        concurrency=settings.llm_concurrency,
+        calls_per_second=settings.llm_calls_per_second,
+        retry=RetryPolicy(attempts=settings.call_attempts),
+        deadlines=Deadlines(
+            most=settings.call_timeout_seconds,
+            least=min(settings.least_call_timeout_seconds, settings.call_timeout_seconds),
+        ),
+        breaker_failures=settings.breaker_failures,
+        breaker_pause_seconds=settings.breaker_pause_seconds,
     )
     named = {judge.name: judge for judge in judges}
     return {
         name: Route(
             _route_name(url, name),
             model_at(url),
-            slots=asyncio.Semaphore(settings.llm_concurrency),
-            retry=RetryPolicy(attempts=settings.call_attempts),
-            deadlines=deadlines,
-            breaker=Breaker(settings.breaker_failures, settings.breaker_pause_seconds),
-            pace=Pace(settings.llm_calls_per_second),
+            limits,
             examination=_examination(settings, named[name], metrics),
         )
         for name, url in judge_urls(settings, judges).items()
@@ -250,7 +258,9 @@ def _examination(settings: JudgeSettings, judge: Judge, metrics: JudgeMetrics) -
         patience=Patience(settings.refused_patience_seconds, settings.outage_patience_seconds),
         pause_seconds=settings.route_check_seconds,
         advice=_advice(settings, judge),
-        asked=lambda request, error: metrics.route_checked(judge.name, request.modality, error),
+        on_question=lambda request, error: metrics.route_checked(
+            judge.name, request.modality, error
+        ),
     )
 
 

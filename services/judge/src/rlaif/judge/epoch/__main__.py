@@ -28,7 +28,7 @@ from rlaif.judge.consumers import SegmentScorer
 from rlaif.judge.epoch.pass_over import find_epoch, judge_epoch, write_report
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.settings import JudgeSettings
-from rlaif.judge.wiring import build_bench
+from rlaif.judge.wiring import build_parts
 from rlaif.service.cli import InvalidSettingsError, StartupError, load_settings
 from rlaif.service.logging import configure_logging
 from rlaif.service.metrics import ServiceMetrics
@@ -102,25 +102,17 @@ async def evaluate(
     most = {"refused_patience_seconds": task.deadline_seconds}
     most |= {"outage_patience_seconds": task.deadline_seconds}
     settings = settings.model_copy(update=most)
-    bench = build_bench(settings, lambda judges: JudgeMetrics(metrics, judges))
+    parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges))
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(bench.close)
-        await stack.enter_async_context(bench.examined(at_start=False))
+        stack.push_async_callback(parts.close)
+        await stack.enter_async_context(parts.examined(at_start=False))
         publisher: Publisher = Silent()
         telemetry: TelemetryPublisher = Silent()
         if task.events:
             bus = await connect_ready(settings.nats_url, name="evaluator")
             stack.push_async_callback(bus.close)
             publisher, telemetry = bus.publisher("judge"), bus.telemetry()
-        scorer = SegmentScorer(
-            episodes,
-            bench.panel,
-            publisher,
-            telemetry,
-            bench.rules,
-            bench.metrics,
-            watch=bench.keeper,
-        )
+        scorer = SegmentScorer(episodes, publisher, telemetry, parts.scoring())
         await judge_epoch(
             epoch,
             scorer.handle_segment_exported,
@@ -132,7 +124,7 @@ async def evaluate(
         epoch,
         episodes,
         models,
-        judge_config=bench.rules.judge_config,
+        judge_config=parts.rules.judge_config,
         started_at=started,
         finished_at=datetime.now(UTC),
     )

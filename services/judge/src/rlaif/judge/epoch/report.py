@@ -97,7 +97,7 @@ def _judges(records: Sequence[ScoreRecord]) -> dict[str, Any]:
             if score.source == "votes" and name in record.truth:
                 confusion = truth.setdefault((score.judge, name), Confusion())
                 for level in score.votes:
-                    confusion.add(record.truth[name], level)
+                    confusion.count(record.truth[name], level)
     return {
         judge: {
             "calls": dict(outcomes.get(judge, {})),

@@ -1,4 +1,4 @@
-"""Whom to ask what: the judges, less what the memory decides.
+"""Which judges are asked what: all of them, less what the memory decides.
 
 A judge has at most two frozen prompts: all of its criteria, or only those that are never wholly
 computed. So the prefix cache of its server keeps two prefixes, not one for each segment.
@@ -14,7 +14,7 @@ WHOLE = ("novelty", "efficiency")
 """Criteria that are computed for every segment whose states are complete."""
 
 
-def to_ask(
+def judges_needed(
     judges: tuple[Judge, ...], decided: Mapping[str, int | NoVote], *, audit: bool
 ) -> tuple[Judge, ...]:
     """The judges that have something to answer, each with one of its two sets of criteria.
@@ -37,7 +37,7 @@ def to_ask(
     return tuple(asked)
 
 
-def is_audited(segment_id: str, share: float) -> bool:
-    """Whether a segment belongs to the audited share; equal ids, equal answers."""
-    digest = hashlib.sha256(f"audit:{segment_id}".encode()).digest()
+def in_share(purpose: str, segment_id: str, share: float) -> bool:
+    """Whether a segment is in the share of all that a purpose gets; equal ids, equal answers."""
+    digest = hashlib.sha256(f"{purpose}:{segment_id}".encode()).digest()
     return int.from_bytes(digest[:4]) < share * 2**32

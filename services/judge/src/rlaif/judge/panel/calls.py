@@ -34,7 +34,7 @@ class CallLog:
     route: Route
     vote: int
     request: CompletionRequest
-    called: Callable[[JudgeCallRecord], Awaitable[None]]
+    on_call: Callable[[JudgeCallRecord], Awaitable[None]]
 
     @cached_property
     def key(self) -> str:
@@ -81,7 +81,7 @@ class CallLog:
             fault=error.fault if error else None,
             status=error.status if error else None,
         )
-        await self.called(record)
+        await self.on_call(record)
 
 
 def outcome_of(error: ModelError) -> Outcome:
@@ -93,6 +93,6 @@ def outcome_of(error: ModelError) -> Outcome:
     return "invalid" if isinstance(error, InvalidReplyError) else "error"
 
 
-def told_outcome(record: JudgeCallRecord) -> str:
+def reported_outcome(record: JudgeCallRecord) -> str:
     """How a call ended, for those who watch: a refusal is told apart from other errors."""
     return "refused" if record.fault == "refused" else record.outcome

@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 
 from rlaif.contracts.comparisons import ComparisonRecord, Preference, soft_preference
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
+from rlaif.judge.panel.assignment import in_share
 from rlaif.judge.panel.calls import CallLog
 from rlaif.judge.panel.pairwise import (
     comparison_messages,
@@ -67,8 +67,8 @@ class NearTies:
         route: Route,
         rules: TieRules,
         *,
-        called: Callable[[JudgeCallRecord], None],
-        compared: Callable[[str], None],
+        on_call: Callable[[JudgeCallRecord], None],
+        on_compared: Callable[[str], None],
         now: Callable[[], datetime],
     ) -> None:
         """Ask `judge` on `route` and store comparisons in `store`."""
@@ -76,18 +76,18 @@ class NearTies:
         self._judge = judge
         self._route = route
         self._rules = rules
-        self._called = called
-        self._compared = compared
+        self._on_call = on_call
+        self._on_compared = on_compared
         self._now = now
         self._recent: deque[_Scored] = deque(maxlen=_KEPT)
 
-    async def compare(self, evidence: Evidence, record: ScoreRecord, sha256: str) -> None:
+    async def compare_near_tie(self, evidence: Evidence, record: ScoreRecord, sha256: str) -> None:
         """Compare a segment that was just scored with the newest near-tie, if there is one."""
         scored = _Scored(evidence, record, sha256)
         other = self._partner(scored)
         if record.weighted is not None:
             self._recent.append(scored)
-        if other is None or not is_chosen(record.segment_id, self._rules.share):
+        if other is None or not in_share("compare", record.segment_id, self._rules.share):
             return
         first, second = sorted((scored, other), key=lambda item: item.record.segment_id)
         try:
@@ -101,9 +101,9 @@ class NearTies:
             )
         except (ModelError, StorageError) as error:
             logger.info("no comparison: %s", error)
-            self._compared("outage")
+            self._on_compared("outage")
         else:
-            self._compared(result_of(found))
+            self._on_compared(result_of(found))
 
     def _partner(self, scored: _Scored) -> _Scored | None:
         mean = scored.record.weighted
@@ -119,13 +119,13 @@ class NearTies:
     async def _ask_both_orders(self, first: _Scored, second: _Scored) -> ComparisonRecord:
         calls: list[JudgeCallRecord] = []
 
-        async def called(record: JudgeCallRecord) -> None:
+        async def on_call(record: JudgeCallRecord) -> None:
             calls.append(record)
-            self._called(record)
+            self._on_call(record)
 
         straight, swapped = await asyncio.gather(
-            self._ask(first.evidence, second.evidence, 0, called),
-            self._ask(second.evidence, first.evidence, 1, called),
+            self._ask(first.evidence, second.evidence, 0, on_call),
+            self._ask(second.evidence, first.evidence, 1, on_call),
         )
         other = turned(swapped)
         return ComparisonRecord(
@@ -147,7 +147,7 @@ class NearTies:
         shown_first: Evidence,
         shown_second: Evidence,
         order: int,
-        called: Callable[[JudgeCallRecord], Awaitable[None]],
+        on_call: Callable[[JudgeCallRecord], Awaitable[None]],
     ) -> Preference | None:
         request = CompletionRequest(
             model=self._judge.model,
@@ -158,8 +158,8 @@ class NearTies:
             temperature=0.0,
             max_tokens=self._rules.max_tokens,
         )
-        log = CallLog(self._judge, self._route, order, request, called)
-        answer, seconds = await self._route.complete(request, failed=log.failed, once=True)
+        log = CallLog(self._judge, self._route, order, request, on_call)
+        answer, seconds = await self._route.complete(request, on_failure=log.failed, once=True)
         try:
             preference, rationale = read_comparison(answer.text)
         except InvalidAnswerError as error:
@@ -167,12 +167,6 @@ class NearTies:
             return None
         await log.write("ok", seconds, answer=answer, rationale=rationale)
         return preference
-
-
-def is_chosen(segment_id: str, share: float) -> bool:
-    """Whether a segment belongs to the share that is compared; equal ids, equal answers."""
-    digest = sha256(f"compare:{segment_id}".encode()).digest()
-    return int.from_bytes(digest[:4]) < share * 2**32
 
 
 def result_of(record: ComparisonRecord) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel import prompts
-from rlaif.judge.panel.assignment import to_ask
+from rlaif.judge.panel.assignment import judges_needed
 from rlaif.judge.panel.calls import CallLog
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
 from rlaif.judge.routes.cache import AnswerCache
@@ -31,7 +31,7 @@ from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge
 from rlaif.judge.rubric.votes import Ballot, NoVote, certain, settled, tally
 
-CallHook = Callable[[JudgeCallRecord], Awaitable[None]]
+OnCall = Callable[[JudgeCallRecord], Awaitable[None]]
 """Told of every call, the moment it is over."""
 
 AUDIT_SECONDS = 30.0
@@ -80,7 +80,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Findings:
+class PanelResult:
     """What came of one case.
 
     Attributes:
@@ -120,7 +120,7 @@ class Panel:
         self._distrusted = distrusted
         self._nobody_at = float("-inf")
 
-    async def judge(self, case: Case, called: CallHook) -> Findings:
+    async def judge(self, case: Case, on_call: OnCall) -> PanelResult:
         """Ask for all votes and count them.
 
         Raises:
@@ -128,30 +128,30 @@ class Panel:
                 of them is in use.
         """
         distrusted = self._distrusted()
-        needed = {judge.name for judge in to_ask(self._judges, case.decided, audit=False)}
+        needed = {judge.name for judge in judges_needed(self._judges, case.decided, audit=False)}
         if needed:
-            self._see_that_one_is_in_use()
+            self._require_a_route()
         asked = [
             judge
-            for judge in to_ask(self._judges, case.decided, audit=case.audit)
+            for judge in judges_needed(self._judges, case.decided, audit=case.audit)
             if judge.name not in distrusted
         ]
         audits = [
-            asyncio.ensure_future(self._audit(judge, case, called))
+            asyncio.ensure_future(self._audit(judge, case, on_call))
             for judge in asked
             if judge.name not in needed
         ]
         try:
-            voted = await self._votes([j for j in asked if j.name in needed], case, called)
+            voted = await self._votes([j for j in asked if j.name in needed], case, on_call)
             for audit in audits:
                 voted |= await audit
         finally:
             for audit in audits:
                 audit.cancel()
             await asyncio.gather(*audits, return_exceptions=True)
-        return self._findings(case, voted)
+        return self._result(case, voted)
 
-    def _see_that_one_is_in_use(self) -> None:
+    def _require_a_route(self) -> None:
         """A score of nobody's word is no score: with no route left the segments wait."""
         broken = [
             self._routes[judge.name].broken("pictures" if judge.pictures else "text")
@@ -166,13 +166,13 @@ class Panel:
             raise OutageError("the judges are coming back", _NOBODY_SECONDS)
 
     async def _votes(
-        self, judges: list[Judge], case: Case, called: CallHook
+        self, judges: list[Judge], case: Case, on_call: OnCall
     ) -> dict[str, CriterionScore | NoVote]:
         """The votes that the score needs."""
         voted: dict[str, CriterionScore | NoVote] = {}
         try:
             async with asyncio.TaskGroup() as group:
-                polls = [group.create_task(self._poll(judge, case, called)) for judge in judges]
+                polls = [group.create_task(self._poll(judge, case, on_call)) for judge in judges]
         except ExceptionGroup as failures:
             raise first_outage(failures) from failures
         for poll in polls:
@@ -180,13 +180,13 @@ class Panel:
         return voted
 
     async def _audit(
-        self, judge: Judge, case: Case, called: CallHook
+        self, judge: Judge, case: Case, on_call: OnCall
     ) -> dict[str, CriterionScore | NoVote]:
         """Votes that no score needs: what can be had without waiting, else none."""
         seconds = min(AUDIT_SECONDS, self._routes[judge.name].deadline())
         try:
             async with asyncio.timeout(seconds):
-                return await self._poll(judge, case, called, once=True)
+                return await self._poll(judge, case, on_call, once=True)
         except TimeoutError:
             return {}
         except ExceptionGroup as failures:
@@ -195,7 +195,7 @@ class Panel:
                 raise failure from failures
             return {}
 
-    def _findings(self, case: Case, voted: Mapping[str, CriterionScore | NoVote]) -> Findings:
+    def _result(self, case: Case, voted: Mapping[str, CriterionScore | NoVote]) -> PanelResult:
         results: dict[str, CriterionScore | NoVote] = {}
         for judge in self._judges:
             for criterion in judge.criteria:
@@ -210,10 +210,10 @@ class Panel:
             for name, score in voted.items()
             if name in case.decided and isinstance(score, CriterionScore)
         }
-        return Findings(results, audits)
+        return PanelResult(results, audits)
 
     async def _poll(
-        self, judge: Judge, case: Case, called: CallHook, *, once: bool = False
+        self, judge: Judge, case: Case, on_call: OnCall, *, once: bool = False
     ) -> dict[str, CriterionScore | NoVote]:
         """All votes of one judge."""
         ballots: dict[str, list[Ballot]] = {criterion.name: [] for criterion in judge.criteria}
@@ -223,7 +223,7 @@ class Panel:
             more = min(2 if at == 0 else 1, self._policy.votes - at)
             wave = range(at, at + more) if self._policy.adaptive else range(self._policy.votes)
             async with asyncio.TaskGroup() as group:
-                votes = [group.create_task(self._vote(judge, v, case, called, once)) for v in wave]
+                votes = [group.create_task(self._vote(judge, v, case, on_call, once)) for v in wave]
             for vote in votes:
                 for criterion, ballot in vote.result().items():
                     ballots[criterion].append(ballot)
@@ -233,7 +233,7 @@ class Panel:
         return {name: tally(cast, judge=judge.name) for name, cast in ballots.items()}
 
     async def _vote(
-        self, judge: Judge, vote: int, case: Case, called: CallHook, once: bool
+        self, judge: Judge, vote: int, case: Case, on_call: OnCall, once: bool
     ) -> dict[str, Ballot]:
         """One vote: at most one answer and one repair."""
         prompt = prompts.messages(judge, case.evidence, case.strip, variant=vote)
@@ -242,7 +242,7 @@ class Panel:
         for repair in (False, True):
             seed = self._policy.seed + vote + (_REPAIR_SEED if repair else 0)
             request = self._request(judge, prompt, seed)
-            log = CallLog(judge, self._routes[judge.name], vote, request, called)
+            log = CallLog(judge, self._routes[judge.name], vote, request, on_call)
             try:
                 verdict = await self._ask(judge, request, log, once)
             except BrokenRouteError as error:
@@ -271,7 +271,7 @@ class Panel:
         self, judge: Judge, request: CompletionRequest, log: CallLog, once: bool
     ) -> Verdict:
         answer, seconds, use = await self._cache.answer(
-            log.key, lambda: log.route.complete(request, failed=log.failed, once=once)
+            log.key, lambda: log.route.complete(request, on_failure=log.failed, once=once)
         )
         try:
             verdict = read_answer(judge, answer.text)

@@ -1,9 +1,11 @@
 """Assembly of the score record from what the panel found."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
-from rlaif.contracts.events import SegmentScored
+from rlaif.contracts.events import SegmentExported, SegmentScored
+from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import (
     CriterionScore,
     JudgeCallRecord,
@@ -11,57 +13,71 @@ from rlaif.contracts.scores import (
     rubric_mean,
 )
 from rlaif.contracts.segments import SegmentManifest
+from rlaif.judge.evidence.ram_verdicts import ram_levels
+from rlaif.judge.panel.panel import PanelResult
+from rlaif.judge.rubric.judges import Judge
 from rlaif.judge.rubric.votes import NoVote
 
 
+@dataclass(frozen=True)
+class ScoringRules:
+    """What every score of this service is made with.
+
+    Attributes:
+        judge_config: Id of judges, prompts and votes.
+        weights: Criterion → weight of the rubric.
+        judges: Who may be asked.
+        computed: What the RAM decides in place of a judge; see `rlaif.judge.evidence.ram_verdicts`.
+        audit_share: Share of the segments on which computed criteria are asked as well.
+    """
+
+    judge_config: str
+    weights: Mapping[str, float]
+    judges: tuple[Judge, ...]
+    computed: frozenset[str] = frozenset()
+    audit_share: float = 0.0
+
+
 def score_record(
+    exported: SegmentExported,
     manifest: SegmentManifest,
-    results: Mapping[str, CriterionScore | NoVote],
+    evidence: Evidence,
+    found: PanelResult,
+    rules: ScoringRules,
     *,
-    judge_config: str,
-    manifest_key: str,
-    manifest_sha256: str,
-    weights: Mapping[str, float],
-    calls: Sequence[JudgeCallRecord],
+    calls: Iterable[JudgeCallRecord],
     created_at: datetime,
-    evidence_sha256: str | None = None,
-    truth: Mapping[str, int] | None = None,
-    audits: Mapping[str, CriterionScore] | None = None,
 ) -> ScoreRecord:
     """Put one segment's results into its score record.
 
     Args:
-        manifest: The segment.
-        results: Criterion → score or reason for none.
-        judge_config: Id of the judges, prompts and votes that led to the results.
-        manifest_key: Where the manifest lies.
-        manifest_sha256: Its digest.
-        weights: Criterion → weight of the rubric.
+        exported: The event that tells of the segment.
+        manifest: Its manifest.
+        evidence: What the judges read.
+        found: What they made of it.
+        rules: What they were asked by.
         calls: Every call that was made, failed ones too.
         created_at: When.
-        evidence_sha256: Digest of what the judges read.
-        truth: Criterion → level that the RAM decides.
-        audits: Criterion → what the judges said of a criterion that was computed.
     """
-    criteria = {n: r for n, r in results.items() if isinstance(r, CriterionScore)}
+    criteria = {n: r for n, r in found.results.items() if isinstance(r, CriterionScore)}
     values = {name: score.value for name, score in criteria.items()}
     return ScoreRecord(
         segment_id=manifest.segment_id,
         episode_id=manifest.episode_id,
         run_id=manifest.run_id,
-        judge_config=judge_config,
-        manifest_key=manifest_key,
-        manifest_sha256=manifest_sha256,
+        judge_config=rules.judge_config,
+        manifest_key=exported.manifest_key,
+        manifest_sha256=exported.manifest_sha256,
         criteria=criteria,
-        abstentions={n: r.value for n, r in results.items() if isinstance(r, NoVote)},
-        weights=dict(weights),
-        weighted=rubric_mean(values, dict(weights)),
-        calls=tuple(calls),
+        abstentions={n: r.value for n, r in found.results.items() if isinstance(r, NoVote)},
+        weights=dict(rules.weights),
+        weighted=rubric_mean(values, dict(rules.weights)),
+        calls=tuple(sorted(calls, key=lambda call: (call.judge, call.vote))),
         env_step=manifest.env_step,
         created_at=created_at,
-        evidence_sha256=evidence_sha256,
-        truth=dict(truth or {}),
-        audits=dict(audits or {}),
+        evidence_sha256=evidence.sha256(),
+        truth=ram_levels(evidence),
+        audits=dict(found.audits),
     )
 
 

@@ -58,14 +58,16 @@ class Examination:
         patience: How long segments wait for it.
         pause_seconds: Between two looks at a route in trouble; grows with the trouble's age.
         advice: What people are told to look at.
-        asked: Told of each known question and of its failure, None for an answer.
+        on_question: Called after each known question, with its failure; None for an answer.
     """
 
     questions: Mapping[Modality, CompletionRequest]
     patience: Patience = field(default_factory=Patience)
     pause_seconds: float = 5.0
     advice: Advice = field(default_factory=Advice)
-    asked: Callable[[CompletionRequest, ModelError | None], None] = lambda request, error: None
+    on_question: Callable[[CompletionRequest, ModelError | None], None] = lambda request, error: (
+        None
+    )
 
 
 class Examiner:
@@ -79,7 +81,7 @@ class Examiner:
         *,
         deadline: Callable[[], float] = lambda: 90.0,
         slowest: Callable[[], float | None] = lambda: None,
-        answered: Callable[[float], None] = lambda seconds: None,
+        on_answer: Callable[[float], None] = lambda seconds: None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -91,7 +93,7 @@ class Examiner:
             examination: What is asked, and how often.
             deadline: Seconds that a question may take now.
             slowest: Seconds of the slowest of the last answers; None before the first.
-            answered: Told how many seconds an answered question took.
+            on_answer: Called with the seconds of an answered question.
             clock: Seconds of a steady clock.
             sleep: Waits for seconds.
         """
@@ -102,10 +104,10 @@ class Examiner:
         self._condition = Condition(examination.patience)
         self._deadline = deadline
         self._slowest = slowest
-        self._note_answer = answered
+        self._on_answer = on_answer
         self._clock = clock
         self._sleep = sleep
-        self._looking: dict[Modality, asyncio.Task[Trouble | None]] = {}
+        self._examinations: dict[Modality, asyncio.Task[Trouble | None]] = {}
         self._doubts: dict[Modality, int] = {}
         self._requests = LostRequests(name)
         self._silence = Silence()
@@ -120,7 +122,7 @@ class Examiner:
         trouble = self._condition.trouble(modality)
         if trouble is None or self._condition.broken(self._clock(), modality) is None:
             return None
-        return self._told(trouble)
+        return self._sentence(trouble)
 
     def gate(self, request: CompletionRequest) -> None:
         """Let a request pass, unless it is known to get no answer.
@@ -142,7 +144,7 @@ class Examiner:
         """What a request that failed since `began` is to end in: its own fault, or the route's."""
         if isinstance(error, ThrottledError):
             return self._throttled(request, error, began)
-        trouble = await self.look(request.modality, since=began)
+        trouble = await self.examine(request.modality, since=began)
         if trouble is not None:
             return self._refusal(trouble, request.modality)
         if isinstance(error, InvalidReplyError):
@@ -195,7 +197,7 @@ class Examiner:
             unknown = at_start and not self._condition.known
             if unknown or self._condition.worst() is not None:
                 try:
-                    await self._look_at_all()
+                    await self._examine_all()
                 except Exception:
                     # Whatever it is, the route must be looked at again.
                     logger.exception("route %s cannot be examined", self._name)
@@ -212,42 +214,42 @@ class Examiner:
         age = self._clock() - trouble.since
         return max(least, asked or 0.0, min(_LONGEST_PAUSE_SECONDS, age / 30))
 
-    async def look(self, modality: Modality, *, since: float) -> Trouble | None:
+    async def examine(self, modality: Modality, *, since: float) -> Trouble | None:
         """How the route is for requests of a kind; asks unless it answered one since then."""
         if self._condition.answered_since(modality, since):
             return None
         if modality not in self._questions:
             return self._condition.trouble(modality)
-        task = self._looking.get(modality)
+        task = self._examinations.get(modality)
         if task is None or task.done():
-            task = self._looking[modality] = asyncio.ensure_future(self._look(modality))
+            task = self._examinations[modality] = asyncio.ensure_future(self._examine(modality))
         return await asyncio.shield(task)
 
     async def close(self) -> None:
         """End the looks that are still under way."""
-        for task in self._looking.values():
+        for task in self._examinations.values():
             task.cancel()
-        await asyncio.gather(*self._looking.values(), return_exceptions=True)
+        await asyncio.gather(*self._examinations.values(), return_exceptions=True)
 
     def check(self) -> str | None:
         """One sentence on what is wrong, why and what to do; None when nothing is known to be."""
         trouble = self._condition.worst()
         if trouble is not None:
-            return self._told(trouble)
+            return self._sentence(trouble)
         silent = self._silence.seconds(self._clock())
         if silent is None or silent <= max(_SILENT_SECONDS, 2 * (self._slowest() or 0.0)):
             return None
         return silence_sentence(self._name, silent)
 
-    async def _look_at_all(self) -> None:
+    async def _examine_all(self) -> None:
         # Who answers pictures answers text, so the harder question comes first.
         modality: Modality = "pictures" if "pictures" in self._questions else "text"
-        await self.look(modality, since=self._clock())
+        await self.examine(modality, since=self._clock())
 
-    async def _look(self, modality: Modality) -> Trouble | None:
+    async def _examine(self, modality: Modality) -> Trouble | None:
         # Where text fails there is no need to wait for what becomes of a picture.
         if modality == "pictures" and self._condition.trouble("text") is not None:
-            trouble = await self._look("text")
+            trouble = await self._examine("text")
             if trouble is not None:
                 return trouble
         error = await self._ask_twice(modality)
@@ -263,7 +265,7 @@ class Examiner:
         else:
             trouble = self._condition.failed(self._clock(), "text", error)
         if before is None or (before.kind, before.blind) != (trouble.kind, trouble.blind):
-            logger.warning("%s", self._told(trouble))
+            logger.warning("%s", self._sentence(trouble))
         return trouble
 
     async def _ask_twice(self, modality: Modality) -> ModelError | None:
@@ -291,9 +293,9 @@ class Examiner:
         self._silence.ended(self._clock(), error)
         seconds = self._clock() - started
         if error is None:
-            self._note_answer(seconds)
+            self._on_answer(seconds)
             self.answered(question)
-        self._examination.asked(question, error)
+        self._examination.on_question(question, error)
         return error
 
     def _doubt(self, modality: Modality, error: ModelError) -> None:
@@ -305,18 +307,18 @@ class Examiner:
         if self._doubts[modality] < _DOUBTS or modality not in self._questions:
             return
         self._doubts[modality] = 0
-        task = self._looking.get(modality)
+        task = self._examinations.get(modality)
         if self._condition.trouble(modality) is None and (task is None or task.done()):
-            self._looking[modality] = asyncio.ensure_future(self._look(modality))
+            self._examinations[modality] = asyncio.ensure_future(self._examine(modality))
 
     def _refusal(self, trouble: Trouble, modality: Modality) -> OutageError | BrokenRouteError:
         now = self._clock()
         reason = self._condition.broken(now, modality)
         if reason is not None:
-            return BrokenRouteError(self._told(trouble), reason)
+            return BrokenRouteError(self._sentence(trouble), reason)
         wait = min(_LONGEST_WAIT_SECONDS, (now - trouble.since) / 4)
-        return RouteWaitsError(self._told(trouble), wait)
+        return RouteWaitsError(self._sentence(trouble), wait)
 
-    def _told(self, trouble: Trouble) -> str:
+    def _sentence(self, trouble: Trouble) -> str:
         waits = self._condition.broken(self._clock(), "pictures") is None
         return trouble_sentence(self._name, trouble, self._examination.advice, waited_for=waits)

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from rlaif.pacing.token_bucket import TokenBucket
+
 
 @dataclass
-class Pace:
+class RoutePace:
     """The pace of one route; time is passed in, in seconds of any steady clock.
 
     Attributes:
@@ -14,8 +16,7 @@ class Pace:
 
     per_second: float | None = None
     burst: int = 4
-    _tokens: float = field(default=0.0, init=False)
-    _at: float | None = field(default=None, init=False)
+    _bucket: TokenBucket | None = field(default=None, init=False)
     _held_until: float = field(default=float("-inf"), init=False)
 
     def hold(self, now: float, seconds: float) -> None:
@@ -26,18 +27,11 @@ class Pace:
         """Seconds of the server's pause that are left."""
         return max(0.0, self._held_until - now)
 
-    def take(self, now: float) -> float:
-        """Take a token: 0 when taken, else the seconds after which to ask again."""
+    def claim(self, now: float) -> float:
+        """Claim a call: 0 when it may go, else the seconds after which to ask again."""
         held = self.held(now)
         if held or self.per_second is None:
             return held
-        if self._at is None:
-            self._tokens = float(self.burst)
-        else:
-            self._tokens += (now - self._at) * self.per_second
-        self._at = now
-        self._tokens = min(self._tokens, float(self.burst))
-        if self._tokens < 1:
-            return (1 - self._tokens) / self.per_second
-        self._tokens -= 1
-        return 0.0
+        if self._bucket is None:
+            self._bucket = TokenBucket(self.per_second, self.burst, self.burst)
+        return self._bucket.take(now)

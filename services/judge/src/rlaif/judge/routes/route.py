@@ -15,7 +15,7 @@ from statistics import median
 
 from rlaif.judge.routes.breaker import Breaker
 from rlaif.judge.routes.examining import Examination, Examiner
-from rlaif.judge.routes.pace import Pace
+from rlaif.judge.routes.pace import RoutePace
 from rlaif.judge.routes.ports import (
     Answer,
     CallTimeoutError,
@@ -31,8 +31,8 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
 )
 
-FailureHook = Callable[[ModelError, float], Awaitable[None]]
-"""Told of every failed attempt and how many seconds it took."""
+OnFailure = Callable[[ModelError, float], Awaitable[None]]
+"""Called after every failed attempt, with its seconds."""
 
 _LATE_CALLS = 2
 """Calls that may go on after their deadline, to learn whether the route is slow or dead."""
@@ -87,6 +87,29 @@ class Deadlines:
     probe: float = 3.0
 
 
+@dataclass(frozen=True)
+class RouteLimits:
+    """How a route may be called.
+
+    Attributes:
+        concurrency: Calls at once.
+        calls_per_second: Calls a second in the long run; None for no limit.
+        burst: Calls that may come at once after a quiet time.
+        retry: How often a call is tried again.
+        deadlines: How long a call may take.
+        breaker_failures: Failures in a row after which the route rests.
+        breaker_pause_seconds: How long it rests.
+    """
+
+    concurrency: int = 8
+    calls_per_second: float | None = None
+    burst: int = 4
+    retry: RetryPolicy = RetryPolicy()
+    deadlines: Deadlines = Deadlines()
+    breaker_failures: int = 5
+    breaker_pause_seconds: float = 3.0
+
+
 @dataclass
 class RouteHealth:
     """What a route went through since the service started."""
@@ -113,18 +136,14 @@ class Route:
         self,
         name: str,
         model: LanguageModel,
+        limits: RouteLimits = RouteLimits(),
         *,
-        slots: asyncio.Semaphore,
-        retry: RetryPolicy = RetryPolicy(),
-        deadlines: Deadlines = Deadlines(),
-        breaker: Breaker | None = None,
-        pace: Pace | None = None,
         examination: Examination | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """Call `model`, at most as many times at once as `slots` allows.
+        """Call `model` within `limits`.
 
         Without an `examination` every failure counts as the route's, or as the call's own when the
         server refused it.
@@ -132,11 +151,11 @@ class Route:
         self.name = name
         self.health = RouteHealth()
         self._model = model
-        self._slots = slots
-        self._retry = retry
-        self._deadlines = deadlines
-        self._breaker = breaker or Breaker()
-        self._pace = pace or Pace()
+        self._slots = asyncio.Semaphore(limits.concurrency)
+        self._retry = limits.retry
+        self._deadlines = limits.deadlines
+        self._breaker = Breaker(limits.breaker_failures, limits.breaker_pause_seconds)
+        self._pace = RoutePace(limits.calls_per_second, limits.burst)
         self._clock = clock
         self._sleep = sleep
         self._jitter = jitter
@@ -149,7 +168,7 @@ class Route:
                 examination,
                 deadline=self.deadline,
                 slowest=self.health.slowest_seconds,
-                answered=self._note_answer,
+                on_answer=self._note_answer,
                 clock=clock,
                 sleep=sleep,
             )
@@ -169,13 +188,13 @@ class Route:
         return min(self._deadlines.most, wanted)
 
     async def complete(
-        self, request: CompletionRequest, *, failed: FailureHook, once: bool = False
+        self, request: CompletionRequest, *, on_failure: OnFailure, once: bool = False
     ) -> tuple[Answer, float]:
         """Ask until answered or given up.
 
         Args:
             request: What is asked.
-            failed: Told of every failed attempt.
+            on_failure: Called after every failed attempt.
             once: One attempt, at once or not at all: for what no score waits for.
 
         Returns:
@@ -190,7 +209,7 @@ class Route:
         while True:
             attempt += 1
             try:
-                return await self._once(request, failed, once)
+                return await self._once(request, on_failure, once)
             except RouteWaitsError:
                 raise
             except (OutageError, InvalidReplyError, RefusedError) as error:
@@ -213,7 +232,7 @@ class Route:
         return self._retry.wait(attempt, asked, self._jitter())
 
     async def _once(
-        self, request: CompletionRequest, failed: FailureHook, once: bool
+        self, request: CompletionRequest, on_failure: OnFailure, once: bool
     ) -> tuple[Answer, float]:
         patience = self._retry.patience_seconds
         while True:
@@ -222,7 +241,7 @@ class Route:
                     self.examiner.gate(request)
                 wait = self._admit()
                 if not wait:
-                    return await self._call(request, failed)
+                    return await self._call(request, on_failure)
             # What no score waits for waits for its turn, and for no route to get well.
             if wait > patience or (once and self.resting):
                 raise RouteWaitsError(f"route {self.name} rests for {wait:.0f} s", wait)
@@ -232,12 +251,14 @@ class Route:
     def _admit(self) -> float:
         """0 when a call may begin now, else the seconds after which to ask again."""
         now = self._clock()
-        wait = self._breaker.wait(now) or self._pace.take(now)
+        wait = self._breaker.wait(now) or self._pace.claim(now)
         if not wait:
             self._breaker.enter()
         return wait
 
-    async def _call(self, request: CompletionRequest, failed: FailureHook) -> tuple[Answer, float]:
+    async def _call(
+        self, request: CompletionRequest, on_failure: OnFailure
+    ) -> tuple[Answer, float]:
         started = self._clock()
         if self.examiner is not None:
             self.examiner.began()
@@ -245,20 +266,20 @@ class Route:
             answer = await self._in_time(request, started)
         except ModelError as error:
             self._note_failure(error)
-            self._tell_end(request, error)
-            await failed(error, self._clock() - started)
+            self._note_end(request, error)
+            await on_failure(error, self._clock() - started)
             raise
         except BaseException as error:
             self._breaker.abandoned()
-            self._tell_end(request, error)
+            self._note_end(request, error)
             raise
         seconds = self._clock() - started
         self.health.calls += 1
         self._note_answer(seconds)
-        self._tell_end(request, None)
+        self._note_end(request, None)
         return answer, seconds
 
-    def _tell_end(self, request: CompletionRequest, error: BaseException | None) -> None:
+    def _note_end(self, request: CompletionRequest, error: BaseException | None) -> None:
         if self.examiner is not None:
             self.examiner.ended(request, error)
 

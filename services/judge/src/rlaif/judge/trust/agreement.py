@@ -11,7 +11,7 @@ class Confusion:
 
     counts: Counter[tuple[int, int]] = field(default_factory=Counter)
 
-    def add(self, known: int, voted: int, times: int = 1) -> None:
+    def count(self, known: int, voted: int, times: int = 1) -> None:
         """Note one vote on a segment whose level is known."""
         self.counts[known, voted] += times
 

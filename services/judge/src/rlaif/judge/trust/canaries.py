@@ -48,7 +48,7 @@ class CanaryResult:
         return self.right / self.answered if self.answered else None
 
 
-def compare(
+def grade(
     judge: Judge, answers: Iterable[tuple[Canary, Mapping[str, int | None] | None]]
 ) -> CanaryResult:
     """Hold one judge's answers against the known levels.
@@ -67,11 +67,11 @@ def compare(
         if levels is not None:
             for name, level in known.items():
                 pairs[name].append((level, levels.get(name)))
-    told = [pair for found in pairs.values() for pair in found]
+    answered = [pair for found in pairs.values() for pair in found]
     return CanaryResult(
         asked=asked,
-        answered=len(told),
-        right=sum(known == answer for known, answer in told),
+        answered=len(answered),
+        right=sum(known == answer for known, answer in answered),
         constant=tuple(name for name, found in pairs.items() if _constant(found)),
     )
 

@@ -13,11 +13,11 @@ from rlaif.judge.panel.schema import InvalidAnswerError, answer_schema, read_ans
 from rlaif.judge.routes.ports import CompletionRequest, Modality, ModelError
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge
-from rlaif.judge.trust.canaries import CANARIES, Canary, CanaryResult, compare
+from rlaif.judge.trust.canaries import CANARIES, Canary, CanaryResult, grade
 
 logger = logging.getLogger(__name__)
 
-ResultHook = Callable[[str, CanaryResult, bool], None]
+OnCanaryResult = Callable[[str, CanaryResult, bool], None]
 """Told of each judge's result: its name, the result, whether it is believed."""
 
 _VARIANT = 0
@@ -27,8 +27,8 @@ _SOONER = 10
 """Times as often a judge is asked while it is not believed, or could not be asked."""
 
 
-class CanaryKeeper:
-    """Keeps an eye on the judges."""
+class CanaryRounds:
+    """Asks the judges the canaries, round after round; knows who failed the last one."""
 
     def __init__(
         self,
@@ -38,8 +38,8 @@ class CanaryKeeper:
         every: int,
         least_accuracy: float,
         max_tokens: int,
-        told: ResultHook = lambda name, result, believed: None,
-        called: Callable[[JudgeCallRecord], None] = lambda record: None,
+        on_result: OnCanaryResult = lambda name, result, believed: None,
+        on_call: Callable[[JudgeCallRecord], None] = lambda record: None,
     ) -> None:
         """Watch `judges`.
 
@@ -49,16 +49,16 @@ class CanaryKeeper:
             every: Segments between two rounds; 0 never asks.
             least_accuracy: Share of known levels below which a judge is not believed.
             max_tokens: Longest answer.
-            told: Hears each result.
-            called: Hears each call.
+            on_result: Hears each result.
+            on_call: Hears each call.
         """
         self._judges = judges
         self._routes = routes
         self._every = every
         self._least = least_accuracy
         self._max_tokens = max_tokens
-        self._told = told
-        self._called = called
+        self._on_result = on_result
+        self._on_call = on_call
         self._until_next = dict.fromkeys((judge.name for judge in judges), 0)
         self._asking = asyncio.Lock()
         self._believed: dict[str, bool] = {}
@@ -102,7 +102,7 @@ class CanaryKeeper:
         except ModelError as error:
             logger.info("no canary answer of %s: %s", judge.name, error)
             return False
-        result = compare(judge, zip(mine, answers, strict=True))
+        result = grade(judge, zip(mine, answers, strict=True))
         if result.accuracy is None:
             return True
         believed = result.accuracy >= self._least and not result.constant
@@ -117,14 +117,14 @@ class CanaryKeeper:
                 f"; always the same for {', '.join(result.constant)}" if result.constant else "",
             )
         self._believed[judge.name] = believed
-        self._told(judge.name, result, believed)
+        self._on_result(judge.name, result, believed)
         return True
 
     async def _levels(self, judge: Judge, canary: Canary) -> Mapping[str, int | None] | None:
         """The judge's levels; None when its answer cannot be read."""
         request = canary_request(judge, canary, canary_strip(canary), max_tokens=self._max_tokens)
         log = CallLog(judge, self._routes[judge.name], 0, request, self._note)
-        answer, seconds = await log.route.complete(request, failed=log.failed, once=True)
+        answer, seconds = await log.route.complete(request, on_failure=log.failed, once=True)
         try:
             verdict = read_answer(judge, answer.text)
         except InvalidAnswerError as error:
@@ -134,7 +134,7 @@ class CanaryKeeper:
         return verdict.levels
 
     async def _note(self, record: JudgeCallRecord) -> None:
-        self._called(record)
+        self._on_call(record)
 
 
 def canary_request(

@@ -29,7 +29,7 @@ def overridden(
         at: When.
     """
     criteria = {name: score for name, score in base.criteria.items() if name not in levels}
-    abstentions = {name: why for name, why in base.abstentions.items() if name not in levels}
+    abstentions = {name: reason for name, reason in base.abstentions.items() if name not in levels}
     for name, level in levels.items():
         if level is None:
             abstentions[name] = HUMAN

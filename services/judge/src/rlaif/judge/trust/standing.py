@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
-from rlaif.judge.panel.calls import told_outcome
+from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.trust.agreement import Confusion
 from rlaif.judge.trust.canaries import CanaryResult
 
@@ -47,7 +47,7 @@ class JudgeStanding:
         if record.cached:
             self.cached += 1
             return
-        outcome = told_outcome(record)
+        outcome = reported_outcome(record)
         self.outcomes[outcome] += 1
         self.recent.append(outcome)
         self.seconds += record.latency_seconds
@@ -97,7 +97,7 @@ class Standings:
         if known is not None:
             confusion = standing.truth.setdefault(name, Confusion())
             for level in score.votes:
-                confusion.add(known, level)
+                confusion.count(known, level)
 
     def canaries(self, judge: str, result: CanaryResult, believed: bool) -> None:
         """Note what a judge made of the canaries."""
