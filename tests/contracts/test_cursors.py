@@ -20,11 +20,11 @@ from rlaif.judge.wiring import build_parts
 from rlaif.reward_model.api import build_router as reward_model_router
 from rlaif.reward_model.api_versions import build_versions_router
 from rlaif.reward_model.champions.registry import ModelRegistry
-from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog
+from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.training import Training, TrainingRules
+from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage.file import FileStore
@@ -69,18 +69,18 @@ def judge(store: ObjectStore) -> FastAPI:
 
 def reward_model(store: ObjectStore) -> FastAPI:
     registry = ModelRegistry(store, now=lambda: NOW)
-    training = Training(
+    training = TrainingLoop(
         LabelLog(store, judge_config=None, most_labels=10),
         registry,
         RecordingPublisher(),
         CandidateSettings(),
-        TrainingRules(),
+        TrainingSettings(),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=lambda: NOW,
     )
     return app_of(
         reward_model_router(lambda: training),
-        build_versions_router(lambda: training, lambda: registry, Watchdog),
+        build_versions_router(lambda: training, RewardHackingMonitor),
     )
 
 

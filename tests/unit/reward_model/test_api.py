@@ -11,12 +11,12 @@ from fastapi import FastAPI
 from rlaif.reward_model.api import build_router
 from rlaif.reward_model.api_versions import build_versions_router
 from rlaif.reward_model.champions.registry import ModelRegistry
-from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog
+from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import _now
-from rlaif.reward_model.training import Training, TrainingRules
+from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage.ports import ObjectStore
@@ -31,38 +31,44 @@ def registry(file_store: ObjectStore) -> ModelRegistry:
     return ModelRegistry(file_store, now=_now)
 
 
-@pytest.fixture
-async def training(file_store: ObjectStore, registry: ModelRegistry) -> Training:
-    for segment in SEGMENTS[:40]:
-        write_scored(file_store, segment)
-    made = Training(
+def training_of(file_store: ObjectStore, registry: ModelRegistry) -> TrainingLoop:
+    return TrainingLoop(
         LabelLog(file_store, judge_config=None, most_labels=500),
         registry,
         RecordingPublisher(),
         CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2)),
-        TrainingRules(relist_seconds=0.0),
+        TrainingSettings(relist_seconds=0.0),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=_now,
     )
+
+
+@pytest.fixture
+async def training(file_store: ObjectStore, registry: ModelRegistry) -> TrainingLoop:
+    for segment in SEGMENTS[:40]:
+        write_scored(file_store, segment)
+    made = training_of(file_store, registry)
     await made.step()
     return made
 
 
-def client_of(training: Training | None, registry: ModelRegistry | None) -> httpx.AsyncClient:
+def client_of(training: TrainingLoop | None) -> httpx.AsyncClient:
     app = FastAPI()
     install_problem_handlers(app)
     app.include_router(build_router(lambda: training))
     app.include_router(
         build_versions_router(
-            lambda: training, lambda: registry, lambda: Watchdog() if training else None
+            lambda: training, lambda: RewardHackingMonitor() if training else None
         )
     )
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://rm/api/v1")
 
 
 @pytest.fixture
-async def client(training: Training, registry: ModelRegistry) -> AsyncIterator[httpx.AsyncClient]:
-    async with client_of(training, registry) as made:
+async def client(
+    training: TrainingLoop, registry: ModelRegistry
+) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(training) as made:
         yield made
 
 
@@ -112,11 +118,14 @@ async def test_models_are_listed_newest_first_and_one_is_the_champion(client, tr
     assert compared["first_accuracy"]["pairs"] > 0
 
 
-async def test_the_champion_is_pinned_and_unpinned(client):
+async def test_the_champion_is_pinned_and_unpinned(client, training):
     pinned = (await client.put("/reward-models/champion/pin", json={"reason": "release"})).json()
     assert (pinned["pinned"], pinned["pin_reason"], pinned["activation"]) == (True, "release", 1)
     free = (await client.delete("/reward-models/champion/pin")).json()
     assert (free["pinned"], free["pin_reason"]) == (False, None)
+    first = training.status().last_attempt
+    await training.step()
+    assert training.status().last_attempt is not first, "unpinning asks for a training"
 
 
 async def test_a_version_can_be_activated_without_pinning(client):
@@ -170,8 +179,8 @@ async def test_a_broken_model_is_not_activated(client, registry, file_store):
     assert (answer.status_code, answer.json()["type"]) == (409, "/problems/broken-model")
 
 
-async def test_before_the_first_publication_there_is_no_champion(registry):
-    async with client_of(None, registry) as client:
+async def test_before_the_first_publication_there_is_no_champion(file_store, registry):
+    async with client_of(training_of(file_store, registry)) as client:
         assert (await client.get("/reward-models/champion")).status_code == 404
         assert (await client.get("/reward-models")).json()["items"] == []
 
@@ -181,6 +190,6 @@ async def test_before_the_first_publication_there_is_no_champion(registry):
     ["/labels", "/labels/export", "/preferences", "/reward-models", "/training", "/watchdog"],
 )
 async def test_before_nats_and_s3_are_there_it_says_so(path):
-    async with client_of(None, None) as client:
+    async with client_of(None) as client:
         answer = await client.get(path)
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/not-ready")

@@ -7,13 +7,13 @@ import pytest
 
 from rlaif.contracts.events import RewardModelPublished
 from rlaif.contracts.reward_models import Champion
-from rlaif.reward_model import training as module
+from rlaif.reward_model import training_loop as module
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.candidate import train_candidate
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.training import Training, TrainingRules
+from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
 from rlaif.reward_net import artifact
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
@@ -81,13 +81,13 @@ class DyingPublisher(RecordingPublisher):
         self._fate.write(lambda: self.published.append(data))
 
 
-def process(store: Any, publisher: Any) -> Training:
-    return Training(
+def process(store: Any, publisher: Any) -> TrainingLoop:
+    return TrainingLoop(
         LabelLog(store, judge_config=None, most_labels=500),
         ModelRegistry(store, now=lambda: NOW),
         publisher,
         SETTINGS,
-        TrainingRules(relist_seconds=0.0),
+        TrainingSettings(relist_seconds=0.0),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=lambda: NOW,
     )
@@ -166,7 +166,11 @@ async def test_a_change_of_the_champion_that_is_killed_happened_or_did_not(tmp_p
     fate = Fate(1, after=after)
     dying = process(DyingStore(store, fate), DyingPublisher(fate))
     with pytest.raises(Killed):
-        await (dying.activate(1, pin_reason="bad") if act == "activate" else dying.pin("good"))
+        await (
+            dying.champions.activate(1, pin_reason="bad")
+            if act == "activate"
+            else dying.champions.pin("good")
+        )
     assert seen_by_a_trainer(store) == (1 if act == "activate" and after else 2)
     champion = Champion.model_validate_json(store.get(keys.CHAMPION))
     assert champion.pinned is after

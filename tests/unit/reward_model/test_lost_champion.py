@@ -14,7 +14,7 @@ from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.training import Training, TrainingRules
+from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
 from rlaif.reward_net.network import RewardNet
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
@@ -194,13 +194,13 @@ def test_a_copy_that_cannot_be_written_does_not_undo_a_publication(file_store):
     assert stored(file_store).version == 1
 
 
-def training_of(store: Any, publisher: RecordingPublisher) -> Training:
-    return Training(
+def training_of(store: Any, publisher: RecordingPublisher) -> TrainingLoop:
+    return TrainingLoop(
         LabelLog(store, judge_config=None, most_labels=10),
         registry_of(store),
         publisher,
         CandidateSettings(),
-        TrainingRules(poll_seconds=0.01),
+        TrainingSettings(poll_seconds=0.01),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=lambda: NOW,
     )
@@ -214,7 +214,7 @@ async def test_a_champion_that_is_lost_while_the_service_runs_is_rebuilt_and_tol
     store.put(keys.CHAMPION, JUNK["nested"])
     await training.step()
     assert stored(store) == before
-    assert training.trouble is None
+    assert training.champions.trouble is None
     told = [item for item in publisher.published if isinstance(item, RewardModelPublished)]
     assert [item.version for item in told] == [2]
 
@@ -231,8 +231,8 @@ async def test_a_champion_that_cannot_be_rebuilt_now_is_said(store):
     store.put(keys.CHAMPION, b"")
     with pytest.raises(StoreUnavailableError):
         await training.step()
-    assert training.trouble is not None
-    assert keys.CHAMPION in training.trouble
+    assert training.champions.trouble is not None
+    assert keys.CHAMPION in training.champions.trouble
 
 
 async def test_a_start_on_junk_ends_at_work(store):

@@ -14,7 +14,7 @@ from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.telling import StatusTeller, status_of
-from rlaif.reward_model.training import Training, TrainingRules
+from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scored_segments import play, write_scored
@@ -40,17 +40,17 @@ class Sent:
 
 
 @pytest.fixture
-def training(file_store: ObjectStore) -> Training:
+def training(file_store: ObjectStore) -> TrainingLoop:
     return made(file_store)
 
 
-def made(store: ObjectStore) -> Training:
-    return Training(
+def made(store: ObjectStore) -> TrainingLoop:
+    return TrainingLoop(
         LabelLog(store, judge_config=None, most_labels=500),
         ModelRegistry(store, now=lambda: NOW),
         RecordingPublisher(),
         QUICK,
-        TrainingRules(relist_seconds=0.0),
+        TrainingSettings(relist_seconds=0.0),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=lambda: NOW,
     )
@@ -62,7 +62,7 @@ def learn(store: ObjectStore, segments: list[Any]) -> None:
 
 
 async def test_before_the_first_model_it_says_what_there_is_too_little_of(
-    training: Training, file_store: ObjectStore
+    training: TrainingLoop, file_store: ObjectStore
 ) -> None:
     learn(file_store, SIGNAL[:17])
     await training.step()
@@ -72,7 +72,7 @@ async def test_before_the_first_model_it_says_what_there_is_too_little_of(
 
 
 async def test_a_roll_back_and_its_pin_are_told_until_the_pin_ends(
-    training: Training, file_store: ObjectStore
+    training: TrainingLoop, file_store: ObjectStore
 ) -> None:
     learn(file_store, SIGNAL[:48])
     await training.step()
@@ -82,7 +82,7 @@ async def test_a_roll_back_and_its_pin_are_told_until_the_pin_ends(
     assert (told.champion_version, told.activation, told.pinned) == (2, 2, False)
 
     alarm = Alarm(2, "run-1", 60, 0.5, {"milestones": (2.0, 2.0)})
-    await training.roll_back(alarm)
+    await training.champions.roll_back(alarm, pin_for=timedelta(minutes=30))
     told = status_of(training, NOW)
     assert (told.champion_version, told.activation, told.pinned) == (1, 3, True)
     assert told.pin_reason == alarm.reason
@@ -92,21 +92,21 @@ async def test_a_roll_back_and_its_pin_are_told_until_the_pin_ends(
 
 
 async def test_a_restarted_service_tells_of_the_pin_again(
-    training: Training, file_store: ObjectStore
+    training: TrainingLoop, file_store: ObjectStore
 ) -> None:
     learn(file_store, SIGNAL[:48])
     await training.step()
-    await training.pin("release")
+    await training.champions.pin("release")
     again = made(file_store)
     running = asyncio.create_task(again.run())
-    await eventually(lambda: again.live is not None, "the champion")
+    await eventually(lambda: again.champions.live is not None, "the champion")
     again.stop()
     await running
     told = status_of(again, NOW)
     assert (told.champion_version, told.pinned, told.pin_reason) == (1, True, "release")
 
 
-async def test_a_change_is_told_at_once(training: Training, file_store: ObjectStore) -> None:
+async def test_a_change_is_told_at_once(training: TrainingLoop, file_store: ObjectStore) -> None:
     learn(file_store, SIGNAL[:48])
     sent = Sent()
     telling = asyncio.create_task(StatusTeller(training, sent, lambda: NOW).run())

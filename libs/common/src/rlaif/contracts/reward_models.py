@@ -145,6 +145,11 @@ class RewardModelManifest(Contract):
     created_at: AwareDatetime
     lineage: Lineage | None = None
 
+    @property
+    def settings_digest(self) -> str | None:
+        """Digest of the settings that made it; None when its writer did not record one."""
+        return self.lineage.settings_digest if self.lineage else None
+
 
 class Champion(Contract):
     """`reward_model/champion.json`: the one mutable object, the model that is live now."""

@@ -1,10 +1,12 @@
 """What all routes share: parts that are not there yet, and blocking reads of the store."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from rlaif.reward_model.champions.registry import UnknownVersionError
+from rlaif.reward_net.errors import RewardNetError
 from rlaif.service.problems import Problem, store_unavailable
 from rlaif.storage.ports import StorageError
 
@@ -21,9 +23,18 @@ def ready(part: T | None) -> T:
 
 async def stored(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run a blocking read of the store; its errors become problems."""
-    try:
+    with store_problems():
         return await asyncio.to_thread(read, *args, **kwargs)
+
+
+@contextmanager
+def store_problems() -> Iterator[None]:
+    """Errors of the store, and of what is in it, become problems."""
+    try:
+        yield
     except UnknownVersionError as error:
         raise Problem(404, "reward-model-not-found", "No such reward model", f"{error}.") from None
+    except RewardNetError as error:
+        raise Problem(409, "broken-model", "The model cannot be used", str(error)) from error
     except StorageError as error:
         raise store_unavailable(str(error)) from error

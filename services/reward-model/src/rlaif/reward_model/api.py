@@ -11,7 +11,9 @@ from rlaif.reward_model.answering import ready, stored
 from rlaif.reward_model.labels.export import ParquetMissingError, json_lines, parquet
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.candidate import ComparedPair
-from rlaif.reward_model.training import Attempt, Training, TrainingStatus
+from rlaif.reward_model.learning.gate import Need
+from rlaif.reward_model.training_loop import TrainingLoop
+from rlaif.reward_model.training_status import Attempt, TrainingStatus
 from rlaif.service.paging import Page, PageRequest, Paging
 from rlaif.service.problems import Problem
 
@@ -87,7 +89,7 @@ class TrainingReport(BaseModel):
     last_rejection: AttemptReport | None
 
 
-def build_router(training: Callable[[], Training | None]) -> APIRouter:
+def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
     """The routes; `training` gives None while NATS or S3 was not reached yet."""
     router = APIRouter(prefix="/api/v1")
 
@@ -157,10 +159,8 @@ def _preference_page(
 ) -> Page[PreferenceReport]:
     keyed = sorted(((f"{pair.a} {pair.b}", pair) for pair in pairs), key=lambda item: item[0])
     page = paging.take((item for item in keyed if item[0] > paging.after), lambda item: item[0])
-    return Page(
-        items=[PreferenceReport(**vars(pair)) for _, pair in page.items],
-        next_cursor=page.next_cursor,
-    )
+    items = [PreferenceReport.model_validate(item, from_attributes=True) for _, item in page.items]
+    return Page(items=items, next_cursor=page.next_cursor)
 
 
 def _label_report(item: LabelledSegment) -> LabelReport:
@@ -186,12 +186,16 @@ def _training_report(status: TrainingStatus) -> TrainingReport:
         new_labels=status.new_labels,
         episodes=status.episodes,
         waiting_for=list(status.waiting_for),
-        needs=[NeedReport(**vars(need)) for need in status.needs],
-        pairs=NeedReport(**vars(status.pairs)) if status.pairs else None,
+        needs=[_need_report(need) for need in status.needs],
+        pairs=_need_report(status.pairs) if status.pairs else None,
         skipped=status.skipped,
         last_attempt=_attempt_report(status.last_attempt),
         last_rejection=_attempt_report(status.last_rejection),
     )
+
+
+def _need_report(need: Need) -> NeedReport:
+    return NeedReport(what=need.what, found=need.found, least=need.least)
 
 
 def _attempt_report(attempt: Attempt | None) -> AttemptReport | None:

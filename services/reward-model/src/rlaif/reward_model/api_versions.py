@@ -2,23 +2,20 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
 from rlaif.contracts.reward_models import GateMetrics, RewardModelManifest
-from rlaif.reward_model.answering import ready, stored
-from rlaif.reward_model.champions.registry import Live, ModelRegistry, UnknownVersionError
-from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog
+from rlaif.reward_model.answering import ready, store_problems, stored
+from rlaif.reward_model.champions.comparison import compare_versions
+from rlaif.reward_model.champions.registry import Live, ModelRegistry
+from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.learning.evaluation import Accuracy
-from rlaif.reward_model.training import Training
-from rlaif.reward_net.errors import RewardNetError
+from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.paging import Page, PageRequest, Paging
-from rlaif.service.problems import Problem, not_found, store_unavailable
-from rlaif.storage.ports import StorageError
-
-T = TypeVar("T")
+from rlaif.service.problems import not_found
 
 Version = Annotated[int, Path(ge=1, description="Version of the reward model.")]
 
@@ -84,13 +81,12 @@ class WatchdogReport(BaseModel):
 
 
 def build_versions_router(
-    training: Callable[[], Training | None],
-    registry: Callable[[], ModelRegistry | None],
-    watchdog: Callable[[], Watchdog | None],
+    training: Callable[[], TrainingLoop | None],
+    monitor: Callable[[], RewardHackingMonitor | None],
 ) -> APIRouter:
     """The routes; the arguments give None while NATS or S3 was not reached yet."""
     router = APIRouter(prefix="/api/v1")
-    _add_reading(router, registry)
+    _add_reading(router, training)
     _add_changing(router, training)
 
     @router.get(
@@ -100,8 +96,10 @@ def build_versions_router(
     )
     async def compare_reward_models(version: Version, other: Version) -> ComparisonReport:
         """Two versions on the pairs that training never sees."""
-        found = await _changed(ready(training()).compare(version, other))
-        manifests = [await stored(ready(registry()).manifest, v) for v in (version, other)]
+        active = ready(training())
+        registry, labels = active.champions.registry, active.labels
+        found = await stored(compare_versions, registry, version, other, labels, active.settings)
+        manifests = [await stored(registry.manifest, v) for v in (version, other)]
         return ComparisonReport(
             first=version,
             second=other,
@@ -116,28 +114,31 @@ def build_versions_router(
     @router.get("/watchdog", tags=["watchdog"], operation_id="get_watchdog")
     async def get_watchdog() -> WatchdogReport:
         """Whether the model's return rises while the game stands still."""
-        dog = ready(watchdog())
+        active = ready(monitor())
         return WatchdogReport(
-            iterations=dog.iterations,
-            window=dog.settings.iterations,
-            alarms=dog.alarms,
-            last_alarm=dog.alarm.reason if dog.alarm else None,
-            last_alarm_version=dog.alarm.version if dog.alarm else None,
+            iterations=active.iterations,
+            window=active.settings.iterations,
+            alarms=active.alarms,
+            last_alarm=active.alarm.reason if active.alarm else None,
+            last_alarm_version=active.alarm.version if active.alarm else None,
         )
 
     return router
 
 
-def _add_reading(router: APIRouter, registry: Callable[[], ModelRegistry | None]) -> None:
+def _add_reading(router: APIRouter, training: Callable[[], TrainingLoop | None]) -> None:
+    def registry() -> ModelRegistry:
+        return ready(training()).champions.registry
+
     @router.get("/reward-models", tags=["reward-models"], operation_id="list_reward_models")
     async def list_reward_models(paging: Paging) -> Page[RewardModelManifest]:
         """Published models, newest first, with what the gate measured and what they are made of."""
-        return await stored(_model_page, ready(registry()), paging)
+        return await stored(_model_page, registry(), paging)
 
     @router.get("/reward-models/champion", tags=["reward-models"], operation_id="get_champion")
     async def get_champion() -> ChampionReport:
         """The model that is live."""
-        live = await stored(ready(registry()).live)
+        live = await stored(registry().live)
         if live is None:
             raise not_found("reward-model", "champion")
         return _champion_report(live)
@@ -145,7 +146,7 @@ def _add_reading(router: APIRouter, registry: Callable[[], ModelRegistry | None]
     @router.get("/reward-models/{version}", tags=["reward-models"], operation_id="get_reward_model")
     async def get_reward_model(version: Version) -> RewardModelManifest:
         """One published model."""
-        return await stored(ready(registry()).manifest, version)
+        return await stored(registry().manifest, version)
 
     @router.get(
         "/reward-models/{version}/metrics",
@@ -154,10 +155,10 @@ def _add_reading(router: APIRouter, registry: Callable[[], ModelRegistry | None]
     )
     async def get_reward_model_metrics(version: Version) -> GateMetrics:
         """What the gate measured of one model."""
-        return (await stored(ready(registry()).manifest, version)).metrics
+        return (await stored(registry().manifest, version)).metrics
 
 
-def _add_changing(router: APIRouter, training: Callable[[], Training | None]) -> None:
+def _add_changing(router: APIRouter, training: Callable[[], TrainingLoop | None]) -> None:
     @router.post(
         "/reward-models/{version}/activate",
         tags=["reward-models"],
@@ -172,33 +173,29 @@ def _add_changing(router: APIRouter, training: Callable[[], Training | None]) ->
         `DELETE /reward-models/champion/pin`.
         """
         how = how or Activation()
-        active = ready(training())
-        live = await _changed(active.activate(version, pin_reason=how.reason if how.pin else None))
-        return _champion_report(live)
+        champions = ready(training()).champions
+        reason = how.reason if how.pin else None
+        return await _changed(champions.activate(version, pin_reason=reason))
 
     @router.put("/reward-models/champion/pin", tags=["reward-models"], operation_id="pin_champion")
     async def pin_champion(pin: Pin | None = None) -> ChampionReport:
         """Let no candidate replace the champion."""
-        return _champion_report(await _changed(ready(training()).pin((pin or Pin()).reason)))
+        return await _changed(ready(training()).champions.pin((pin or Pin()).reason))
 
     @router.delete(
         "/reward-models/champion/pin", tags=["reward-models"], operation_id="unpin_champion"
     )
     async def unpin_champion() -> ChampionReport:
         """Let candidates replace the champion again, and train one soon."""
-        return _champion_report(await _changed(ready(training()).pin(None)))
+        active = ready(training())
+        free = await _changed(active.champions.unpin())
+        active.request()
+        return free
 
 
-async def _changed(change: Awaitable[T]) -> T:
-    """Await a change; its errors become problems."""
-    try:
-        return await change
-    except UnknownVersionError as error:
-        raise Problem(404, "reward-model-not-found", "No such reward model", f"{error}.") from None
-    except RewardNetError as error:
-        raise Problem(409, "broken-model", "The model cannot be used", str(error)) from error
-    except StorageError as error:
-        raise store_unavailable(str(error)) from error
+async def _changed(change: Awaitable[Live]) -> ChampionReport:
+    with store_problems():
+        return _champion_report(await change)
 
 
 def _model_page(registry: ModelRegistry, paging: PageRequest) -> Page[RewardModelManifest]:

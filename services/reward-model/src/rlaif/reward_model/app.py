@@ -44,7 +44,7 @@ def create_app(
         lifespan=lifespan,
         routers=[
             build_router(runtime.training),
-            build_versions_router(runtime.training, runtime.registry, runtime.watchdog),
+            build_versions_router(runtime.training, runtime.monitor),
         ],
         readiness=readiness,
         metrics=metrics,

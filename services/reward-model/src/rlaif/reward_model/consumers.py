@@ -1,12 +1,13 @@
 """What the service does with what it hears: scores wake it, the trainer's progress is watched.
 
 A score's event says only that there is a new object; the store has the rest. Progress is lossy
-telemetry: a lost reading makes the watchdog later, never wrong.
+telemetry: a lost reading makes an alarm later, never wrong.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,9 +16,10 @@ from rlaif.bus.errors import BusError
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentScored
 from rlaif.contracts.telemetry import TrainingProgress
-from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog
+from rlaif.reward_model.champions.publishing import Champions
+from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.training import Training
+from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.storage.ports import StorageError
 
 logger = logging.getLogger(__name__)
@@ -28,7 +30,7 @@ _RETRY_SECONDS = 5.0
 class ScoreListener:
     """Handles `SegmentScored`."""
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: TrainingLoop) -> None:
         """Wake `training` for each score."""
         self._training = training
 
@@ -39,41 +41,52 @@ class ScoreListener:
 
 
 class ProgressListener:
-    """Lets the watchdog see the trainer's progress, and acts on its alarms."""
+    """Lets the monitor see the trainer's progress, and acts on its alarms."""
 
     def __init__(
         self,
         subscribe: Callable[[str], AsyncIterator[tuple[str, bytes]]],
-        watchdog: Watchdog,
-        training: Training,
+        monitor: RewardHackingMonitor,
+        champions: Champions,
         metrics: RewardModelMetrics,
         *,
         roll_back: bool,
+        pin_for: timedelta | None = timedelta(minutes=30),
     ) -> None:
-        """Listen by `subscribe`; `roll_back` False only tells of alarms."""
+        """Listen by `subscribe`.
+
+        Args:
+            subscribe: Gives (subject, payload) of a subject.
+            monitor: Raises the alarms.
+            champions: Goes back to the version before.
+            metrics: Counts alarms.
+            roll_back: False only logs and counts them.
+            pin_for: How long a roll-back stays; None: until a person unpins it.
+        """
         self._subscribe = subscribe
-        self._watchdog = watchdog
-        self._training = training
+        self._monitor = monitor
+        self._champions = champions
         self._metrics = metrics
         self._roll_back = roll_back
+        self._pin_for = pin_for
 
     async def run(self) -> None:
         """Listen until cancelled."""
         while True:
             try:
                 async for _, payload in self._subscribe(TrainingProgress.SUBJECT):
-                    await self.take(payload)
+                    await self.observe(payload)
             except BusError as error:
-                logger.warning("the watchdog hears nothing: %s", error)
+                logger.warning("the monitor of the reward model hears nothing: %s", error)
             await asyncio.sleep(_RETRY_SECONDS)
 
-    async def take(self, payload: bytes) -> None:
+    async def observe(self, payload: bytes) -> None:
         """Fold one reading in; what is no reading is ignored."""
         try:
             progress = TrainingProgress.model_validate_json(payload)
         except ValidationError:
             return
-        alarm = self._watchdog.take(progress)
+        alarm = self._monitor.observe(progress)
         if alarm is None:
             return
         self._metrics.alarmed()
@@ -81,6 +94,6 @@ class ProgressListener:
         if not self._roll_back:
             return
         try:
-            await self._training.roll_back(alarm)
+            await self._champions.roll_back(alarm, pin_for=self._pin_for)
         except (StorageError, LookupError, ValueError) as error:
             logger.error("the roll-back failed, do it by hand: %s", error)

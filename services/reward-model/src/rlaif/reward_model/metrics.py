@@ -1,5 +1,6 @@
 """The service's metrics; `docs/metrics.md` lists them."""
 
+from rlaif.reward_model.champions.registry import Live
 from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.service.metrics import ServiceMetrics
 
@@ -67,10 +68,10 @@ class RewardModelMetrics:
             if figure is not None:
                 gauge.set(figure)
 
-    def champion(self, version: int | None, *, pinned: bool = False) -> None:
+    def champion_changed(self, live: Live | None) -> None:
         """Note which version is live, and whether it is pinned."""
-        self._champion.set(version or 0)
-        self._pinned.set(pinned)
+        self._champion.set(live.manifest.version if live else 0)
+        self._pinned.set(live is not None and live.champion.pinned)
 
     def alarmed(self) -> None:
         """Note an alarm of the watchdog."""

@@ -8,14 +8,19 @@ from rlaif.bus.errors import BusError
 from rlaif.bus.worker import DurableWorker, WorkerObserver
 from rlaif.contracts.events import SegmentScored
 from rlaif.reward_model.champions.registry import ModelRegistry
-from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog
+from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.telling import StatusTeller
-from rlaif.reward_model.training import Training
-from rlaif.reward_model.wiring import candidate_settings, training_rules, watchdog_settings
+from rlaif.reward_model.training_loop import TrainingLoop
+from rlaif.reward_model.wiring import (
+    candidate_settings,
+    monitor_settings,
+    rollback_pin,
+    training_settings,
+)
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
@@ -32,19 +37,19 @@ class TrainingJob:
 
     Attributes:
         training: The task.
-        watchdog: Sees the trainer's progress.
+        monitor: Sees the trainer's progress.
     """
 
     def __init__(
         self,
-        training: Training,
+        training: TrainingLoop,
         worker: DurableWorker,
-        watchdog: Watchdog,
+        monitor: RewardHackingMonitor,
         listener: ProgressListener,
         teller: StatusTeller,
     ) -> None:
         self.training = training
-        self.watchdog = watchdog
+        self.monitor = monitor
         self._worker = worker
         self._listener = listener
         self._teller = teller
@@ -60,7 +65,7 @@ class TrainingJob:
         What stands beside them ends with them; nothing waits for it.
         """
         beside = (
-            asyncio.create_task(self._listener.run(), name="watchdog"),
+            asyncio.create_task(self._listener.run(), name="monitor"),
             asyncio.create_task(self._teller.run(), name="teller"),
         )
         tasks = (
@@ -105,7 +110,6 @@ class Runtime:
         self._metrics = metrics
         self._observer = observer
         self._given_stores = stores
-        self._registry: ModelRegistry | None = None
         self.lifecycle = Lifecycle(
             name="reward-model",
             open_store=self._open_stores,
@@ -115,22 +119,18 @@ class Runtime:
             retry_seconds=settings.startup_retry_seconds,
         )
 
-    def training(self) -> Training | None:
+    def training(self) -> TrainingLoop | None:
         """The training task; None until NATS and S3 were reached."""
         return self.lifecycle.job.training if self.lifecycle.job else None
 
     def check_champion(self) -> str | None:
         """Why the champion cannot be used; None when it can, or when nothing was reached yet."""
         training = self.training()
-        return training.trouble if training else None
+        return training.champions.trouble if training else None
 
-    def watchdog(self) -> Watchdog | None:
+    def monitor(self) -> RewardHackingMonitor | None:
         """What watches the trainer; None until NATS and S3 were reached."""
-        return self.lifecycle.job.watchdog if self.lifecycle.job else None
-
-    def registry(self) -> ModelRegistry | None:
-        """The published models; None until NATS and S3 were reached."""
-        return self._registry
+        return self.lifecycle.job.monitor if self.lifecycle.job else None
 
     def _open_stores(self) -> Stores:
         credentials = S3Credentials.of(self._settings)
@@ -145,17 +145,16 @@ class Runtime:
 
     def _start(self, stores: Stores, bus: Bus) -> TrainingJob:
         episodes, models = stores
-        self._registry = ModelRegistry(models, now=_now)
-        training = Training(
+        training = TrainingLoop(
             LabelLog(
                 episodes,
                 judge_config=self._settings.judge_config,
                 most_labels=self._settings.most_labels,
             ),
-            self._registry,
+            ModelRegistry(models, now=_now),
             bus.publisher("reward-model"),
             candidate_settings(self._settings),
-            training_rules(self._settings),
+            training_settings(self._settings),
             self._metrics,
             now=_now,
         )
@@ -166,16 +165,17 @@ class Runtime:
             ScoreListener(training).handle_segment_scored,
             observer=self._observer,
         )
-        watchdog = Watchdog(watchdog_settings(self._settings))
+        monitor = RewardHackingMonitor(monitor_settings(self._settings))
         listener = ProgressListener(
             bus.subscribe,
-            watchdog,
-            training,
+            monitor,
+            training.champions,
             self._metrics,
             roll_back=self._settings.watchdog_rollback,
+            pin_for=rollback_pin(self._settings),
         )
         teller = StatusTeller(training, bus.telemetry(), _now)
-        return TrainingJob(training, worker, watchdog, listener, teller)
+        return TrainingJob(training, worker, monitor, listener, teller)
 
 
 def _now() -> datetime:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from rlaif.bus.ports import TelemetryPublisher
 from rlaif.contracts.telemetry import Missing, RewardModelStatus
-from rlaif.reward_model.training import Training
+from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.repeating import LOOK_SECONDS, Repeated
 
 
@@ -14,7 +14,7 @@ class StatusTeller:
     """Sends `RewardModelStatus`; nothing in the ring waits for it."""
 
     def __init__(
-        self, training: Training, telemetry: TelemetryPublisher, now: Callable[[], datetime]
+        self, training: TrainingLoop, telemetry: TelemetryPublisher, now: Callable[[], datetime]
     ) -> None:
         """Tell of `training` through `telemetry`; `now` dates readings and ends pins."""
         self._training = training
@@ -32,9 +32,9 @@ class StatusTeller:
             await asyncio.sleep(LOOK_SECONDS)
 
 
-def status_of(training: Training, now: datetime) -> RewardModelStatus:
+def status_of(training: TrainingLoop, now: datetime) -> RewardModelStatus:
     """The reading at `now`; a pin that has ended by itself is none."""
-    status, live = training.status(), training.live
+    status, live = training.status(), training.champions.live
     champion = live.champion if live else None
     held = champion is not None and champion.held(now)
     return RewardModelStatus(
@@ -44,7 +44,7 @@ def status_of(training: Training, now: datetime) -> RewardModelStatus:
         missing=tuple(
             Missing(what=need.what, have=need.found, need=need.least)
             for need in (status.pairs, *status.needs)
-            if need is not None and need.found < need.least
+            if need is not None and not need.met
         ),
         champion_version=champion.version if champion else None,
         activation=champion.activation if champion else None,

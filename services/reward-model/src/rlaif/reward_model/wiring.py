@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 
-from rlaif.reward_model.champions.reward_hacking_monitor import WatchdogSettings
+from rlaif.reward_model.champions.reward_hacking_monitor import MonitorSettings
 from rlaif.reward_model.labels.preferences import PairSettings
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.settings import RewardModelSettings
-from rlaif.reward_model.training import TrainingRules
+from rlaif.reward_model.training_loop import TrainingSettings
 
 
 def candidate_settings(settings: RewardModelSettings) -> CandidateSettings:
@@ -42,24 +42,25 @@ def candidate_settings(settings: RewardModelSettings) -> CandidateSettings:
     )
 
 
-def training_rules(settings: RewardModelSettings) -> TrainingRules:
+def training_settings(settings: RewardModelSettings) -> TrainingSettings:
     """When a training starts."""
-    return TrainingRules(
+    return TrainingSettings(
         retrain_min_new=settings.retrain_min_new,
         poll_seconds=settings.poll_seconds,
         relist_seconds=settings.relist_seconds,
         threads=settings.threads,
-        rollback_pin=(
-            timedelta(minutes=settings.watchdog_pin_minutes)
-            if settings.watchdog_pin_minutes > 0
-            else None
-        ),
     )
 
 
-def watchdog_settings(settings: RewardModelSettings) -> WatchdogSettings:
-    """When the watchdog barks."""
-    return WatchdogSettings(
+def rollback_pin(settings: RewardModelSettings) -> timedelta | None:
+    """How long a roll-back stays; None: until a person unpins it."""
+    minutes = settings.watchdog_pin_minutes
+    return timedelta(minutes=minutes) if minutes > 0 else None
+
+
+def monitor_settings(settings: RewardModelSettings) -> MonitorSettings:
+    """When the monitor raises an alarm."""
+    return MonitorSettings(
         iterations=settings.watchdog_iterations,
         episodes=settings.watchdog_episodes,
         least_rise=settings.watchdog_rise,

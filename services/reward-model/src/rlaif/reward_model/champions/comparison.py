@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.candidate import split_sides
 from rlaif.reward_model.learning.evaluation import (
@@ -36,6 +37,30 @@ class Comparison:
     second: Accuracy
     correlation: float | None
     disagree: float | None
+
+
+def compare_versions(
+    registry: ModelRegistry,
+    first: int,
+    second: int,
+    labels: Sequence[LabelledSegment],
+    settings: CandidateSettings,
+) -> Comparison:
+    """Compare two published versions on the held-out side of `labels`. Blocks.
+
+    Raises:
+        UnknownVersionError: There is no such version.
+        RewardNetError: One cannot read the labels' layout.
+        StorageError: The store failed.
+    """
+    layout = labels[0].layout_version if labels else None
+    one, other = (
+        registry.potential(
+            version, layout_version=layout or registry.manifest(version).spec.layout_version
+        )
+        for version in (first, second)
+    )
+    return compare(labels, one, other, settings)
 
 
 def compare(

@@ -34,8 +34,8 @@ _MOST_CORRELATION = 0.95
 
 
 @dataclass(frozen=True)
-class WatchdogSettings:
-    """When it barks.
+class MonitorSettings:
+    """When it raises an alarm.
 
     Attributes:
         iterations: Iterations of a window, at least.
@@ -93,16 +93,16 @@ class _Reading:
 
 
 @dataclass
-class Watchdog:
+class RewardHackingMonitor:
     """Folds readings; no clock and no bus in it.
 
     Attributes:
-        settings: When it barks.
+        settings: When it raises an alarm.
         alarm: The last alarm; None before the first.
         alarms: How many there were.
     """
 
-    settings: WatchdogSettings = field(default_factory=WatchdogSettings)
+    settings: MonitorSettings = field(default_factory=MonitorSettings)
     alarm: Alarm | None = None
     alarms: int = 0
     _watched: str | None = None
@@ -114,7 +114,7 @@ class Watchdog:
         """Iterations that are remembered, up to the window."""
         return len(self._readings)
 
-    def take(self, progress: TrainingProgress) -> Alarm | None:
+    def observe(self, progress: TrainingProgress) -> Alarm | None:
         """Fold one reading in; gives the alarm when this one raises it.
 
         Each run starts anew. A repeated iteration counts once. Readings without a version, a return
@@ -162,11 +162,11 @@ class Watchdog:
         """(rise of the return within versions, its standard error)."""
         stretches = groupby(self._readings, key=lambda item: item.version)
         lines = [_line([item.model_return for item in own]) for _, own in stretches]
-        told = [line for line in lines if line is not None]
-        if not told:
+        known = [line for line in lines if line is not None]
+        if not known:
             return 0.0, 0.0
-        error = math.hypot(*(line.error for line in told)) * _dependence(told)
-        return math.fsum(line.rise for line in told), error
+        error = math.hypot(*(line.error for line in known)) * _dependence(known)
+        return math.fsum(line.rise for line in known), error
 
     def _game(self) -> dict[str, tuple[float, float]]:
         """What the game showed half a window of episodes ago, and now."""
@@ -188,12 +188,12 @@ class Watchdog:
 
 def _shown(progress: TrainingProgress) -> dict[str, float]:
     """What RAM says of the last episodes, by name; only what is told."""
-    told = {
+    shown = {
         "milestones": progress.milestones_mean,
         "rooms": progress.rooms_mean,
         "the game's own return": progress.episode_return_mean,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 @dataclass(frozen=True)

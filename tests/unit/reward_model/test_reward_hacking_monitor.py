@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.telemetry import TrainingProgress
-from rlaif.reward_model.champions.reward_hacking_monitor import Watchdog, WatchdogSettings
+from rlaif.reward_model.champions.reward_hacking_monitor import (
+    MonitorSettings,
+    RewardHackingMonitor,
+)
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-SETTINGS = WatchdogSettings(iterations=20, episodes=5)
+SETTINGS = MonitorSettings(iterations=20, episodes=5)
 
 
 def progress(iteration, model_return, milestones, **changes):
@@ -30,9 +33,9 @@ def progress(iteration, model_return, milestones, **changes):
 
 
 def alarms(returns, milestones, **changes):
-    dog = Watchdog(SETTINGS)
+    monitor = RewardHackingMonitor(SETTINGS)
     found = [
-        dog.take(progress(index, float(up), float(true), **changes))
+        monitor.observe(progress(index, float(up), float(true), **changes))
         for index, (up, true) in enumerate(zip(returns, milestones, strict=True))
     ]
     return [alarm for alarm in found if alarm]
@@ -59,17 +62,20 @@ def test_otherwise_it_is_quiet(returns, milestones):
 
 
 def test_returns_of_two_versions_are_not_compared():
-    dog = Watchdog(SETTINGS)
+    monitor = RewardHackingMonitor(SETTINGS)
     for index in range(30):
         version = 1 if index < 15 else 2
         # Within a version nothing rises; between them the scale changes.
-        assert dog.take(progress(index, float(version), 2.0, reward_model_version=version)) is None
+        assert (
+            monitor.observe(progress(index, float(version), 2.0, reward_model_version=version))
+            is None
+        )
 
 
 def test_a_rise_under_every_version_adds_up_however_they_are_scaled():
-    dog = Watchdog(SETTINGS)
+    monitor = RewardHackingMonitor(SETTINGS)
     barked = [
-        dog.take(
+        monitor.observe(
             progress(i, float(NOISE[i]) + 0.03 * (i % 6), 2.0, reward_model_version=1 + i // 6)
         )
         for i in range(30)
@@ -85,19 +91,19 @@ def test_a_return_that_wanders_does_not_rise():
         wandering = np.zeros(120)
         for i in range(1, 120):
             wandering[i] = 0.9 * wandering[i - 1] + 0.1 * noise[i]
-        dog = Watchdog(WatchdogSettings(iterations=100, episodes=20))
+        monitor = RewardHackingMonitor(MonitorSettings(iterations=100, episodes=20))
         alarms += any(
-            dog.take(progress(i, float(wandering[i]), 2.0, reward_model_version=1 + i // 40))
+            monitor.observe(progress(i, float(wandering[i]), 2.0, reward_model_version=1 + i // 40))
             for i in range(120)
         )
     assert alarms <= 2
 
 
 def test_a_repeated_reading_counts_once():
-    dog = Watchdog(SETTINGS)
+    monitor = RewardHackingMonitor(SETTINGS)
     for _ in range(50):
-        dog.take(progress(1, 0.5, 2.0))
-    assert dog.iterations == 1
+        monitor.observe(progress(1, 0.5, 2.0))
+    assert monitor.iterations == 1
 
 
 @pytest.mark.parametrize(
@@ -114,25 +120,25 @@ def test_readings_that_say_too_little_say_nothing(missing):
 
 @pytest.mark.parametrize("shown", ["rooms_mean", "episode_return_mean"])
 def test_a_game_that_gets_on_in_any_way_is_not_gamed(shown):
-    dog = Watchdog(SETTINGS)
+    monitor = RewardHackingMonitor(SETTINGS)
     for index, up in enumerate(RISING):
-        dog.take(progress(index, float(up), 0.0, **{shown: 1.0 + 0.1 * index}))
-    assert dog.alarms == 0
+        monitor.observe(progress(index, float(up), 0.0, **{shown: 1.0 + 0.1 * index}))
+    assert monitor.alarms == 0
 
 
 def test_it_waits_until_episodes_have_ended_that_can_show_something():
     """Means of the last 100 episodes stand still while episodes of 30,000 steps are played."""
-    dog = Watchdog(SETTINGS)
+    monitor = RewardHackingMonitor(SETTINGS)
     for index in range(60):
         ended = progress(index, index * 0.05, 0.0, episodes=index // 10)
-        assert dog.take(ended) is None
-    late = [dog.take(progress(index, index * 0.05, 0.0)) for index in range(60, 64)]
+        assert monitor.observe(ended) is None
+    late = [monitor.observe(progress(index, index * 0.05, 0.0)) for index in range(60, 64)]
     assert any(late)
 
 
 def test_shaping_and_rooms_stand_in_for_a_trainer_that_tells_no_more():
-    dog = Watchdog(SETTINGS)
+    monitor = RewardHackingMonitor(SETTINGS)
     for index, up in enumerate(RISING):
         told = progress(index, None, None, shaped_return_mean=float(up), rooms_mean=3.0)
-        dog.take(told)
-    assert dog.alarms == 1
+        monitor.observe(told)
+    assert monitor.alarms == 1

@@ -13,15 +13,26 @@ from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import RewardModelPublished, RewardModelRejected
 from rlaif.contracts.telemetry import TrainingProgress
-from rlaif.reward_model.champions.registry import ModelRegistry
-from rlaif.reward_model.champions.reward_hacking_monitor import Alarm, Watchdog, WatchdogSettings
+from rlaif.reward_model.champions.comparison import compare_versions
+from rlaif.reward_model.champions.registry import Live, ModelRegistry
+from rlaif.reward_model.champions.reward_hacking_monitor import (
+    Alarm,
+    MonitorSettings,
+    RewardHackingMonitor,
+)
 from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.learning.gate import Need
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
-from rlaif.reward_model.training import Need, Training, TrainingRules
-from rlaif.reward_model.wiring import candidate_settings, training_rules, watchdog_settings
+from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
+from rlaif.reward_model.wiring import (
+    candidate_settings,
+    monitor_settings,
+    rollback_pin,
+    training_settings,
+)
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
@@ -30,6 +41,7 @@ from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
+HALF_AN_HOUR = timedelta(minutes=30)
 QUICK = CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2))
 SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
 NOISE = play(episodes=6, each=6, signal=False, seed=3, run="noise")
@@ -52,13 +64,13 @@ class World:
     def write(self, segments: list[Any]) -> list[str]:
         return [write_scored(self.store, segment).score_key for segment in segments]
 
-    def process(self, settings: CandidateSettings = QUICK, **rules: Any) -> Training:
-        return Training(
+    def process(self, settings: CandidateSettings = QUICK, **timing: Any) -> TrainingLoop:
+        return TrainingLoop(
             LabelLog(self.store, judge_config=None, most_labels=500),
             self.registry,
             self.publisher,
             settings,
-            TrainingRules(**rules),
+            TrainingSettings(**timing),
             RewardModelMetrics(ServiceMetrics("reward-model")),
             now=lambda: self.now,
         )
@@ -212,7 +224,7 @@ async def test_events_that_wait_are_told_in_their_order(world):
     ]
 
 
-async def run_until(training: Training, condition: Callable[[], bool], what: str) -> None:
+async def run_until(training: TrainingLoop, condition: Callable[[], bool], what: str) -> None:
     running = asyncio.create_task(training.run())
     try:
         await eventually(condition, what, seconds=60)
@@ -236,7 +248,7 @@ async def test_going_back_is_told_as_a_new_event(world):
     world.write(SIGNAL[48:])
     await training.step()
     assert world.publisher.versions() == [1, 2], training.status().last_attempt
-    await training.activate(1)
+    await training.champions.activate(1)
     assert world.publisher.versions() == [1, 2, 1]
     ids = {envelop(item, source="t", time=NOW).id for item in world.publisher.published}
     assert len(ids) == 3
@@ -301,8 +313,9 @@ async def test_a_champion_of_another_layout_is_replaced_without_comparison(world
 def test_the_settings_mean_what_the_domain_means_by_default():
     settings = RewardModelSettings()
     assert candidate_settings(settings) == CandidateSettings()
-    assert watchdog_settings(settings) == WatchdogSettings()
-    assert training_rules(settings) == TrainingRules()
+    assert monitor_settings(settings) == MonitorSettings()
+    assert training_settings(settings) == TrainingSettings()
+    assert rollback_pin(settings) == HALF_AN_HOUR
 
 
 async def two_versions(world):
@@ -319,12 +332,13 @@ async def test_a_pinned_champion_stays_until_it_is_unpinned(world):
     world.write(SIGNAL[:48])
     training = world.process(relist_seconds=0.0)
     await training.step()
-    await training.pin("release")
+    await training.champions.pin("release")
     world.write(SIGNAL[48:])
     await training.step()
     assert training.status().last_attempt.outcome == "held"
     assert world.registry.versions() == [1]
-    await training.pin(None)
+    await training.champions.unpin()
+    training.request()
     await training.step()
     assert training.status().last_attempt.outcome == "published"
     assert world.registry.live().champion.version == 2
@@ -334,23 +348,30 @@ async def test_a_pinned_champion_stays_until_it_is_unpinned(world):
 async def test_a_pin_outlives_the_process(world):
     world.write(SIGNAL[:48])
     await world.process().step()
-    await world.process().pin("release")
+    await world.process().champions.pin("release")
     live = world.registry.live().champion
     assert (live.pinned, live.pin_reason, live.activation) == (True, "release", 1)
 
 
+def alarm_of(version: int) -> Alarm:
+    return Alarm(version, "run-1", 60, 0.5, {"milestones": (2.0, 2.0)})
+
+
+async def roll_back(training: TrainingLoop, version: int) -> Live | None:
+    return await training.champions.roll_back(alarm_of(version), pin_for=HALF_AN_HOUR)
+
+
 async def test_an_alarm_goes_back_to_the_version_before_and_pins_it(world):
     training = await two_versions(world)
-    alarm = Alarm(2, "run-1", 60, 0.5, {"milestones": (2.0, 2.0)})
-    await training.roll_back(alarm)
+    await roll_back(training, 2)
     live = world.registry.live().champion
-    assert (live.version, live.pinned, live.pin_reason) == (1, True, alarm.reason)
+    assert (live.version, live.pinned, live.pin_reason) == (1, True, alarm_of(2).reason)
     assert world.publisher.versions() == [1, 2, 1]
 
 
 async def test_a_roll_back_by_an_alarm_gives_way_after_a_while(world):
     training = await two_versions(world)
-    await training.roll_back(Alarm(2, "run-1", 60, 0.5, {}))
+    await roll_back(training, 2)
     for passed, outcome, live in [(29, "held", 1), (31, "published", 3)]:
         world.now = NOW + timedelta(minutes=passed)
         world.write(
@@ -363,13 +384,13 @@ async def test_a_roll_back_by_an_alarm_gives_way_after_a_while(world):
 
 async def test_an_alarm_about_a_version_that_is_not_live_changes_nothing(world):
     training = await two_versions(world)
-    assert await training.roll_back(Alarm(1, "run-1", 60, 0.5, {})) is None
+    assert await roll_back(training, 1) is None
     assert world.registry.live().champion.version == 2
 
 
 async def test_the_watchdog_hears_the_trainer_and_acts(world):
     training = await two_versions(world)
-    dog = Watchdog(WatchdogSettings(iterations=8, episodes=2))
+    monitor = RewardHackingMonitor(MonitorSettings(iterations=8, episodes=2))
     metrics = RewardModelMetrics(ServiceMetrics("reward-model"))
 
     async def telemetry(subject):
@@ -383,23 +404,23 @@ async def test_the_watchdog_hears_the_trainer_and_acts(world):
             )  # fmt: skip
             yield subject, told.model_dump_json().encode()
 
-    listener = ProgressListener(telemetry, dog, training, metrics, roll_back=True)
+    listener = ProgressListener(telemetry, monitor, training.champions, metrics, roll_back=True)
     listening = asyncio.create_task(listener.run())
     await eventually(lambda: world.publisher.versions() == [1, 2, 1], "the roll-back")
     listening.cancel()
-    assert dog.alarms == 1
+    assert monitor.alarms == 1
 
 
 async def test_a_second_fit_begins_with_the_champions_weights_and_says_so(world):
     training = await two_versions(world)
     first, second = (world.registry.manifest(version).lineage for version in (1, 2))
     assert (first.warm_from, second.warm_from) == (None, "version 1")
-    other = Training(
+    other = TrainingLoop(
         LabelLog(world.store, judge_config=None, most_labels=500),
         world.registry,
         world.publisher,
         replace(QUICK, heldout_fraction=0.4),
-        TrainingRules(),
+        TrainingSettings(),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=lambda: NOW,
     )
@@ -411,8 +432,8 @@ async def test_a_second_fit_begins_with_the_champions_weights_and_says_so(world)
 
 async def test_two_versions_are_compared_on_pairs_that_neither_was_taught(world):
     training = await two_versions(world)
-    found = await training.compare(1, 2)
+    found = compare_versions(world.registry, 1, 2, training.labels, QUICK)
     assert found.first.pairs == found.second.pairs > 0
     assert found.correlation > 0
-    same = await training.compare(2, 2)
+    same = compare_versions(world.registry, 2, 2, training.labels, QUICK)
     assert (same.disagree, same.correlation) == (0.0, pytest.approx(1.0))

@@ -1,0 +1,185 @@
+"""The champion, as the one process that changes it knows it: publish, activate, pin, roll back.
+
+The registry's calls block and must not meet: here they run in threads, one at a time, and the event
+of each change is handed on.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+
+from rlaif.contracts.events import EventData
+from rlaif.reward_model.champions.registry import Live, ModelRegistry
+from rlaif.reward_model.champions.reward_hacking_monitor import Alarm
+from rlaif.reward_model.learning.candidate import Candidate
+from rlaif.storage import keys
+
+logger = logging.getLogger(__name__)
+
+
+class Champions:
+    """Changes the champion, and remembers it, so that nobody has to ask the store.
+
+    Attributes:
+        registry: What is in the store; to be read only.
+    """
+
+    def __init__(
+        self,
+        registry: ModelRegistry,
+        *,
+        announce: Callable[[EventData], Awaitable[None]],
+        on_change: Callable[[Live | None], None],
+        now: Callable[[], datetime],
+    ) -> None:
+        """Change the champion of `registry`.
+
+        Args:
+            registry: The models' store.
+            announce: Publishes the event of each change, now or later.
+            on_change: Takes the champion after each change, and each time that it was healed.
+            now: Ends pins.
+        """
+        self.registry = registry
+        self._announce = announce
+        self._on_change = on_change
+        self._now = now
+        self._lock = asyncio.Lock()
+        self._live: Live | None = None
+        self._trouble: str | None = None
+
+    @property
+    def live(self) -> Live | None:
+        """The champion; None before the first, and before the store was asked."""
+        return self._live
+
+    @property
+    def trouble(self) -> str | None:
+        """Why no model can be published now; None when one can."""
+        return self._trouble
+
+    async def heal(self) -> None:
+        """Make the registry whole, and publish the champion that it has then again.
+
+        Perhaps the process before died just before it did; the event's id makes it harmless.
+
+        Raises:
+            StorageError: The store failed; heal again.
+        """
+        async with self._lock:
+            live = await asyncio.to_thread(self.registry.heal)
+        self._trouble = None
+        self._remember(live)
+        if live is not None:
+            await self._announce(live.event())
+
+    async def heal_if_lost(self) -> None:
+        """Heal a champion that somebody deleted or overwrote; raises what `heal` does."""
+        if await asyncio.to_thread(self.registry.sound):
+            return
+        self._trouble = (
+            f"{keys.CHAMPION} is gone or was not written by this service; rebuilding it from "
+            "the versions in the store, see the log"
+        )
+        await self.heal()
+
+    async def publish(self, candidate: Candidate, *, judge_config: str, seed: int) -> Live | None:
+        """Give a candidate a version and make it the champion; None while that one is pinned.
+
+        Raises:
+            StorageError: The store failed.
+        """
+        async with self._lock:
+            # Asked here: a person may have pinned it while the candidate was trained.
+            champion = await asyncio.to_thread(self.registry.live)
+            if champion is not None and champion.champion.held(self._now()):
+                logger.info("%s passed, but the champion is pinned", candidate.candidate_id)
+                return None
+            live = await asyncio.to_thread(
+                self.registry.publish, candidate, judge_config=judge_config, seed=seed
+            )
+        self._remember(live)
+        await self._announce(live.event())
+        logger.info(
+            "reward model %d is live: held-out accuracy %s on %d pairs", live.manifest.version,
+            candidate.metrics.heldout_accuracy, candidate.metrics.heldout_pairs,
+        )  # fmt: skip
+        return live
+
+    async def activate(
+        self,
+        version: int,
+        *,
+        pin_reason: str | None = None,
+        pinned_until: datetime | None = None,
+    ) -> Live:
+        """Make a published version the champion.
+
+        Args:
+            version: Which.
+            pin_reason: Why no candidate may replace it; None does not pin.
+            pinned_until: When the pin ends by itself; None: when a person unpins it.
+
+        Raises:
+            UnknownVersionError: There is no such version.
+            RewardNetError: Its file is broken.
+            StorageError: The store failed.
+        """
+        async with self._lock:
+            live = await asyncio.to_thread(
+                self.registry.activate, version, pin_reason=pin_reason, pinned_until=pinned_until
+            )
+        self._remember(live)
+        await self._announce(live.event())
+        return live
+
+    async def pin(self, reason: str) -> Live:
+        """Let no candidate replace the champion until `unpin`.
+
+        Raises:
+            UnknownVersionError: There is no champion.
+            StorageError: The store failed.
+        """
+        async with self._lock:
+            live = await asyncio.to_thread(self.registry.pin, reason)
+        self._remember(live)
+        return live
+
+    async def unpin(self) -> Live:
+        """Let candidates replace the champion again; raises what `pin` does."""
+        async with self._lock:
+            live = await asyncio.to_thread(self.registry.unpin)
+        self._remember(live)
+        return live
+
+    async def roll_back(self, alarm: Alarm, *, pin_for: timedelta | None) -> Live | None:
+        """Go back to the version before the one that raised the alarm, and pin it for a while.
+
+        Meanwhile the judges see what the policy did to please the version that is gone; candidates
+        that have learned from it may replace the older one when the pin ends.
+
+        Args:
+            alarm: What is said of which version.
+            pin_for: How long no candidate may replace it; None: until a person unpins it.
+
+        Returns:
+            The champion now; None when another version is live already, or there is none before.
+        """
+        live = await asyncio.to_thread(self.registry.live)
+        if live is None or live.manifest.version != alarm.version:
+            return None
+        parent = live.manifest.parent_version
+        if parent is None:
+            logger.error("%s; there is no version before it to go back to", alarm.reason)
+            return None
+        logger.error("%s; going back to version %d", alarm.reason, parent)
+        return await self.activate(
+            parent,
+            pin_reason=alarm.reason,
+            pinned_until=self._now() + pin_for if pin_for is not None else None,
+        )
+
+    def _remember(self, live: Live | None) -> None:
+        self._live = live
+        self._on_change(live)

@@ -1,0 +1,288 @@
+"""The one task that trains: looks for labels, decides when, trains in a thread, publishes.
+
+Nothing here depends on an event having arrived. An event wakes the task early; without any, it
+looks every few seconds.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+import torch
+
+from rlaif.bus.ports import Publisher
+from rlaif.contracts.events import RewardModelRejected
+from rlaif.reward_model.champions.publishing import Champions
+from rlaif.reward_model.champions.registry import Live, ModelRegistry
+from rlaif.reward_model.labels.export import LabelEntry
+from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, of_newest_layout
+from rlaif.reward_model.learning.candidate import (
+    Candidate,
+    ChampionToBeat,
+    ComparedPair,
+    train_candidate,
+)
+from rlaif.reward_model.learning.gate import Need, label_needs
+from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest
+from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.outbox import Outbox
+from rlaif.reward_model.training_status import Attempt, Outcome, TrainingStatus
+from rlaif.reward_net.errors import RewardNetError
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.storage.ports import StorageError
+
+logger = logging.getLogger(__name__)
+
+_NO_JUDGE_CONFIG = "unknown"
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """When it looks and when it trains; `RewardModelSettings` explains each."""
+
+    retrain_min_new: int = 12
+    poll_seconds: float = 10.0
+    relist_seconds: float = 120.0
+    threads: int = 1
+
+
+class TrainingLoop:
+    """Turns labels into champions.
+
+    Attributes:
+        champions: What was published, and which version is live.
+        settings: What decides the outcome of a training.
+    """
+
+    def __init__(
+        self,
+        log: LabelLog,
+        registry: ModelRegistry,
+        publisher: Publisher,
+        settings: CandidateSettings,
+        timing: TrainingSettings,
+        metrics: RewardModelMetrics,
+        *,
+        now: Callable[[], datetime],
+    ) -> None:
+        """Learn the labels of `log`, publish to `registry`, and say so through `publisher`."""
+        self._log = log
+        self._outbox = Outbox(publisher)
+        self.champions = Champions(
+            registry, announce=self._outbox.publish, on_change=metrics.champion_changed, now=now
+        )
+        self.settings = settings
+        self._timing = timing
+        self._metrics = metrics
+        self._now = now
+        self._wake = asyncio.Event()
+        self._stopping = False
+        self._hints: set[str] = set()
+        self._requested = False
+        self._next_full = float("-inf")
+        self._labels: list[LabelledSegment] = []
+        self._judge_config: str | None = None
+        self._skipped: dict[str, int] = {}
+        self._attempted: frozenset[str] | None = None
+        self._busy = False
+        self._last: Attempt | None = None
+        self._last_rejection: Attempt | None = None
+        self._pairs: tuple[ComparedPair, ...] = ()
+
+    @property
+    def labels(self) -> list[LabelledSegment]:
+        """The labels, as of the last look, oldest first."""
+        return self._labels
+
+    @property
+    def pairs(self) -> tuple[ComparedPair, ...]:
+        """The pairs of the last attempt."""
+        return self._pairs
+
+    def entries(self) -> Iterator[LabelEntry]:
+        """Every score object with its provenance. Blocks while it is read."""
+        return self._log.entries()
+
+    def hint(self, score_key: str) -> None:
+        """Look soon: there is a new score object."""
+        self._hints.add(score_key)
+        self._wake.set()
+
+    def request(self) -> None:
+        """Train soon, however few labels are new."""
+        self._requested = True
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Ask `run` to end after the training that runs now."""
+        self._stopping = True
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Heal the registry, then look, train and publish until `stop`.
+
+        Raises:
+            StorageError: The registry could not be healed; run again.
+        """
+        await self.champions.heal()
+        while not self._stopping:
+            self._wake.clear()
+            try:
+                await self.step()
+            except StorageError as error:
+                logger.warning("the store failed; trying again: %s", error)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._timing.poll_seconds):
+                    await self._wake.wait()
+
+    async def step(self) -> None:
+        """Mend the champion, publish what waits, look for labels, and train when it is time."""
+        await self.champions.heal_if_lost()
+        await self._outbox.publish_waiting()
+        await self._look()
+        if self._labels and (self._requested or not self.status().waiting_for):
+            self._requested = False
+            await self._attempt()
+
+    def status(self) -> TrainingStatus:
+        """Where the training stands."""
+        episodes = len({item.episode_id for item in self._labels})
+        gate, new = self.settings.gate, len(self._ids() - (self._attempted or frozenset()))
+        return TrainingStatus(
+            state="training" if self._busy else "idle",
+            judge_config=self._judge_config,
+            labels=len(self._labels),
+            new_labels=new,
+            episodes=episodes,
+            needs=(
+                *label_needs(len(self._labels), episodes, gate),
+                Need("new labels", new, self._timing.retrain_min_new),
+            ),
+            pairs=(
+                Need("pairs", self._last.metrics.heldout_pairs, gate.min_heldout_pairs)
+                if self._last
+                else None
+            ),
+            skipped=self._skipped,
+            last_attempt=self._last,
+            last_rejection=self._last_rejection,
+        )
+
+    async def _look(self) -> None:
+        clock = asyncio.get_running_loop().time
+        full = clock() >= self._next_full
+        hints, self._hints = self._hints, set()
+        try:
+            await asyncio.to_thread(self._log.look, hints, full=full)
+        except StorageError:
+            self._hints |= hints
+            raise
+        if full:
+            self._next_full = clock() + self._timing.relist_seconds
+        labels = self._log.labels
+        self._labels = of_newest_layout(labels) if labels else []
+        # Copies: the next look changes the log in another thread while the API reads.
+        self._judge_config, self._skipped = self._log.judge_config, self._log.skipped
+        self._metrics.looked(len(self._labels), self._skipped)
+        if self._attempted is None:
+            live = await asyncio.to_thread(self.champions.registry.live)
+            learned = live is not None and live.manifest.label_digest == label_digest(self._labels)
+            self._attempted = self._ids() if learned else frozenset()
+
+    async def _attempt(self) -> None:
+        labels = self._labels
+        live = await asyncio.to_thread(self.champions.registry.live)
+        self._busy = True
+        started = time.perf_counter()
+        try:
+            candidate = await asyncio.to_thread(self._train, labels, live)
+        finally:
+            self._busy = False
+        seconds = time.perf_counter() - started
+        self._attempted = frozenset(item.score_sha256 for item in labels)
+        self._pairs = candidate.pairs
+        outcome, version = await self._decide(candidate, live)
+        self._last = Attempt(
+            candidate_id=candidate.candidate_id,
+            outcome=outcome,
+            version=version,
+            reasons=candidate.reasons,
+            metrics=candidate.metrics,
+            labels=candidate.labels,
+            episodes=candidate.episodes,
+            seconds=seconds,
+            ended_at=self._now(),
+        )
+        self._metrics.attempted(candidate, outcome, seconds)
+        if outcome == "rejected":
+            self._last_rejection = self._last
+
+    def _train(self, labels: list[LabelledSegment], live: Live | None) -> Candidate:
+        torch.set_num_threads(self._timing.threads)
+        return train_candidate(
+            labels,
+            settings=self.settings,
+            champion=self._champion_to_beat(live, labels[0].layout_version),
+        )
+
+    def _champion_to_beat(self, live: Live | None, layout_version: str) -> ChampionToBeat | None:
+        """The champion; None when it cannot be compared on these observations.
+
+        A fit begins with its weights when it was made by the same settings: then its held-out
+        episodes were the same, and it has seen none of them.
+        """
+        if live is None:
+            return None
+        manifest = live.manifest
+        try:
+            net = self.champions.registry.network(manifest.version, layout_version=layout_version)
+        except RewardNetError as error:
+            logger.warning("no comparison with champion %d: %s", manifest.version, error)
+            return None
+        alike = manifest.settings_digest == settings_digest(
+            self.settings
+        ) and manifest.judge_config == (self._judge_config or _NO_JUDGE_CONFIG)
+        return ChampionToBeat(
+            PotentialFunction(net), net if alike else None, f"version {manifest.version}"
+        )
+
+    async def _decide(self, candidate: Candidate, live: Live | None) -> tuple[Outcome, int | None]:
+        """(what becomes of a candidate, the version that it became)."""
+        if not candidate.passed:
+            await self._reject(candidate)
+            return "rejected", None
+        if live is not None and self._made_of(live, candidate):
+            return "unchanged", None
+        published = await self.champions.publish(
+            candidate,
+            judge_config=self._judge_config or _NO_JUDGE_CONFIG,
+            seed=self.settings.seed,
+        )
+        return ("published", published.manifest.version) if published else ("held", None)
+
+    def _made_of(self, live: Live, candidate: Candidate) -> bool:
+        """Whether the champion was made of the candidate's labels by the same settings."""
+        return (live.manifest.label_digest, live.manifest.settings_digest) == (
+            candidate.label_digest,
+            settings_digest(self.settings),
+        )
+
+    async def _reject(self, candidate: Candidate) -> None:
+        logger.info("%s rejected: %s", candidate.candidate_id, "; ".join(candidate.reasons))
+        await self._outbox.publish(
+            RewardModelRejected(
+                candidate_id=candidate.candidate_id,
+                reasons=candidate.reasons,
+                labels=candidate.labels,
+                episodes=candidate.episodes,
+                heldout_accuracy=candidate.metrics.heldout_accuracy,
+            )
+        )
+
+    def _ids(self) -> frozenset[str]:
+        return frozenset(item.score_sha256 for item in self._labels)
