@@ -1,9 +1,9 @@
-"""The encoder for play: the numbers of `encoder.encode_into`, without computing them all again.
+"""The encoder for play: the numbers of `reference.encode_into`, without computing them all again.
 
-What changes on every step is computed by compiled code (`encoder_compiled`). What seldom changes,
+What changes on every step is computed by compiled code (`numba_look`). What seldom changes,
 the scene and the shape of the room, is kept together with all the bytes it depends on, and made
 again in Python only when they differ. So the output is still a function of the RAM alone: the bits
-are those of `encoder.encode_into`, whatever was encoded before. About 3 µs a step instead of 100.
+are those of `reference.encode_into`, whatever was encoded before. About 3 µs a step instead of 100.
 """
 
 from collections.abc import Callable
@@ -73,7 +73,7 @@ class Encoder:
 
     Attributes:
         scene: Another scene than at the call before: its RAM. None when every byte is the same of
-            the room, what is owned, the flags, the health (`encoder_scene.PLACE_SPANS` and the
+            the room, what is owned, the flags, the health (`scene.PLACE_SPANS` and the
             others).
         progressed: Of another scene: whether more than its flags may differ.
         x: Of the player at the last call, pixels in the room.

@@ -1,25 +1,30 @@
 """The part of the encoder that runs on every step, compiled to machine code by numba.
 
 Between two steps the emulator has filled the processor's caches with its own code and data, so what
-Python does there costs three times what it costs alone: the 12 µs of `encoder_memo` in Python were
+Python does there costs three times what it costs alone: the 12 µs of `cached` in Python were
 33 µs of a step that plays for 180 µs. This reads the emulator's memory where it lies and writes the
 row in about 3 µs. The plain encoder says what is right; a test compares the bits.
 
-Compiling takes about 3 s, once on a machine: the result is kept beside this file, or where
-`NUMBA_CACHE_DIR` points. Where neither can be written each process compiles for itself.
+One kernel for each question, top to bottom: what changed, the player, the walls, who answers to A,
+who is nearest. The scene needs none: it was made in Python and is copied.
+
+Compiling takes about 4 s, once on a machine: the result is kept beside this file, or where
+`NUMBA_CACHE_DIR` points. Where neither can be written each process compiles for itself. What is
+kept is compiled again when this file changes, or a number in `Constants`; numba sees no other
+module and no other file. So every kernel stands here, and takes what other modules say as argument.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, cast, no_type_check
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.contracts.observation import ENEMY_SLOTS, LAYOUT, OBSERVATION_SIZE, RAY_LENGTH
+from rlaif.contracts.observation import ENEMY_SLOTS, LAYOUT, RAY_LENGTH, slot_index
 from rlaif.game.encoder import nearby as near
-from rlaif.game.encoder.reference import NEARBY, NOT_CENTRE, PLAYER, POSE_ADDRESSES, SCENE, WALLS
+from rlaif.game.encoder.reference import NOT_CENTRE, POSE_ADDRESSES, SCENE, WALLS
 from rlaif.game.encoder.scene import CHEST, FLAG_SPANS, ITEM_SPANS, PLACE_SPANS
 from rlaif.game.machine.emulator import WRAM_SIZE, WRAM_START
 from rlaif.game.memory.blocks import DUNGEON_LAYOUT_SIZE
@@ -38,8 +43,10 @@ from rlaif.game.memory.memory_map import (
 from rlaif.game.memory.walls import CELL_CODES_BY_X, CELL_CODES_BY_Y, SOLID, STOP
 
 Bytes = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
+Keys = npt.NDArray[np.int64]
 Row = npt.NDArray[np.float32]
-Look = Callable[[Bytes, Bytes, npt.NDArray[np.uint64], Bytes, Row, Row], int]
+Look = Callable[[Bytes, Bytes, Words, Bytes, Row, Row], int]
 """`look(wram, dungeon_layout, seen, cells, scene, out)`, see `compiled_look`."""
 
 PLACE, ITEMS, FLAGS = 1, 2, 4
@@ -52,13 +59,149 @@ STILL = 16
 """Bit of the answer: not one byte of work RAM differs from the look before."""
 
 _WORD = 8
-_WORDS, _LAYOUT_WORDS = WRAM_SIZE // _WORD, DUNGEON_LAYOUT_SIZE // _WORD
-SEEN_WORDS = _WORDS + _LAYOUT_WORDS + 1
+SEEN_WORDS = (WRAM_SIZE + DUNGEON_LAYOUT_SIZE) // _WORD + 1
 """What a look keeps for the next: work RAM, the dungeon's layout, whether there was one."""
 
+_FAR = 1 << 40
+"""More than any key of an object: square of its distance << 16 | its place in work RAM."""
 
-def _array(kind: Any, *, readonly: bool = True) -> Any:
-    return numba.types.Array(kind, 1, "C", readonly=readonly)
+_INTERACTION, _ENEMY, _PART = 1, 2, 3
+"""Kind of an object by its place in its page."""
+
+_Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
+
+
+def _ram(name: str) -> int:
+    return address(name) - WRAM_START
+
+
+def _scale(slot: str) -> float:
+    return LAYOUT[slot_index(slot)].scale
+
+
+def _mask(spans: Sequence[slice]) -> Words:
+    """`[1024] uint64`: all bits of the bytes of work RAM in `spans`."""
+    mask = np.zeros(WRAM_SIZE, dtype=np.uint8)
+    for span in spans:
+        mask[span] = 0xFF
+    return mask.view(np.uint64)
+
+
+_HEIGHT, _FACING, _SWIMMING, _IN_AIR, _GRABBING, _HURT, _PUSHING = (
+    where - WRAM_START for where in POSE_ADDRESSES
+)
+
+
+class PlayerBytes(NamedTuple):
+    """Where the player's bytes are in work RAM."""
+
+    height: int = _HEIGHT
+    facing: int = _FACING
+    swimming: int = _SWIMMING
+    in_air: int = _IN_AIR
+    grabbing: int = _GRABBING
+    hurt: int = _HURT
+    pushing: int = _PUSHING
+    controlled_page: int = _ram("wLinkObjectIndex")
+    companion_page: int = COMPANION >> 8
+    companion: int = COMPANION - WRAM_START
+    link: int = LINK - WRAM_START
+
+
+class PlayerSlots(NamedTuple):
+    """Where the player is in an observation, and the values that become 1."""
+
+    x: int = slot_index("player_x")
+    y: int = slot_index("player_y")
+    height: int = slot_index("player_height")
+    facing: int = slot_index("facing_up")
+    swimming: int = slot_index("swimming")
+    airborne: int = slot_index("airborne")
+    carrying: int = slot_index("carrying")
+    hurt: int = slot_index("hurt")
+    pushing: int = slot_index("pushing")
+    x_scale: float = _scale("player_x")
+    y_scale: float = _scale("player_y")
+    height_scale: float = _scale("player_height")
+    hurt_scale: float = _scale("hurt")
+
+
+class Walls(NamedTuple):
+    """Where the cells around a point are in `walls.room_cells`, and the slots of what they are."""
+
+    codes_by_y: npt.NDArray[np.int16] = CELL_CODES_BY_Y
+    codes_by_x: npt.NDArray[np.int16] = CELL_CODES_BY_X
+    stop: int = STOP
+    around: npt.NDArray[np.intp] = NOT_CENTRE
+    around_slot: int = WALLS.start
+    around_scale: np.float32 = np.float32(1.0 / SOLID)
+    rays: int = len(NOT_CENTRE) + 1
+    ray_codes: int = (RAY_LENGTH + 1) * 2
+    ray_slot: int = slot_index("free_north")
+    ray_scale: np.float32 = np.float32(1.0 / _scale("free_north"))
+
+
+class Objects(NamedTuple):
+    """Where the 64 objects are in work RAM, the fields of each, and what their ids mean."""
+
+    first: int = near.OBJECTS
+    size: int = near.OBJECT_SIZE
+    id: int = OBJECT_ID
+    x: int = OBJECT_X
+    y: int = OBJECT_Y
+    health: int = OBJECT_HEALTH
+    angle: int = OBJECT_ANGLE
+    radius_x: int = near.RADIUS_X
+    radius_y: int = near.RADIUS_Y
+    drop: int = PART_ITEM_DROP
+    treasure: int = INTERACTION_TREASURE
+    span: float = near.SPAN
+    harmless: npt.NDArray[np.bool_] = np.isin(np.arange(256), list(HARMLESS_ENEMY_IDS))
+
+
+class Ahead(NamedTuple):
+    """What decides whether something answers to A: a list of objects, and the tile ahead."""
+
+    listed: int = near.A_LIST
+    listed_size: int = near.A_LIST_SIZE
+    direction: int = near.LINK_DIRECTION
+    reach: int = near.REACH
+    tiles: int = near.TILES
+    tile_stride: int = TILE_STRIDE
+    tile_rows: int = near.TILE_ROWS
+    sign: int = near.SIGN
+    chest: int = CHEST
+    chest_side: int = near.FACING_UP
+
+
+class NearbySlots(NamedTuple):
+    """Where enemies, person and thing are in an observation, and the values of slots by byte."""
+
+    enemies: int = ENEMY_SLOTS
+    enemy: int = slot_index("enemy_1_present")
+    enemy_health: int = slot_index("enemy_1_health")
+    enemy_dir_x: int = slot_index("enemy_1_dir_x")
+    enemy_dir_y: int = slot_index("enemy_1_dir_y")
+    enemy_stride: int = slot_index("enemy_2_present") - slot_index("enemy_1_present")
+    person: int = slot_index("npc_present")
+    thing: int = slot_index("item_present")
+    answers: int = slot_index("npc_ahead")
+    health: npt.NDArray[np.float64] = np.array(near.HEALTH)
+    dir_x: npt.NDArray[np.float64] = np.array(near.DIR_X)
+    dir_y: npt.NDArray[np.float64] = np.array(near.DIR_Y)
+
+
+class Constants(NamedTuple):
+    """All that the kernels need of other modules."""
+
+    masks: Words = np.array([_mask(spans) for spans in (PLACE_SPANS, ITEM_SPANS, FLAG_SPANS)])
+    player: PlayerBytes = PlayerBytes()
+    player_slots: PlayerSlots = PlayerSlots()
+    scene_slot: int = SCENE.start
+    walls: Walls = Walls()
+    objects: Objects = Objects()
+    ahead: Ahead = Ahead()
+    nearby: NearbySlots = NearbySlots()
 
 
 @cache
@@ -79,9 +222,7 @@ def compiled_look() -> Look:
         _array(numba.float32, readonly=False),
         _array(numba.float32, readonly=False),
     )
-    masks = np.array([_mask(spans) for spans in (PLACE_SPANS, ITEM_SPANS, FLAG_SPANS)])
-    pose_at = tuple(where - WRAM_START for where in POSE_ADDRESSES)
-    look = _look_of(masks, _scales(PLAYER), pose_at, _table())
+    look = _look_with(Constants())
     try:
         compiled = numba.njit(signature, cache=True, error_model="numpy")(look)
     except RuntimeError:  # numba has found no place where it could keep the result
@@ -89,199 +230,208 @@ def compiled_look() -> Look:
     return cast(Look, compiled)
 
 
-def _mask(spans: Sequence[slice]) -> npt.NDArray[np.uint64]:
-    """`[1024] uint64`: all bits of the bytes of work RAM in `spans`."""
-    mask = np.zeros(WRAM_SIZE, dtype=np.uint8)
-    for span in spans:
-        mask[span] = 0xFF
-    return mask.view(np.uint64)
+def _array(kind: Any, *, readonly: bool = True) -> Any:
+    return numba.types.Array(kind, 1, "C", readonly=readonly)
 
 
-def _scales(part: slice) -> npt.NDArray[np.float64]:
-    return np.array([slot.scale for slot in LAYOUT[part]], dtype=np.float64)
+def _kernel(function: _Kernel) -> _Kernel:
+    """Compiled into what calls it, and only then: called for itself, a look took 12 % longer."""
+    compiled: _Kernel = numba.njit(error_model="numpy", forceinline=True)(function)
+    return compiled
 
 
-def _table() -> npt.NDArray[np.float64]:
-    """By byte: an enemy's health, the x and the y of a direction, whether that id is harmless."""
-    harmless = [float(number in HARMLESS_ENEMY_IDS) for number in range(256)]
-    return np.array([near.HEALTH, near.DIR_X, near.DIR_Y, harmless], dtype=np.float64)
+def _look_with(constants: Constants) -> Look:
+    """The function to compile; it closes over the constants, so that numba's cache sees them."""
+
+    def look(
+        wram: Bytes, dungeon_layout: Bytes, seen: Words, cells: Bytes, scene: Row, out: Row
+    ) -> int:
+        changed, still = _changes(wram, dungeon_layout, seen, constants.masks)
+        if changed:
+            return changed
+        objects, nearby = constants.objects, constants.nearby
+        x, y = _player(wram, out, constants.player, constants.player_slots, objects)
+        for i in range(scene.size):
+            out[constants.scene_slot + i] = scene[i]
+        _walls(cells, x, y, out, constants.walls)
+        answers, listed = _who_answers(wram, x, y, constants.ahead, objects)
+        free_hands = not wram[constants.player.grabbing]
+        keys = _nearest(wram, x, y, listed, nearby.enemies, objects)
+        _sightings(wram, x, y, keys, out, nearby, objects)
+        out[nearby.answers] = 1.0 if answers and free_hands else 0.0
+        return WROTE | (STILL if still else 0) | x << 8 | y << 16
+
+    return look
 
 
-def _look_of(
-    masks: npt.NDArray[np.uint64],
-    pose_scales: npt.NDArray[np.float64],
-    pose_at: Sequence[int],
-    table: npt.NDArray[np.float64],
-) -> Callable[..., int]:
-    """The function to compile.
+@_kernel
+def _changes(wram: Bytes, dungeon_layout: Bytes, seen: Words, masks: Words) -> tuple[int, bool]:
+    """Which parts of the scene may differ from what was seen before; whether no byte differs.
 
-    All constants are closed over and none is global: numba's cache asks whether these are still
-    the same, and does not look at other modules.
+    Notes in `seen` what is seen now.
     """
-    all_words, layout_words, begun = _WORDS, _LAYOUT_WORDS, SEEN_WORDS - 1
-    place_bit, items_bit, flags_bit, wrote_bit, still_bit = PLACE, ITEMS, FLAGS, WROTE, STILL
-    nothing = np.uint64(0)
-    link, companion = LINK - WRAM_START, COMPANION - WRAM_START
-    link_object, riding = address("wLinkObjectIndex") - WRAM_START, COMPANION >> 8
-    obj_id, obj_x, obj_y = OBJECT_ID, OBJECT_X, OBJECT_Y
-    obj_angle, obj_health = OBJECT_ANGLE, OBJECT_HEALTH
-    radius_x, radius_y, objects, object_size = (
-        near.RADIUS_X, near.RADIUS_Y, near.OBJECTS, near.OBJECT_SIZE,
-    )  # fmt: skip
-    list_at, list_end = near.A_LIST, near.A_LIST + near.A_LIST_SIZE
-    drop, treasure = PART_ITEM_DROP, INTERACTION_TREASURE
-    grab, direction, tiles, sign = near.GRAB_STATE, near.LINK_DIRECTION, near.TILES, near.SIGN
-    chest, up, stride, tile_rows, reach = (
-        CHEST,
-        near.FACING_UP,
-        TILE_STRIDE,
-        near.TILE_ROWS,
-        near.REACH,
-    )
-    span, enemies = near.SPAN, ENEMY_SLOTS
-    scene_at, walls_at, nearby_at, size = SCENE.start, WALLS.start, NEARBY.start, OBSERVATION_SIZE
-    by_x, by_y, not_centre, stop = CELL_CODES_BY_X, CELL_CODES_BY_Y, NOT_CENTRE, STOP
-    around, grid_cells, ray_steps = len(NOT_CENTRE), len(NOT_CENTRE) + 1, RAY_LENGTH + 1
-    wall_scale = np.float32(1.0 / SOLID)
-    free_scale = np.float32(1.0 / LAYOUT[WALLS.stop - 1].scale)
-    height_at, facing_at, swim_at, air_at, grab_at, hurt_at, push_at = pose_at
+    words, layout_words = wram.view(np.uint64), dungeon_layout.view(np.uint64)
+    anything = place = items = flags = np.uint64(0)
+    for i in range(words.size):
+        differs = words[i] ^ seen[i]
+        anything |= differs
+        place |= differs & masks[0, i]
+        items |= differs & masks[1, i]
+        flags |= differs & masks[2, i]
+        seen[i] = words[i]
+    for i in range(layout_words.size):
+        place |= layout_words[i] ^ seen[words.size + i]
+        seen[words.size + i] = layout_words[i]
+    if not seen[-1]:  # nothing was seen before
+        seen[-1] = np.uint64(1)
+        return PLACE | ITEMS | FLAGS, False
+    changed = (PLACE if place else 0) | (ITEMS if items else 0) | (FLAGS if flags else 0)
+    return changed, not anything
 
-    @no_type_check  # numba has types of its own
-    def look(wram, dungeon_layout, seen, cells, scene, out):
-        # What changed since the last look?
-        words, layout_now = wram.view(np.uint64), dungeon_layout.view(np.uint64)
-        anything = place = items = flags = nothing
-        for i in range(all_words):
-            differs = words[i] ^ seen[i]
-            anything |= differs
-            place |= differs & masks[0, i]
-            items |= differs & masks[1, i]
-            flags |= differs & masks[2, i]
-            seen[i] = words[i]
-        for i in range(layout_words):
-            place |= layout_now[i] ^ seen[all_words + i]
-            seen[all_words + i] = layout_now[i]
-        if seen[begun] == nothing:
-            seen[begun] = np.uint64(1)
-            return place_bit | items_bit | flags_bit
-        if place | items | flags:
-            return (
-                (place_bit if place else 0)
-                | (items_bit if items else 0)
-                | (flags_bit if flags else 0)
-            )
 
-        # The player.
-        page = companion if wram[link_object] == riding else link
-        x, y = np.int64(wram[page + obj_x]), np.int64(wram[page + obj_y])
-        height, hurt = np.int64(wram[height_at]), np.int64(wram[hurt_at])
-        facing = wram[facing_at]
-        out[0] = min(x / pose_scales[0], 1.0)
-        out[1] = min(y / pose_scales[1], 1.0)
-        out[2] = min((0x100 - height if height >= 0x80 else 0) / pose_scales[2], 1.0)
-        for side in range(4):
-            out[3 + side] = 1.0 if facing == side else 0.0
-        out[7] = 1.0 if wram[swim_at] & 0x0F else 0.0
-        out[8] = 1.0 if wram[air_at] & 0x0F else 0.0
-        out[9] = 1.0 if wram[grab_at] else 0.0
-        out[10] = min((hurt if hurt < 0x80 else 0) / pose_scales[10], 1.0)
-        out[11] = 1.0 if wram[push_at] != 0xFF else 0.0
+@_kernel
+def _player(
+    wram: Bytes, out: Row, at: PlayerBytes, slots: PlayerSlots, objects: Objects
+) -> tuple[int, int]:
+    """Write the player's slots; x and y of whom the buttons move, pixels in the room."""
+    riding = wram[at.controlled_page] == at.companion_page
+    page = at.companion if riding else at.link
+    x, y = np.int64(wram[page + objects.x]), np.int64(wram[page + objects.y])
+    height, hurt = np.int64(wram[at.height]), np.int64(wram[at.hurt])
+    out[slots.x] = min(x / slots.x_scale, 1.0)
+    out[slots.y] = min(y / slots.y_scale, 1.0)
+    out[slots.height] = min((0x100 - height if height >= 0x80 else 0) / slots.height_scale, 1.0)
+    for direction in range(4):
+        out[slots.facing + direction] = 1.0 if wram[at.facing] == direction else 0.0
+    out[slots.swimming] = 1.0 if wram[at.swimming] & 0x0F else 0.0
+    out[slots.airborne] = 1.0 if wram[at.in_air] & 0x0F else 0.0
+    out[slots.carrying] = 1.0 if wram[at.grabbing] else 0.0
+    out[slots.hurt] = min((hurt if hurt < 0x80 else 0) / slots.hurt_scale, 1.0)
+    out[slots.pushing] = 1.0 if wram[at.pushing] != 0xFF else 0.0
+    return x, y
 
-        # The scene and the walls.
-        for i in range(walls_at - scene_at):
-            out[scene_at + i] = scene[i]
 
-        for i in range(around):
-            code = by_y[y, not_centre[i]] + by_x[x, not_centre[i]]
-            out[walls_at + i] = np.float32(cells[min(code, stop)]) * wall_scale
-        for ray in range(4):
-            first, free = grid_cells + ray * ray_steps * 2, 0
-            while True:
-                left = min(by_y[y, first + 2 * free] + by_x[x, first + 2 * free], stop)
-                right = min(by_y[y, first + 2 * free + 1] + by_x[x, first + 2 * free + 1], stop)
-                if cells[left] | cells[right]:
-                    break
-                free += 1
-            out[walls_at + around + ray] = np.float32(free) * free_scale
+@_kernel
+def _walls(cells: Bytes, x: int, y: int, out: Row, walls: Walls) -> None:
+    """Write what the half tiles around (x, y) are, and how far the four ways are free."""
+    by_x, by_y, stop = walls.codes_by_x[x], walls.codes_by_y[y], walls.stop
+    for i in range(walls.around.size):
+        code = by_y[walls.around[i]] + by_x[walls.around[i]]
+        out[walls.around_slot + i] = np.float32(cells[min(code, stop)]) * walls.around_scale
+    for ray in range(4):
+        first, free = walls.rays + ray * walls.ray_codes, 0
+        while True:  # each ray ends at a cell that is solid
+            left = min(by_y[first + 2 * free] + by_x[first + 2 * free], stop)
+            right = min(by_y[first + 2 * free + 1] + by_x[first + 2 * free + 1], stop)
+            if cells[left] | cells[right]:
+                break
+            free += 1
+        out[walls.ray_slot + ray] = np.float32(free) * walls.ray_scale
 
-        # Who is there? Where nothing is listed people answer to A, where nothing was dropped all
-        # parts are things.
-        for i in range(nearby_at, size):
-            out[i] = 0.0
-        best = np.full(enemies + 2, np.int64(1) << 40)  # square of the distance << 16 | place
-        person, thing = enemies, enemies + 1
-        # What answers to A.
-        answers = listed = False
-        ahead = wram[direction] & 3
-        ahead_x, ahead_y = x, y
-        if ahead == 0:
-            ahead_y -= reach
-        elif ahead == 1:
-            ahead_x += reach
-        elif ahead == 2:
-            ahead_y += reach
-        else:
-            ahead_x -= reach
-        for at in range(list_at, list_end, 2):
-            high = np.int64(wram[at + 1])
-            if high < 0xD0 or high >= 0xE0:
-                continue
-            where = objects + (high & 0x0F) * 0x100 + (np.int64(wram[at]) & 0xC0)
-            if not wram[where]:
-                continue
-            listed = True
-            that_x, that_y = np.int64(wram[where + obj_x]), np.int64(wram[where + obj_y])
-            off_x, off_y = that_x - x, that_y - y
-            best[person] = min(best[person], (off_x * off_x + off_y * off_y) << 16 | where)
-            answers |= (
-                abs(that_x - ahead_x) < wram[where + radius_x]
-                and abs(that_y - ahead_y) < wram[where + radius_y]
-            )
-        column, row = ahead_x >> 4, ahead_y >> 4
-        if 0 <= column < stride and 0 <= row < tile_rows:
-            tile = wram[tiles + row * stride + column]
-            answers |= tile == sign or (tile == chest and ahead == up)
-        drops = False
-        for where in range(objects, objects + 64 * object_size, object_size):
-            if wram[where]:
-                kind = where >> 6 & 3
-                drops |= kind == 3 and wram[where + obj_id] == drop
-                drops |= kind == 1 and wram[where + obj_id] == treasure
 
-        # The nearest of each kind.
-        for where in range(objects, objects + 64 * object_size, object_size):
-            if not wram[where]:
-                continue
-            kind, number = where >> 6 & 3, wram[where + obj_id]
-            off_x, off_y = np.int64(wram[where + obj_x]) - x, np.int64(wram[where + obj_y]) - y
-            key = (off_x * off_x + off_y * off_y) << 16 | where
-            if kind == 2 and not table[3, number]:
-                for rank in range(enemies):
-                    if key < best[rank]:
-                        key, best[rank] = best[rank], key
-            elif kind == 1:
-                if not listed:
-                    best[person] = min(best[person], key)
-                if drops and number == treasure:
-                    best[thing] = min(best[thing], key)
-            elif kind == 3 and (not drops or number == drop):
-                best[thing] = min(best[thing], key)
-        # Write who is near.
-        at = nearby_at
-        for rank in range(enemies + 2):
-            if best[rank] < np.int64(1) << 40:
-                where = best[rank] & 0xFFFF
-                out[at] = 1.0
-                out[at + 1] = 0.5 + (np.int64(wram[where + obj_x]) - x) / span
-                out[at + 2] = 0.5 + (np.int64(wram[where + obj_y]) - y) / span
-                if rank < enemies:
-                    angle = wram[where + obj_angle]
-                    out[at + 3] = table[0, wram[where + obj_health]]
-                    out[at + 4] = table[1, angle]
-                    out[at + 5] = table[2, angle]
-            at += 6 if rank < enemies else 3
-        out[at] = 1.0 if answers and not wram[grab] else 0.0
+@_kernel
+def _key(wram: Bytes, x: int, y: int, where: int, objects: Objects) -> int:
+    """Orders objects by their distance from (x, y), and by place where it is the same."""
+    off_x = np.int64(wram[where + objects.x]) - x
+    off_y = np.int64(wram[where + objects.y]) - y
+    return (off_x * off_x + off_y * off_y) << 16 | where
 
-        return wrote_bit | (0 if anything else still_bit) | x << 8 | y << 16
 
-    return cast(Callable[..., int], look)
+@_kernel
+def _who_answers(wram: Bytes, x: int, y: int, ahead: Ahead, objects: Objects) -> tuple[bool, int]:
+    """Whether what is ahead answers to A; the key of the nearest listed object, or `_FAR`."""
+    direction = wram[ahead.direction] & 3
+    ahead_x, ahead_y = x, y
+    if direction == 1:
+        ahead_x += ahead.reach
+    elif direction == 3:
+        ahead_x -= ahead.reach
+    else:
+        ahead_y += ahead.reach if direction == 2 else -ahead.reach
+    answers, nearest = False, _FAR
+    for entry in range(ahead.listed, ahead.listed + ahead.listed_size, 2):
+        page = np.int64(wram[entry + 1])
+        where = objects.first + (page & 0x0F) * 0x100 + (np.int64(wram[entry]) & 0xC0)
+        if page >> 4 != 0xD or not wram[where]:
+            continue
+        nearest = min(nearest, _key(wram, x, y, where, objects))
+        off_x = abs(np.int64(wram[where + objects.x]) - ahead_x)
+        off_y = abs(np.int64(wram[where + objects.y]) - ahead_y)
+        answers |= off_x < wram[where + objects.radius_x] and off_y < wram[where + objects.radius_y]
+    column, row = ahead_x >> 4, ahead_y >> 4
+    if 0 <= column < ahead.tile_stride and 0 <= row < ahead.tile_rows:
+        tile = wram[ahead.tiles + row * ahead.tile_stride + column]
+        answers |= tile == ahead.sign or (tile == ahead.chest and direction == ahead.chest_side)
+    return answers, nearest
+
+
+@_kernel
+def _nearest(wram: Bytes, x: int, y: int, listed: int, enemies: int, objects: Objects) -> Keys:
+    """The keys of the nearest enemies, person and thing; `_FAR` where there is none.
+
+    Where nothing is listed people answer to A, where nothing was dropped all parts are things.
+    """
+    keys = np.full(enemies + 2, np.int64(_FAR))
+    person, thing = enemies, enemies + 1
+    keys[person] = listed
+    drops = _has_drops(wram, objects)
+    for where in range(objects.first, objects.first + 64 * objects.size, objects.size):
+        if not wram[where]:
+            continue
+        kind, number = where >> 6 & 3, wram[where + objects.id]
+        key = _key(wram, x, y, where, objects)
+        if kind == _ENEMY and not objects.harmless[number]:
+            for rank in range(enemies):
+                if key < keys[rank]:
+                    key, keys[rank] = keys[rank], key
+        elif kind == _INTERACTION:
+            if listed == _FAR:
+                keys[person] = min(keys[person], key)
+            if drops and number == objects.treasure:
+                keys[thing] = min(keys[thing], key)
+        elif kind == _PART and (not drops or number == objects.drop):
+            keys[thing] = min(keys[thing], key)
+    return keys
+
+
+@_kernel
+def _has_drops(wram: Bytes, objects: Objects) -> bool:
+    """Whether something lies around to be picked up."""
+    drops = False
+    for where in range(objects.first, objects.first + 64 * objects.size, objects.size):
+        if wram[where]:
+            kind, number = where >> 6 & 3, wram[where + objects.id]
+            drops |= kind == _PART and number == objects.drop
+            drops |= kind == _INTERACTION and number == objects.treasure
+    return drops
+
+
+@_kernel
+def _sightings(
+    wram: Bytes, x: int, y: int, keys: Keys, out: Row, slots: NearbySlots, objects: Objects
+) -> None:
+    """Write the slots of enemies, person and thing."""
+    out[slots.enemy : slots.answers] = 0.0
+    for rank in range(slots.enemies):
+        if keys[rank] < _FAR:
+            where, shift = keys[rank] & 0xFFFF, rank * slots.enemy_stride
+            angle = wram[where + objects.angle]
+            _sighting(wram, x, y, where, out, slots.enemy + shift, objects)
+            out[slots.enemy_health + shift] = slots.health[wram[where + objects.health]]
+            out[slots.enemy_dir_x + shift] = slots.dir_x[angle]
+            out[slots.enemy_dir_y + shift] = slots.dir_y[angle]
+    person, thing = keys[slots.enemies], keys[slots.enemies + 1]
+    if person < _FAR:
+        _sighting(wram, x, y, person & 0xFFFF, out, slots.person, objects)
+    if thing < _FAR:
+        _sighting(wram, x, y, thing & 0xFFFF, out, slots.thing, objects)
+
+
+@_kernel
+def _sighting(
+    wram: Bytes, x: int, y: int, where: int, out: Row, slot: int, objects: Objects
+) -> None:
+    """Write that something is near, and how far to the right and below."""
+    out[slot] = 1.0
+    out[slot + 1] = 0.5 + (np.int64(wram[where + objects.x]) - x) / objects.span
+    out[slot + 2] = 0.5 + (np.int64(wram[where + objects.y]) - y) / objects.span

@@ -2,7 +2,7 @@
 
 It comes in groups that change at different times: the place, items, flags. `PLACE_SPANS`,
 `ITEM_SPANS` and `FLAG_SPANS` are everything of the work RAM that they depend on. While that stays
-equal, the values do: that is what `encoder_memo` rests on, and a test holds it to every byte.
+equal, the values do: that is what `cached` rests on, and a test holds it to every byte.
 """
 
 from operator import itemgetter

@@ -1,5 +1,8 @@
 """What the encoder remembers never shows: its bits are those of the plain encoder."""
 
+import ast
+import inspect
+
 import numba
 import numpy as np
 import pytest
@@ -140,3 +143,18 @@ def test_encoders_may_share_what_they_remember():
     for seed in (1, 2, 1, 3):
         assert encoded(one, random_ram(seed)) == encoded(two, random_ram(seed))
     assert len(memory.places) == 3
+
+
+def test_the_kernels_take_what_other_modules_say_as_argument():
+    # numba keeps machine code until this one file changes, and the constants that `look` holds.
+    tree = ast.parse(inspect.getsource(encoder_compiled))
+    imported = {
+        alias.asname or alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    kernels = [part for part in vars(encoder_compiled).values() if hasattr(part, "py_func")]
+    assert len(kernels) >= 8
+    for kernel in kernels:
+        assert not imported & set(kernel.py_func.__code__.co_names), kernel.py_func.__name__
