@@ -159,7 +159,7 @@ from pathlib import Path
 from rlaif.contracts.captures import Capture
 from rlaif.exporter.adapters.replayers import ReplayerPool
 from rlaif.exporter.settings import ReplaySettings
-from rlaif.game.cartridges import load_cartridge
+from rlaif.game.machine.cartridges import load_cartridge
 
 async def main():
     pool = ReplayerPool(load_cartridge(), ReplaySettings(grace_seconds=600))
