@@ -4,15 +4,18 @@
 /readyz           200 when every check passes, 503 otherwise, with the reasons
 /metrics          Prometheus text
 /version          package version and the versions of what it reads and writes
-/docs             the interface, made from /openapi.json without outside assets
+/docs             the interface, to read and to try: Swagger UI without outside assets
 """
 
 from collections.abc import Sequence
+from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Response
+from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse
+from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 from starlette.middleware import Middleware
 from starlette.types import Lifespan
@@ -24,7 +27,6 @@ from rlaif.contracts.reward_models import RewardModelManifest
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.service.auth import WriteGuard
-from rlaif.service.docs_page import docs_page
 from rlaif.service.health import Readiness, ReadinessReport
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.middleware import RequestMiddleware
@@ -38,6 +40,11 @@ _OBJECTS: dict[str, type[Contract]] = {
     "reward_model_manifest": RewardModelManifest,
 }
 
+_CONVENTIONS = (
+    "Reads are open; every write needs `Authorization: Bearer <token>`. Errors are "
+    "`application/problem+json` ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457))."
+)
+
 
 class VersionReport(BaseModel):
     """Body of `/version`."""
@@ -46,6 +53,18 @@ class VersionReport(BaseModel):
     version: str | None = Field(description="Null when the package is not installed.")
     schemas: dict[str, int] = Field(description="Object → schema version that this code writes.")
     events: list[str] = Field(description="Event types that this code knows.")
+
+
+class _App(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """With the token of writes, so that who tries one on the page can give it."""
+        document = super().openapi()
+        schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
+        schemes["token"] = {"type": "http", "scheme": "bearer"}
+        for operations in document["paths"].values():
+            for method in operations.keys() - {"get"}:
+                operations[method]["security"] = [{}, {"token": []}]
+        return document
 
 
 def build_app(
@@ -74,8 +93,9 @@ def build_app(
     """
     token = settings.api_token.get_secret_value() if settings.api_token else None
     report = version_report(name)
-    app = FastAPI(
+    app = _App(
         title=title,
+        description=_CONVENTIONS,
         version=report.version or "0",
         lifespan=lifespan,
         docs_url=None,
@@ -148,7 +168,17 @@ def _operations(report: VersionReport, readiness: Readiness, metrics: ServiceMet
 
 
 def _add_docs(app: FastAPI) -> None:
+    # FastAPI's own page loads Swagger UI from elsewhere; this one works on a closed network.
+    app.mount("/docs/assets", StaticFiles(packages=[("fastapi_offline", "static")]))
+    page = get_swagger_ui_html(
+        openapi_url="openapi.json",
+        title=escape(app.title),
+        swagger_js_url="docs/assets/swagger-ui-bundle.js",
+        swagger_css_url="docs/assets/swagger-ui.css",
+        swagger_favicon_url="docs/assets/favicon.png",
+    )
+
     async def docs() -> HTMLResponse:
-        return HTMLResponse(docs_page(app.openapi()))
+        return page
 
     app.add_api_route("/docs", docs, include_in_schema=False)
