@@ -88,7 +88,7 @@ test-floors: ## Unit tests and contracts with the least versions of all dependen
 floors: $(VENV)/.ready-dev ## Write constraints-floor.txt: the least versions, and the newest of what they bring
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
 	@{ printf -- '-e %s\n' '$(EXTRAS)' $(filter-out libs/common,$(DISTS)); \
-	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter)==' constraints.txt; \
+	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk)==' constraints.txt; \
 	 } > $(VENV)/floors.in
 	@{ echo '# Written by make floors: the least versions that the distributions ask for (see CONTRIBUTING.md).'; \
 	   $(BIN)/uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --no-header --no-annotate \

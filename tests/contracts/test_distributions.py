@@ -18,6 +18,7 @@ HOMES = sorted(
 )
 FOR_TYPES_ALONE = {"_typeshed"}
 PARTS_OF_COMMON = {
+    "tracing": "tracing",
     "bus": "bus",
     "storage": "storage",
     "service": "service",

@@ -31,7 +31,7 @@ StartWorker = Callable[..., DurableWorker]
 
 @pytest.fixture
 async def start_worker(bus: Bus) -> AsyncIterator[StartWorker]:
-    """Start workers on the captures' consumer; they are stopped at the end of the test."""
+    """Start workers, on the captures' consumer if nothing else is said; the end stops them."""
     started: list[tuple[DurableWorker, asyncio.Task[None]]] = []
 
     def start(handler: Handler, **changes: object) -> DurableWorker:
@@ -39,8 +39,8 @@ async def start_worker(bus: Bus) -> AsyncIterator[StartWorker]:
         on = changes.pop("on", bus)
         worker = DurableWorker(
             on,
-            SegmentCaptured,
-            "exporter",
+            changes.pop("event", SegmentCaptured),
+            changes.pop("consumer", "exporter"),
             handler,
             settings=replace(FAST, **changes),
             observer=observer,

@@ -10,6 +10,7 @@ from rlaif.contracts.catalog import parse_event, spec_of
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.testing.data.events import segment_captured, segment_exported
 from rlaif.testing.waiting import eventually
+from rlaif.tracing.spans import span
 
 STREAM = spec_of(SegmentCaptured).stream
 
@@ -38,7 +39,8 @@ async def test_an_event_published_twice_is_stored_once(bus):
 async def test_an_event_says_who_published_it_and_carries_its_trace_on(bus):
     await bus.publisher("trainer").publish(segment_captured())
     cause = parse_event((await bus.jetstream.get_msg(STREAM, 1)).data)
-    await bus.publisher("exporter").publish(segment_exported(), cause=cause)
+    with span("handle", cause=cause.traceparent):
+        await bus.publisher("exporter").publish(segment_exported())
     effect = parse_event((await bus.jetstream.get_msg("SEGMENTS", 1)).data)
     assert cause.source == "rlaif/trainer"
     assert effect.source == "rlaif/exporter"

@@ -185,11 +185,11 @@ async def test_an_exporter_that_dies_between_manifest_and_event_is_made_up_for(
     event, real_publish = captured(), EventPublisher.publish
     died = asyncio.Event()
 
-    async def die(self, data, *, cause=None):
+    async def die(self, data):
         if isinstance(data, SegmentExported) and not died.is_set():
             died.set()
             raise RuntimeError("killed after the manifest, before the event")
-        return await real_publish(self, data, cause=cause)
+        return await real_publish(self, data)
 
     monkeypatch.setattr(EventPublisher, "publish", die)
     await start_exporter()

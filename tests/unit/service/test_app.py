@@ -11,7 +11,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.models import OpenAPI
 
 from rlaif.service.health import Readiness
-from rlaif.service.tracing import current_trace_id
+from rlaif.tracing.spans import current_trace_id
 
 Build = Callable[..., FastAPI]
 Client = Callable[[FastAPI], AbstractAsyncContextManager[httpx.AsyncClient]]

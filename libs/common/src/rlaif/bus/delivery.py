@@ -37,6 +37,7 @@ from rlaif.bus.topology import MAX_DELIVER
 from rlaif.contracts.catalog import EventSpec, UnknownEventError, parse_event
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.pacing.backoff import backoff
+from rlaif.tracing.spans import span
 
 if TYPE_CHECKING:
     from rlaif.bus.connection import Bus
@@ -157,7 +158,16 @@ class Delivery:
         deadline = asyncio.timeout(self._settings.deadline.total_seconds())
         try:
             async with deadline:
-                await self._handler(event)
+                with span(
+                    f"process {event.type}",
+                    kind="consumer",
+                    cause=event.traceparent or "",
+                    attributes={
+                        "messaging.consumer.group.name": self._consumer,
+                        "messaging.message.id": event.id,
+                    },
+                ):
+                    await self._handler(event)
         except Retry as retry:
             return self._later(message, retry, event)
         except Suspect as suspect:

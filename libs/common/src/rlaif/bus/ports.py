@@ -14,14 +14,13 @@ Handler = Callable[[CloudEvent[Any]], Awaitable[None]]
 class Publisher(Protocol):
     """Publishes events."""
 
-    async def publish(self, data: EventData, *, cause: CloudEvent[Any] | None = None) -> bool:
-        """Store one event in its stream.
+    async def publish(self, data: EventData) -> bool:
+        """Store one event in its stream, as part of the current trace.
 
         Retries with the same event id until stored, so an unknown outcome is never a loss.
 
         Args:
             data: The event's data; the catalog gives type, subject, stream and id.
-            cause: The event that led to this one; its trace is carried on.
 
         Returns:
             True when stored now, False when the stream held this id already.

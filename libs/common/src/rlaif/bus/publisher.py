@@ -9,7 +9,7 @@ import logging
 import random
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import nats.errors
 from nats.js.api import Header
@@ -17,11 +17,10 @@ from nats.js.errors import APIError, NoStreamResponseError
 
 from rlaif.bus.errors import BusUnavailableError, EventRefusedError
 from rlaif.bus.topology import make_room
-from rlaif.bus.trace import next_traceparent
 from rlaif.contracts.catalog import envelop, spec_of
-from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import EventData
 from rlaif.pacing.backoff import backoff
+from rlaif.tracing.spans import current_traceparent, span
 
 if TYPE_CHECKING:
     from rlaif.bus.connection import Bus
@@ -49,7 +48,7 @@ class EventPublisher:
         self._source = f"rlaif/{source}"
         self._deadline = deadline
 
-    async def publish(self, data: EventData, *, cause: CloudEvent[Any] | None = None) -> bool:
+    async def publish(self, data: EventData) -> bool:
         """See `rlaif.bus.ports.Publisher.publish`.
 
         Raises:
@@ -57,20 +56,22 @@ class EventPublisher:
             EventRefusedError: Larger than its stream allows.
         """
         spec = spec_of(type(data))
-        event = envelop(
-            data,
-            source=self._source,
-            time=datetime.now(UTC),
-            traceparent=next_traceparent(cause.traceparent if cause else None),
-        )
-        return await store(
-            self._bus,
-            stream=spec.stream,
-            subject=spec.subject_for(data),
-            message_id=event.id,
-            payload=event.model_dump_json().encode(),
-            deadline=self._deadline,
-        )
+        with span(f"publish {spec.type}", kind="producer") as made:
+            event = envelop(
+                data,
+                source=self._source,
+                time=datetime.now(UTC),
+                traceparent=current_traceparent(),
+            )
+            made.set_attribute("messaging.message.id", event.id)
+            return await store(
+                self._bus,
+                stream=spec.stream,
+                subject=spec.subject_for(data),
+                message_id=event.id,
+                payload=event.model_dump_json().encode(),
+                deadline=self._deadline,
+            )
 
 
 async def store(

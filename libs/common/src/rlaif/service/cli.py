@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, CliSettingsSource, SettingsError
 
 from rlaif.service.logging import configure_logging
 from rlaif.service.settings import ServiceSettings, Setting, describe, flat_values
+from rlaif.tracing.spans import UnknownExporterError, export_spans
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -80,6 +81,10 @@ def run(
         sys.stdout.write(masked_json(settings) + "\n")
         return 0
     configure_logging(name, settings.log_level, settings.log_format)
+    try:
+        export_spans(name)
+    except UnknownExporterError as error:
+        return _fail(name, str(error), 2)
     try:
         listener = _bind(settings.host, settings.port)
     except OSError as error:

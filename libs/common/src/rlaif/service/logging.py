@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Literal
 
-from rlaif.service.tracing import current_trace_id
+from rlaif.tracing.spans import current_trace_id
 
 _QUIET = ("botocore", "boto3", "urllib3", "s3transfer", "asyncio", "websockets")
 """Libraries whose debug lines drown ours (and may hold request headers)."""

@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import internal_error
-from rlaif.service.tracing import continue_trace, enter_trace, leave_trace
+from rlaif.tracing.spans import current_traceparent, span
 
 PROBE_PATHS = frozenset({"/livez", "/healthz", "/readyz", "/metrics"})
 """Asked every few seconds by machines; logged at debug only."""
@@ -36,17 +36,21 @@ class RequestMiddleware:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        traceparent = continue_trace(Headers(scope=scope).get("traceparent"))
-        token = enter_trace(traceparent)
-        try:
-            if scope["type"] == "websocket":
+        socket = scope["type"] == "websocket"
+        with span(
+            "websocket" if socket else scope["method"],
+            kind="server",
+            cause=Headers(scope=scope).get("traceparent", ""),
+            attributes={"url.path": scope["path"]},
+            recorded=not socket and scope["path"] not in PROBE_PATHS,
+        ) as made:
+            if socket:
                 await self._app(scope, receive, send)
             else:
-                await self._request(scope, receive, send, traceparent)
-        finally:
-            leave_trace(token)
+                await self._request(scope, receive, send)
+                made.update_name(f"{scope['method']} {_template(scope)}")
 
-    async def _request(self, scope: Scope, receive: Receive, send: Send, traceparent: str) -> None:
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         status = 0
         started = time.perf_counter()
 
@@ -54,7 +58,7 @@ class RequestMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["traceparent"] = traceparent
+                MutableHeaders(scope=message)["traceparent"] = current_traceparent() or ""
             await send(message)
 
         try:
@@ -69,8 +73,7 @@ class RequestMiddleware:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        # The template, not the path: ids must not become labels.
-        route = getattr(scope.get("route"), "path", "unmatched")
+        route = _template(scope)
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(method, route).observe(seconds)
         # A page that asks every second would bury what happened: reads that succeed are quiet.
@@ -84,6 +87,11 @@ class RequestMiddleware:
             status,
             extra={"status": status, "seconds": round(seconds, 6), "route": route},
         )
+
+
+def _template(scope: Scope) -> str:
+    """The route's template, not the path: ids must not become labels."""
+    return str(getattr(scope.get("route"), "path", "unmatched"))
 
 
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from rlaif.service.tracing import current_trace_id
+from rlaif.tracing.spans import current_trace_id
 
 MEDIA_TYPE = "application/problem+json"
 LONGEST_REASON = 300

@@ -102,7 +102,7 @@ class SegmentExporter:
         key = keys.manifest(captured.episode_id, captured.segment_id)
         try:
             stored = await self._export(captured)
-            await self._publisher.publish(exported_event(stored, key), cause=event)
+            await self._publisher.publish(exported_event(stored, key))
         except MissingObjectError as error:
             raise Suspect("missing_object", str(error)) from error
         except (StorageError, BusUnavailableError, NoReplayerError) as error:

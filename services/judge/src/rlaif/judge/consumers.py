@@ -121,7 +121,7 @@ class SegmentScorer:
                     stored, evidence = await self._score(exported)
                 else:
                     self._metrics.repeated()
-                record = await self._publish(stored, cause=event)
+                record = await self._publish(stored, exported.segment_id)
         except OutageError as error:
             # The routes pace their calls themselves, so an event need not wait for long.
             seconds = min(max(error.retry_after or 0.0, LEAST_RETRY_SECONDS), MOST_RETRY_SECONDS)
@@ -208,9 +208,8 @@ class SegmentScorer:
             return await asyncio.to_thread(self._store.get, key)
         return None
 
-    async def _publish(self, stored: bytes, *, cause: CloudEvent[Any]) -> ScoreRecord:
+    async def _publish(self, stored: bytes, segment_id: str) -> ScoreRecord:
         """Publish the event of the stored object, whoever wrote it."""
-        segment_id = cause.data.segment_id
         key = keys.score(self._rules.judge_config, segment_id)
         try:
             record = ScoreRecord.model_validate_json(stored)
@@ -219,7 +218,7 @@ class SegmentScorer:
                 "corrupt_score", f"{key} is not a score; delete it and send the event again"
             ) from error
         digest = hashlib.sha256(stored).hexdigest()
-        await self._publisher.publish(scored_event(record, key=key, sha256=digest), cause=cause)
+        await self._publisher.publish(scored_event(record, key=key, sha256=digest))
         logger.info(
             "scored",
             extra={

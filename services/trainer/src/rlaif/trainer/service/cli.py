@@ -18,6 +18,7 @@ from rlaif.service.health import Readiness
 from rlaif.service.logging import configure_logging
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.ports import StorageError
+from rlaif.tracing.spans import UnknownExporterError, export_spans
 from rlaif.trainer.checks import WrongSettingsError
 from rlaif.trainer.run_folder.checkpoints import CheckpointError
 from rlaif.trainer.run_folder.protocol import (
@@ -73,6 +74,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     longer = max(settings.stop_seconds, _STOP_SECONDS)
     settings = settings.model_copy(update={"stop_seconds": longer})
     configure_logging("trainer", settings.log_level, settings.log_format)
+    try:
+        export_spans("trainer")
+    except UnknownExporterError as error:
+        return _complain(str(error), WRONG_SETTINGS)
     return asyncio.run(_run(settings, resume=arguments.resume, messages=arguments.messages))
 
 
