@@ -36,7 +36,7 @@ from trainers import ENVS, WORKERS, environment, settings_of, start_ray, told
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.learner.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.stock import StockPPO, build_stock_config
 from rlaif.trainer.play.config import EnvConfig
 
@@ -56,7 +56,7 @@ class Contender:
     def __init__(self, name: str, algorithm: ShapedPPO) -> None:
         self.name, self._algorithm = name, algorithm
         self._threads = 1
-        self._figures = RunFigures()
+        self._figures = RunTally()
         self.curve: list[tuple[int, float | None]] = []
 
     def run(self, iterations: int) -> float:
@@ -105,7 +105,7 @@ class Contender:
         result = self._algorithm.train()
         if self._algorithm.fragments:
             self._figures.add(self._algorithm.fragments, self._algorithm.learned)
-            reward = self._figures.return_mean
+            reward = self._figures.figures().episode_return_mean
         else:
             reward = result["env_runners"].get("episode_return_mean")
         known = reward is not None and reward == reward  # NaN before the first episode

@@ -12,7 +12,7 @@ import ray
 
 from rlaif.trainer.learner import snapshot
 from rlaif.trainer.learner.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
@@ -158,7 +158,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
         for _ in range(2):
             one.train()
         before = parameters(one)
-        snapshot.save(one, RunFigures(), checkpoint, run)
+        snapshot.save(one, RunTally(), checkpoint, run)
         shutil.copytree(run, copy)  # the run goes on in its own directory
         expected = []
         for _ in range(2):
@@ -168,7 +168,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
 
         two = algorithm(copy, workers, attempt=1, resumes=True)
         assert parameters(two) != before
-        assert snapshot.restore(two, RunFigures(), copy / "checkpoint") == []
+        assert snapshot.restore(two, RunTally(), copy / "checkpoint") == []
         assert parameters(two) == before
         found = []
         for _ in range(2):

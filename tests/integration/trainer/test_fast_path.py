@@ -10,7 +10,7 @@ import ray
 
 from rlaif.trainer.learner import snapshot
 from rlaif.trainer.learner.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.report import report
 from rlaif.trainer.learner.stock import StockPPO, build_stock_config
 from rlaif.trainer.play.config import EnvConfig
@@ -121,14 +121,14 @@ def test_rllibs_own_parts_train_and_are_saved_on_the_same_game(ray_here: None, t
         assert algorithm.fragments == []
         folder = tmp_path / "checkpoint"
         folder.mkdir()
-        snapshot.save(algorithm, RunFigures(), folder, tmp_path)
+        snapshot.save(algorithm, RunTally(), folder, tmp_path)
         algorithm.env_steps = 0
-        assert snapshot.restore(algorithm, RunFigures(), folder), "it tells that games begin anew"
+        assert snapshot.restore(algorithm, RunTally(), folder), "it tells that games begin anew"
         assert algorithm.env_steps == BATCH
         result = algorithm.train()
         assert algorithm.env_steps > BATCH
         told = report(
-            2, algorithm, RunFigures(), result,
+            2, algorithm, RunTally(), result,
             steps_per_second=1.0, trained_seconds=1.0, seconds_left=None,
         )  # fmt: skip
         assert told.episodes >= 1

@@ -16,7 +16,7 @@ from rlaif.trainer.learner import snapshot
 from rlaif.trainer.learner.evaluation import EvaluationTask, play_on_runners
 from rlaif.trainer.learner.options.picture_policy import PICTURES
 from rlaif.trainer.learner.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings
 
@@ -137,14 +137,14 @@ def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(
     (tmp_path / "run").mkdir()
     try:
         first.train()
-        snapshot.save(first, RunFigures(), tmp_path / "saved", tmp_path / "run")
+        snapshot.save(first, RunTally(), tmp_path / "saved", tmp_path / "run")
         first.train()
         expected = weights(first)
     finally:
         first.stop()
     second = algorithm_of("cnn", attempt=1, resumes=True)
     try:
-        assert snapshot.restore(second, RunFigures(), tmp_path / "saved") == []
+        assert snapshot.restore(second, RunTally(), tmp_path / "saved") == []
         second.train()
         again = weights(second)
         assert all(np.array_equal(again[name], expected[name]) for name in expected)

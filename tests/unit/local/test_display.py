@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from rlaif.contracts.run_figures import RunFigures
 from rlaif.local.display import Display
 from rlaif.local.lines import Part
 from rlaif.local.loop_watch import LoopClosed, Snapshot
@@ -14,12 +15,14 @@ CLOSED = LoopClosed(12, 1172, 341, 0.82, 1096, 1_141_472).sentence()
 BUSY = Snapshot(
     status="training",
     env_steps=1_396_288,
-    steps_per_second=12_838.4,
-    episodes=4462,
-    captured=1128,
+    figures=RunFigures(
+        steps_per_second=12_838.4,
+        episodes=4462,
+        segments_captured=1128,
+        episode_return_mean=-10.44,
+    ),
     next_model="13 of 20 pairs, 5 of 12 new labels",
     reward_model_version=12,
-    return_mean=-10.44,
 )
 
 

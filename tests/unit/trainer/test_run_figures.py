@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlaif.trainer.learner.learner_rewards import GAME, SHAPING, LearnedRewards
-from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
 from rlaif.trainer.rewards.learned.shaping import Transitions
 
@@ -32,15 +32,15 @@ def fragment(*, ends: bool = False, continues: bool = True) -> Fragment:
     )
 
 
-def add(figures: RunFigures, played: Fragment) -> None:
+def add(tally: RunTally, played: Fragment) -> None:
     """Each step is paid 1 by the reward model."""
     paid = np.ones((STEPS, 1), dtype=np.float32)
-    figures.add([played], LearnedRewards(parts={GAME: [played.rewards], SHAPING: [paid]}))
+    tally.add([played], LearnedRewards(parts={GAME: [played.rewards], SHAPING: [paid]}))
 
 
 @pytest.mark.parametrize(("continues", "paid"), [(True, 8.0), (False, 4.0)])
 def test_an_episode_is_not_paid_what_the_game_of_a_lost_runner_was(continues: bool, paid: float):
-    figures = RunFigures()
-    add(figures, fragment())
-    add(figures, fragment(ends=True, continues=continues))
-    assert figures.shaped_mean == paid
+    tally = RunTally()
+    add(tally, fragment())
+    add(tally, fragment(ends=True, continues=continues))
+    assert tally.figures().shaped_return_mean == paid

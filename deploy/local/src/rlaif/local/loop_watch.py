@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
+from rlaif.contracts.run_figures import RunFigures
 from rlaif.local.lines import Part, fit
 from rlaif.local.troubles import Report
 
@@ -43,12 +44,9 @@ class Snapshot:
 
     status: str | None = None
     env_steps: int | None = None
-    steps_per_second: float | None = None
-    episodes: int | None = None
-    captured: int | None = None
+    figures: RunFigures = field(default_factory=RunFigures)
     next_model: str | None = None
     reward_model_version: int | None = None
-    return_mean: float | None = None
     refusal: tuple[str, str] | None = None
 
     @classmethod
@@ -58,12 +56,9 @@ class Snapshot:
         return cls(
             status=run.get("status"),
             env_steps=run.get("env_steps"),
-            steps_per_second=run.get("steps_per_second"),
-            episodes=run.get("episodes"),
-            captured=run.get("segments_captured"),
+            figures=RunFigures.model_validate(run),
             next_model=_next_model(training, version),
             reward_model_version=version,
-            return_mean=run.get("episode_return_mean"),
             refusal=_refusal(training.get("last_rejection")),
         )
 
@@ -78,10 +73,10 @@ class Snapshot:
             _part("{:,} steps", self.env_steps or None, 1),
             _part("next model: {}", self.next_model, 2),
             _part("reward model v{}", self.reward_model_version, 3),
-            _part("{:,} captured", self.captured, 4),
-            _part("return {:.2f}", self.return_mean, 5),
-            _part("{:,.0f} steps/s", self.steps_per_second, 6),
-            _part("{:,} episodes", self.episodes, 7),
+            _part("{:,} captured", self.figures.segments_captured, 4),
+            _part("return {:.2f}", self.figures.episode_return_mean, 5),
+            _part("{:,.0f} steps/s", self.figures.steps_per_second, 6),
+            _part("{:,} episodes", self.figures.episodes, 7),
         ]
         return [part for part in known if part is not None]
 

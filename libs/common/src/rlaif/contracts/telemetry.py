@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, Field
 
 from rlaif.contracts.ids import Id
 from rlaif.contracts.model import Contract
+from rlaif.contracts.run_figures import RunFigures
 
 FRAME_SUBJECT = "telemetry.frame"
 """Frames of one environment travel on `telemetry.frame.<env>`."""
@@ -70,8 +71,11 @@ class Telemetry(Contract):
     at: AwareDatetime
 
 
-class TrainingProgress(Telemetry):
-    """Where the run stands, about once a second."""
+class TrainingProgress(RunFigures, Telemetry):
+    """Where the run stands, about once a second.
+
+    Counts are 0, and not null, before the first iteration: readings have always been so.
+    """
 
     SUBJECT: ClassVar[str] = "telemetry.progress"
 
@@ -81,23 +85,7 @@ class TrainingProgress(Telemetry):
     )
     iteration: int = Field(ge=0)
     env_steps: int = Field(ge=0)
-    episodes: int = Field(ge=0, description="Finished episodes.")
-    steps_per_second: float | None = None
-    episode_return_mean: float | None = Field(
-        default=None, description="Environment reward of the last 100 finished episodes."
-    )
-    shaped_return_mean: float | None = Field(
-        default=None, description="Shaping reward of the last 100 finished episodes."
-    )
-    episode_length_mean: float | None = None
-    rooms_mean: float | None = Field(default=None, description="Distinct rooms an episode.")
-    milestones_mean: float | None = Field(
-        default=None, description="Story steps reached an episode, by RAM."
-    )
-    potential_mean: float | None = Field(
-        default=None,
-        description="Mean potential of the champion over the iteration's observations.",
-    )
+    episodes: int = Field(default=0, ge=0, description="Finished episodes.")
     segments_captured: int = Field(default=0, ge=0)
     segments_skipped: int = Field(default=0, ge=0, description="Not captured: over the budget.")
     reward_model_version: int | None = None

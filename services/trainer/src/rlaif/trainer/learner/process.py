@@ -31,7 +31,7 @@ from rlaif.trainer.learner import snapshot
 from rlaif.trainer.learner.evaluation import EvaluationTask, play_on_runners
 from rlaif.trainer.learner.hot_load import read_reward_model
 from rlaif.trainer.learner.ppo import ShapedPPO, build_config
-from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.report import report
 from rlaif.trainer.learner.step_rate import StepRate
 from rlaif.trainer.learner.stock import StockPPO, build_stock_config
@@ -81,7 +81,7 @@ class Training:
     directory: Path
     commands: "SimpleQueue[Command]"
     messages: BinaryIO
-    _figures: RunFigures = field(default_factory=RunFigures)
+    _figures: RunTally = field(default_factory=RunTally)
     _iteration: int = 0
     _trained_before: float = 0.0
     _began: float = field(default_factory=time.monotonic)

@@ -1,5 +1,6 @@
 """Running figures of a run: fragments in, what is reported out."""
 
+import math
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rlaif.contracts.run_figures import RunFigures
 from rlaif.trainer.learner.learner_rewards import GAME, LearnedRewards
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Float32
@@ -16,7 +18,7 @@ WINDOW = 100
 
 
 @dataclass
-class RunFigures:
+class RunTally:
     """Counters and windows; None where there is nothing to average yet."""
 
     episodes: int = 0
@@ -109,42 +111,23 @@ class RunFigures:
             "reached": self._reached,
         }
 
-    @property
-    def milestones(self) -> list[str]:
-        """What some episode of the run has reached, as its end showed it."""
-        return list(self._milestones)
-
-    @property
-    def milestones_mean(self) -> float | None:
-        """Mean number of milestones that episodes showed at their end."""
-        return _mean(self._reached)
-
-    @property
-    def milestone_fraction(self) -> float | None:
-        """Mean share of main milestones over the window."""
-        return _mean(self._fractions)
-
-    @property
-    def return_mean(self) -> float | None:
-        """Mean of the game's own reward over the window."""
-        return _mean(self._returns)
-
-    @property
-    def shaped_mean(self) -> float | None:
-        """Mean of the undiscounted shaping reward over the window."""
-        return _mean(self._shaped)
-
-    @property
-    def length_mean(self) -> float | None:
-        """Mean episode length in decision steps."""
-        return _mean(self._lengths)
-
-    @property
-    def rooms_mean(self) -> float | None:
-        """Mean of distinct rooms an episode."""
-        return _mean(self._rooms)
+    def figures(self) -> RunFigures:
+        """What they amount to now."""
+        return RunFigures(
+            episodes=self.episodes,
+            episode_return_mean=_mean(self._returns),
+            shaped_return_mean=_mean(self._shaped),
+            episode_length_mean=_mean(self._lengths),
+            rooms_mean=_mean(self._rooms),
+            milestone_fraction=_mean(self._fractions),
+            milestones_mean=_mean(self._reached),
+            milestones=list(self._milestones),
+            segments_captured=self.segments_captured,
+            segments_skipped=self.segments_skipped,
+        )
 
 
 def _mean(values: Iterable[float]) -> float | None:
     listed = list(values)
-    return float(np.mean(listed)) if listed else None
+    mean = float(np.mean(listed)) if listed else math.nan
+    return mean if math.isfinite(mean) else None

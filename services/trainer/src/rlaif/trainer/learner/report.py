@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 from ray.rllib.utils.metrics import (
@@ -13,7 +14,7 @@ from ray.rllib.utils.metrics import (
 )
 
 from rlaif.trainer.learner.ppo import ShapedPPO
-from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.run_folder.protocol import IterationDone, PartFigures
 
 _LEARNER_FIGURES = (
@@ -27,19 +28,10 @@ _LEARNER_FIGURES = (
 )
 
 
-@dataclass(frozen=True)
-class _OfRllib:
-    """Episodes as RLlib's own runners count them; None where none has ended."""
-
-    episodes: int
-    return_mean: float | None
-    length_mean: float | None
-
-
 def report(
     iteration: int,
     algorithm: ShapedPPO,
-    figures: RunFigures,
+    tally: RunTally,
     result: dict[str, object],
     *,
     steps_per_second: float,
@@ -50,30 +42,28 @@ def report(
     """The message that an iteration is over; `result` is what RLlib returned of it."""
     learners = result.get("learners")
     module = learners.get("default_policy", {}) if isinstance(learners, dict) else {}
-    own = None if algorithm.keeps_games else _of_rllib(result)
+    figures = tally.figures()
+    if not algorithm.keeps_games:
+        figures = figures.model_copy(update=_of_rllib(result))
     learned, waiting = algorithm.learned, algorithm.rewards.models.waiting
+    measured = {
+        "steps_per_second": steps_per_second,
+        "trained_seconds": trained_seconds,
+        "seconds_left": seconds_left,
+        "potential_mean": learned.potential_mean,
+        "reward_model_share": learned.reward_model_share,
+        "reward_model_waiting": waiting.version if waiting else None,
+    }
     return IterationDone(
+        **(figures.figures() | measured),
         iteration=iteration,
         env_steps=algorithm.env_steps,
-        episodes=own.episodes if own else figures.episodes,
-        steps_per_second=steps_per_second,
-        episode_return_mean=own.return_mean if own else figures.return_mean,
-        shaped_return_mean=figures.shaped_mean,
-        episode_length_mean=own.length_mean if own else figures.length_mean,
-        rooms_mean=figures.rooms_mean,
-        segments_captured=figures.segments_captured,
-        segments_skipped=figures.segments_skipped,
-        segments_dropped=figures.segments_dropped,
-        captures_lost=figures.captures_lost,
-        selected_by=dict(figures.selected_by),
+        segments_dropped=tally.segments_dropped,
+        captures_lost=tally.captures_lost,
+        selected_by=dict(tally.selected_by),
         not_written=not_written,
-        trained_seconds=trained_seconds,
-        seconds_left=seconds_left,
-        milestone_fraction=figures.milestone_fraction,
-        milestones_mean=figures.milestones_mean,
-        milestones=figures.milestones,
         reward_parts={
-            name: amount for name, amount in figures.reward_parts.items() if math.isfinite(amount)
+            name: amount for name, amount in tally.reward_parts.items() if math.isfinite(amount)
         },
         # JSON has no NaN: a part that is none is left out, the message is not.
         reward_statistics={
@@ -82,9 +72,6 @@ def report(
             if all(math.isfinite(figure) for figure in asdict(part).values() if figure is not None)
         },
         reward_model_version=learned.reward_model_version,
-        reward_model_share=learned.reward_model_share,
-        reward_model_waiting=waiting.version if waiting else None,
-        potential_mean=learned.potential_mean,
         samples_left_out=algorithm.samples_left_out,
         updates_left_out=int(module.get("steps_left_out", 0)),
         not_learned=_why_nothing_was_learned(algorithm, module),
@@ -120,14 +107,15 @@ def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) 
     return None
 
 
-def _of_rllib(result: Mapping[str, object]) -> _OfRllib:
+def _of_rllib(result: Mapping[str, object]) -> dict[str, Any]:
+    """Episodes as RLlib's own runners count them; None where none has ended."""
     told = result.get(ENV_RUNNER_RESULTS)
     figures = told if isinstance(told, Mapping) else {}
-    return _OfRllib(
-        episodes=int(figures.get(NUM_EPISODES_LIFETIME, 0)),
-        return_mean=_finite(figures.get(EPISODE_RETURN_MEAN)),
-        length_mean=_finite(figures.get(EPISODE_LEN_MEAN)),
-    )
+    return {
+        "episodes": int(figures.get(NUM_EPISODES_LIFETIME, 0)),
+        "episode_return_mean": _finite(figures.get(EPISODE_RETURN_MEAN)),
+        "episode_length_mean": _finite(figures.get(EPISODE_LEN_MEAN)),
+    }
 
 
 def _finite(value: float | None) -> float | None:

@@ -19,13 +19,13 @@ from safetensors.numpy import load_file
 from safetensors.numpy import save as serialized
 
 from rlaif.trainer.learner.ppo import ShapedPPO
-from rlaif.trainer.learner.progress import RunFigures
+from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.run_folder import checkpoints, exploration_file
 from rlaif.trainer.run_folder import npz_tree as tree_file
 from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
 
 
-def save(algorithm: ShapedPPO, figures: RunFigures, directory: Path, run_directory: Path) -> None:
+def save(algorithm: ShapedPPO, figures: RunTally, directory: Path, run_directory: Path) -> None:
     """Write policy, optimizer, generators, reward state and the runners' games.
 
     Args:
@@ -63,7 +63,7 @@ def save(algorithm: ShapedPPO, figures: RunFigures, directory: Path, run_directo
     exploration_file.pack(run_directory / EXPLORATION_DIR, directory / checkpoints.EXPLORATION)
 
 
-def restore(algorithm: ShapedPPO, figures: RunFigures, directory: Path) -> list[str]:
+def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[str]:
     """Go on from what `save` wrote.
 
     Returns:

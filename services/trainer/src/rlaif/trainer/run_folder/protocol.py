@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from rlaif.contracts.run_figures import RunFigures
+
 
 class _Line(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,20 +57,21 @@ class PartFigures(_Line):
     )
 
 
-class IterationDone(_Line):
+class IterationDone(RunFigures, _Line):
     """One PPO iteration is over."""
+
+    # A figure that is no number arrives as null.
+    model_config = ConfigDict(allow_inf_nan=True)
 
     kind: Literal["iteration_done"] = "iteration_done"
     iteration: int
     env_steps: int
     episodes: int
     steps_per_second: float
-    episode_return_mean: float | None
-    shaped_return_mean: float | None
-    episode_length_mean: float | None
-    rooms_mean: float | None
     segments_captured: int
     segments_skipped: int
+    trained_seconds: float = 0.0
+    milestones: list[str] = Field(default_factory=list)
     segments_dropped: int = Field(
         default=0, description="Captured, but the spool was full or could not be written."
     )
@@ -82,32 +85,12 @@ class IterationDone(_Line):
         default=None,
         description="Why the disk did not take what the iteration found; null: it did.",
     )
-    trained_seconds: float = Field(default=0.0, description="Of the run, over all attempts.")
-    seconds_left: float | None = Field(default=None, description="Training time to the end.")
-    milestone_fraction: float | None = Field(
-        default=None, description="Mean share of main milestones, of the last 100 episodes."
-    )
-    milestones_mean: float | None = Field(
-        default=None, description="Story steps that an episode showed at its end, by RAM."
-    )
-    milestones: list[str] = Field(
-        default_factory=list, description="All that some episode of the run has reached."
-    )
     reward_parts: dict[str, float]
     reward_statistics: dict[str, PartFigures] = Field(
         default_factory=dict, description="game, shaping (the reward model's part), curiosity."
     )
     reward_model_version: int | None = Field(
         default=None, description="Of the reward model that paid in this iteration."
-    )
-    reward_model_share: float = Field(
-        default=0.0, description="Of that version; the rest was the one before it, fading out."
-    )
-    reward_model_waiting: int | None = Field(
-        default=None, description="Version that takes over once this one has counted long enough."
-    )
-    potential_mean: float | None = Field(
-        default=None, description="Mean potential of that model over the observations."
     )
     learner: dict[str, float] = Field(description="Losses, entropy, KL as RLlib reports them.")
     samples_left_out: int = Field(

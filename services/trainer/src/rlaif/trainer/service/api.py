@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, computed_field
 
 from rlaif.contracts.ids import Id
+from rlaif.contracts.run_figures import RunFigures
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, store_unavailable
 from rlaif.storage.ports import StorageError
@@ -28,7 +29,7 @@ router = APIRouter(prefix="/api/v1")
 _WATCH_SECONDS = 0.5
 
 
-class RunView(BaseModel):
+class RunView(RunFigures):
     """A run. What is not known is null."""
 
     run_id: str
@@ -42,30 +43,10 @@ class RunView(BaseModel):
     )
     iteration: int | None = None
     env_steps: int | None = None
-    episodes: int | None = None
-    steps_per_second: float | None = None
-    trained_hours: float | None = Field(
-        default=None, description="In the training loop, over all attempts; RUN_HOURS bounds it."
-    )
-    seconds_left: float | None = Field(default=None, description="Training time to its end.")
-    episode_return_mean: float | None = None
-    milestone_fraction: float | None = Field(
-        default=None, description="Mean share of main milestones, of the last 100 episodes."
-    )
-    milestones: list[str] | None = Field(
-        default=None, description="All that some episode of the run has reached."
-    )
     checkpoint: int | None = Field(default=None, description="Iteration of the last checkpoint.")
     evaluation: str | None = Field(default=None, description="Id of the last evaluation.")
-    segments_captured: int | None = None
     reward_model_version: int | None = None
     reward_model_loaded_at_step: int | None = None
-    reward_model_share: float | None = Field(
-        default=None, description="Of that version in the last iteration; below 1 while it ramps."
-    )
-    reward_model_waiting: int | None = Field(
-        default=None, description="Version that takes over once this one has counted long enough."
-    )
     reward_model_refused: int | None = Field(
         default=None, description="Version that did not load; null once a later one did."
     )
@@ -78,6 +59,12 @@ class RunView(BaseModel):
     trouble: str | None = Field(
         default=None, description="Why it waits, loses files or learns nothing; null: it does not."
     )
+
+    @computed_field(description="`trained_seconds` in hours.")  # type: ignore[prop-decorator]  # mypy
+    @property
+    def trained_hours(self) -> float | None:
+        """Null like the seconds."""
+        return None if self.trained_seconds is None else self.trained_seconds / 3600
 
 
 class StartRun(BaseModel):
@@ -236,20 +223,11 @@ def _view(record: RunRecord, state: RunState | None) -> RunView:
         finished=state.finished,
         iteration=state.iteration,
         env_steps=state.env_steps,
-        episodes=last.episodes if last else None,
-        steps_per_second=last.steps_per_second if last else None,
-        trained_hours=last.trained_seconds / 3600 if last else None,
-        seconds_left=last.seconds_left if last else None,
-        episode_return_mean=last.episode_return_mean if last else None,
-        milestone_fraction=last.milestone_fraction if last else None,
-        milestones=last.milestones if last else None,
+        **state.figures,
         checkpoint=state.checkpoint,
         evaluation=state.evaluation.evaluation_id if state.evaluation else None,
-        segments_captured=last.segments_captured if last else None,
         reward_model_version=state.reward_model_version,
         reward_model_loaded_at_step=state.reward_model_loaded_at_step,
-        reward_model_share=last.reward_model_share if last else None,
-        reward_model_waiting=last.reward_model_waiting if last else None,
         reward_model_refused=refused.version if refused else None,
         reward_model_refusal=refused.reason if refused else None,
         rewards=last.reward_statistics if last else None,

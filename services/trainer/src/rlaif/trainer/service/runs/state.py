@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from rlaif.contracts.telemetry import RewardBreakdown, TrainingProgress
 from rlaif.trainer.run_folder.plan import End
@@ -121,6 +121,11 @@ class RunState:
                 )
 
     @property
+    def figures(self) -> dict[str, Any]:
+        """What is known of `RunFigures`; empty before the first iteration of this attempt."""
+        return self.last.figures() if self.last is not None else {}
+
+    @property
     def disk_trouble(self) -> str | None:
         """What the disk does to the run now, in one sentence; None when nothing."""
         if self.waiting_for is not None:
@@ -143,23 +148,14 @@ class RunState:
 
     def progress(self, now: datetime) -> TrainingProgress:
         """The state as telemetry; what is not known yet is null."""
-        last, refused = self.last, self.reward_model_refused
+        refused = self.reward_model_refused
         return TrainingProgress(
             at=now,
             run_id=self.run_id,
             status=self.status,
             iteration=self.iteration,
             env_steps=self.env_steps,
-            episodes=last.episodes if last else 0,
-            steps_per_second=last.steps_per_second if last else None,
-            episode_return_mean=last.episode_return_mean if last else None,
-            shaped_return_mean=last.shaped_return_mean if last else None,
-            episode_length_mean=last.episode_length_mean if last else None,
-            rooms_mean=last.rooms_mean if last else None,
-            milestones_mean=last.milestones_mean if last else None,
-            potential_mean=last.potential_mean if last else None,
-            segments_captured=last.segments_captured if last else 0,
-            segments_skipped=last.segments_skipped if last else 0,
+            **self.figures,
             reward_model_version=self.reward_model_version,
             reward_model_loaded_at_step=self.reward_model_loaded_at_step,
             reward_model_refused=refused.version if refused else None,

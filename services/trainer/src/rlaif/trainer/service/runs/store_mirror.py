@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rlaif.contracts.run_figures import RunFigures
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
@@ -172,8 +173,8 @@ class RunKeeper:
 
 def progress(state: RunState, settings: TrainerSettings, found: list[Evaluation]) -> dict[str, Any]:
     """What `pipeline/progress.json` says of a run; what is unknown is null."""
-    last = state.last
-    best = evaluations.best(found)
+    figures = RunFigures(**state.figures)
+    seconds, best = figures.trained_seconds, evaluations.best(found)
     return {
         "run_id": state.run_id,
         "status": state.status,
@@ -183,14 +184,10 @@ def progress(state: RunState, settings: TrainerSettings, found: list[Evaluation]
         "epoch_steps": settings.epoch_steps,
         "iteration": state.iteration,
         "env_steps": state.env_steps,
-        "steps_per_second": last.steps_per_second if last else None,
-        "trained_hours": last.trained_seconds / 3600 if last else None,
+        **figures.model_dump(mode="json"),
+        "milestones": figures.milestones or [],
+        "trained_hours": None if seconds is None else seconds / 3600,
         "run_hours": settings.run_hours,
-        "seconds_left": last.seconds_left if last else None,
-        "episodes": last.episodes if last else None,
-        "episode_return_mean": last.episode_return_mean if last else None,
-        "milestone_fraction": last.milestone_fraction if last else None,
-        "milestones": last.milestones if last else [],
         "reward_model_version": state.reward_model_version,
         "checkpoint_iteration": state.checkpoint,
         "evaluations": len(found),
