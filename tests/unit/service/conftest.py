@@ -4,6 +4,7 @@ import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
 
+from rlaif.contracts.segments import SegmentManifest
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
@@ -31,6 +32,7 @@ def build() -> Callable[..., FastAPI]:
             routers=routers,
             readiness=readiness or Readiness(),
             metrics=ServiceMetrics("common"),
+            writes={"segment_manifest": SegmentManifest},
         )
 
     return make

@@ -7,9 +7,10 @@
 /docs             the interface, to read and to try: Swagger UI without outside assets
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Response
@@ -20,25 +21,14 @@ from pydantic import BaseModel, Field
 from starlette.middleware import Middleware
 from starlette.types import Lifespan
 
-from rlaif.contracts.captures import Capture
 from rlaif.contracts.catalog import CATALOG
 from rlaif.contracts.model import Contract
-from rlaif.contracts.reward_models import RewardModelManifest
-from rlaif.contracts.scores import ScoreRecord
-from rlaif.contracts.segments import SegmentManifest
 from rlaif.service.auth import WriteGuard
 from rlaif.service.health import Readiness, ReadinessReport
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.middleware import RequestMiddleware
 from rlaif.service.problems import MEDIA_TYPE, ProblemDocument, install_problem_handlers
 from rlaif.service.settings import ServiceSettings
-
-_OBJECTS: dict[str, type[Contract]] = {
-    "capture": Capture,
-    "segment_manifest": SegmentManifest,
-    "score": ScoreRecord,
-    "reward_model_manifest": RewardModelManifest,
-}
 
 _CONVENTIONS = (
     "Reads are open; every write needs `Authorization: Bearer <token>`. Errors are "
@@ -51,7 +41,9 @@ class VersionReport(BaseModel):
 
     service: str
     version: str | None = Field(description="Null when the package is not installed.")
-    schemas: dict[str, int] = Field(description="Object → schema version that this code writes.")
+    schemas: dict[str, int] = Field(
+        description="Object that this service writes → its schema version."
+    )
     events: list[str] = Field(description="Event types that this code knows.")
 
 
@@ -76,6 +68,7 @@ def build_app(
     routers: Sequence[APIRouter],
     readiness: Readiness,
     metrics: ServiceMetrics,
+    writes: Mapping[str, type[Contract]] = MappingProxyType({}),
 ) -> FastAPI:
     """Put a service's app together.
 
@@ -87,12 +80,13 @@ def build_app(
         routers: Its routes; their paths begin with `/api/v1` where they are REST.
         readiness: Its checks; kept as `app.state.readiness`.
         metrics: Its metrics; kept as `app.state.metrics`.
+        writes: Objects that it stores, by name, for `/version`.
 
     Returns:
         The app; it has opened nothing yet.
     """
     token = settings.api_token.get_secret_value() if settings.api_token else None
-    report = version_report(name)
+    report = version_report(name, writes)
     app = _App(
         title=title,
         description=_CONVENTIONS,
@@ -117,8 +111,8 @@ def build_app(
     return app
 
 
-def version_report(name: str) -> VersionReport:
-    """What `/version` says of the service `name`."""
+def version_report(name: str, writes: Mapping[str, type[Contract]]) -> VersionReport:
+    """What `/version` says of the service `name`, which stores objects of these classes."""
     try:
         installed = version(f"rlaif-{name}")
     except PackageNotFoundError:
@@ -126,9 +120,7 @@ def version_report(name: str) -> VersionReport:
     return VersionReport(
         service=name,
         version=installed,
-        schemas={
-            key: kind.model_fields["schema_version"].default for key, kind in _OBJECTS.items()
-        },
+        schemas={key: kind.model_fields["schema_version"].default for key, kind in writes.items()},
         events=[spec.type for spec in CATALOG],
     )
 

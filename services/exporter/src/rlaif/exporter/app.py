@@ -6,6 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import FastAPI
 
+from rlaif.contracts.segments import SegmentManifest
 from rlaif.exporter.api import build_router
 from rlaif.exporter.consumers import ExportRules
 from rlaif.exporter.metrics import ExporterMetrics
@@ -58,6 +59,7 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
         routers=[build_router(runtime.store, runtime.dead_segments)],
         readiness=readiness,
         metrics=metrics,
+        writes={"segment_manifest": SegmentManifest},
     )
 
 

@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
+from rlaif.contracts.comparisons import ComparisonRecord
+from rlaif.contracts.scores import ScoreRecord
 from rlaif.judge.api import build_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.runtime import Runtime
@@ -46,4 +48,5 @@ def create_app(settings: JudgeSettings, *, store: ObjectStore | None = None) -> 
         routers=[build_router(settings, parts, runtime.store, runtime.human_scores)],
         readiness=readiness,
         metrics=metrics,
+        writes={"score": ScoreRecord, "comparison": ComparisonRecord},
     )

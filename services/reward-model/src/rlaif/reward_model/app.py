@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
+from rlaif.contracts.reward_models import RewardModelManifest
 from rlaif.reward_model.api import build_router
 from rlaif.reward_model.api_versions import build_versions_router
 from rlaif.reward_model.metrics import RewardModelMetrics
@@ -48,4 +49,5 @@ def create_app(
         ],
         readiness=readiness,
         metrics=metrics,
+        writes={"reward_model_manifest": RewardModelManifest},
     )

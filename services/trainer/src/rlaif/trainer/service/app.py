@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
+from rlaif.contracts.captures import Capture
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
@@ -52,6 +53,7 @@ def create_app(settings: TrainerSettings) -> FastAPI:
         routers=[router],
         readiness=readiness,
         metrics=metrics,
+        writes={"capture": Capture},
     )
     app.state.runs = runs
     return app
