@@ -182,12 +182,12 @@ def _anchor(spec: EventSpec) -> str:
 
 def _streams() -> str:
     rows = []
-    for name, subjects in STREAMS.items():
+    for name, stream in STREAMS.items():
         config = stream_config(name, TopologySettings())
         rows.append(
             (
                 f"`{name}`",
-                ", ".join(f"`{subject}`" for subject in subjects),
+                ", ".join(f"`{subject}`" for subject in stream.subjects),
                 _age(config.max_age or 0),
                 f"{(config.max_bytes or 0) // _MIB} MiB",
                 f"{(config.max_msg_size or 0) // 1024} KiB",

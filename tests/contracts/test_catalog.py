@@ -41,11 +41,15 @@ def test_every_subject_is_stored_by_exactly_its_stream():
         subject = spec.subject.format(stream="CAPTURES").split(".")
         storing = [
             stream
-            for stream, patterns in STREAMS.items()
-            for pattern in patterns
+            for stream, kept in STREAMS.items()
+            for pattern in kept.subjects
             if all(p in (">", s) for p, s in zip(pattern.split("."), subject, strict=True))
         ]
         assert storing == [spec.stream]
+
+
+def test_every_stream_is_declared_and_stores_something():
+    assert {spec.stream for spec in CATALOG} == set(STREAMS)
 
 
 def test_every_event_but_notices_is_consumed():

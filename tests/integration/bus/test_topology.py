@@ -30,7 +30,7 @@ async def test_five_services_ensure_the_topology_at_the_same_time(bus, nats_url,
     infos = {info.config.name: info.config for info in await bus.jetstream.streams_info()}
     assert set(infos) == set(STREAMS)
     for name, config in infos.items():
-        assert tuple(config.subjects) == STREAMS[name]
+        assert tuple(config.subjects) == STREAMS[name].subjects
         assert config.retention == RetentionPolicy.LIMITS
         assert config.discard == DiscardPolicy.NEW
         assert config.storage == StorageType.FILE

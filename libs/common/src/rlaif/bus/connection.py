@@ -1,20 +1,12 @@
-"""One connection to NATS and everything a service does over it."""
+"""Everything a service does over its connection to NATS."""
 
-import asyncio
-import contextlib
-import logging
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from urllib.parse import urlsplit
 
 import nats.errors
-from nats.js import JetStreamContext
 
 from rlaif.bus import dead_letters, topology
-from rlaif.bus.cancellation import CancellableClient, heeding_cancellation
-from rlaif.bus.errors import BusUnavailableError
 from rlaif.bus.feed import StreamFeed
-from rlaif.bus.mailbox import Mailbox
+from rlaif.bus.link import Link
 from rlaif.bus.ports import EventFeed, Publisher, TelemetryPublisher
 from rlaif.bus.publisher import EventPublisher
 from rlaif.bus.telemetry import LossyTelemetry
@@ -24,9 +16,6 @@ from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import DeadLetter, EventData
 
 PUBLISH_DEADLINE = timedelta(seconds=30)
-REQUEST_TIMEOUT = timedelta(seconds=5)
-
-logger = logging.getLogger(__name__)
 
 
 async def connect(
@@ -48,7 +37,7 @@ async def connect(
         BusUnavailableError: No server answered in time, or it refused the credentials.
     """
     bus = Bus(url, settings or TopologySettings())
-    await bus._open(name, timeout)
+    await bus.open(name, timeout)
     return bus
 
 
@@ -67,42 +56,8 @@ async def connect_ready(url: str, *, name: str) -> "Bus":
     return bus
 
 
-class Bus:
-    """An open connection. Make one with `connect`; close it with `close`.
-
-    Attributes:
-        client: The nats-py client, for this package only.
-        jetstream: Its JetStream context, for this package only.
-        address: `host:port` of the server, without credentials.
-    """
-
-    def __init__(self, url: str, settings: TopologySettings) -> None:
-        self._url = url
-        self._settings = settings
-        self._up = asyncio.Event()
-        self._last_error: Exception | None = None
-        self._mailboxes: set[Mailbox] = set()
-        self._closing = False
-        self.client = CancellableClient()
-        self.jetstream: JetStreamContext = self.client.jetstream(
-            timeout=REQUEST_TIMEOUT.total_seconds()
-        )
-        self.address = _without_credentials(url)
-
-    @property
-    def connected(self) -> bool:
-        """Whether the server is there now."""
-        return self.client.is_connected
-
-    @property
-    def closed(self) -> bool:
-        """Whether the connection is gone for good: `close` was called, or NATS threw us out."""
-        return self._closing or self.client.is_closed
-
-    @property
-    def last_error_note(self) -> str:
-        """The last error of the connection as an addition to a message; empty when none."""
-        return f" (last error: {self._last_error})" if self._last_error else ""
+class Bus(Link):
+    """An open connection. Make one with `connect`; close it with `close`."""
 
     def publisher(self, source: str, *, deadline: timedelta = PUBLISH_DEADLINE) -> Publisher:
         """A publisher whose events say `rlaif/<source>`."""
@@ -116,46 +71,6 @@ class Bus:
         """A follower of stored events."""
         return StreamFeed(self)
 
-    async def subscribe(
-        self, subject: str, *, buffer: int = 64
-    ) -> AsyncIterator[tuple[str, bytes]]:
-        """Follow plain NATS messages, such as telemetry, until the bus closes.
-
-        A slow reader loses the oldest messages, never the newest.
-
-        Args:
-            subject: May hold the wildcards `*` and `>`.
-            buffer: Messages kept for a slow reader.
-
-        Yields:
-            (subject, payload) of each message.
-        """
-        mailbox = Mailbox(buffer)
-        self._mailboxes.add(mailbox)
-        try:
-            subscription = await self.client.subscribe(subject, cb=mailbox.deliver)
-        except nats.errors.Error as error:
-            self._mailboxes.discard(mailbox)
-            raise self._unavailable(f"subscribe to {subject}", error) from error
-        try:
-            async for message in mailbox:
-                yield message
-        finally:
-            self._mailboxes.discard(mailbox)
-            with contextlib.suppress(nats.errors.Error):
-                await subscription.unsubscribe()
-
-    async def ensure_topology(self) -> None:
-        """Create the streams and consumers that are missing.
-
-        Raises:
-            BusUnavailableError: NATS did not answer or refused.
-        """
-        try:
-            await topology.ensure_topology(self.jetstream, self._settings)
-        except (nats.errors.Error, OSError) as error:
-            raise self._unavailable("ensure the streams", error) from error
-
     async def delete_topology(self) -> None:
         """Delete every stream with all its events. For tests and for starting over.
 
@@ -165,7 +80,7 @@ class Bus:
         try:
             await topology.delete_topology(self.jetstream)
         except (nats.errors.Error, OSError) as error:
-            raise self._unavailable("delete the streams", error) from error
+            raise self.unavailable("delete the streams", error) from error
 
     async def backlog(self, event_class: type[EventData], consumer: str) -> int:
         """Events that `consumer` has not finished: not yet delivered, or delivered and unanswered.
@@ -179,7 +94,7 @@ class Bus:
         try:
             info = await self.jetstream.consumer_info(stream, consumer)
         except (nats.errors.Error, OSError) as error:
-            raise self._unavailable(f"read the backlog of {consumer} on {stream}", error) from error
+            raise self.unavailable(f"read the backlog of {consumer} on {stream}", error) from error
         return (info.num_pending or 0) + (info.num_ack_pending or 0)
 
     async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]:
@@ -191,7 +106,7 @@ class Bus:
         try:
             found = await dead_letters.newest(self.jetstream, limit=limit)
         except (nats.errors.Error, OSError) as error:
-            raise self._unavailable("list the dead letters", error) from error
+            raise self.unavailable("list the dead letters", error) from error
         return [letter.event for letter in found]
 
     async def redrive(self, event_id: str) -> str:
@@ -210,101 +125,4 @@ class Bus:
         try:
             return await dead_letters.redrive(self, event_id, deadline=PUBLISH_DEADLINE)
         except (nats.errors.Error, OSError) as error:
-            raise self._unavailable(f"redrive {event_id}", error) from error
-
-    async def wait_connected(self, seconds: float) -> bool:
-        """Wait until the server is there; False when it was not within `seconds`."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(max(seconds, 0)):
-                while not (self.connected or self.closed):
-                    await self._up.wait()
-                    # nats-py calls back a little after its state changes; let it catch up.
-                    await asyncio.sleep(0.01)
-        return self.connected
-
-    async def close(self) -> None:
-        """Send what is buffered and close. Stop the workers first. May be called twice."""
-        if self._closing:
-            return
-        self._closing = True
-        for mailbox in list(self._mailboxes):
-            mailbox.close()
-        try:
-            with heeding_cancellation():
-                await self.client.drain()
-        except (nats.errors.Error, OSError):
-            with contextlib.suppress(nats.errors.Error, OSError):  # NATS may be gone already
-                await self.client.close()
-
-    async def _open(self, name: str, timeout: timedelta) -> None:  # noqa: ASYNC109  # see connect
-        try:
-            async with asyncio.timeout(timeout.total_seconds()):
-                await self.client.connect(
-                    self._url,
-                    name=name,
-                    error_cb=self._on_error,
-                    disconnected_cb=self._on_disconnected,
-                    reconnected_cb=self._on_reconnected,
-                    closed_cb=self._on_closed,
-                    # A dead peer is noticed after 10 to 15 s instead of minutes.
-                    ping_interval=5,
-                    max_outstanding_pings=2,
-                    connect_timeout=2,
-                    reconnect_time_wait=0.5,  # type: ignore[arg-type]  # seconds; it sleeps for a float as well
-                    max_reconnect_attempts=-1,
-                    drain_timeout=5,
-                )
-        except asyncio.CancelledError:
-            await self._abandon()
-            raise
-        except (TimeoutError, nats.errors.Error, OSError) as error:
-            await self._abandon()
-            why = str(self._last_error or error) or type(error).__name__
-            raise BusUnavailableError(
-                f"no NATS at {self.address} within {timeout.total_seconds():g} s: {why}; "
-                "start it, or set NATS_URL to where it runs with its user or token"
-            ) from error
-        self._last_error = None
-        self._up.set()
-
-    async def _abandon(self) -> None:
-        """Let go of a connection that was never open."""
-        self._closing = True
-        with contextlib.suppress(nats.errors.Error, OSError):
-            await self.client.close()
-
-    async def _on_error(self, error: Exception) -> None:
-        # What the server said, such as a wrong token, explains more than the reset that follows it.
-        if not (isinstance(error, OSError) and isinstance(self._last_error, nats.errors.Error)):
-            self._last_error = error
-        # While the server is away each try ends here; one line from _on_disconnected is enough.
-        level = logging.WARNING if self.connected and not self._closing else logging.DEBUG
-        logger.log(level, "NATS at %s: %s", self.address, error or type(error).__name__)
-
-    async def _on_disconnected(self) -> None:
-        self._up.clear()
-        if not self._closing:
-            logger.warning("lost NATS at %s; reconnecting", self.address)
-
-    async def _on_reconnected(self) -> None:
-        self._last_error = None
-        self._up.set()
-        logger.info("NATS at %s is back", self.address)
-
-    async def _on_closed(self) -> None:
-        self._up.set()  # let waiters see `closed`
-        for mailbox in list(self._mailboxes):
-            mailbox.close()
-        if not self._closing:
-            logger.error("NATS at %s closed the connection%s", self.address, self.last_error_note)
-
-    def _unavailable(self, what: str, error: Exception) -> BusUnavailableError:
-        why = str(error) or type(error).__name__
-        return BusUnavailableError(
-            f"could not {what}: {why}{self.last_error_note}; check NATS at {self.address}"
-        )
-
-
-def _without_credentials(url: str) -> str:
-    parts = urlsplit(url if "//" in url else f"nats://{url}")
-    return f"{parts.hostname}:{parts.port or 4222}"
+            raise self.unavailable(f"redrive {event_id}", error) from error

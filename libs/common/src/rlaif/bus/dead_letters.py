@@ -5,20 +5,18 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
 from rlaif.bus.errors import UnknownDeadLetterError
+from rlaif.bus.link import Link
 from rlaif.bus.publisher import store
 from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import DeadLetter
 from rlaif.contracts.untrusted import NotJsonError, read_json
-
-if TYPE_CHECKING:
-    from rlaif.bus.connection import Bus
 
 MAX_DETAIL = 2000
 """Characters of `detail`; a traceback's text may be megabytes."""
@@ -105,7 +103,7 @@ async def newest(js: JetStreamContext, *, limit: int | None) -> list[StoredLette
     return found
 
 
-async def redrive(bus: "Bus", event_id: str, *, deadline: timedelta) -> str:
+async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
     """Publish a dead event again under a new id, then remove its dead letters.
 
     The new id makes the stream take it inside the duplicate window, and gives a second death its
@@ -121,7 +119,7 @@ async def redrive(bus: "Bus", event_id: str, *, deadline: timedelta) -> str:
     """
     letters = [
         letter
-        for letter in await newest(bus.jetstream, limit=None)
+        for letter in await newest(link.jetstream, limit=None)
         if letter.event.data.event_id == event_id
     ]
     if not letters:
@@ -131,7 +129,7 @@ async def redrive(bus: "Bus", event_id: str, *, deadline: timedelta) -> str:
     dead = letters[0].event.data
     new_id = f"{event_id.partition(_REDRIVE_MARK)[0]}{_REDRIVE_MARK}{letters[0].sequence}"
     await store(
-        bus,
+        link,
         stream=dead.stream,
         subject=dead.subject,
         message_id=new_id,
@@ -139,7 +137,7 @@ async def redrive(bus: "Bus", event_id: str, *, deadline: timedelta) -> str:
         deadline=deadline,
     )
     for letter in letters:
-        await bus.jetstream.delete_msg(spec_of(DeadLetter).stream, letter.sequence)
+        await link.jetstream.delete_msg(spec_of(DeadLetter).stream, letter.sequence)
     return new_id
 
 

@@ -22,7 +22,7 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import nats.errors
 from nats.aio.msg import Msg
@@ -30,18 +30,16 @@ from nats.aio.msg import Msg
 from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.dead_letters import dead_letter, without_original
 from rlaif.bus.errors import BusError, EventRefusedError
+from rlaif.bus.link import Link
 from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.bus.ports import Handler
-from rlaif.bus.publisher import store
+from rlaif.bus.publisher import EventPublisher, store
 from rlaif.bus.topology import MAX_DELIVER
+from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.catalog import EventSpec, UnknownEventError, parse_event
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.pacing.backoff import backoff
 from rlaif.tracing.spans import span
-
-if TYPE_CHECKING:
-    from rlaif.bus.connection import Bus
-    from rlaif.bus.worker import WorkerSettings
 
 Result = Literal["done", "retried", "rejected"]
 
@@ -103,13 +101,13 @@ class Delivery:
 
     def __init__(
         self,
-        bus: "Bus",
+        link: Link,
         spec: EventSpec,
         consumer: str,
         handler: Handler,
-        settings: "WorkerSettings",
+        settings: WorkerSettings,
     ) -> None:
-        self._bus = bus
+        self._link = link
         self._spec = spec
         self._consumer = consumer
         self._handler = handler
@@ -245,7 +243,7 @@ class Delivery:
             detail=dead.detail,
             dead_at=datetime.now(UTC),
         )
-        publisher = self._bus.publisher(self._consumer, deadline=_STORE_DEADLINE)
+        publisher = EventPublisher(self._link, self._consumer, deadline=_STORE_DEADLINE)
         try:
             try:
                 await publisher.publish(letter)
@@ -271,7 +269,7 @@ class Delivery:
         tries = _tries(message) if again.tries is None else again.tries
         try:
             await store(
-                self._bus,
+                self._link,
                 stream=self._spec.stream,
                 subject=message.subject,
                 message_id=f"renewed:{self._spec.stream}:{sequence}",
@@ -306,7 +304,7 @@ class Delivery:
             the event, and then it ignores the ack and delivers again.
         """
         for _ in range(_ACK_TRIES):
-            await self._bus.wait_connected(self._settings.ack_wait.total_seconds())
+            await self._link.wait_connected(self._settings.ack_wait.total_seconds())
             try:
                 await message.ack_sync(timeout=_ACK_TIMEOUT.total_seconds())
             except nats.errors.Error as error:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nats.errors
 from nats.aio.msg import Msg
@@ -18,13 +18,10 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
 from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.errors import BusUnavailableError
-from rlaif.bus.topology import subject_filter
+from rlaif.bus.link import Link
 from rlaif.contracts.catalog import UnknownEventError, parse_event, spec_of
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import EventData
-
-if TYPE_CHECKING:
-    from rlaif.bus.connection import Bus
 
 FETCH_TIMEOUT = timedelta(seconds=1)
 """Longest wait of one request, and so the longest pause after NATS came back."""
@@ -56,8 +53,8 @@ class _Cursor:
 class StreamFeed:
     """The `EventFeed` port over JetStream."""
 
-    def __init__(self, bus: "Bus") -> None:
-        self._bus = bus
+    def __init__(self, link: Link) -> None:
+        self._link = link
 
     async def follow(
         self, *events: type[EventData], history: bool
@@ -80,19 +77,19 @@ class StreamFeed:
             await asyncio.gather(*pumps, return_exceptions=True)
 
     async def _pump(self, cursor: _Cursor, queue: asyncio.Queue[CloudEvent[Any] | None]) -> None:
-        while not self._bus.closed:
+        while not self._link.closed:
             try:
                 await self._place(cursor)
                 await self._read(cursor, queue)
             except (nats.errors.Error, OSError, BusUnavailableError) as error:
                 logger.debug("feed of %s starts again: %s", cursor.stream, error)
                 await asyncio.sleep(RETRY_PAUSE.total_seconds())
-                await self._bus.wait_connected(FETCH_TIMEOUT.total_seconds())
+                await self._link.wait_connected(FETCH_TIMEOUT.total_seconds())
         await queue.put(_End)
 
     async def _place(self, cursor: _Cursor) -> None:
         """Find the sequence to read next; a stream that was made anew is read from its start."""
-        info = await self._bus.jetstream.stream_info(cursor.stream)
+        info = await self._link.jetstream.stream_info(cursor.stream)
         if cursor.next_sequence is None:
             cursor.next_sequence = 1 if cursor.history else info.state.last_seq + 1
         elif info.created != cursor.created:
@@ -101,7 +98,7 @@ class StreamFeed:
         cursor.batch = 1
 
     async def _read(self, cursor: _Cursor, queue: asyncio.Queue[CloudEvent[Any] | None]) -> None:
-        js = self._bus.jetstream
+        js = self._link.jetstream
         consumer = await js.add_consumer(
             cursor.stream,
             ConsumerConfig(
@@ -115,7 +112,7 @@ class StreamFeed:
         )
         subscription = await js.pull_subscribe_bind(consumer.name, stream=cursor.stream)
         try:
-            while not self._bus.closed:
+            while not self._link.closed:
                 # An empty fetch is a TimeoutError: normal. A consumer that is gone answers 503.
                 with contextlib.suppress(nats.errors.TimeoutError):
                     with heeding_cancellation():
@@ -145,5 +142,5 @@ class StreamFeed:
 def _cursors(events: tuple[type[EventData], ...], history: bool) -> list[_Cursor]:
     filters: dict[str, list[str]] = {}
     for spec in map(spec_of, events):
-        filters.setdefault(spec.stream, []).append(subject_filter(spec))
+        filters.setdefault(spec.stream, []).append(spec.pattern)
     return [_Cursor(stream, subjects, history) for stream, subjects in filters.items()]

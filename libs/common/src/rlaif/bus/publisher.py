@@ -9,21 +9,18 @@ import logging
 import random
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import nats.errors
 from nats.js.api import Header
 from nats.js.errors import APIError, NoStreamResponseError
 
 from rlaif.bus.errors import BusUnavailableError, EventRefusedError
+from rlaif.bus.link import Link
 from rlaif.bus.topology import make_room
 from rlaif.contracts.catalog import envelop, spec_of
 from rlaif.contracts.events import EventData
 from rlaif.pacing.backoff import backoff
 from rlaif.tracing.spans import current_traceparent, span
-
-if TYPE_CHECKING:
-    from rlaif.bus.connection import Bus
 
 TRY_TIMEOUT = timedelta(seconds=2)
 """One try; NATS stores in about a millisecond, so silence means that the answer is lost."""
@@ -38,13 +35,13 @@ class EventPublisher:
     """The `Publisher` port over JetStream.
 
     Args:
-        bus: An open bus.
+        link: An open link.
         source: Service name; events say `rlaif/<source>`.
         deadline: How long one `publish` tries before it gives up.
     """
 
-    def __init__(self, bus: "Bus", source: str, *, deadline: timedelta) -> None:
-        self._bus = bus
+    def __init__(self, link: Link, source: str, *, deadline: timedelta) -> None:
+        self._link = link
         self._source = f"rlaif/{source}"
         self._deadline = deadline
 
@@ -65,7 +62,7 @@ class EventPublisher:
             )
             made.set_attribute("messaging.message.id", event.id)
             return await store(
-                self._bus,
+                self._link,
                 stream=spec.stream,
                 subject=spec.subject_for(data),
                 message_id=event.id,
@@ -75,7 +72,7 @@ class EventPublisher:
 
 
 async def store(
-    bus: "Bus",
+    link: Link,
     *,
     stream: str,
     subject: str,
@@ -87,7 +84,7 @@ async def store(
     """Store one message in `stream`, trying again with the same id until `deadline`.
 
     Args:
-        bus: An open bus.
+        link: An open link.
         stream: Where `subject` is stored; it is mended when it is missing or full.
         subject: Subject of the message.
         message_id: A stream keeps one message an id.
@@ -105,12 +102,12 @@ async def store(
     loop = asyncio.get_running_loop()
     end = loop.time() + deadline.total_seconds()
     attempt, why = 0, "not connected"
-    while (left := end - loop.time()) > 0 and not bus.closed:
+    while (left := end - loop.time()) > 0 and not link.closed:
         attempt += 1
-        if not await bus.wait_connected(left):
+        if not await link.wait_connected(left):
             continue
         try:
-            ack = await bus.jetstream.publish(
+            ack = await link.jetstream.publish(
                 subject,
                 payload,
                 timeout=min(TRY_TIMEOUT.total_seconds(), max(left, 0.05)),
@@ -122,10 +119,10 @@ async def store(
             if error.err_code == _MESSAGE_TOO_LARGE:
                 raise EventRefusedError(_too_large(message_id, payload)) from error
             why = str(error)
-            await _repair(bus, stream, error)
+            await _repair(link, stream, error)
         except NoStreamResponseError as error:
             why = "the stream does not exist"
-            await _repair(bus, stream, error)
+            await _repair(link, stream, error)
         except nats.errors.Error as error:
             why = str(error)
         else:
@@ -134,17 +131,17 @@ async def store(
         await asyncio.sleep(min(pause, max(0.0, end - loop.time())))
     raise BusUnavailableError(
         f"event {message_id} was not stored within {deadline.total_seconds():g} s: {why}"
-        f"{bus.last_error_note}; check that NATS at {bus.address} runs and has room"
+        f"{link.last_error_note}; check that NATS at {link.address} runs and has room"
     )
 
 
-async def _repair(bus: "Bus", stream: str, error: Exception) -> None:
+async def _repair(link: Link, stream: str, error: Exception) -> None:
     """Mend what a try showed to be broken; a failure here shows again at the next try."""
     try:
         if isinstance(error, NoStreamResponseError):
-            await bus.ensure_topology()
+            await link.ensure_topology()
         elif isinstance(error, APIError) and error.err_code == _STREAM_FULL:
-            await make_room(bus.jetstream, stream)
+            await make_room(link.jetstream, stream)
     except (nats.errors.Error, BusUnavailableError) as failure:
         logger.warning("could not repair stream %s: %s", stream, failure)
 

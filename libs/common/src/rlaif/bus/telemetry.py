@@ -1,13 +1,9 @@
 """Sends live readings on plain NATS: lossy by design, so that nobody waits for a viewer."""
 
-from typing import TYPE_CHECKING
-
 import nats.errors
 
+from rlaif.bus.link import Link
 from rlaif.contracts.telemetry import Telemetry
-
-if TYPE_CHECKING:
-    from rlaif.bus.connection import Bus
 
 MAX_UNSENT_BYTES = 1024 * 1024
 """Above this the socket does not keep up and readings are dropped; nats-py would wait at 2 MiB."""
@@ -20,8 +16,8 @@ class LossyTelemetry:
         dropped: Readings that were not sent, since the start.
     """
 
-    def __init__(self, bus: "Bus") -> None:
-        self._bus = bus
+    def __init__(self, link: Link) -> None:
+        self._link = link
         self.dropped = 0
 
     async def send(self, reading: Telemetry) -> None:
@@ -30,7 +26,7 @@ class LossyTelemetry:
 
     async def send_bytes(self, subject: str, payload: bytes) -> None:
         """Send raw bytes, or drop them."""
-        client = self._bus.client
+        client = self._link.client
         if not client.is_connected or client.pending_data_size > MAX_UNSENT_BYTES:
             self.dropped += 1
             return

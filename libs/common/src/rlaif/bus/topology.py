@@ -23,14 +23,12 @@ from nats.js.api import (
 )
 from nats.js.errors import APIError, NotFoundError
 
-from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec, spec_of
-from rlaif.contracts.events import DeadLetter, RewardModelPublished
+from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
 
 MAX_DELIVER = 20
 """Deliveries of one event to one consumer; the backstop for an event that kills its worker."""
 
-_KIB = 1024
-_MIB = 1024 * _KIB
+_MIB = 1024 * 1024
 
 _ANOTHER_SERVICE_IS_CREATING = {
     10058,  # stream name already in use with another configuration
@@ -68,23 +66,17 @@ def stream_config(name: str, settings: TopologySettings) -> StreamConfig:
     nobody has handled yet. One hour of duplicate detection covers a publisher's retries; for longer
     the object store's put-once keys guard.
     """
-    max_age, share, max_msg_size = timedelta(days=30), 1.0, 64 * _KIB
-    if name == spec_of(RewardModelPublished).stream:
-        max_age, share = timedelta(days=365), 0.5
-    if name == spec_of(DeadLetter).stream:
-        # Kept until somebody acts. A dead letter holds its original, and a text that was not JSON
-        # grows up to six-fold when it is escaped.
-        max_age, share, max_msg_size = timedelta(0), 1.0, 512 * _KIB
+    stream = STREAMS[name]
     return StreamConfig(
         name=name,
-        subjects=list(STREAMS[name]),
+        subjects=list(stream.subjects),
         retention=RetentionPolicy.LIMITS,
         storage=StorageType.FILE,
         discard=DiscardPolicy.NEW,
         duplicate_window=timedelta(hours=1).total_seconds(),
-        max_age=max_age.total_seconds(),
-        max_msg_size=max_msg_size,
-        max_bytes=int(settings.max_bytes * share),
+        max_age=stream.max_age.total_seconds(),
+        max_msg_size=stream.max_message_bytes,
+        max_bytes=int(settings.max_bytes * stream.share),
         num_replicas=settings.replicas,
     )
 
@@ -103,13 +95,8 @@ def consumer_config(spec: EventSpec, consumer: str, settings: TopologySettings) 
         ack_wait=settings.ack_wait.total_seconds(),
         max_deliver=MAX_DELIVER,
         max_ack_pending=settings.max_ack_pending,
-        filter_subject=subject_filter(spec),
+        filter_subject=spec.pattern,
     )
-
-
-def subject_filter(spec: EventSpec) -> str:
-    """The subject, with a wildcard where it holds a name, that matches every event of `spec`."""
-    return spec.subject.format(stream=">")
 
 
 async def ensure_topology(js: JetStreamContext, settings: TopologySettings) -> None:

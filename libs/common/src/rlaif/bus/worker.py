@@ -8,9 +8,8 @@ term. It fetches singly because a larger pull hands out a partial batch only whe
 import asyncio
 import contextlib
 import logging
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import nats.errors
 from nats.aio.msg import Msg
@@ -20,12 +19,11 @@ from rlaif.bus import topology
 from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.delivery import Delivery, Result
 from rlaif.bus.errors import BusUnavailableError
+from rlaif.bus.link import Link
 from rlaif.bus.ports import Handler
+from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import EventData
-
-if TYPE_CHECKING:
-    from rlaif.bus.connection import Bus
 
 logger = logging.getLogger(__name__)
 
@@ -42,42 +40,13 @@ class WorkerObserver(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class WorkerSettings:
-    """How one worker treats its events.
-
-    Attributes:
-        concurrency: Handlers at a time.
-        ack_wait: An event without heartbeat for this long goes to another worker. The worker sets
-            it on its consumer; give all workers of one consumer the same.
-        heartbeat: Pause between heartbeats; at most a third of `ack_wait` is used.
-        deadline: A handler that runs longer is cancelled and its event tried again.
-        max_attempts: Tries of an event whose handler raises `Suspect` or fails unexpectedly, over
-            all workers and restarts; `Retry` does not count.
-        retry_base: Wait after the first failure; it doubles with each further one.
-        retry_cap: Longest such wait.
-        stop_timeout: How long `stop` lets running handlers finish.
-        fetch_timeout: One wait for an event; an idle worker notices `stop` after at most this.
-    """
-
-    concurrency: int = 1
-    ack_wait: timedelta = timedelta(seconds=30)
-    heartbeat: timedelta = timedelta(seconds=10)
-    deadline: timedelta = timedelta(minutes=10)
-    max_attempts: int = 5
-    retry_base: timedelta = timedelta(seconds=1)
-    retry_cap: timedelta = timedelta(seconds=60)
-    stop_timeout: timedelta = timedelta(seconds=8)
-    fetch_timeout: timedelta = timedelta(seconds=1)
-
-
 class DurableWorker:
     """Handles the events of one durable consumer until it is stopped.
 
     Several workers may share a consumer: each event goes to one of them.
 
     Args:
-        bus: An open bus; it must outlive the worker.
+        link: An open bus; it must outlive the worker.
         event: Class of the events.
         consumer: One of the consumers that the catalog names for them.
         handler: Returns when done, or raises an `Outcome`. Must bear seeing an event twice.
@@ -90,7 +59,7 @@ class DurableWorker:
 
     def __init__(
         self,
-        bus: "Bus",
+        link: Link,
         event: type[EventData],
         consumer: str,
         handler: Handler,
@@ -104,10 +73,10 @@ class DurableWorker:
                 f"{consumer!r} is not a consumer of {self._spec.type}; the catalog has "
                 f"{', '.join(self._spec.consumers) or 'none'}"
             )
-        self._bus = bus
+        self._link = link
         self._consumer = consumer
         self._settings = settings or WorkerSettings()
-        self._delivery = Delivery(bus, self._spec, consumer, handler, self._settings)
+        self._delivery = Delivery(link, self._spec, consumer, handler, self._settings)
         self._observer = observer
         self._subscription: JetStreamContext.PullSubscription | None = None
         self._running: set[asyncio.Task[None]] = set()
@@ -154,7 +123,7 @@ class DurableWorker:
         """Wait for a free slot, at most one fetch timeout so that `stop` is noticed."""
         if len(self._running) < self._settings.concurrency:
             return True
-        if self._bus.connected:
+        if self._link.connected:
             self._tick()
         await asyncio.wait(
             self._running,
@@ -165,13 +134,13 @@ class DurableWorker:
 
     async def _pull_once(self) -> None:
         """Fetch one event and start its handler; mend what is broken."""
-        if self._bus.closed:
+        if self._link.closed:
             raise BusUnavailableError(
-                f"worker {self._consumer} lost NATS at {self._bus.address} for good"
-                f"{self._bus.last_error_note}; restart the service"
+                f"worker {self._consumer} lost NATS at {self._link.address} for good"
+                f"{self._link.last_error_note}; restart the service"
             )
         # While NATS is away a fetch would only pile up requests that all arrive at its return.
-        if not await self._bus.wait_connected(self._settings.fetch_timeout.total_seconds()):
+        if not await self._link.wait_connected(self._settings.fetch_timeout.total_seconds()):
             return
         try:
             subscription = await self._bind()
@@ -208,9 +177,9 @@ class DurableWorker:
     async def _bind(self) -> JetStreamContext.PullSubscription:
         if self._subscription is None:
             await topology.set_ack_wait(
-                self._bus.jetstream, self._spec.stream, self._consumer, self._settings.ack_wait
+                self._link.jetstream, self._spec.stream, self._consumer, self._settings.ack_wait
             )
-            self._subscription = await self._bus.jetstream.pull_subscribe_bind(
+            self._subscription = await self._link.jetstream.pull_subscribe_bind(
                 self._consumer, stream=self._spec.stream
             )
         return self._subscription
@@ -224,11 +193,11 @@ class DurableWorker:
 
     async def _repair(self, error: Exception) -> None:
         """Make what is missing again and bind anew at the next pull."""
-        if not self._bus.closed:
+        if not self._link.closed:
             logger.warning("worker %s cannot fetch: %s; trying again", self._consumer, error)
         await self._unbind()
         with contextlib.suppress(BusUnavailableError):  # the next pull says it again
-            await self._bus.ensure_topology()
+            await self._link.ensure_topology()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REPAIR_PAUSE.total_seconds()):
                 await self._stopping.wait()

@@ -5,7 +5,7 @@ No other module spells a subject, a stream or a consumer name.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, TypeVar
 
@@ -53,12 +53,53 @@ class EventSpec:
     producer: str
     consumers: tuple[str, ...] = ()
 
+    @property
+    def pattern(self) -> str:
+        """The subject with a wildcard where it holds a name: all events of this row match it."""
+        return self.subject.format(stream=">")
+
     def subject_for(self, data: EventData) -> str:
         """The concrete subject on which `data` travels."""
         if isinstance(data, DeadLetter):
             return self.subject.format(stream=data.stream)
         return self.subject
 
+
+@dataclass(frozen=True)
+class StreamSpec:
+    """How one stream keeps its events.
+
+    Attributes:
+        name: Of the stream.
+        max_age: How long an event is kept; zero keeps it until somebody acts.
+        share: Its room, as a share of a busy stream's.
+        max_message_bytes: Largest event.
+    """
+
+    name: str
+    max_age: timedelta = timedelta(days=30)
+    share: float = 1.0
+    max_message_bytes: int = 64 * 1024
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The subjects that it stores, in catalog order."""
+        return tuple(spec.pattern for spec in CATALOG if spec.stream == self.name)
+
+
+STREAMS: dict[str, StreamSpec] = {
+    stream.name: stream
+    for stream in (
+        StreamSpec("CAPTURES"),
+        StreamSpec("SEGMENTS"),
+        StreamSpec("SCORES"),
+        StreamSpec("REWARD_MODELS", max_age=timedelta(days=365), share=0.5),
+        # A dead letter holds its original, and a text that was not JSON grows up to six-fold when
+        # it is escaped.
+        StreamSpec("DEAD", max_age=timedelta(0), max_message_bytes=512 * 1024),
+    )
+}
+"""Every stream by its name."""
 
 CATALOG: tuple[EventSpec, ...] = (
     EventSpec(
@@ -123,14 +164,6 @@ CATALOG: tuple[EventSpec, ...] = (
 
 _BY_DATA = {spec.data: spec for spec in CATALOG}
 _BY_TYPE = {spec.type: spec for spec in CATALOG}
-
-STREAMS: dict[str, tuple[str, ...]] = {
-    stream: tuple(
-        spec.subject.replace("{stream}", ">") for spec in CATALOG if spec.stream == stream
-    )
-    for stream in dict.fromkeys(spec.stream for spec in CATALOG)
-}
-"""Stream name → the subjects it stores, in catalog order."""
 
 
 def spec_of(data: type[EventData]) -> EventSpec:

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from rlaif.bus.connection import Bus, connect_ready
 from rlaif.bus.errors import BusError
-from rlaif.bus.worker import DurableWorker, WorkerObserver, WorkerSettings
+from rlaif.bus.worker import DurableWorker, WorkerObserver
+from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.exporter.adapters.replayers import ReplayerPool
 from rlaif.exporter.consumers import ExportRules, SegmentExporter

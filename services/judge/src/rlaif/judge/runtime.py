@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 from rlaif.bus.connection import Bus, connect_ready
 from rlaif.bus.errors import BusError
-from rlaif.bus.worker import DurableWorker, WorkerObserver, WorkerSettings
+from rlaif.bus.worker import DurableWorker, WorkerObserver
+from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.events import SegmentExported
 from rlaif.judge.consumers import SegmentScorer
 from rlaif.judge.human_scores import HumanScores
