@@ -19,12 +19,12 @@ def test_the_bytes_that_were_stored_are_read(file_store: FileStore) -> None:
 
 def test_one_changed_byte_is_noticed(file_store: FileStore) -> None:
     file_store.put("a", DATA.upper())
-    with pytest.raises(ObjectCorruptError, match=f"a has SHA-256 .*, not {DIGEST[:12]}"):
+    with pytest.raises(ObjectCorruptError, match=f"a has the SHA-256 digest .*, not {DIGEST[:12]}"):
         sealed.read(file_store, "a", DIGEST, cap=100)
 
 
 def test_a_missing_object_is_named(file_store: FileStore) -> None:
-    with pytest.raises(ObjectNotFoundError, match="'a'"):
+    with pytest.raises(ObjectNotFoundError, match="has no object 'a'"):
         sealed.read(file_store, "a", DIGEST, cap=100)
 
 

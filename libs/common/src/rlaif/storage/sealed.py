@@ -27,7 +27,7 @@ def read(store: ObjectStore, key: str, sha256: str, *, cap: int) -> bytes:
     data = read_capped(store, key, cap=cap)
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
-        raise ObjectCorruptError(f"{key} has SHA-256 {found[:12]}, not {sha256[:12]}")
+        raise ObjectCorruptError(f"{key} has the SHA-256 digest {found[:12]}, not {sha256[:12]}")
     return data
 
 

@@ -9,7 +9,6 @@ Nothing is acknowledged and nothing is kept: after a restart the streams give th
 
 import asyncio
 from collections.abc import AsyncIterator
-from hashlib import sha256
 from typing import Protocol
 
 from pydantic import ValidationError
@@ -21,10 +20,19 @@ from rlaif.contracts.telemetry import FRAME_SUBJECT
 from rlaif.hud.broadcast import READINGS, Broadcast
 from rlaif.hud.read_model.projections import SEGMENTS_SHOWN
 from rlaif.hud.read_model.segment_table import UnreadScore
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.storage import sealed
+from rlaif.storage.ports import (
+    ObjectCorruptError,
+    ObjectNotFoundError,
+    ObjectStore,
+    StorageError,
+)
 
 TELEMETRY_SUBJECTS = (f"{FRAME_SUBJECT}.*", *READINGS)
 """One subscription each, so that a burst of frames does not push a reading out of a buffer."""
+
+SCORE_CAP_BYTES = 4 * 1024 * 1024
+"""A score with its calls and rationales takes about 20 kB."""
 
 
 class LiveBus(Protocol):
@@ -94,7 +102,7 @@ async def read_scores(
         for unread in broadcast.state.segments.unread(SEGMENTS_SHOWN):
             try:
                 broadcast.score(unread, await asyncio.to_thread(_read_score, store, unread))
-            except (ObjectNotFoundError, ScoreObjectError) as error:
+            except (ObjectNotFoundError, ObjectCorruptError, ScoreObjectError) as error:
                 broadcast.score_unreadable(unread, str(error))
             except StorageError as error:
                 # The rows say so, instead of standing there with half of their numbers.
@@ -110,9 +118,7 @@ class ScoreObjectError(Exception):
 
 
 def _read_score(store: ObjectStore, unread: UnreadScore) -> ScoreRecord:
-    data = store.get(unread.score_key)
-    if sha256(data).hexdigest() != unread.score_sha256:
-        raise ScoreObjectError(f"{unread.score_key} has another digest than its event says")
+    data = sealed.read(store, unread.score_key, unread.score_sha256, cap=SCORE_CAP_BYTES)
     try:
         return ScoreRecord.model_validate_json(data)
     except ValidationError as error:
