@@ -1,9 +1,8 @@
-"""What only a server can show: credentials, presigned URLs, pages, errors, crashes."""
+"""What only a server can show: credentials, content types, pages, errors, crashes."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-import httpx
 import pytest
 from botocore.exceptions import ClientError
 
@@ -24,20 +23,11 @@ def _store(given: S3Credentials, bucket: str = "zelda-episodes", attempts: int =
     )
 
 
-def test_a_presigned_url_reads_one_object_and_nothing_else(episodes_store: ObjectStore) -> None:
-    episodes_store.put("a b/é.json", b"{}", content_type="application/json")
-    url = episodes_store.presign("a b/é.json", seconds=60)
-    assert url is not None
-    answer = httpx.get(url)
-    assert (answer.status_code, answer.content) == (200, b"{}")
-    assert answer.headers["content-type"] == "application/json"
-    assert httpx.get(url.split("?")[0]).status_code == 403
-    assert httpx.get(url.replace("Signature=", "Signature=0")).status_code == 403
-    assert httpx.delete(url).status_code == 403
-
-
-def test_a_file_store_has_no_presigned_urls(file_store: ObjectStore) -> None:
-    assert file_store.presign("a", seconds=60) is None
+def test_an_object_keeps_its_content_type(s3: S3Credentials) -> None:
+    store = _store(s3)
+    store.put("a b/é.json", b"{}", content_type="application/json")
+    stored = store._client.head_object(Bucket="zelda-episodes", Key="a b/é.json")
+    assert stored["ContentType"] == "application/json"
 
 
 def test_a_wrong_secret_is_refused_with_the_setting_to_correct(s3: S3Credentials) -> None:

@@ -88,18 +88,6 @@ def test_no_temporary_file_stays_behind(tmp_path: Path) -> None:
     assert list((tmp_path / "%tmp").iterdir()) == []
 
 
-def test_the_etag_changes_when_an_object_is_replaced_by_one_of_the_same_size(
-    file_store: FileStore,
-) -> None:
-    etags = set()
-    for data in (b"1", b"2", b"3"):
-        file_store.put("a", data)
-        info = file_store.head("a")
-        assert info is not None
-        etags.add(info.etag)
-    assert len(etags) == 3
-
-
 def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")

@@ -6,8 +6,8 @@ characters outside letters, digits and `._-=+@,~` are percent-encoded.
 
     captures/ep-1/seg-1.capture   →   captures.d/ep-1.d/seg-1.capture
 
-Limits: no presigned URLs, no content types, no credentials. On a file system that ignores case,
-keys that differ only in case are one object.
+Limits: no content types, no credentials. On a file system that ignores case, keys that differ only
+in case are one object.
 """
 
 import os
@@ -111,11 +111,6 @@ class FileStore:
             except OSError as error:
                 raise self._unavailable(str(path), error) from error
 
-    def presign(self, key: str, *, seconds: int) -> str | None:
-        """None: a file has no URL that others could read."""
-        check_key(key)
-        return None
-
     def _path(self, key: str) -> Path:
         *folders, name = check_key(key).split("/")
         path = self._root
@@ -181,8 +176,6 @@ def _info(key: str, stat: os.stat_result) -> ObjectInfo:
     return ObjectInfo(
         key=key,
         size_bytes=stat.st_size,
-        # A replaced object is a new file, so the inode changes even within one tick of the clock.
-        etag=f"{stat.st_ino:x}-{stat.st_mtime_ns:x}",
         modified_at=datetime.fromtimestamp(stat.st_mtime, UTC),
     )
 

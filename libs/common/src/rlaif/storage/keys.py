@@ -13,7 +13,6 @@ _SCORE = re.compile(
     r"^scores/(?P<config>[a-z0-9][a-z0-9-]*)/(?P<segment>[a-z0-9][a-z0-9-]*)\.json$"
 )
 _HUMAN = re.compile(r"^human-(?P<revision>[1-9][0-9]*)$")
-_COMPARISON = re.compile(r"^comparisons/(?P<config>[a-z0-9][a-z0-9-]*)/[a-z0-9-]+\.json$")
 _REWARD_MODEL = re.compile(r"^reward_model/epoch_(?P<version>[1-9][0-9]*)/manifest\.json$")
 
 CHAMPION = "reward_model/champion.json"
@@ -81,12 +80,6 @@ def comparison(judge_config: str, first: str, second: str) -> str:
 def comparisons(judge_config: str = "") -> str:
     """Prefix of all comparisons, or of one judge configuration's."""
     return f"comparisons/{judge_config}/" if judge_config else "comparisons/"
-
-
-def comparison_config(key: str) -> str | None:
-    """The judge configuration when `key` is a comparison, else None."""
-    match = _COMPARISON.match(key)
-    return match["config"] if match else None
 
 
 def epoch_scores(epoch: int, kind: str) -> str:

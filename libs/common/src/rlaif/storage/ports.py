@@ -42,13 +42,11 @@ class ObjectInfo:
     Attributes:
         key: Its key inside the bucket.
         size_bytes: Length.
-        etag: Changes when the object does.
         modified_at: When it was last written, by the store's clock.
     """
 
     key: str
     size_bytes: int
-    etag: str
     modified_at: datetime
 
 
@@ -90,8 +88,4 @@ class ObjectStore(Protocol):
 
     def delete_many(self, keys: Sequence[str]) -> None:
         """Delete objects; keys that do not exist are no error."""
-        ...
-
-    def presign(self, key: str, *, seconds: int) -> str | None:
-        """A URL that reads the object for a while; None when the store cannot make one."""
         ...

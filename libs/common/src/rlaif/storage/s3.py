@@ -132,7 +132,6 @@ class S3Store:
         return ObjectInfo(
             key=key,
             size_bytes=answer["ContentLength"],
-            etag=answer["ETag"].strip('"'),
             modified_at=answer["LastModified"],
         )
 
@@ -175,16 +174,6 @@ class S3Store:
                     f"{first.get('Key')!r}: {first.get('Code')} {first.get('Message')}"
                 )
 
-    def presign(self, key: str, *, seconds: int) -> str | None:
-        """A URL that reads the object for `seconds`, 1 to 604,800 (a week)."""
-        check_key(key)
-        if not 1 <= seconds <= 604_800:
-            raise ValueError(f"a URL can live 1 to 604800 seconds, not {seconds}")
-        url: str = self._client.generate_presigned_url(
-            "get_object", Params={"Bucket": self._bucket, "Key": key}, ExpiresIn=seconds
-        )
-        return url
-
     def ensure_bucket(self) -> None:
         """Make the bucket when it is missing."""
         try:
@@ -216,7 +205,6 @@ class S3Store:
                 yield ObjectInfo(
                     key=row["Key"],
                     size_bytes=row["Size"],
-                    etag=row["ETag"].strip('"'),
                     modified_at=row["LastModified"],
                 )
             if not page.get("IsTruncated"):
