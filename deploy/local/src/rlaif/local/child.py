@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rlaif.pacing.backoff import backoff
+
 _RESTART_CAP_SECONDS = 10.0
 _STABLE_SECONDS = 60.0
 _READY_POLL_SECONDS = 0.2
@@ -104,7 +106,7 @@ class Child:
         return self._process.pid if self._process and self._process.returncode is None else None
 
     async def _keep_alive(self) -> None:
-        pause = 1.0
+        deaths = 0
         while True:
             assert self._process is not None
             began = time.monotonic()
@@ -114,10 +116,9 @@ class Child:
             if self._stopping:
                 return
             self._on_death(self, code)
-            pause = 1.0 if time.monotonic() - began > _STABLE_SECONDS else pause
+            deaths = 1 if time.monotonic() - began > _STABLE_SECONDS else deaths + 1
             # `stop` cancels this wait, so a child that is to stay down is not started again.
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, _RESTART_CAP_SECONDS)
+            await asyncio.sleep(backoff(deaths, base=1.0, cap=_RESTART_CAP_SECONDS))
             self.restarts += 1
             await self._spawn()
 

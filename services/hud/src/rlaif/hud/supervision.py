@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from rlaif.bus.errors import BusError
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.consumers import LiveBus, listen
+from rlaif.pacing.backoff import backoff
 from rlaif.storage.ports import ObjectStore, StorageError
 
 FIRST_PAUSE = 0.5
@@ -38,11 +39,11 @@ class BusLink:
 
     async def run(self) -> None:
         """Listen until cancelled."""
-        pause = FIRST_PAUSE
+        failures = 0
         while True:
             try:
                 self._bus = await self._connect()
-                self.why, pause = None, FIRST_PAUSE
+                self.why, failures = None, 0
                 await listen(self._bus, self._broadcast)
             except BusError as error:
                 self.why = str(error)
@@ -52,9 +53,10 @@ class BusLink:
                     logger.warning("listening ended: %s", self.why, exc_info=group)
             finally:
                 await self._close()
+            failures += 1
+            pause = backoff(failures, base=FIRST_PAUSE, cap=LONGEST_PAUSE)
             logger.info("no bus: %s; next try in %.1f s", self.why, pause)
             await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _close(self) -> None:
         bus, self._bus = self._bus, None

@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from rlaif.files.whole import write_whole
 from rlaif.game.machine.actions import Action
 from rlaif.game.navigation.grid import WALKS
 from rlaif.game.navigation.terrain import TILE
@@ -191,9 +192,7 @@ class RoomGraph:
 
     def save(self, path: Path) -> None:
         """Write it to a file, whole or not at all."""
-        partial = path.with_name(path.name + ".part")
-        partial.write_text(self.to_json())
-        partial.replace(path)
+        write_whole(path, self.to_json().encode())
 
 
 def _crossing(fields: dict[str, object]) -> Crossing:

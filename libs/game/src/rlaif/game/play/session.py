@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.files.whole import write_whole
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator, SaveStateError
@@ -86,11 +87,8 @@ class Session:
 
     def save(self, path: Path) -> None:
         """Write a save state, and beside it of which game it is; `inspect` reads it, too."""
-        path.parent.mkdir(parents=True, exist_ok=True)
         state = self.emulator.save_state()
-        partial = path.with_name(path.name + ".part")
-        partial.write_bytes(state)
-        partial.replace(path)
+        write_whole(path, state)
         game = self._cartridge
         write_origin(path, state, title=game.title, rom_sha256=game.sha256)
 
