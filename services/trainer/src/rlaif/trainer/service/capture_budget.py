@@ -1,24 +1,24 @@
 """How many segments may be captured now: what the judges can take, not what PPO can make."""
 
-from dataclasses import dataclass
+from rlaif.pacing.token_bucket import TokenBucket
 
 BURST_MINUTES = 0.1
 """Share of a minute's segments that may be captured at once."""
 
 
-@dataclass
 class CaptureBudget:
     """A token bucket that closes while the queue behind it is long.
 
-    Attributes:
+    Args:
         per_minute: Tokens that arrive a minute.
         backlog_limit: Segments waiting behind the trainer at which nothing is granted.
     """
 
-    per_minute: float
-    backlog_limit: int
-    _tokens: float = 1.0
-    _at: float | None = None
+    def __init__(self, per_minute: float, backlog_limit: int) -> None:
+        self._backlog_limit = backlog_limit
+        # After a pause the judges are not flooded, and segments come from many episodes.
+        burst = max(1.0, per_minute * BURST_MINUTES)
+        self._bucket = TokenBucket(per_minute / 60.0, burst, tokens=1.0)
 
     def grant(self, now: float, backlog: int | None) -> int:
         """Segments that may be captured from now on.
@@ -28,15 +28,11 @@ class CaptureBudget:
             backlog: Segments that wait in spool, exporter and judge; None when unknown, then
                 nothing is granted.
         """
-        if self._at is not None:
-            self._tokens += (now - self._at) * self.per_minute / 60.0
-        self._at = now
-        # After a pause the judges are not flooded, and segments come from many episodes.
-        self._tokens = min(self._tokens, max(1.0, self.per_minute * BURST_MINUTES))
+        tokens = int(self._bucket.level(now))
         if backlog is None:
             return 0
-        return max(0, min(int(self._tokens), self.backlog_limit - backlog))
+        return max(0, min(tokens, self._backlog_limit - backlog))
 
     def spend(self, segments: int) -> None:
         """Take tokens for segments that were captured."""
-        self._tokens = max(0.0, self._tokens - segments)
+        self._bucket.spend(segments)
