@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rlaif.pacing.backoff import backoff
 from rlaif.trainer.run_folder import disk, session
 from rlaif.trainer.run_folder.protocol import MESSAGES, Command, LoadRewardModel, Message, Stop
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, finish
@@ -141,7 +142,7 @@ class RunSupervisor:
             if trouble is not None:
                 # Not the run's fault, and counted as none: it may last for hours.
                 waits = waits + 1 if was_quick else 1
-                await self._wait_for_the_disk(trouble, pause=min(2.0**waits, _LONGEST_PAUSE))
+                await self._wait_for_the_disk(trouble, pause=_pause_after(waits))
                 continue
             quick_deaths = quick_deaths + 1 if was_quick else 1
             log.error(
@@ -151,7 +152,7 @@ class RunSupervisor:
             if quick_deaths >= _QUICK_DEATHS_MAX:
                 self.state = replace(self.state, status="failed")
                 return
-            await self._pause(min(2.0**quick_deaths, _LONGEST_PAUSE))
+            await self._pause(_pause_after(quick_deaths))
         await self._note_the_end()
 
     async def _try_once(self) -> tuple[int | None, str | None]:
@@ -272,6 +273,11 @@ class RunSupervisor:
             self._on_message(message)
         except Exception:
             log.exception("a listener broke on a message of the run")
+
+
+def _pause_after(attempt: int) -> float:
+    """Seconds before the process is started again."""
+    return backoff(attempt, base=2.0, cap=_LONGEST_PAUSE)
 
 
 def _environment(settings: TrainerSettings) -> dict[str, str]:
