@@ -150,10 +150,15 @@ def test_a_run_comes_back_whole_and_gives_no_id_again(
 def test_a_tampered_object_is_not_restored(data_dir: Path, store: FileStore, tmp_path: Path):
     checkpoint_store.upload(store, save(data_dir, 1))
     checkpoint_store.upload(store, save(data_dir, 2))
-    store.put("checkpoints/r-1/iteration_00000002-0/policy.safetensors", b"other")
+    policy = "checkpoints/r-1/iteration_00000002-0/policy.safetensors"
+    store.put(policy, b"other")
     restored = checkpoint_store.restore_run(store, tmp_path / "other", RUN)
     assert restored is not None
     assert restored.name == "iteration_00000001"
+    store.delete_many([policy])
+    again = checkpoint_store.restore_run(store, tmp_path / "third", RUN)
+    assert again is not None
+    assert again.name == "iteration_00000001", "nor one of which an object is gone"
 
 
 def test_a_run_whose_archive_leads_out_of_it_is_not_restored(

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rlaif.storage import keys
-from rlaif.storage.ports import ObjectStore
+from rlaif.storage import keys, sealed
+from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore
 from rlaif.trainer.run_folder import checkpoints, exploration_file
 from rlaif.trainer.run_folder.checkpoints import CheckpointError, Manifest
 from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
@@ -121,10 +121,15 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
     partial = target.with_name(f".partial_{target.name}")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    for name in manifest.files:
+    for name, entry in manifest.files.items():
         if Path(name).name != name:
             raise CheckpointError(f"{key} names the file {name!r}, which is no file's name")
-        (partial / name).write_bytes(store.get(keys.run_checkpoint(run_id, folder, name)))
+        file = keys.run_checkpoint(run_id, folder, name)
+        try:
+            data = sealed.read(store, file, entry.sha256, cap=entry.bytes)
+        except (ObjectCorruptError, ObjectNotFoundError) as error:
+            raise CheckpointError(f"{key} is damaged: {error}") from error
+        (partial / name).write_bytes(data)
     (partial / checkpoints.MANIFEST).write_text(manifest.model_dump_json(indent=1))
     checkpoints.verify(partial)
     try:
