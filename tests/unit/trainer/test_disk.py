@@ -75,18 +75,6 @@ sys.stdin.readline()
 DIES = "raise SystemExit(1)"
 
 
-def test_a_file_that_cannot_be_written_leaves_the_old_one_and_no_half(tmp_path: Path):
-    path = tmp_path / "a"
-    disk.write_whole(path, b"old")
-    partial = fill(path)
-    with pytest.raises(OSError, match=FULL):
-        disk.write_whole(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert not partial.is_symlink(), "what a failed write leaves would fill the disk further"
-    disk.write_whole(tmp_path / "folder" / "b", b"made")
-    assert (tmp_path / "folder" / "b").read_bytes() == b"made"
-
-
 def test_trouble_is_said_in_words(tmp_path: Path):
     assert disk.trouble(tmp_path / "new") is None
     assert not list((tmp_path / "new").iterdir())

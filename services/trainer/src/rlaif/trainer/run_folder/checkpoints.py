@@ -15,7 +15,6 @@ CheckpointError    no such checkpoint, or one that is damaged
 """
 
 import hashlib
-import os
 import shutil
 from collections.abc import Collection, Iterator
 from datetime import datetime
@@ -25,6 +24,7 @@ from typing import Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from rlaif.contracts.ids import Id, Sha256
+from rlaif.files.whole import to_disk
 from rlaif.trainer.run_folder.record import RunRecord
 
 MANIFEST = "manifest.json"
@@ -128,16 +128,16 @@ def commit(partial: Path, manifest: Manifest) -> tuple[Path, Manifest]:
     """
     files = {path.name: _entry(path) for path in sorted(partial.iterdir())}
     for name in files:
-        _to_disk(partial / name)
+        to_disk(partial / name)
     whole_manifest = manifest.model_copy(update={"files": files})
     path = partial / MANIFEST
     path.write_text(whole_manifest.model_dump_json(indent=1))
-    _to_disk(path)
-    _to_disk(partial)
+    to_disk(path)
+    to_disk(partial)
     final = partial.parent / folder_name(manifest.counters.iteration)
     shutil.rmtree(final, ignore_errors=True)
     partial.rename(final)
-    _to_disk(final.parent)
+    to_disk(final.parent)
     return final, whole_manifest
 
 
@@ -303,11 +303,3 @@ def _iteration(checkpoint: Path) -> int:
 def _entry(path: Path) -> FileEntry:
     data = path.read_bytes()
     return FileEntry(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
-
-
-def _to_disk(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

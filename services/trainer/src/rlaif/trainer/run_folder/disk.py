@@ -10,9 +10,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
-from rlaif.files.whole import drop_partial as drop_partial
-from rlaif.files.whole import write_whole as write_whole
-
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 

@@ -5,8 +5,8 @@ runs/{run_id}/epochs/epoch_N.json
 
 from pathlib import Path
 
+from rlaif.files.whole import write_whole
 from rlaif.trainer.run_folder.checkpoints import Manifest
-from rlaif.trainer.run_folder.disk import write_whole
 
 FOLDER = "epochs"
 

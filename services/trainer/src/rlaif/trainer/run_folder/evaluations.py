@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from rlaif.contracts.ids import Id, Sha256
-from rlaif.trainer.run_folder.disk import write_whole
+from rlaif.files.whole import write_whole
 
 FOLDER = "evaluations"
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from rlaif.contracts.ids import Id
-from rlaif.trainer.run_folder.disk import write_whole
+from rlaif.files.whole import write_whole
 from rlaif.trainer.run_folder.plan import End
 from rlaif.trainer.settings import Mode, TrainerSettings
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.trainer.run_folder.disk import write_whole
+from rlaif.files.whole import write_whole
 
 HEIGHT, WIDTH = 144, 160
 _HEADER = struct.Struct("<QQiiiii")

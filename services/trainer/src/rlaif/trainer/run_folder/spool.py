@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlaif.contracts.captures import Capture
+from rlaif.files.whole import write_whole
 from rlaif.trainer.run_folder import disk
 
 _SUFFIX = ".capture"
@@ -72,7 +73,7 @@ class Spool:
 
     def write(self, item: SpooledCapture) -> None:
         """Queue a capture."""
-        disk.write_whole(self.directory / f"{item.capture.segment_id}{_SUFFIX}", item.pack())
+        write_whole(self.directory / f"{item.capture.segment_id}{_SUFFIX}", item.pack())
 
     def waiting(self) -> Iterator[Path]:
         """Files that wait, the oldest first."""

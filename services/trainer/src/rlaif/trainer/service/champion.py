@@ -13,14 +13,23 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rlaif.contracts.reward_models import Champion
-from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
+from rlaif.files.whole import write_whole
+from rlaif.storage import keys, sealed
+from rlaif.storage.ports import (
+    ObjectCorruptError,
+    ObjectNotFoundError,
+    ObjectStore,
+    StorageError,
+)
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.protocol import LoadRewardModel, RewardModelRefused
 
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 30.0
+MODEL_CAP_BYTES = 64 * 1024 * 1024
+"""What is fetched at most; the training process loads far smaller files only."""
+
 _DISK_PAUSE_SECONDS = 5.0
 
 
@@ -131,17 +140,15 @@ class ChampionWatcher:
         path = self._directory / f"{champion.model_sha256}.safetensors"
         if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == path.stem:
             return path
-        data = self._store.get(champion.model_key)
-        found = hashlib.sha256(data).hexdigest()
-        if found != champion.model_sha256:
+        try:
+            data = sealed.read(
+                self._store, champion.model_key, champion.model_sha256, cap=MODEL_CAP_BYTES
+            )
+        except ObjectCorruptError as error:
             log.error(
                 "reward model is not the one that was published; keeping the one before",
-                extra={
-                    "version": champion.version,
-                    "expected": champion.model_sha256,
-                    "found": found,
-                },
+                extra={"version": champion.version, "reason": str(error)},
             )
             return None
-        disk.write_whole(path, data)
+        write_whole(path, data)
         return path

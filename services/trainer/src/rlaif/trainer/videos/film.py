@@ -9,6 +9,7 @@ import av
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.files.whole import replacing
 from rlaif.game.captures.replay import replay
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import SCREEN_SHAPE, PyBoyEmulator
@@ -78,25 +79,20 @@ def film(
         ReplayError: Another game or emulator, or the replay led to other RAM.
         KeyframeError: The start is damaged.
     """
-    partial = path.with_name(f".{path.name}.partial")
     codec, options = _CODECS[form]
     count = 0
-    try:
-        with av.open(str(partial), "w", format=form) as container:
-            stream = container.add_stream(codec, rate=FRAMES_A_SECOND, options=options)
-            assert isinstance(stream, av.VideoStream), "both codecs are of pictures"
-            stream.height, stream.width = SCREEN_SHAPE[0] * scale, SCREEN_SHAPE[1] * scale
-            stream.pix_fmt = "yuv420p"
-            stream.codec_context.time_base = Fraction(1, FRAMES_A_SECOND * speed)
-            for frame, picture in pictures(episode, cartridge):
-                image = av.VideoFrame.from_ndarray(_enlarged(picture, scale), format="rgb24")
-                image.pts, image.time_base = frame, Fraction(1, FRAMES_A_SECOND * speed)
-                container.mux(stream.encode(image))
-                count += 1
-            container.mux(stream.encode(None))
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path) as partial, av.open(str(partial), "w", format=form) as container:
+        stream = container.add_stream(codec, rate=FRAMES_A_SECOND, options=options)
+        assert isinstance(stream, av.VideoStream), "both codecs are of pictures"
+        stream.height, stream.width = SCREEN_SHAPE[0] * scale, SCREEN_SHAPE[1] * scale
+        stream.pix_fmt = "yuv420p"
+        stream.codec_context.time_base = Fraction(1, FRAMES_A_SECOND * speed)
+        for frame, picture in pictures(episode, cartridge):
+            image = av.VideoFrame.from_ndarray(_enlarged(picture, scale), format="rgb24")
+            image.pts, image.time_base = frame, Fraction(1, FRAMES_A_SECOND * speed)
+            container.mux(stream.encode(image))
+            count += 1
+        container.mux(stream.encode(None))
     return count
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rlaif.contracts.ids import Sha256
+from rlaif.files.whole import drop_partial, write_whole
 from rlaif.game.captures.capture import KeyframeError, unpack_keyframe
 from rlaif.trainer.play.exploration.choice import CellCounts
 from rlaif.trainer.play.exploration.states import (
@@ -27,7 +28,6 @@ from rlaif.trainer.play.exploration.states import (
     Cell,
     StateRecord,
 )
-from rlaif.trainer.run_folder.disk import drop_partial, write_whole
 
 _HEADER = "archive.json"
 

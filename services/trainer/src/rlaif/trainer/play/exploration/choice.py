@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from rlaif.files.whole import write_whole
 from rlaif.trainer.play.exploration.states import Cell
-from rlaif.trainer.run_folder.disk import write_whole
 
 _ROWS: TypeAdapter[list[tuple[Cell, int, int]]] = TypeAdapter(list[tuple[Cell, int, int]])
 

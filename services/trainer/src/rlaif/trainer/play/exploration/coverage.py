@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.files.whole import write_whole
 from rlaif.trainer.rewards.game import places
-from rlaif.trainer.run_folder.disk import write_whole
 
 VERSION = 1
 """Of the file and of the JSON."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rlaif.files.whole import write_whole
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
-from rlaif.trainer.run_folder.disk import write_whole
 
 _FOLDER = "best_episodes"
 _SUFFIX = ".episode"

@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from rlaif.contracts.telemetry import ModelLoad, RunHistory
+from rlaif.files.whole import write_whole
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.protocol import (
     IterationDone,
@@ -149,7 +150,7 @@ class HistoryLog:
     def _write(self, now: datetime) -> None:
         self._due = now + _WRITE_PAUSE
         try:
-            disk.write_whole(self._path, self._written.model_dump_json().encode())
+            write_whole(self._path, self._written.model_dump_json().encode())
         except OSError as error:
             if not self._failing:
                 log.warning("the run's history is not written", extra={"reason": disk.why(error)})

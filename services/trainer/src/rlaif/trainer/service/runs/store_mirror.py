@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rlaif.contracts.run_figures import RunFigures
+from rlaif.files.whole import write_whole
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
@@ -114,7 +115,7 @@ class RunKeeper:
         if said == self._told:
             return
         text = json.dumps({"updated_at": datetime.now(UTC).isoformat(), **said}, indent=1)
-        disk.write_whole(directory / "progress.json", text.encode())
+        write_whole(directory / "progress.json", text.encode())
         self._store.put(keys.PROGRESS, text.encode(), content_type="application/json")
         self._told = said
 
