@@ -19,6 +19,7 @@ from rlaif.reward_model.runtime import _now
 from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
+from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
@@ -36,7 +37,7 @@ def training_of(file_store: ObjectStore, registry: ModelRegistry) -> TrainingLoo
         LabelLog(file_store, judge_config=None, most_labels=500),
         registry,
         RecordingPublisher(),
-        CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2)),
+        CandidateSettings(fit=FitSettings(epochs=20, members=2)),
         TrainingSettings(relist_seconds=0.0),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=_now,
@@ -116,6 +117,25 @@ async def test_models_are_listed_newest_first_and_one_is_the_champion(client, tr
     compared = (await client.get("/reward-models/1/compare/2")).json()
     assert compared["second_metrics"] == metrics
     assert compared["first_accuracy"]["pairs"] > 0
+
+
+@pytest.mark.parametrize("broken", [1, 2, 3])
+async def test_a_version_whose_record_is_junk_is_named_beside_those_that_are_listed(
+    file_store, registry, training, broken
+):
+    for version in (2, 3):
+        record = registry.manifest(1).model_copy(update={"version": version})
+        key = keys.reward_model(version, "manifest.json")
+        file_store.put(key, record.model_dump_json().encode())
+    file_store.put(keys.reward_model(broken, "manifest.json"), b'{"schema_version": 0}')
+    after_a_restart = training_of(file_store, ModelRegistry(file_store, now=_now))
+    async with client_of(after_a_restart) as client:
+        whole = (await client.get("/reward-models")).raise_for_status().json()
+        assert [item["version"] for item in whole["items"]] == [v for v in (3, 2, 1) if v != broken]
+        (named,) = whole["unreadable"]
+        assert named["version"] == broken
+        assert f"epoch_{broken}/manifest.json" in named["reason"]
+        assert len(await everything(client, "/reward-models", 1)) == 2
 
 
 async def test_the_champion_is_pinned_and_unpinned(client, training):

@@ -1,6 +1,6 @@
 """The REST routes of what was published: versions, their figures, the champion, the watchdog."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from rlaif.contracts.reward_models import GateMetrics, RewardModelManifest
 from rlaif.reward_model.answering import ready, store_problems, stored
 from rlaif.reward_model.champions.comparison import compare_versions
-from rlaif.reward_model.champions.registry import Live, ModelRegistry
+from rlaif.reward_model.champions.registry import CorruptRegistryError, Live, ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.learning.evaluation import Accuracy
 from rlaif.reward_model.training_loop import TrainingLoop
@@ -33,6 +33,21 @@ class ChampionReport(BaseModel):
         description="When the pin ends by itself; null: when somebody unpins it."
     )
     manifest: RewardModelManifest
+
+
+class UnreadableVersion(BaseModel):
+    """A published model whose record cannot be read."""
+
+    version: int
+    reason: str
+
+
+class ModelPage(Page[RewardModelManifest]):
+    """Published models, newest first."""
+
+    unreadable: list[UnreadableVersion] = Field(
+        description="Versions of this page whose record cannot be read; they are no items."
+    )
 
 
 class Pin(BaseModel):
@@ -131,7 +146,7 @@ def _add_reading(router: APIRouter, training: Callable[[], TrainingLoop | None])
         return ready(training()).champions.registry
 
     @router.get("/reward-models", tags=["reward-models"], operation_id="list_reward_models")
-    async def list_reward_models(paging: Paging) -> Page[RewardModelManifest]:
+    async def list_reward_models(paging: Paging) -> ModelPage:
         """Published models, newest first, with what the gate measured and what they are made of."""
         return await stored(_model_page, registry(), paging)
 
@@ -198,10 +213,26 @@ async def _changed(change: Awaitable[Live]) -> ChampionReport:
         return _champion_report(await change)
 
 
-def _model_page(registry: ModelRegistry, paging: PageRequest) -> Page[RewardModelManifest]:
+def _model_page(registry: ModelRegistry, paging: PageRequest) -> ModelPage:
     below = paging.after_number()
     versions = [v for v in reversed(registry.versions()) if below is None or v < below]
-    return paging.take((registry.manifest(v) for v in versions), lambda item: str(item.version))
+    unreadable: list[UnreadableVersion] = []
+
+    def readable() -> Iterator[RewardModelManifest]:
+        for version in versions:
+            try:
+                yield registry.manifest(version)
+            except CorruptRegistryError as error:
+                unreadable.append(UnreadableVersion(version=version, reason=str(error)))
+
+    page = paging.take(readable(), lambda item: str(item.version))
+    # Those after the last item belong to the next page, which meets them again.
+    least = page.items[-1].version if page.next_cursor else 0
+    return ModelPage(
+        items=page.items,
+        next_cursor=page.next_cursor,
+        unreadable=[item for item in unreadable if item.version > least],
+    )
 
 
 def _champion_report(live: Live) -> ChampionReport:
