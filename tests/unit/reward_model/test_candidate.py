@@ -13,7 +13,7 @@ from rlaif.reward_net.potential import PotentialFunction
 from rlaif.testing.data.scored_segments import DIALOG_DIM, PROGRESS_DIM
 
 # A third of the usual passes: the same lessons, sooner.
-SETTINGS = CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2))
+SETTINGS = CandidateSettings(fit=FitSettings(epochs=20, members=2))
 
 
 @pytest.fixture(autouse=True)

@@ -83,11 +83,11 @@ def test_each_lack_of_data_is_named():
     "values", [np.full(9, 0.3), np.array([0.1, np.nan]), np.array([0.1, np.inf])]
 )
 def test_a_potential_that_is_constant_or_not_finite_is_refused(values):
-    assert faults_of_potential(values.astype(np.float32), SETTINGS)
+    assert faults_of_potential(values.astype(np.float32))
 
 
 def test_a_potential_that_varies_is_fine():
-    assert faults_of_potential(np.linspace(-1, 1, 9, dtype=np.float32), SETTINGS) == []
+    assert faults_of_potential(np.linspace(-1, 1, 9, dtype=np.float32)) == []
 
 
 def test_the_newest_quarter_is_never_empty():
@@ -124,7 +124,7 @@ def test_a_control_near_chance_says_that_nothing_leaks():
 
 
 def test_a_potential_beyond_its_bound_is_refused():
-    assert faults_of_potential(np.array([0.0, 1.5], np.float32), SETTINGS)
+    assert faults_of_potential(np.array([0.0, 1.5], np.float32))
 
 
 def test_a_network_of_another_layout_or_with_nan_is_refused_before_it_is_asked():

@@ -22,7 +22,7 @@ from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-QUICK = CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2))
+QUICK = CandidateSettings(fit=FitSettings(epochs=20, members=2))
 SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
 
 

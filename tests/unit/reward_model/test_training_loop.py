@@ -42,7 +42,7 @@ from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 HALF_AN_HOUR = timedelta(minutes=30)
-QUICK = CandidateSettings(fit=FitSettings(epochs=20, check_epochs=15, members=2))
+QUICK = CandidateSettings(fit=FitSettings(epochs=20, members=2))
 SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
 NOISE = play(episodes=6, each=6, signal=False, seed=3, run="noise")
 
@@ -163,7 +163,7 @@ async def test_a_restart_does_not_train_again_on_the_labels_of_the_champion(worl
     assert world.registry.versions() == [1]
 
 
-THREE_MEMBERS = replace(QUICK, fit=replace(QUICK.fit, members=3))
+THREE_MEMBERS = replace(QUICK, fit=FitSettings(epochs=20, members=3))
 
 
 async def test_changed_settings_make_another_model_of_the_same_labels(world):

@@ -30,6 +30,9 @@ _MOST_READINGS = 20_000
 _LEAST_OF_A_VERSION = 4
 """Iterations of a version below which it says nothing."""
 
+_LEAST_SIGMAS = 4.0
+"""Standard errors by which the rise of the return must stand out from its noise."""
+
 _MOST_CORRELATION = 0.95
 
 
@@ -42,14 +45,12 @@ class MonitorSettings:
         episodes: Episodes that end in each half of it, at least.
         least_rise: Rise of the model's return over the window, in its own units, that counts.
         flat_share: Rise of what the game shows, relative to before, up to which it counts as flat.
-        sigmas: Standard errors by which the rise of the return must stand out from its noise.
     """
 
     iterations: int = 40
     episodes: int = 100
     least_rise: float = 0.05
     flat_share: float = 0.02
-    sigmas: float = 4.0
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class RewardHackingMonitor:
 
     def _look(self, run_id: str, version: int) -> Alarm | None:
         rise, error = self._rise()
-        if rise < self.settings.least_rise or rise <= self.settings.sigmas * error:
+        if rise < self.settings.least_rise or rise <= _LEAST_SIGMAS * error:
             return None
         game = self._game()
         if not game or any(self._rose(*both) for both in game.values()):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field
 
 from rlaif.reward_model.labels.labels import LabelledSegment
 
@@ -18,25 +19,38 @@ _ROUNDING = 1e-9
 _ROUNDS_PER_PAIR = 4
 _LEAST_WEIGHT = 0.5
 
+_MARGIN_SCALE = 0.1
+"""Rubric difference at which the target is sigmoid(1) = 0.73. Higher makes targets softer, lower
+makes every decided pair certain."""
 
-@dataclass(frozen=True)
-class PairSettings:
-    """How pairs are made.
+_COMPARED_TARGET = 0.8
+"""P(A better than B) taught for a near-tie in which both orders preferred A."""
 
-    Attributes:
-        tie_band: Rubric difference below which two segments count as equal.
-        margin_scale: Rubric difference at which the target is sigmoid(1) = 0.73. Higher makes
-            targets softer, lower makes every decided pair certain.
-        compared_target: P(A better than B) taught for a near-tie in which both orders preferred A.
-        tie_weight: Loss weight of a tie, whose target is 0.5; 0 leaves ties out.
-        most_pairs: Largest number of listed pairs in which one segment takes part.
-    """
 
-    tie_band: float = 0.05
-    margin_scale: float = 0.1
-    compared_target: float = 0.8
-    tie_weight: float = 0.25
-    most_pairs: int = 16
+class PairSettings(BaseModel, frozen=True, extra="forbid"):
+    """How pairs are made."""
+
+    tie_band: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        description="Rubric difference below which two segments are a tie. Higher: fewer, clearer "
+        "pairs. Lower: more pairs that hang on one vote.",
+    )
+    # Of the loss; the target of a tie is 0.5.
+    tie_weight: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Loss weight of ties; 0 drops them. Higher: flatter potential among equals.",
+    )
+    most_pairs: int = Field(
+        default=16,
+        ge=1,
+        le=256,
+        description="Most pairs of one segment. More: slower, little gained, as pairs of one "
+        "segment repeat each other. Fewer: noisier.",
+    )
 
 
 @dataclass(frozen=True)
@@ -121,12 +135,12 @@ class PairTable:
         margin = (share * np.where(common, difference, 0.0)).sum(axis=1)
         variance = (share**2 * (self._doubts[a] + self._doubts[b])).sum(axis=1)
         decided = usable & (np.abs(margin) >= settings.tie_band - _ROUNDING)
-        softness = np.sqrt(settings.margin_scale**2 + variance)
+        softness = np.sqrt(_MARGIN_SCALE**2 + variance)
         target = np.where(decided, 1.0 / (1.0 + np.exp(-margin / softness)), 0.5)
         side = np.where(usable & ~decided, self._side_by_side(a, b), 0.0)
         decided |= side != 0
         margin = np.where(side != 0, side * settings.tie_band, margin)
-        target += side * (settings.compared_target - 0.5)
+        target += side * (_COMPARED_TARGET - 0.5)
         weight = np.where(decided, 1.0, settings.tie_weight) * usable
         return Compared(np.where(usable, margin, np.nan), decided, target, weight)
 

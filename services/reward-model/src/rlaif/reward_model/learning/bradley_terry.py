@@ -35,6 +35,13 @@ MEAN_ROWS = 8
 
 _LEAST_SPREAD = 1e-3
 
+_BATCH_SEGMENTS = 64
+"""Segments a step; all pairs among them are compared."""
+
+_CENTRING = 1e-2
+"""Weight of mean(r²), which keeps the scale of r from growing without end: preferences fix
+differences only."""
+
 
 def segment_rows(observations: NDArray[np.float32], statistic: Statistic) -> NDArray[np.float32]:
     """The rows of one segment that its statistic is made of.
@@ -98,7 +105,7 @@ def fit(
     combine = torch.from_numpy(row_weights(settings.statistic))
     for _ in range(epochs):
         order = torch.randperm(len(rows), generator=generator)
-        for chosen in torch.split(order, settings.batch_segments):
+        for chosen in torch.split(order, _BATCH_SEGMENTS):
             pairs = _all_pairs(table, chosen.numpy())
             if pairs is None:
                 continue
@@ -209,5 +216,5 @@ def _loss(
         mixed, pairs.target.expand_as(mixed), weight=weight, reduction="none"
     )
     preference = (entropy.sum(dim=1) / weight.sum(dim=1)).sum()
-    loss: Tensor = preference + settings.centring * logits.square().mean(dim=(1, 2)).sum()
+    loss: Tensor = preference + _CENTRING * logits.square().mean(dim=(1, 2)).sum()
     return loss

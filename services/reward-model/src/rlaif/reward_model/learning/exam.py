@@ -112,7 +112,7 @@ class Exam:
             return ExamResult(net, known, tuple(faults))
         potential = PotentialFunction(net)
         everywhere = potential(spaced_observations([*self.train.segments, *self.heldout.segments]))
-        faults = faults_of_potential(everywhere / net.spec.scale, self.settings.gate)
+        faults = faults_of_potential(everywhere / net.spec.scale)
         if faults:
             return ExamResult(net, known, tuple(faults))
         measured = replace(

@@ -11,6 +11,16 @@ from rlaif.reward_model.learning.measurements import Measurements
 from rlaif.reward_model.learning.settings import GateSettings
 from rlaif.reward_net.network import RewardNet
 
+_MIN_HELDOUT_EPISODES = 2
+"""Episodes that it never saw."""
+
+_MIN_ACCURACY = 0.55
+"""Held-out accuracy below which a candidate is of no use, whatever its interval."""
+
+_LEAST_DEVIATION = 0.01
+"""Standard deviation of Φ over the training data, in units of its scale, below which it counts as
+constant."""
+
 
 @dataclass(frozen=True)
 class Need:
@@ -40,7 +50,7 @@ def label_needs(labels: int, episodes: int, settings: GateSettings) -> tuple[Nee
 def heldout_needs(known: Measurements, settings: GateSettings) -> tuple[Need, ...]:
     """What the held-out side must have before a network is fitted."""
     return (
-        Need("held-out episodes", known.heldout_episodes, settings.min_heldout_episodes),
+        Need("held-out episodes", known.heldout_episodes, _MIN_HELDOUT_EPISODES),
         Need("decided held-out pairs", known.heldout.pairs, settings.min_heldout_pairs),
     )
 
@@ -73,9 +83,9 @@ def _against_chance(measured: Measurements, settings: GateSettings) -> list[str]
             f"right in {measured.crossfit.value:.3f} of the pairs, at {settings.confidence:.0%} "
             f"confidence perhaps in {low:.3f}, not above chance"
         )
-    if accuracy is not None and accuracy < settings.min_accuracy:
+    if accuracy is not None and accuracy < _MIN_ACCURACY:
         reasons.append(
-            f"held-out accuracy {accuracy:.3f} is below the {settings.min_accuracy} that is asked"
+            f"held-out accuracy {accuracy:.3f} is below the {_MIN_ACCURACY} that is asked"
         )
     if high is not None and recipe is not None and high < recipe:
         reasons.append(
@@ -161,18 +171,17 @@ def faults_of_network(net: RewardNet, *, layout_version: str) -> list[str]:
     return [f"{broken[0]} holds NaN or infinity"] if broken else []
 
 
-def faults_of_potential(potentials: NDArray[np.float32], settings: GateSettings) -> list[str]:
+def faults_of_potential(potentials: NDArray[np.float32]) -> list[str]:
     """What is wrong with a potential's values over the labelled observations.
 
     Args:
         potentials: `[N]` float32, in units of the potential's scale: in [-1, 1].
-        settings: What a candidate must show.
     """
     if not np.isfinite(potentials).all():
         return ["the potential is NaN or infinite on training observations"]
     if np.abs(potentials).max() > 1.0 + 1e-6:
         return [f"the potential leaves its bound: {np.abs(potentials).max():.3g} times it"]
-    if potentials.std() < settings.least_deviation:
+    if potentials.std() < _LEAST_DEVIATION:
         return [f"the potential is constant: its deviation is {potentials.std():.2g}"]
     return []
 

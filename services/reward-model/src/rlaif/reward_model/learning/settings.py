@@ -1,12 +1,14 @@
-"""Everything that decides what an attempt gives, besides its labels and the champion.
+"""What decides what an attempt gives, besides its labels and the champion.
 
 Nothing heavy is imported here: `--help` reads it.
 """
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal
+
+from pydantic import BaseModel, Field, TypeAdapter
 
 from rlaif.reward_model.labels.preferences import PairSettings
 
@@ -14,76 +16,122 @@ Statistic = Literal["end_minus_start", "mean"]
 Activation = Literal["relu", "tanh"]
 
 
-@dataclass(frozen=True)
-class FitSettings:
-    """How the network is fitted.
+class FitSettings(BaseModel, frozen=True, extra="forbid"):
+    """How the network is fitted."""
 
-    Attributes:
-        statistic: The number of a segment that is compared.
-        members: Networks of the ensemble. Each has its own first weights and sees the episodes with
-            other weights (Bayesian bootstrap), so that they differ where the labels say little.
-        activation: Between the layers. `tanh` starts nearly linear, which learns from fewer labels
-            than `relu`: 0.70 against 0.67 held-out accuracy from 60 labels, 0.78 from 200.
-        epochs: Passes over the segments.
-        warm_epochs: Passes when the fit begins with the champion's weights.
-        check_epochs: Passes of the small fits that show what the labels can teach.
-        learning_rate: Of Adam.
-        weight_decay: L2 penalty inside Adam. It replaces stopping early, which would have to hold
-            out a part of the training labels (0.62 instead of 0.70 from 60 labels) or to look at
-            the gate's own held-out pairs (which would flatter the accuracy measured on them).
-            Four times the default shrinks the network to a constant, which the gate refuses.
-        batch_segments: Segments a step; all pairs among them are compared.
-        centring: Weight of mean(r²), which keeps the scale of r from growing without end:
-            preferences fix differences only.
-        noise: Share ε of pairs thought to be labelled by chance: the loss sees
-            (1 - ε) P + ε/2, so no single wrong label pulls without bound.
-    """
+    statistic: Statistic = Field(
+        default="mean",
+        description="What of a segment is compared: the mean of the network over its "
+        "observations, or the rise from its first to its last one. The mean says which states "
+        "belong to good segments and learns from fewer labels (ADR 0009).",
+    )
+    # Each member has its own first weights and sees the episodes with other weights (Bayesian
+    # bootstrap), so that they differ where the labels say little.
+    members: int = Field(
+        default=5,
+        ge=1,
+        le=32,
+        description="Networks of the ensemble. More: steadier, and says where it is unsure; each "
+        "costs the trainer another 128-64-64-1 network.",
+    )
+    # tanh starts nearly linear: 0.70 against 0.67 held-out accuracy from 60 labels, 0.78 from 200.
+    activation: Activation = Field(
+        default="tanh",
+        description="Between the layers of the 128-64-64-1 network. tanh learns from fewer labels; "
+        "relu bends more sharply once there are thousands.",
+    )
+    epochs: int = Field(
+        default=30,
+        ge=1,
+        le=1000,
+        description="Passes over the segments. More: slower, closer to the penalised optimum. "
+        "Fewer: underfits small sets.",
+    )
+    warm_epochs: int = Field(
+        default=10,
+        ge=1,
+        le=1000,
+        description="Passes when the fit begins with the champion's weights. More: slower to "
+        "publish, forgets the champion more.",
+    )
+    learning_rate: float = Field(
+        default=3e-3,
+        gt=0,
+        le=0.1,
+        description="Of Adam. Higher: faster, unsteady above 0.01. Lower: needs more epochs.",
+    )
+    # It replaces stopping early, which would have to hold out a part of the training labels (0.62
+    # instead of 0.70 from 60 labels) or to look at the gate's own held-out pairs (which would
+    # flatter the accuracy measured on them).
+    weight_decay: float = Field(
+        default=1e-2,
+        ge=0,
+        le=1,
+        description="L2 penalty. Higher: smoother; from 0.04 on the network shrinks to a constant "
+        "and is refused. Lower: learns small label sets by heart.",
+    )
+    # ε: the loss sees (1 - ε) P + ε/2, so no single wrong label pulls without bound.
+    noise: float = Field(
+        default=0.05,
+        ge=0,
+        lt=1,
+        description="Share of pairs assumed to be labelled by chance. Higher: wrong labels pull "
+        "less, right ones too.",
+    )
 
-    statistic: Statistic = "mean"
-    members: int = 5
-    activation: Activation = "tanh"
-    epochs: int = 30
-    warm_epochs: int = 10
-    check_epochs: int = 20
-    learning_rate: float = 3e-3
-    weight_decay: float = 1e-2
-    batch_segments: int = 64
-    centring: float = 1e-2
-    noise: float = 0.05
 
+class GateSettings(BaseModel, frozen=True, extra="forbid"):
+    """What a candidate must show."""
 
-@dataclass(frozen=True)
-class GateSettings:
-    """What a candidate must show.
-
-    Attributes:
-        min_labels: Scored segments in all.
-        min_episodes: Episodes in all.
-        min_heldout_episodes: Episodes that it never saw.
-        min_heldout_pairs: Decided pairs among held-out segments.
-        confidence: One-sided confidence of all intervals. Cross-fitted accuracy must exceed 0.5
-            with it, and no pair set may speak against the candidate with it.
-        min_accuracy: Held-out accuracy below which it is of no use, whatever its interval.
-        champion_margin: By how much it may fall short of the champion on the same pairs. Beyond
-            it, it is refused when it is surely worse: on few segments the champion's accuracy is
-            luck too, and all the more so because luck made it the champion.
-        least_deviation: Standard deviation of Φ over the training data, in units of its scale,
-            below which it counts as constant.
-        max_ece: Largest calibration error on the held-out pairs.
-        min_probe_correlation: Rank correlation with the champion on the probes below which a
-            candidate must be better than the champion, not only about as good.
-    """
-
-    min_labels: int = 24
-    min_episodes: int = 4
-    min_heldout_episodes: int = 2
-    min_heldout_pairs: int = 20
-    confidence: float = 0.99
-    min_accuracy: float = 0.55
-    champion_margin: float = 0.05
-    least_deviation: float = 0.01
-    max_ece: float = 0.25
-    min_probe_correlation: float = 0.5
+    min_labels: int = Field(
+        default=24,
+        ge=2,
+        description="Labels before the first training. More: later and surer. Fewer: more "
+        "candidates that the gate refuses.",
+    )
+    min_episodes: int = Field(
+        default=4,
+        ge=2,
+        description="Episodes before the first training. More: later, tested on more variety.",
+    )
+    min_heldout_pairs: int = Field(
+        default=20,
+        ge=1,
+        description="Decided held-out pairs that the gate needs. More: later and surer.",
+    )
+    # Of all intervals: cross-fitted accuracy must exceed 0.5 with it, and no set of pairs may speak
+    # against the candidate with it.
+    confidence: float = Field(
+        default=0.99,
+        ge=0.5,
+        lt=1,
+        description="One-sided confidence that episodes can be ranked from other episodes better "
+        "than by chance. Higher: pure noise passes less often (0.99: 1 candidate in 40), real "
+        "signal needs more labels.",
+    )
+    # Beyond it a candidate is refused when it is surely worse: on few segments the champion's
+    # accuracy is luck too, and all the more so because luck made it the champion.
+    champion_margin: float = Field(
+        default=0.05,
+        ge=0,
+        le=0.5,
+        description="By how much a candidate may fall short of the champion's held-out accuracy. "
+        "Higher: fresher models win more easily. Lower: fewer swaps.",
+    )
+    max_ece: float = Field(
+        default=0.25,
+        gt=0,
+        le=1,
+        description="Largest calibration error on held-out pairs. Small held-out sides measure it "
+        "too high (0.1 on 20 pairs that are right); lower it when there are hundreds of labels.",
+    )
+    min_probe_correlation: float = Field(
+        default=0.5,
+        ge=-1,
+        le=1,
+        description="Rank correlation with the champion below which a candidate must be better, "
+        "not only about as good. Higher: steadier rewards, slower change.",
+    )
 
 
 @dataclass(frozen=True)
@@ -99,10 +147,11 @@ class CandidateSettings:
 
 
 def settings_text(settings: CandidateSettings) -> str:
-    """The settings as JSON, equal for equal settings whatever made them."""
-    return json.dumps(asdict(settings), sort_keys=True)
+    """The settings as JSON, equal for equal settings."""
+    values = TypeAdapter(CandidateSettings).dump_python(settings, mode="json")
+    return json.dumps(values, sort_keys=True)
 
 
 def settings_digest(settings: CandidateSettings) -> str:
-    """SHA-256 of `settings_text`: two attempts on equal labels with equal digests are the same."""
+    """SHA-256 of `settings_text`: attempts on equal labels with equal digests are the same."""
     return hashlib.sha256(settings_text(settings).encode()).hexdigest()

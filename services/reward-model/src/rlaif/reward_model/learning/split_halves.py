@@ -25,6 +25,7 @@ from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.network import RewardNet
 
 _ROWS_FOR_CONSTANTS = 8
+_CHECK_EPOCHS = 20
 # Streams of random numbers, so that drawing more of one kind leaves the others as they were.
 TRAIN_STREAM, HELDOUT_STREAM, BOOTSTRAP_STREAM, BAG_STREAM, CONTROL_STREAM = range(5)
 
@@ -88,7 +89,7 @@ def fit_side(
         spec=spec,
         settings=settings.fit,
         seed=settings.seed,
-        epochs=settings.fit.check_epochs if check else usual,
+        epochs=_CHECK_EPOCHS if check else usual,
         start=warm,
     )
     starts = [item.observations[:1] for item in side.segments if item.start_step == 0]
