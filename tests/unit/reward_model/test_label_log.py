@@ -69,7 +69,7 @@ def test_every_score_object_becomes_a_label_without_any_event(store):
     for segment in SEGMENTS:
         write_scored(store, segment)
     log = log_of(store)
-    log.look(full=True)
+    log.read_new(full=True)
     assert ids(log) == names(SEGMENTS)
     assert log.skipped == {}
     found = {item.segment_id: item for item in log.labels}
@@ -88,7 +88,7 @@ def test_permuted_scores_leave_the_inputs_unchanged_bit_for_bit(store):
     inputs, values = [], []
     for config in ("right", "permuted"):
         log = log_of(store, judge_config=config)
-        log.look(full=True)
+        log.read_new(full=True)
         inputs.append([(i.segment_id, i.observations.tobytes()) for i in log.labels])
         values.append([i.values for i in log.labels])
     assert inputs[0] == inputs[1]
@@ -99,12 +99,12 @@ def test_a_short_look_reads_only_what_is_new(store):
     log = log_of(store)
     for segment in SEGMENTS[:3]:
         write_scored(store, segment)
-    log.look(full=True)
+    log.read_new(full=True)
     store.read.clear()
-    log.look(full=False)
+    log.read_new(full=False)
     assert store.read == []
     write_scored(store, SEGMENTS[3])
-    log.look(full=False)
+    log.read_new(full=False)
     assert ids(log) == names(SEGMENTS[:4])
     assert len(store.read) == 3  # score, manifest, observations
 
@@ -112,27 +112,27 @@ def test_a_short_look_reads_only_what_is_new(store):
 def test_a_score_with_a_lower_key_is_found_by_its_hint_or_by_the_next_full_look(store):
     log = log_of(store)
     write_scored(store, SEGMENTS[5])
-    log.look(full=True)
+    log.read_new(full=True)
     hinted = write_scored(store, SEGMENTS[1])
     write_scored(store, SEGMENTS[0])
-    log.look(full=False)
+    log.read_new(full=False)
     assert ids(log) == names([SEGMENTS[5]])
-    log.look([hinted.score_key], full=False)
+    log.read_new([hinted.score_key], full=False)
     assert ids(log) == names([SEGMENTS[1], SEGMENTS[5]])
-    log.look(full=True)
+    log.read_new(full=True)
     assert ids(log) == names([SEGMENTS[0], SEGMENTS[1], SEGMENTS[5]])
 
 
 def test_a_hint_that_is_ahead_of_the_listing_hides_no_key_below_it(store):
     log = log_of(store)
     write_scored(store, SEGMENTS[0])
-    log.look(full=True)
+    log.read_new(full=True)
     ahead = write_scored(store, SEGMENTS[6]).score_key
     store.unlisted = {ahead}
-    log.look([ahead], full=False)
+    log.read_new([ahead], full=False)
     store.unlisted = set()
     write_scored(store, SEGMENTS[5])
-    log.look(full=False)
+    log.read_new(full=False)
     assert ids(log) == names([SEGMENTS[0], SEGMENTS[5], SEGMENTS[6]])
 
 
@@ -145,7 +145,7 @@ def test_scores_that_are_no_labels_are_counted_by_reason_and_read_once(store):
     store.put(keys.score("config-1", "zz-broken"), b"{}")
     store.put(keys.score("config-1", "zz-copy"), store.get(event.score_key))
     log = log_of(store)
-    log.look(full=True)
+    log.read_new(full=True)
     assert ids(log) == names(SEGMENTS[:1])
     assert log.skipped == {
         "hash_mismatch": 1,
@@ -155,7 +155,7 @@ def test_scores_that_are_no_labels_are_counted_by_reason_and_read_once(store):
         "other_segment": 1,
     }
     store.read.clear()
-    log.look(full=True)
+    log.read_new(full=True)
     assert store.read == []
 
 
@@ -164,7 +164,7 @@ def test_a_manifest_that_was_replaced_after_scoring_is_refused(store):
     key = keys.manifest(SEGMENTS[0].episode_id, SEGMENTS[0].segment_id)
     store.put(key, store.get(key) + b" ")
     log = log_of(store)
-    log.look(full=True)
+    log.read_new(full=True)
     assert log.skipped == {"hash_mismatch": 1}
 
 
@@ -174,9 +174,9 @@ def test_an_outage_of_the_store_loses_no_label(store):
     log = log_of(store)
     store.failing = "observations.npy"
     with pytest.raises(StoreUnavailableError):
-        log.look(full=True)
+        log.read_new(full=True)
     store.failing = ""
-    log.look(full=False)
+    log.read_new(full=False)
     assert ids(log) == names(SEGMENTS)
     assert log.skipped == {}
 
@@ -186,12 +186,12 @@ def test_only_the_newest_labels_are_kept_and_older_ones_are_not_even_loaded(stor
         write_scored(store, segment)
     newest = sorted(SEGMENTS[:6], key=lambda item: item.env_step)[-3:]
     log = log_of(store, most_labels=3)
-    log.look(full=True)
+    log.read_new(full=True)
     assert ids(log) == names(newest)
     assert sum("observations.npy" in key for key in store.read) == 3
     late = max(SEGMENTS, key=lambda item: item.env_step)
     write_scored(store, late)
-    log.look(full=True)
+    log.read_new(full=True)
     assert ids(log) == names([*newest[1:], late])
 
 
@@ -202,23 +202,23 @@ def test_unset_takes_the_configuration_that_scored_last_and_never_mixes(store):
     store.modified = {old.score_key: now - timedelta(hours=1), new.score_key: now}
     store.put("scores/epoch_3/scores.jsonl", b"the seeds' view is no score object")
     log = log_of(store, judge_config=None)
-    log.look(full=True)
+    log.read_new(full=True)
     assert (log.judge_config, ids(log)) == ("aa-new", names([SEGMENTS[1]]))
     again = write_scored(store, SEGMENTS[2], judge_config="zz-old")
     store.modified[again.score_key] = now + timedelta(hours=1)
-    log.look([again.score_key], full=False)
+    log.read_new([again.score_key], full=False)
     assert log.judge_config == "aa-new"
     assert ids(log) == names([SEGMENTS[1]])
-    log.look(full=True)
+    log.read_new(full=True)
     assert (log.judge_config, ids(log)) == ("zz-old", names([SEGMENTS[0], SEGMENTS[2]]))
 
 
 def test_before_the_first_score_there_is_no_configuration(store):
     log = log_of(store, judge_config=None)
-    log.look(full=False)
+    log.read_new(full=False)
     assert (log.judge_config, log.labels) == (None, ())
     write_scored(store, SEGMENTS[0])
-    log.look(full=False)
+    log.read_new(full=False)
     assert ids(log) == names(SEGMENTS[:1])
 
 
@@ -233,13 +233,13 @@ def test_what_a_person_said_counts_before_the_judges_and_the_last_word_counts(st
         write_scored(store, segment)
     override(store, SEGMENTS[0], 1, 0.0)
     log = log_of(store)
-    log.look(full=True)
+    log.read_new(full=True)
     assert ids(log) == names(SEGMENTS[:3])
     found = {item.segment_id: item for item in log.labels}
     assert found[SEGMENTS[0].segment_id].values == dict.fromkeys(SEGMENTS[0].values, 0.0)
     assert found[SEGMENTS[1].segment_id].revision == 0
     override(store, SEGMENTS[0], 2, 1.0)
-    log.look(full=False)
+    log.read_new(full=False)
     found = {item.segment_id: item for item in log.labels}
     assert found[SEGMENTS[0].segment_id].values == dict.fromkeys(SEGMENTS[0].values, 1.0)
     assert found[SEGMENTS[0].segment_id].revision == 2
@@ -251,7 +251,7 @@ def test_overrides_are_never_taken_for_the_judges_that_scored_last(store):
     new = override(store, SEGMENTS[0], 1, 1.0)
     store.modified = {old.score_key: now, new.score_key: now + timedelta(hours=1)}
     log = log_of(store, judge_config=None)
-    log.look(full=True)
+    log.read_new(full=True)
     assert log.judge_config == "config-1"
     assert [item.revision for item in log.labels] == [1]
 
@@ -262,7 +262,7 @@ def test_a_person_is_kept_when_the_judges_labels_are_too_many(store):
     for segment in SEGMENTS:
         write_scored(store, segment)
     log = log_of(store, most_labels=2)
-    log.look(full=True)
+    log.read_new(full=True)
     assert oldest.segment_id in ids(log)
     assert len(log.labels) == 3
 
@@ -274,10 +274,10 @@ def test_labels_of_two_runs_are_ordered_by_run_and_not_by_step(store):
     write_scored(store, first, run_id="run-a", created_at=early)
     write_scored(store, second, run_id="run-b", created_at=late)
     log = log_of(store)
-    log.look(full=True)
+    log.read_new(full=True)
     assert [item.run_id for item in log.labels] == ["run-a", "run-b"]
     few = log_of(store, most_labels=1)
-    few.look(full=True)
+    few.read_new(full=True)
     assert [item.run_id for item in few.labels] == ["run-b"]
 
 
@@ -287,9 +287,9 @@ def test_the_log_is_the_same_after_a_restart(store):
     override(store, SEGMENTS[2], 1, 0.5)
     one, other = log_of(store), log_of(store)
     for segment in SEGMENTS[:4]:
-        one.look([keys.score("config-1", segment.segment_id)], full=False)
-    one.look(full=True)
-    other.look(full=True)
+        one.read_new([keys.score("config-1", segment.segment_id)], full=False)
+    one.read_new(full=True)
+    other.read_new(full=True)
     assert label_digest(one.labels) == label_digest(other.labels)
 
 
@@ -300,7 +300,7 @@ def test_the_export_holds_every_score_used_or_not_and_says_why(store):
     override(store, SEGMENTS[0], 1, 0.0)
     store.put(keys.score("config-1", "zz-broken"), b"{}")
     log = log_of(store)
-    log.look(full=True)
+    log.read_new(full=True)
     told = {entry.score_key: (entry.used, entry.why_not) for entry in log.entries()}
     assert told == {
         keys.score("config-1", SEGMENTS[0].segment_id): (False, "overridden"),
@@ -314,7 +314,7 @@ def test_the_export_holds_every_score_used_or_not_and_says_why(store):
 def test_an_exported_line_has_the_whole_provenance(store):
     event = write_scored(store, SEGMENTS[0])
     log = log_of(store)
-    log.look(full=True)
+    log.read_new(full=True)
     (line,) = json_lines(log.entries())
     told = json.loads(line)
     record = json.loads(store.get(event.score_key))
@@ -328,7 +328,7 @@ def test_parquet_holds_the_same_rows(store):
     for segment in SEGMENTS[:3]:
         write_scored(store, segment)
     log = log_of(store)
-    log.look(full=True)
+    log.read_new(full=True)
     table = parquet_module.read_table(io.BytesIO(parquet(log.entries()))).to_pylist()
     assert [row["segment_id"] for row in table] == names(SEGMENTS[:3])
     assert table[0]["value_progress"] == SEGMENTS[0].values["progress"]
@@ -355,20 +355,20 @@ def test_a_comparison_counts_in_both_labels_until_a_person_overrules_a_score(sto
     for segment in SEGMENTS:
         write_scored(store, segment)
     log = log_of(store)
-    log.look(full=True)
+    log.read_new(full=True)
     record = comparison(SEGMENTS[0], SEGMENTS[1], log)
     key = keys.comparison("config-1", record.first, record.second)
     store.put_once(key, record.model_dump_json().encode())
-    log.look(full=False)
+    log.read_new(full=False)
     assert preferred(log) == {}
-    log.look(full=True)
-    log.look(full=True)
+    log.read_new(full=True)
+    log.read_new(full=True)
     assert preferred(log) == {
         record.first: {record.second: 1.0}, record.second: {record.first: 0.0}
     }  # fmt: skip
     assert store.read.count(key) == 1
     override(store, SEGMENTS[0], 1, 1.0)
-    log.look(full=True)
+    log.read_new(full=True)
     assert preferred(log) == {}
 
 
@@ -376,12 +376,12 @@ def test_a_comparison_of_a_segment_that_is_forgotten_is_forgotten_too(store):
     for segment in SEGMENTS:
         write_scored(store, segment)
     log = log_of(store)
-    log.look(full=True)
+    log.read_new(full=True)
     newest = sorted(SEGMENTS, key=lambda item: item.env_step)[-2:]
     for pair in ([each for each in SEGMENTS if each not in newest][:2], newest):
         record = comparison(*pair, log)
         key = keys.comparison("config-1", record.first, record.second)
         store.put_once(key, record.model_dump_json().encode())
     short = log_of(store, most_labels=2)
-    short.look(full=True)
+    short.read_new(full=True)
     assert set(preferred(short)) == {item.segment_id for item in newest}

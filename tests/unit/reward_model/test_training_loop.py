@@ -257,13 +257,13 @@ async def test_going_back_is_told_as_a_new_event(world):
 
 async def test_an_event_wakes_it_early(world, monkeypatch):
     looks: list[bool] = []
-    real = LabelLog.look
+    real = LabelLog.read_new
 
     def counting(self, hints=(), *, full):
         real(self, hints, full=full)
         looks.append(full)
 
-    monkeypatch.setattr(LabelLog, "look", counting)
+    monkeypatch.setattr(LabelLog, "read_new", counting)
     training = world.process(poll_seconds=60.0, relist_seconds=60.0)
     listener = ScoreListener(training)
     running = asyncio.create_task(training.run())
@@ -279,7 +279,7 @@ async def test_an_event_wakes_it_early(world, monkeypatch):
 async def test_an_outage_of_the_store_does_not_end_it(world, monkeypatch):
     world.write(SIGNAL)
     training = world.process(poll_seconds=0.01)
-    real, failures = LabelLog.look, []
+    real, failures = LabelLog.read_new, []
 
     def failing(self, hints=(), *, full):
         if len(failures) < 3:
@@ -287,7 +287,7 @@ async def test_an_outage_of_the_store_does_not_end_it(world, monkeypatch):
             raise StoreUnavailableError("away")
         real(self, hints, full=full)
 
-    monkeypatch.setattr(LabelLog, "look", failing)
+    monkeypatch.setattr(LabelLog, "read_new", failing)
     training.hint("scores/config-1/a-hint.json")
     await run_until(training, lambda: world.publisher.versions() == [1], "version 1")
     # The hint is not lost with the look that failed.

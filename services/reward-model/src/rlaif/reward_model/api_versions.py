@@ -1,4 +1,4 @@
-"""The REST routes of what was published: versions, their figures, the champion, the watchdog."""
+"""The REST routes of what was published: versions, their figures, the champion, alarms."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime

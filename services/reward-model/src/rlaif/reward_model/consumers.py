@@ -1,4 +1,4 @@
-"""What the service does with what it hears: scores wake it, the trainer's progress is watched.
+"""What the service does with what it receives: scores wake it, the trainer's progress is watched.
 
 A score's event says only that there is a new object; the store has the rest. Progress is lossy
 telemetry: a lost reading makes an alarm later, never wrong.
@@ -77,7 +77,7 @@ class ProgressListener:
                 async for _, payload in self._subscribe(TrainingProgress.SUBJECT):
                     await self.observe(payload)
             except BusError as error:
-                logger.warning("the monitor of the reward model hears nothing: %s", error)
+                logger.warning("no progress of the trainer is received: %s", error)
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def observe(self, payload: bytes) -> None:

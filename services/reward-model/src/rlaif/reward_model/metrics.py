@@ -74,5 +74,5 @@ class RewardModelMetrics:
         self._pinned.set(live is not None and live.champion.pinned)
 
     def alarmed(self) -> None:
-        """Note an alarm of the watchdog."""
+        """Note an alarm of the monitor."""
         self._alarms.inc()

@@ -13,7 +13,7 @@ from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
-from rlaif.reward_model.telling import StatusTeller
+from rlaif.reward_model.status_sender import StatusSender
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.reward_model.wiring import (
     candidate_settings,
@@ -33,7 +33,7 @@ Stores = tuple[ObjectStore, ObjectStore]
 
 
 class TrainingJob:
-    """The training task, the worker that wakes it, what watches the trainer and what tells people.
+    """The training task, the worker that wakes it, and what stands beside them.
 
     Attributes:
         training: The task.
@@ -46,13 +46,13 @@ class TrainingJob:
         worker: DurableWorker,
         monitor: RewardHackingMonitor,
         listener: ProgressListener,
-        teller: StatusTeller,
+        status_sender: StatusSender,
     ) -> None:
         self.training = training
         self.monitor = monitor
         self._worker = worker
         self._listener = listener
-        self._teller = teller
+        self._status_sender = status_sender
 
     @property
     def healthy(self) -> bool:
@@ -66,7 +66,7 @@ class TrainingJob:
         """
         beside = (
             asyncio.create_task(self._listener.run(), name="monitor"),
-            asyncio.create_task(self._teller.run(), name="teller"),
+            asyncio.create_task(self._status_sender.run(), name="status-sender"),
         )
         tasks = (
             asyncio.create_task(self.training.run(), name="training"),
@@ -174,8 +174,8 @@ class Runtime:
             roll_back=self._settings.watchdog_rollback,
             pin_for=rollback_pin(self._settings),
         )
-        teller = StatusTeller(training, bus.telemetry(), _now)
-        return TrainingJob(training, worker, monitor, listener, teller)
+        status_sender = StatusSender(training, bus.telemetry(), _now)
+        return TrainingJob(training, worker, monitor, listener, status_sender)
 
 
 def _now() -> datetime:

@@ -18,6 +18,7 @@ from rlaif.bus.ports import Publisher
 from rlaif.contracts.events import RewardModelRejected
 from rlaif.reward_model.champions.publishing import Champions
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
+from rlaif.reward_model.event_outbox import EventOutbox
 from rlaif.reward_model.labels.export import LabelEntry
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, of_newest_layout
@@ -30,7 +31,6 @@ from rlaif.reward_model.learning.candidate import (
 from rlaif.reward_model.learning.gate import Need, label_needs
 from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.outbox import Outbox
 from rlaif.reward_model.training_status import Attempt, Outcome, TrainingStatus
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction
@@ -72,7 +72,7 @@ class TrainingLoop:
     ) -> None:
         """Learn the labels of `log`, publish to `registry`, and say so through `publisher`."""
         self._log = log
-        self._outbox = Outbox(publisher)
+        self._outbox = EventOutbox(publisher)
         self.champions = Champions(
             registry, announce=self._outbox.publish, on_change=metrics.champion_changed, now=now
         )
@@ -144,7 +144,7 @@ class TrainingLoop:
         """Mend the champion, publish what waits, look for labels, and train when it is time."""
         await self.champions.heal_if_lost()
         await self._outbox.publish_waiting()
-        await self._look()
+        await self._read_labels()
         if self._labels and (self._requested or not self.status().waiting_for):
             self._requested = False
             await self._attempt()
@@ -173,12 +173,12 @@ class TrainingLoop:
             last_rejection=self._last_rejection,
         )
 
-    async def _look(self) -> None:
+    async def _read_labels(self) -> None:
         clock = asyncio.get_running_loop().time
         full = clock() >= self._next_full
         hints, self._hints = self._hints, set()
         try:
-            await asyncio.to_thread(self._log.look, hints, full=full)
+            await asyncio.to_thread(self._log.read_new, hints, full=full)
         except StorageError:
             self._hints |= hints
             raise

@@ -1,4 +1,4 @@
-"""The published reward models in the store: publish, go back, mend what a crash left half done.
+"""The published reward models in the store: publish, roll back, mend what a crash left half done.
 
 Order of a publication, and what a crash after each step leaves:
 
@@ -61,7 +61,7 @@ class Live:
     manifest: RewardModelManifest
 
     def event(self) -> RewardModelPublished:
-        """The event that tells of it; equal for equal activations."""
+        """The event that announces it; equal for equal activations."""
         metrics = self.manifest.metrics
         if metrics.heldout_accuracy is None:
             raise CorruptRegistryError(f"version {self.manifest.version} has no held-out accuracy")
@@ -237,31 +237,36 @@ class ModelRegistry:
         A version whose files cannot be used is left out: it would only be refused.
         """
         try:
-            live, why = self.live(), f"{keys.CHAMPION} is gone"
+            live, reason = self.live(), f"{keys.CHAMPION} is gone"
         except CorruptChampionError as error:
-            live, why = None, str(error)
+            live, reason = None, str(error)
         if live is None:
-            live = self._rebuild(why)
+            live = self._rebuild(reason)
         else:
             self._keep_copy(live.champion)
         known = live.champion.newest_version or live.champion.version if live else 0
         newest = self._newest_usable(above=known)
         return self._promote(newest, live) if newest is not None else live
 
-    def _rebuild(self, why: str) -> Live | None:
+    def _rebuild(self, reason: str) -> Live | None:
         """The champion as its last usable copy has it, pin included; None without a copy."""
         for number in self._activations():
             live = self._copy(number)
             if live is not None and self._usable(live.manifest):
-                logger.error("%s; rebuilt from activation %d: version %d, pinned: %s",
-                             why, number, live.manifest.version, live.champion.pinned)  # fmt: skip
+                logger.error(
+                    "%s; rebuilt from activation %d: version %d, pinned: %s",
+                    reason, number, live.manifest.version, live.champion.pinned,
+                )  # fmt: skip
                 self._store.put(
                     keys.CHAMPION, live.champion.model_dump_json().encode(), content_type=_JSON
                 )
                 return live
         if self._store.head(keys.CHAMPION) is not None:
-            logger.error("%s; no copy of it can be used, so the newest version that can is made "
-                         "live; whether another one was, or a pin, is not known", why)  # fmt: skip
+            logger.error(
+                "%s; no copy of it can be used, so the newest version that can is made live; "
+                "whether another one was, or a pin, is not known",
+                reason,
+            )
             # Gone before anything else is done: nobody, the trainer included, can use it.
             self._store.delete_many([keys.CHAMPION])
         return None

@@ -1,6 +1,6 @@
 """Is the reward model being gamed? Its own return rises while the game stands still.
 
-What the trainer tells about once a second (`telemetry.progress`) is enough: the mean potential of
+What the trainer sends about once a second (`telemetry.progress`) is enough: the mean potential of
 the champion over an iteration, and what RAM says of the episodes, which the judges never see: story
 steps, rooms and the game's own return. When the first rose over a window and none of the others
 did: alarm.
@@ -59,9 +59,9 @@ class Alarm:
 
     Attributes:
         version: Live when it was noticed.
-        run_id: Of the run.
-        iteration: At which it was noticed.
-        rise: Of the model's return over the window, without what came of new versions.
+        run_id: The run in which it was noticed.
+        iteration: The iteration in which it was noticed.
+        rise: Rise of the model's return over the window, without what came of new versions.
         game: What the game shows → (before, now), means over episodes.
     """
 
@@ -79,7 +79,7 @@ class Alarm:
         )
         return (
             f"the return of the reward model, now version {self.version}, rose by {self.rise:.3f} "
-            f"while episodes went on as before ({shown}): it is being gamed"
+            f"while episodes stayed as before ({shown}): it is being gamed"
         )
 
 
@@ -188,7 +188,7 @@ class RewardHackingMonitor:
 
 
 def _shown(progress: TrainingProgress) -> dict[str, float]:
-    """What RAM says of the last episodes, by name; only what is told."""
+    """What RAM says of the last episodes, by name; only what is known."""
     shown = {
         "milestones": progress.milestones_mean,
         "rooms": progress.rooms_mean,

@@ -47,13 +47,28 @@ class LabelEntry(BaseModel):
 
 def entry_of(record: ScoreRecord, *, key: str, sha256: str, why_not: str | None) -> LabelEntry:
     """The line of one score object."""
-    shared = LabelEntry.model_fields.keys() & ScoreRecord.model_fields.keys()
     return LabelEntry(
         score_key=key,
         score_sha256=sha256,
         used=why_not is None,
         why_not=why_not,
-        **{name: getattr(record, name) for name in shared},
+        provenance=record.provenance,
+        author=record.author,
+        note=record.note,
+        segment_id=record.segment_id,
+        episode_id=record.episode_id,
+        run_id=record.run_id,
+        env_step=record.env_step,
+        judge_config=record.judge_config,
+        created_at=record.created_at,
+        manifest_key=record.manifest_key,
+        manifest_sha256=record.manifest_sha256,
+        evidence_sha256=record.evidence_sha256,
+        weighted=record.weighted,
+        weights=record.weights,
+        criteria=record.criteria,
+        abstentions=record.abstentions,
+        calls=record.calls,
     )
 
 

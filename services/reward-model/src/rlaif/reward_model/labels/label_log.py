@@ -26,6 +26,7 @@ from pydantic import ValidationError
 
 from rlaif.contracts.comparisons import ComparisonRecord
 from rlaif.contracts.model import Contract
+from rlaif.contracts.observation import OBSERVATION_SIZE
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.reward_model.labels.export import LabelEntry, entry_of
@@ -41,11 +42,10 @@ from rlaif.storage import keys
 from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, ObjectStore
 
 OBSERVATIONS_CAP_BYTES = 8 * 1024 * 1024
-"""75 steps of 128 float32 take 38 kB; a longer file is not a segment."""
+"""75 steps of float32 observations take 38 kB; a longer file is not a segment."""
 
 _HUMAN_SCORES = "scores/human-"
 _READERS = 8
-_INPUTS = 128
 
 C = TypeVar("C", bound=Contract)
 T = TypeVar("T")
@@ -102,7 +102,7 @@ class LabelLog:
         """Reason → score objects that are no label."""
         return dict(self._skipped)
 
-    def look(self, hints: Iterable[str] = (), *, full: bool) -> None:
+    def read_new(self, hints: Iterable[str] = (), *, full: bool) -> None:
         """Read the score objects that are new. Blocks.
 
         Args:
@@ -111,7 +111,7 @@ class LabelLog:
                 after the last known key only.
 
         Raises:
-            StoreUnavailableError: The store did not answer; the next look goes on.
+            StoreUnavailableError: The store did not answer; the next call resumes.
         """
         if full or self.judge_config is None:
             listed = self._list_all()
@@ -152,8 +152,8 @@ class LabelLog:
                     yield LabelEntry(score_key=info.key, used=False, why_not=error.reason)
                     continue
                 used = score.sha256 in chosen
-                why = None if used else self._reasons.get(info.key, "overridden")
-                yield entry_of(score.record, key=info.key, sha256=score.sha256, why_not=why)
+                reason = None if used else self._reasons.get(info.key, "overridden")
+                yield entry_of(score.record, key=info.key, sha256=score.sha256, why_not=reason)
 
     def _is_mine(self, key: str) -> bool:
         ids = keys.score_ids(key)
@@ -265,7 +265,7 @@ class LabelLog:
         if manifest.observations.size_bytes > OBSERVATIONS_CAP_BYTES:
             raise LabelError("too_large", f"{manifest.observations.key} is too large for a segment")
         data = self._get(manifest.observations.key)
-        return decode_observations(data, manifest, inputs=_INPUTS)
+        return decode_observations(data, manifest, inputs=OBSERVATION_SIZE)
 
     def _get(self, key: str) -> bytes:
         try:

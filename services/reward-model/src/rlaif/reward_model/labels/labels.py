@@ -43,7 +43,7 @@ class LabelledSegment:
         env_step: Environment steps of the run when it was captured: orders labels in time.
         start_step: Decision step of the episode at which it starts; 0 is a fresh episode.
         layout_version: Observation layout of `observations`.
-        observations: `[T, 128]` float32 in [0, 1], read-only, from observations.npy.
+        observations: `[T, OBSERVATION_SIZE]` float32 in [0, 1], read-only, from observations.npy.
         values: Criterion → soft value in [0, 1], the mean vote; judged criteria only.
         weights: Criterion → rubric weight.
         score_sha256: Digest of the score object.

@@ -11,7 +11,7 @@ class AgainstChampion:
     """The candidate beside the champion, on the same held-out pairs.
 
     Attributes:
-        accuracy: Of the champion.
+        accuracy: The champion's.
         highest_gain: Upper end of the one-sided interval of the candidate's accuracy less the
             champion's, pair by pair.
         probe_correlation: Spearman of both potentials over the held-out observations, which

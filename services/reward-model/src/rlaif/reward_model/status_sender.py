@@ -1,4 +1,4 @@
-"""Tells people where the training stands and which champion is live, on plain NATS."""
+"""Sends where the training stands and which champion is live, for people, on plain NATS."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.repeating import LOOK_SECONDS, Repeated
 
 
-class StatusTeller:
+class StatusSender:
     """Sends `RewardModelStatus`; nothing in the ring waits for it."""
 
     def __init__(
         self, training: TrainingLoop, telemetry: TelemetryPublisher, now: Callable[[], datetime]
     ) -> None:
-        """Tell of `training` through `telemetry`; `now` dates readings and ends pins."""
+        """Send what `training` says through `telemetry`; `now` dates readings and ends pins."""
         self._training = training
         self._telemetry = telemetry
         self._now = now

@@ -1,4 +1,4 @@
-"""What people are told of the champion, its pin and the next training."""
+"""What people are status of the champion, its pin and the next training."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ from rlaif.reward_model.champions.reward_hacking_monitor import Alarm
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.telling import StatusTeller, status_of
+from rlaif.reward_model.status_sender import StatusSender, status_of
 from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.ports import ObjectStore
@@ -66,27 +66,27 @@ async def test_before_the_first_model_it_says_what_there_is_too_little_of(
 ) -> None:
     learn(file_store, SIGNAL[:17])
     await training.step()
-    told = status_of(training, NOW)
-    assert (told.state, told.labels, told.champion_version) == ("idle", 17, None)
-    assert Missing(what="labels", have=17, need=24) in told.missing
+    status = status_of(training, NOW)
+    assert (status.state, status.labels, status.champion_version) == ("idle", 17, None)
+    assert Missing(what="labels", have=17, need=24) in status.missing
 
 
-async def test_a_roll_back_and_its_pin_are_told_until_the_pin_ends(
+async def test_a_roll_back_and_its_pin_are_status_until_the_pin_ends(
     training: TrainingLoop, file_store: ObjectStore
 ) -> None:
     learn(file_store, SIGNAL[:48])
     await training.step()
     learn(file_store, SIGNAL[48:])
     await training.step()
-    told = status_of(training, NOW)
-    assert (told.champion_version, told.activation, told.pinned) == (2, 2, False)
+    status = status_of(training, NOW)
+    assert (status.champion_version, status.activation, status.pinned) == (2, 2, False)
 
     alarm = Alarm(2, "run-1", 60, 0.5, {"milestones": (2.0, 2.0)})
     await training.champions.roll_back(alarm, pin_for=timedelta(minutes=30))
-    told = status_of(training, NOW)
-    assert (told.champion_version, told.activation, told.pinned) == (1, 3, True)
-    assert told.pin_reason == alarm.reason
-    assert told.pinned_until == NOW + timedelta(minutes=30)
+    status = status_of(training, NOW)
+    assert (status.champion_version, status.activation, status.pinned) == (1, 3, True)
+    assert status.pin_reason == alarm.reason
+    assert status.pinned_until == NOW + timedelta(minutes=30)
     ended = status_of(training, NOW + timedelta(minutes=31))
     assert (ended.pinned, ended.pin_reason, ended.pinned_until) == (False, None, None)
 
@@ -102,14 +102,14 @@ async def test_a_restarted_service_tells_of_the_pin_again(
     await eventually(lambda: again.champions.live is not None, "the champion")
     again.stop()
     await running
-    told = status_of(again, NOW)
-    assert (told.champion_version, told.pinned, told.pin_reason) == (1, True, "release")
+    status = status_of(again, NOW)
+    assert (status.champion_version, status.pinned, status.pin_reason) == (1, True, "release")
 
 
-async def test_a_change_is_told_at_once(training: TrainingLoop, file_store: ObjectStore) -> None:
+async def test_a_change_is_status_at_once(training: TrainingLoop, file_store: ObjectStore) -> None:
     learn(file_store, SIGNAL[:48])
     sent = Sent()
-    telling = asyncio.create_task(StatusTeller(training, sent, lambda: NOW).run())
+    sending = asyncio.create_task(StatusSender(training, sent, lambda: NOW).run())
 
     def newest() -> RewardModelStatus:
         status: RewardModelStatus = sent.readings[-1]
@@ -119,6 +119,6 @@ async def test_a_change_is_told_at_once(training: TrainingLoop, file_store: Obje
     assert newest().labels == 0
     await training.step()
     await eventually(lambda: newest().champion_version == 1, "the champion", seconds=3)
-    telling.cancel()
+    sending.cancel()
     with contextlib.suppress(asyncio.CancelledError):
-        await telling
+        await sending

@@ -10,7 +10,7 @@ from rlaif.contracts.events import EventData
 logger = logging.getLogger(__name__)
 
 
-class Outbox:
+class EventOutbox:
     """What waits to be published, in memory: a start publishes the champion again anyway."""
 
     def __init__(self, publisher: Publisher) -> None:
