@@ -24,7 +24,7 @@ from rlaif.testing.publisher import RecordingPublisher
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 SETTINGS = CandidateSettings(fit=FitSettings(epochs=20, members=2))
-SEGMENTS = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
+SEGMENTS = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0, seed=1)
 WRITES = 6
 """Of one publication: model, rm.pt, manifest, champion, its copy, and the event."""
 

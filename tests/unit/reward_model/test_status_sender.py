@@ -1,4 +1,4 @@
-"""What people are status of the champion, its pin and the next training."""
+"""What people are told of the champion, its pin and the next training."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 QUICK = CandidateSettings(fit=FitSettings(epochs=20, members=2))
-SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0)
+SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0, seed=1)
 
 
 class Sent:
@@ -71,7 +71,7 @@ async def test_before_the_first_model_it_says_what_there_is_too_little_of(
     assert Missing(what="labels", have=17, need=24) in status.missing
 
 
-async def test_a_roll_back_and_its_pin_are_status_until_the_pin_ends(
+async def test_a_roll_back_and_its_pin_are_sent_until_the_pin_ends(
     training: TrainingLoop, file_store: ObjectStore
 ) -> None:
     learn(file_store, SIGNAL[:48])
@@ -91,7 +91,7 @@ async def test_a_roll_back_and_its_pin_are_status_until_the_pin_ends(
     assert (ended.pinned, ended.pin_reason, ended.pinned_until) == (False, None, None)
 
 
-async def test_a_restarted_service_tells_of_the_pin_again(
+async def test_a_restarted_service_sends_the_pin_again(
     training: TrainingLoop, file_store: ObjectStore
 ) -> None:
     learn(file_store, SIGNAL[:48])
@@ -106,7 +106,7 @@ async def test_a_restarted_service_tells_of_the_pin_again(
     assert (status.champion_version, status.pinned, status.pin_reason) == (1, True, "release")
 
 
-async def test_a_change_is_status_at_once(training: TrainingLoop, file_store: ObjectStore) -> None:
+async def test_a_change_is_sent_at_once(training: TrainingLoop, file_store: ObjectStore) -> None:
     learn(file_store, SIGNAL[:48])
     sent = Sent()
     sending = asyncio.create_task(StatusSender(training, sent, lambda: NOW).run())
