@@ -24,7 +24,8 @@ from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMon
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
+from rlaif.reward_model.settings import TrainingSettings
+from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage.file import FileStore

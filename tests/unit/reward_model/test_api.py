@@ -16,7 +16,8 @@ from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import _now
-from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
+from rlaif.reward_model.settings import TrainingSettings
+from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
@@ -38,7 +39,7 @@ def training_of(file_store: ObjectStore, registry: ModelRegistry) -> TrainingLoo
         registry,
         RecordingPublisher(),
         CandidateSettings(fit=FitSettings(epochs=20, members=2)),
-        TrainingSettings(relist_seconds=0.0),
+        TrainingSettings(relist_seconds=1e-9),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=_now,
     )

@@ -13,7 +13,8 @@ from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.candidate import train_candidate
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
+from rlaif.reward_model.settings import TrainingSettings
+from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.reward_net import artifact
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
@@ -87,7 +88,7 @@ def process(store: Any, publisher: Any) -> TrainingLoop:
         ModelRegistry(store, now=lambda: NOW),
         publisher,
         SETTINGS,
-        TrainingSettings(relist_seconds=0.0),
+        TrainingSettings(relist_seconds=1e-9),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=lambda: NOW,
     )

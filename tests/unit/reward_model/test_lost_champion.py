@@ -14,7 +14,8 @@ from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
+from rlaif.reward_model.settings import TrainingSettings
+from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.reward_net.network import RewardNet
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys

@@ -13,8 +13,9 @@ from rlaif.reward_model.champions.reward_hacking_monitor import Alarm
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.status_sender import StatusSender, status_of
-from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
+from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scored_segments import play, write_scored
@@ -50,7 +51,7 @@ def made(store: ObjectStore) -> TrainingLoop:
         ModelRegistry(store, now=lambda: NOW),
         RecordingPublisher(),
         QUICK,
-        TrainingSettings(relist_seconds=0.0),
+        TrainingSettings(relist_seconds=1e-9),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=lambda: NOW,
     )

@@ -25,14 +25,8 @@ from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.gate import Need
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
-from rlaif.reward_model.settings import RewardModelSettings
-from rlaif.reward_model.training_loop import TrainingLoop, TrainingSettings
-from rlaif.reward_model.wiring import (
-    candidate_settings,
-    monitor_settings,
-    rollback_pin,
-    training_settings,
-)
+from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
+from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
@@ -127,7 +121,7 @@ async def test_noise_is_rejected_with_reasons_and_nothing_goes_live(world):
 
 async def test_it_trains_again_when_enough_labels_are_new(world):
     world.write(SIGNAL[:40])
-    training = world.process(relist_seconds=0.0)
+    training = world.process(relist_seconds=1e-9)
     await training.step()
     first = training.status().last_attempt
     world.write(SIGNAL[40:48])
@@ -210,7 +204,7 @@ async def test_an_event_that_nats_did_not_take_is_told_later(world):
 
 async def test_events_that_wait_are_told_in_their_order(world):
     world.publisher.error = BusUnavailableError("NATS is away")
-    training = world.process(relist_seconds=0.0)
+    training = world.process(relist_seconds=1e-9)
     training.request()
     world.write(SIGNAL[:10])
     await training.step()
@@ -243,7 +237,7 @@ async def test_a_start_tells_of_the_champion_again_under_the_same_id(world):
 
 async def test_going_back_is_told_as_a_new_event(world):
     world.write(SIGNAL[:48])
-    training = world.process(relist_seconds=0.0)
+    training = world.process(relist_seconds=1e-9)
     await training.step()
     world.write(SIGNAL[48:])
     await training.step()
@@ -296,7 +290,7 @@ async def test_an_outage_of_the_store_does_not_end_it(world, monkeypatch):
 
 async def test_a_champion_of_another_layout_is_replaced_without_comparison(world):
     world.write(SIGNAL)
-    training = world.process(relist_seconds=0.0)
+    training = world.process(relist_seconds=1e-9)
     await training.step()
     later = play(episodes=8, each=8, signal=True, seed=1, distractors=2, wrong=0.0, run="later")
     for segment in later:
@@ -312,15 +306,17 @@ async def test_a_champion_of_another_layout_is_replaced_without_comparison(world
 
 def test_the_settings_mean_what_the_domain_means_by_default():
     settings = RewardModelSettings()
-    assert candidate_settings(settings) == CandidateSettings()
-    assert monitor_settings(settings) == MonitorSettings()
-    assert training_settings(settings) == TrainingSettings()
-    assert rollback_pin(settings) == HALF_AN_HOUR
+    assert settings.candidate == CandidateSettings()
+    assert settings.watchdog.pin_for == HALF_AN_HOUR
+
+
+def test_a_roll_back_of_no_minutes_stays_until_a_person_unpins_it():
+    assert MonitorSettings(pin_minutes=0).pin_for is None
 
 
 async def two_versions(world):
     world.write(SIGNAL[:48])
-    training = world.process(relist_seconds=0.0)
+    training = world.process(relist_seconds=1e-9)
     await training.step()
     world.write(SIGNAL[48:])
     await training.step()
@@ -330,7 +326,7 @@ async def two_versions(world):
 
 async def test_a_pinned_champion_stays_until_it_is_unpinned(world):
     world.write(SIGNAL[:48])
-    training = world.process(relist_seconds=0.0)
+    training = world.process(relist_seconds=1e-9)
     await training.step()
     await training.champions.pin("release")
     world.write(SIGNAL[48:])
@@ -404,7 +400,7 @@ async def test_the_watchdog_hears_the_trainer_and_acts(world):
             )  # fmt: skip
             yield subject, told.model_dump_json().encode()
 
-    listener = ProgressListener(telemetry, monitor, training.champions, metrics, roll_back=True)
+    listener = ProgressListener(telemetry, monitor, training.champions, metrics)
     listening = asyncio.create_task(listener.run())
     await eventually(lambda: world.publisher.versions() == [1, 2, 1], "the roll-back")
     listening.cancel()

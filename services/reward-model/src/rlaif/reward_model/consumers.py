@@ -7,7 +7,6 @@ telemetry: a lost reading makes an alarm later, never wrong.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from datetime import timedelta
 from typing import Any
 
 from pydantic import ValidationError
@@ -49,26 +48,12 @@ class ProgressListener:
         monitor: RewardHackingMonitor,
         champions: Champions,
         metrics: RewardModelMetrics,
-        *,
-        roll_back: bool,
-        pin_for: timedelta | None = timedelta(minutes=30),
     ) -> None:
-        """Listen by `subscribe`.
-
-        Args:
-            subscribe: Gives (subject, payload) of a subject.
-            monitor: Raises the alarms.
-            champions: Goes back to the version before.
-            metrics: Counts alarms.
-            roll_back: False only logs and counts them.
-            pin_for: How long a roll-back stays; None: until a person unpins it.
-        """
+        """Listen by `subscribe`; `monitor` raises alarms and says what follows."""
         self._subscribe = subscribe
         self._monitor = monitor
         self._champions = champions
         self._metrics = metrics
-        self._roll_back = roll_back
-        self._pin_for = pin_for
 
     async def run(self) -> None:
         """Listen until cancelled."""
@@ -91,9 +76,10 @@ class ProgressListener:
             return
         self._metrics.alarmed()
         logger.error("%s", alarm.reason)
-        if not self._roll_back:
+        settings = self._monitor.settings
+        if not settings.rollback:
             return
         try:
-            await self._champions.roll_back(alarm, pin_for=self._pin_for)
+            await self._champions.roll_back(alarm, pin_for=settings.pin_for)
         except (StorageError, LookupError, ValueError) as error:
             logger.error("the roll-back failed, do it by hand: %s", error)

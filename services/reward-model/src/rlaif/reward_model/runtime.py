@@ -15,12 +15,6 @@ from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.status_sender import StatusSender
 from rlaif.reward_model.training_loop import TrainingLoop
-from rlaif.reward_model.wiring import (
-    candidate_settings,
-    monitor_settings,
-    rollback_pin,
-    training_settings,
-)
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
@@ -153,8 +147,8 @@ class Runtime:
             ),
             ModelRegistry(models, now=_now),
             bus.publisher("reward-model"),
-            candidate_settings(self._settings),
-            training_settings(self._settings),
+            self._settings.candidate,
+            self._settings.training,
             self._metrics,
             now=_now,
         )
@@ -165,14 +159,12 @@ class Runtime:
             ScoreListener(training).handle_segment_scored,
             observer=self._observer,
         )
-        monitor = RewardHackingMonitor(monitor_settings(self._settings))
+        monitor = RewardHackingMonitor(self._settings.watchdog)
         listener = ProgressListener(
             bus.subscribe,
             monitor,
             training.champions,
             self._metrics,
-            roll_back=self._settings.watchdog_rollback,
-            pin_for=rollback_pin(self._settings),
         )
         status_sender = StatusSender(training, bus.telemetry(), _now)
         return TrainingJob(training, worker, monitor, listener, status_sender)

@@ -9,7 +9,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 import torch
@@ -31,6 +30,7 @@ from rlaif.reward_model.learning.candidate import (
 from rlaif.reward_model.learning.gate import Need, label_needs
 from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest
 from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_status import Attempt, Outcome, TrainingStatus
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.potential import PotentialFunction
@@ -39,16 +39,6 @@ from rlaif.storage.ports import StorageError
 logger = logging.getLogger(__name__)
 
 _NO_JUDGE_CONFIG = "unknown"
-
-
-@dataclass(frozen=True)
-class TrainingSettings:
-    """When it looks and when it trains; `RewardModelSettings` explains each."""
-
-    retrain_min_new: int = 12
-    poll_seconds: float = 10.0
-    relist_seconds: float = 120.0
-    threads: int = 1
 
 
 class TrainingLoop:

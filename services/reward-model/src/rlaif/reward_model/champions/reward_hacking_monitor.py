@@ -17,10 +17,12 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field
 
 from rlaif.contracts.telemetry import TrainingProgress
 
@@ -36,21 +38,51 @@ _LEAST_SIGMAS = 4.0
 _MOST_CORRELATION = 0.95
 
 
-@dataclass(frozen=True)
-class MonitorSettings:
-    """When it raises an alarm.
+class MonitorSettings(BaseModel, frozen=True, extra="forbid"):
+    """When an alarm is raised, and what follows."""
 
-    Attributes:
-        iterations: Iterations of a window, at least.
-        episodes: Episodes that end in each half of it, at least.
-        least_rise: Rise of the model's return over the window, in its own units, that counts.
-        flat_share: Rise of what the game shows, relative to before, up to which it counts as flat.
-    """
+    rollback: bool = Field(
+        default=True,
+        description="Whether an alarm of the watchdog goes back to the version before and pins it. "
+        "False only counts and logs alarms.",
+    )
+    pin_minutes: float = Field(
+        default=30.0,
+        ge=0,
+        description="How long a roll-back stays; then candidates, which have learned by now what "
+        "the judges say of it, may go live. 0: until a person unpins it.",
+    )
+    iterations: int = Field(
+        default=40,
+        ge=4,
+        le=10_000,
+        description="Training iterations that the watchdog looks back on, at least. More: surer, "
+        "and later.",
+    )
+    episodes: int = Field(
+        default=100,
+        ge=1,
+        description="Episodes that end in each half of them, at least: what the trainer tells of "
+        "the game is the mean of its last 100. Fewer: earlier, and alarms for policies whose "
+        "episodes have not ended yet.",
+    )
+    rise: float = Field(
+        default=0.05,
+        gt=0,
+        description="Rise of the mean potential over them, while versions are live, that counts. "
+        "Higher: fewer alarms.",
+    )
+    flat: float = Field(
+        default=0.02,
+        ge=0,
+        description="Share by which milestones, rooms and the game's own return may rise and still "
+        "count as flat. Higher: more alarms.",
+    )
 
-    iterations: int = 40
-    episodes: int = 100
-    least_rise: float = 0.05
-    flat_share: float = 0.02
+    @property
+    def pin_for(self) -> timedelta | None:
+        """How long a roll-back stays; None: until a person unpins it."""
+        return timedelta(minutes=self.pin_minutes) if self.pin_minutes > 0 else None
 
 
 @dataclass(frozen=True)
@@ -148,7 +180,7 @@ class RewardHackingMonitor:
 
     def _look(self, run_id: str, version: int) -> Alarm | None:
         rise, error = self._rise()
-        if rise < self.settings.least_rise or rise <= _LEAST_SIGMAS * error:
+        if rise < self.settings.rise or rise <= _LEAST_SIGMAS * error:
             return None
         game = self._game()
         if not game or any(self._rose(*both) for both in game.values()):
@@ -184,7 +216,7 @@ class RewardHackingMonitor:
         }
 
     def _rose(self, before: float, now: float) -> bool:
-        return now - before > self.settings.flat_share * abs(before)
+        return now - before > self.settings.flat * abs(before)
 
 
 def _shown(progress: TrainingProgress) -> dict[str, float]:
