@@ -12,13 +12,11 @@ import pytest
 
 from rlaif.exporter.adapters.messages import encode
 from rlaif.exporter.adapters.replayers import (
-    HungReplayError,
-    LostReplayError,
     NoReplayerError,
-    RefusedReplayError,
     ReplayerPool,
     start_request,
 )
+from rlaif.exporter.faults import HungReplayError, LostReplayError, RefusedReplayError
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.testing.data.hanging import hanging_keyframe

@@ -9,18 +9,17 @@ from rlaif.judge.evidence.loading import (
     PICTURE_CAP_BYTES,
     CorruptSegmentError,
     LoadedSegment,
-    MissingObjectError,
-    Pictures,
+    SegmentPictures,
     load_pictures,
     load_segment,
     spread,
 )
-from rlaif.storage.ports import ObjectStore
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
 
 
 def _load(
     store: ObjectStore, event: SegmentExported, most: int = 4
-) -> tuple[LoadedSegment, Pictures]:
+) -> tuple[LoadedSegment, SegmentPictures]:
     segment = load_segment(
         store, manifest_key=event.manifest_key, manifest_sha256=event.manifest_sha256
     )
@@ -36,7 +35,7 @@ def test_a_whole_segment_is_loaded_with_a_few_pictures(store: ObjectStore, segme
 
 def test_pictures_that_nobody_looks_at_are_not_fetched(store: ObjectStore, segments: Any) -> None:
     event = segments.write_segment(store, leave_out="frames/000000.png")
-    assert _load(store, event, most=0)[1] == Pictures()
+    assert _load(store, event, most=0)[1] == SegmentPictures()
 
 
 def test_pictures_are_spread_over_the_segment(store: ObjectStore, segments: Any) -> None:
@@ -50,7 +49,7 @@ def test_pictures_are_spread_over_the_segment(store: ObjectStore, segments: Any)
 @pytest.mark.parametrize("name", ["manifest.json", "states.jsonl", "frames/000000.png"])
 def test_a_missing_object_is_named(store: ObjectStore, segments: Any, name: str) -> None:
     event = segments.write_segment(store, leave_out=name)
-    with pytest.raises(MissingObjectError, match=name):
+    with pytest.raises(ObjectNotFoundError, match=name):
         _load(store, event)
 
 

@@ -59,11 +59,7 @@ class StandIn:
         fault = choose(plan, route, self._draw, model=chat.model)
         self._calls.labels(route, fault.value if fault else "none").inc()
         mishap = await mishaps.instead_of_an_answer(
-            fault,
-            request,
-            model=chat.model,
-            pictures=chat.has_pictures(),
-            retry_after_seconds=self._settings.retry_after_seconds,
+            fault, chat, request, retry_after_seconds=self._settings.retry_after_seconds
         )
         if mishap is not None:
             return mishap

@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from rlaif.mock_llm import wire
-from rlaif.mock_llm.faults import Fault
+from rlaif.mock_llm.faults import Fault, PlannedFault
 
 GARBAGE = 'Sure! I would say progress is about 11/10. {"progress": NaN, "score": "great",,'
 """An answer as a model without constrained decoding might give it."""
@@ -19,65 +19,58 @@ _DRIP_SECONDS = 0.1
 
 
 async def instead_of_an_answer(
-    fault: Fault | None,
-    request: Request,
-    *,
-    model: str,
-    pictures: bool,
-    retry_after_seconds: int,
+    fault: Fault | None, chat: wire.ChatRequest, request: Request, *, retry_after_seconds: int
 ) -> Response | None:
     """The response of a fault that replaces the answer; None when the answer is still due."""
     match fault:
-        case Fault.BLIND:
-            return (
-                _failed("image input is not supported", "server_error", 500) if pictures else None
-            )
-        case Fault.UNKNOWN_MODEL:
-            return _failed(
-                f"/chat/completions: Invalid model name passed in model={model}. "
-                "Call `/v1/models` to view available models for your key.",
-                "invalid_request_error",
-                400,
-            )
-        case Fault.WRONG_KEY:
-            return _failed("Authentication Error, Invalid proxy server token", "auth_error", 401)
-        case Fault.NOT_FOUND:
-            return _failed(f"The model `{model}` does not exist.", "NotFoundError", 404)
-        case Fault.REDIRECT:
-            return Response(status_code=307, headers={"Location": "/login"})
-        case Fault.TEAPOT:
-            return Response(b"I'm a teapot", status_code=418)
-        case Fault.HTML:
-            return Response(b"<html><body>Welcome to nginx!</body></html>", media_type="text/html")
-        case Fault.EMPTY:
-            return JSONResponse({"object": "chat.completion", "choices": []})
-        case Fault.CUT:
-            return Response(b'{"object": "chat.completion", "choices": [{"mess')
-        case Fault.THROTTLED:
-            return JSONResponse(
-                wire.error("too many requests", "rate_limit_error"),
-                status_code=429,
-                headers={"Retry-After": str(retry_after_seconds)},
-            )
-        case Fault.ERROR:
-            return _failed("the engine died", "server_error", 500)
         case Fault.TIMEOUT:
             # The body is read already, so the next thing to receive is the client's leaving.
             while (await request.receive())["type"] != "http.disconnect":
                 pass
             return Response(status_code=499)
-        case Fault.HUGE:
-            return Response(b"x" * _HUGE_BYTES, media_type="application/json")
-        case Fault.DRIP:
-            return StreamingResponse(_drip(), media_type="application/json")
-        case Fault.ENDLESS:
-            return StreamingResponse(_endless(), media_type="application/json")
-        case _:
+        case Fault.THROTTLED:
+            reply = _failed("too many requests", "rate_limit_error", 429)
+            reply.headers["Retry-After"] = str(retry_after_seconds)
+            return reply
+        case Fault.BLIND if not chat.has_pictures():
             return None
+    if fault in _REFUSALS:
+        message, kind, status = _REFUSALS[fault]
+        return _failed(message.format(model=chat.model), kind, status)
+    return _STRANGE_REPLIES[fault]() if fault in _STRANGE_REPLIES else None
 
 
 def _failed(message: str, kind: str, status: int) -> Response:
     return JSONResponse(wire.error(message, kind), status_code=status)
+
+
+_REFUSALS: dict[Fault | None, tuple[str, str, int]] = {
+    Fault.BLIND: ("image input is not supported", "server_error", 500),
+    Fault.UNKNOWN_MODEL: (
+        "/chat/completions: Invalid model name passed in model={model}. "
+        "Call `/v1/models` to view available models for your key.",
+        "invalid_request_error",
+        400,
+    ),
+    Fault.WRONG_KEY: ("Authentication Error, Invalid proxy server token", "auth_error", 401),
+    Fault.NOT_FOUND: ("The model `{model}` does not exist.", "NotFoundError", 404),
+    Fault.ERROR: ("the engine died", "server_error", 500),
+}
+"""Fault → message, kind and HTTP status of an error as servers word it."""
+
+_STRANGE_REPLIES: dict[Fault | None, Callable[[], Response]] = {
+    Fault.REDIRECT: lambda: Response(status_code=307, headers={"Location": "/login"}),
+    Fault.TEAPOT: lambda: Response(b"I'm a teapot", status_code=418),
+    Fault.HTML: lambda: Response(
+        b"<html><body>Welcome to nginx!</body></html>", media_type="text/html"
+    ),
+    Fault.EMPTY: lambda: JSONResponse({"object": "chat.completion", "choices": []}),
+    Fault.CUT: lambda: Response(b'{"object": "chat.completion", "choices": [{"mess'),
+    Fault.HUGE: lambda: Response(b"x" * _HUGE_BYTES, media_type="application/json"),
+    Fault.DRIP: lambda: StreamingResponse(_drip(), media_type="application/json"),
+    Fault.ENDLESS: lambda: StreamingResponse(_endless(), media_type="application/json"),
+}
+"""Fault → a reply that is no chat completion."""
 
 
 def spoil(fault: Fault | None, text: str) -> tuple[str, str | None]:
@@ -106,7 +99,7 @@ async def _endless() -> AsyncIterator[bytes]:
         await asyncio.sleep(0)
 
 
-def describe(plan: Any) -> list[dict[str, Any]]:
+def describe(plan: Sequence[PlannedFault]) -> list[dict[str, Any]]:
     """A plan for people, as `GET /faults` shows it."""
     return [
         {"fault": entry.fault.value, "chance": entry.chance, "route": entry.route} for entry in plan

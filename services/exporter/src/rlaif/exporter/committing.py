@@ -9,14 +9,11 @@ from rlaif.contracts.captures import Capture
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
 from rlaif.contracts.observation import LAYOUT_VERSION
 from rlaif.contracts.segments import SegmentManifest, StoredFile
+from rlaif.exporter.faults import CorruptManifestError
 from rlaif.exporter.replaying import SegmentFiles
 from rlaif.game.captures.replay import segment_frames
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
-
-
-class CorruptManifestError(Exception):
-    """A stored manifest is not readable, or is another segment's."""
 
 
 def commit(

@@ -18,32 +18,15 @@ from rlaif.bus.ports import Publisher
 from rlaif.contracts.captures import Capture
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentCaptured
-from rlaif.exporter.adapters.replayers import (
-    HungReplayError,
-    LostReplayError,
-    NoReplayerError,
-    RefusedReplayError,
-)
-from rlaif.exporter.committing import (
-    CorruptManifestError,
-    commit,
-    exported_event,
-    stored_manifest,
-)
-from rlaif.exporter.loading import (
-    CorruptCaptureError,
-    CorruptKeyframeError,
-    MissingObjectError,
-    load_capture,
-)
+from rlaif.exporter.adapters.replayers import NoReplayerError
+from rlaif.exporter.committing import commit, exported_event, stored_manifest
+from rlaif.exporter.faults import CorruptCaptureError, ExportFault, LostReplayError
+from rlaif.exporter.loading import load_capture
 from rlaif.exporter.metrics import ExporterMetrics
 from rlaif.exporter.replaying import SegmentFiles
 from rlaif.game.captures.replay import replay_frames
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectStore, StorageError
-
-HANG_TRIES = 2
-"""A state that hangs does so every time; the second try is for a machine that was busy."""
+from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
 
@@ -103,26 +86,16 @@ class SegmentExporter:
         try:
             stored = await self._export(captured)
             await self._publisher.publish(exported_event(stored, key))
-        except MissingObjectError as error:
+        except ObjectNotFoundError as error:
             raise Suspect("missing_object", str(error)) from error
         except (StorageError, BusUnavailableError, NoReplayerError) as error:
             raise Retry(str(error)) from error
-        except HungReplayError as error:
-            self._metrics.lost_replay("hung")
-            raise Suspect("replay_hung", str(error), tries=HANG_TRIES) from error
-        except LostReplayError as error:
-            self._metrics.lost_replay("crashed")
-            raise Suspect("replay_crashed", str(error)) from error
-        except RefusedReplayError as error:
-            if error.reason == "ram_hash_mismatch":
-                self._metrics.mismatched()
-            raise Reject(error.reason, str(error)) from error
-        except CorruptManifestError as error:
-            raise Reject("corrupt_manifest", str(error)) from error
-        except CorruptCaptureError as error:
-            raise Reject("corrupt_capture", str(error)) from error
-        except CorruptKeyframeError as error:
-            raise Reject("corrupt_keyframe", str(error)) from error
+        except LostReplayError as fault:
+            self._metrics.lost_replay(fault)
+            raise Suspect(fault.reason, str(fault), tries=fault.tries) from fault
+        except ExportFault as fault:
+            self._metrics.refused(fault)
+            raise Reject(fault.reason, str(fault)) from fault
 
     async def _export(self, captured: SegmentCaptured) -> bytes:
         """The stored manifest of the segment, made when it was not there."""

@@ -1,7 +1,6 @@
 """The exporter's metrics; `docs/metrics.md` lists them."""
 
-from typing import Literal
-
+from rlaif.exporter.faults import ExportFault, LostReplayError
 from rlaif.service.metrics import ServiceMetrics
 
 
@@ -38,10 +37,11 @@ class ExporterMetrics:
         """Note an event of a segment that has its manifest already."""
         self._segments.labels("repeated").inc()
 
-    def mismatched(self) -> None:
-        """Note a capture that failed its proof."""
-        self._mismatches.inc()
+    def refused(self, fault: ExportFault) -> None:
+        """Note a capture that can never be exported."""
+        if fault.reason == "ram_hash_mismatch":
+            self._mismatches.inc()
 
-    def lost_replay(self, why: Literal["hung", "crashed"]) -> None:
+    def lost_replay(self, fault: LostReplayError) -> None:
         """Note a replay that cost its process."""
-        self._lost.labels(why).inc()
+        self._lost.labels(fault.reason.removeprefix("replay_")).inc()

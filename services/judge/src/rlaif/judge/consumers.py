@@ -26,7 +26,6 @@ from rlaif.contracts.telemetry import JudgeCall
 from rlaif.judge.evidence.loading import (
     CorruptSegmentError,
     LoadedSegment,
-    MissingObjectError,
     load_pictures,
     load_segment,
 )
@@ -128,7 +127,7 @@ class SegmentScorer:
             raise Retry(f"a judge is out of reach: {error}", timedelta(seconds=seconds)) from error
         except (StoreUnavailableError, BusUnavailableError) as error:
             raise Retry(str(error)) from error
-        except MissingObjectError as error:
+        except ObjectNotFoundError as error:
             raise Suspect("missing_object", str(error)) from error
         except CorruptSegmentError as error:
             raise Reject("corrupt_segment", str(error)) from error

@@ -1,10 +1,8 @@
 """Replay processes: started once, used again, and ended when a replay does not come to its end.
 
-ReplayFault
-├── RefusedReplayError   the capture can never be exported; `reason` says why
-├── HungReplayError      not done in the time that its frames take in the game
-└── LostReplayError      the process ended under it
+What a capture is to blame for is an `rlaif.exporter.faults.ExportFault`. Besides:
 
+FailedReplayError        the replay met an error that nobody foresaw
 NoReplayerError          no process could be started; the capture is not at fault
 """
 
@@ -25,6 +23,7 @@ from rlaif.exporter.adapters.messages import (
     decode,
     encode,
 )
+from rlaif.exporter.faults import HungReplayError, LostReplayError, RefusedReplayError
 from rlaif.exporter.replaying import SegmentFiles
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.captures.replay import replay_frames
@@ -36,31 +35,7 @@ _END_SECONDS = 2.0
 logger = logging.getLogger(__name__)
 
 
-class ReplayFault(Exception):
-    """Base of what makes a capture's replay fail."""
-
-
-class RefusedReplayError(ReplayFault):
-    """The capture can never be exported.
-
-    Attributes:
-        reason: Stable word for machines, such as `ram_hash_mismatch`.
-    """
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-
-
-class HungReplayError(ReplayFault):
-    """The replay did not end in its time; its process was ended."""
-
-
-class LostReplayError(ReplayFault):
-    """The process ended, or answered nonsense, while it replayed."""
-
-
-class FailedReplayError(ReplayFault):
+class FailedReplayError(Exception):
     """The replay met an error that nobody foresaw; its process is in good order."""
 
 
@@ -96,7 +71,8 @@ class ReplayerPool:
         """Replay a capture and write down what happened; see `rlaif.exporter.replaying`.
 
         Raises:
-            ReplayFault: It could not be replayed.
+            ExportFault: It cannot be replayed, or its replay cost the process.
+            FailedReplayError: An error that nobody foresaw.
             NoReplayerError: There is no process to replay it.
         """
         replayer = await self._take()

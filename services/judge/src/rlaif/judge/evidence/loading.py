@@ -1,6 +1,5 @@
 """Reads an exported segment out of the object store and checks every byte of it."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -9,8 +8,8 @@ from pydantic import ValidationError
 
 from rlaif.contracts.model import Contract
 from rlaif.contracts.segments import SegmentManifest, StateRecord, StoredFile
-from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
+from rlaif.storage import keys, sealed
+from rlaif.storage.ports import ObjectCorruptError, ObjectStore
 
 MANIFEST_CAP_BYTES = 1024 * 1024
 STATES_CAP_BYTES = 4 * 1024 * 1024
@@ -24,10 +23,6 @@ _MOST_PIXELS_A_SIDE = 1024
 
 M = TypeVar("M", bound=Contract)
 T = TypeVar("T")
-
-
-class MissingObjectError(Exception):
-    """An object of the segment is not there; it may come, but it never should be late."""
 
 
 class CorruptSegmentError(Exception):
@@ -48,7 +43,7 @@ class LoadedSegment:
 
 
 @dataclass(frozen=True)
-class Pictures:
+class SegmentPictures:
     """Some pictures of a segment, in time order.
 
     Attributes:
@@ -69,7 +64,7 @@ def load_segment(store: ObjectStore, *, manifest_key: str, manifest_sha256: str)
         manifest_sha256: Digest that its bytes must have.
 
     Raises:
-        MissingObjectError: An object is not there.
+        ObjectNotFoundError: An object is not there.
         CorruptSegmentError: A digest, a size or a shape is wrong.
         StoreUnavailableError: The store did not answer.
     """
@@ -80,18 +75,18 @@ def load_segment(store: ObjectStore, *, manifest_key: str, manifest_sha256: str)
     return LoadedSegment(manifest, _load_states(store, manifest))
 
 
-def load_pictures(store: ObjectStore, manifest: SegmentManifest, most: int) -> Pictures:
+def load_pictures(store: ObjectStore, manifest: SegmentManifest, most: int) -> SegmentPictures:
     """Load at most `most` pictures, spread evenly over the segment. Blocks.
 
     Raises:
-        MissingObjectError: A picture is not there.
+        ObjectNotFoundError: A picture is not there.
         CorruptSegmentError: A digest, a size or a shape is wrong.
         StoreUnavailableError: The store did not answer.
     """
     if len(manifest.picture_steps) != len(manifest.pictures):
         raise CorruptSegmentError(f"segment {manifest.segment_id} has pictures without a step")
     chosen = spread(range(len(manifest.pictures)), most)
-    return Pictures(
+    return SegmentPictures(
         tuple(_load_picture(store, manifest, manifest.pictures[at]) for at in chosen),
         tuple(manifest.picture_steps[at] for at in chosen),
     )
@@ -140,21 +135,10 @@ def _fetch_file(
 
 
 def _fetch(store: ObjectStore, key: str, sha256: str, *, cap: int) -> bytes:
-    info = store.head(key)
-    if info is None:
-        raise MissingObjectError(f"{key} is not in {store.url}")
-    if info.size_bytes > cap:
-        raise CorruptSegmentError(f"{key} has {info.size_bytes} bytes, more than {cap}")
     try:
-        data = store.get(key)
-    except ObjectNotFoundError as error:
-        raise MissingObjectError(f"{key} is not in {store.url}") from error
-    found = hashlib.sha256(data).hexdigest()
-    if found != sha256:
-        raise CorruptSegmentError(
-            f"{key} has SHA-256 {found[:12]}, not {sha256[:12]}; export again"
-        )
-    return data
+        return sealed.read(store, key, sha256, cap=cap)
+    except ObjectCorruptError as error:
+        raise CorruptSegmentError(f"{error}; export again") from error
 
 
 def _parse(kind: type[M], data: bytes, key: str) -> M:
