@@ -18,10 +18,11 @@ import httpx
 
 from rlaif.contracts.evidence import Evidence, Span
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
-from rlaif.judge.panel.panel import Case, Panel, VotePolicy
-from rlaif.judge.routes.openai import CallTimes, OpenAiModel
+from rlaif.judge.panel.panel import Case, Panel
+from rlaif.judge.routes.openai import OpenAiModel
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.settings import CallSettings, VoteSettings
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers
 
 
@@ -51,9 +52,9 @@ async def run(answers: Iterator[BadAnswer], total: int) -> dict[str, int]:
         pass
 
     async with httpx.AsyncClient(transport=httpx.MockTransport(serve)) as client:
-        model = OpenAiModel(client, "http://llm/dialog", CallTimes())
-        route = Route("/dialog", model, RouteLimits(concurrency=1))
-        panel = Panel((judge,), {judge.name: route}, VotePolicy(votes=1))
+        model = OpenAiModel(client, "http://llm/dialog", CallSettings())
+        route = Route("/dialog", model, RouteLimits(CallSettings(concurrency=1)))
+        panel = Panel((judge,), {judge.name: route}, VoteSettings(votes=1))
         while used < total:
             try:
                 found = await panel.judge(Case(Evidence(segment=Span(steps=used))), called)

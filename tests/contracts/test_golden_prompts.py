@@ -19,6 +19,7 @@ from rlaif.judge.panel.pairwise import comparison_messages, comparison_schema
 from rlaif.judge.panel.prompts import VARIANTS, Message, messages
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.settings import VoteSettings
 from rlaif.judge.trust.canaries import CANARIES
 from rlaif.mock_llm.answering import Manner, answer
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
@@ -120,7 +121,7 @@ def made() -> dict[str, Any]:
         canary.name: _texts(messages(JUDGES[0], canary.evidence, None, variant=0))
         for canary in CANARIES
     }
-    config = judge_config_id(JUDGES, weights=RUBRIC_WEIGHTS, votes=3, temperature=0.4, seed=0)
+    config = judge_config_id(JUDGES, weights=RUBRIC_WEIGHTS, voting=VoteSettings())
     found = {
         "judge_config": config,
         "segments": segments,

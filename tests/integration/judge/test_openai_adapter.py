@@ -15,7 +15,6 @@ from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.prompts import messages
 from rlaif.judge.panel.schema import InvalidAnswerError, answer_schema, read_answer
 from rlaif.judge.routes.openai import (
-    CallTimes,
     OpenAiModel,
     endpoint,
     http_client,
@@ -30,14 +29,15 @@ from rlaif.judge.routes.ports import (
     UnavailableError,
 )
 from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.settings import CallSettings
 from rlaif.testing.data.segments import described_state, screen_png, state_records
 
-TIMES = CallTimes(connect=1.0, read=0.5, total=1.0)
+TIMES = CallSettings(connect_seconds=1.0, read_seconds=0.5, total_seconds=1.0)
 
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
-    async with http_client(api_key="secret", times=TIMES, connections=4) as made:
+    async with http_client(TIMES, api_key="secret", connections=4) as made:
         yield made
 
 
@@ -98,7 +98,7 @@ async def test_a_server_that_hangs_or_drips_ends_with_the_deadline(
     with pytest.raises(CallTimeoutError):
         await _fault(stand_in, client, fault)
     # Far from the 60 s that httpx would take; a busy machine needs some.
-    assert time.monotonic() - started < 10 * TIMES.total
+    assert time.monotonic() - started < 10 * TIMES.total_seconds
 
 
 async def test_a_slow_answer_within_the_deadline_counts(
@@ -231,8 +231,8 @@ async def test_a_connection_that_is_not_taken_is_a_connect_timeout() -> None:
                 waiting = stack.enter_context(socket.socket())
                 waiting.setblocking(False)
                 waiting.connect_ex(("127.0.0.1", port))
-            times = CallTimes(connect=0.3, read=5.0, total=5.0)
-            async with http_client(api_key=None, times=times, connections=1) as client:
+            times = CallSettings(connect_seconds=0.3, read_seconds=5.0, total_seconds=5.0)
+            async with http_client(times, api_key=None, connections=1) as client:
                 with pytest.raises(
                     CallTimeoutError, match=r"no connection within 0\.3 s"
                 ) as raised:
@@ -246,8 +246,8 @@ async def test_waiting_for_a_connection_of_our_own_is_not_laid_on_the_server(
     stand_in: Any,
 ) -> None:
     await stand_in.fail("timeout:1")
-    times = CallTimes(connect=0.2, read=2.0, total=2.0)
-    async with http_client(api_key=None, times=times, connections=1) as client:
+    times = CallSettings(connect_seconds=0.2, read_seconds=2.0, total_seconds=2.0)
+    async with http_client(times, api_key=None, connections=1) as client:
         model = OpenAiModel(client, f"{stand_in.url}/dialog", times)
         first = asyncio.create_task(model.complete(_request()))
         await asyncio.sleep(0)
@@ -315,7 +315,7 @@ async def test_a_server_with_an_authority_of_its_own_is_trusted_by_its_file(
 ) -> None:
     (tmp_path / "no.pem").write_text("not a certificate")
     with pytest.raises(OSError, match=r"(?i)certificate|PEM"):
-        http_client(api_key=None, times=TIMES, connections=1, ca_file=tmp_path / "no.pem")
+        http_client(TIMES, api_key=None, connections=1, ca_file=tmp_path / "no.pem")
 
 
 async def test_the_key_travels_as_a_bearer_token() -> None:
@@ -331,7 +331,7 @@ async def test_the_key_travels_as_a_bearer_token() -> None:
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    async with server, http_client(api_key="secret", times=TIMES, connections=1) as client:
+    async with server, http_client(TIMES, api_key="secret", connections=1) as client:
         reply = await OpenAiModel(client, f"http://127.0.0.1:{port}/v1", TIMES).complete(_request())
     assert reply.text == "hi"
     assert (reply.finish_reason, reply.prompt_tokens) == (None, None)

@@ -1,8 +1,9 @@
 from rlaif.judge.routes.breaker import Breaker
+from rlaif.judge.settings import BreakerSettings
 
 
 def test_a_route_rests_after_failures_in_a_row() -> None:
-    breaker = Breaker(limit=3, pause=10)
+    breaker = Breaker(BreakerSettings(failures=3, pause_seconds=10))
     for now in (0.0, 1.0):
         breaker.failed(now)
     assert breaker.wait(1.0) == 0
@@ -13,7 +14,7 @@ def test_a_route_rests_after_failures_in_a_row() -> None:
 
 
 def test_a_success_in_between_starts_the_count_again() -> None:
-    breaker = Breaker(limit=2, pause=10)
+    breaker = Breaker(BreakerSettings(failures=2, pause_seconds=10))
     breaker.failed(0.0)
     breaker.succeeded()
     breaker.failed(1.0)
@@ -21,7 +22,7 @@ def test_a_success_in_between_starts_the_count_again() -> None:
 
 
 def test_one_failure_after_the_rest_is_enough_to_rest_again() -> None:
-    breaker = Breaker(limit=2, pause=10)
+    breaker = Breaker(BreakerSettings(failures=2, pause_seconds=10))
     breaker.failed(0.0)
     breaker.failed(0.0)
     assert breaker.wait(10.0) == 0
@@ -32,7 +33,7 @@ def test_one_failure_after_the_rest_is_enough_to_rest_again() -> None:
 
 
 def test_after_a_rest_one_call_tries_the_route_while_the_others_wait() -> None:
-    breaker = Breaker(limit=1, pause=10)
+    breaker = Breaker(BreakerSettings(failures=1, pause_seconds=10))
     breaker.failed(0.0)
     assert breaker.wait(10.0) == 0
     breaker.enter()
@@ -43,7 +44,7 @@ def test_after_a_rest_one_call_tries_the_route_while_the_others_wait() -> None:
 
 
 def test_a_server_that_wants_a_rest_gets_it_and_is_tried_by_one_call() -> None:
-    breaker = Breaker(limit=5, pause=10)
+    breaker = Breaker(BreakerSettings(failures=5, pause_seconds=10))
     breaker.rest(0.0, 2.0)
     breaker.rest(0.0, 1.0)
     assert breaker.wait(0.5) == 1.5
@@ -55,7 +56,7 @@ def test_a_server_that_wants_a_rest_gets_it_and_is_tried_by_one_call() -> None:
 
 
 def test_a_try_that_was_cancelled_lets_the_next_one_go() -> None:
-    breaker = Breaker(limit=1, pause=10)
+    breaker = Breaker(BreakerSettings(failures=1, pause_seconds=10))
     breaker.failed(0.0)
     breaker.enter()
     breaker.abandoned()

@@ -8,8 +8,9 @@ import pytest
 
 from rlaif.contracts.evidence import Evidence
 from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
-from rlaif.judge.routes.route import RetryPolicy, Route, RouteLimits
+from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.settings import CallSettings, CanarySettings
 from rlaif.judge.trust.canaries import CANARIES, CanaryResult, grade
 from rlaif.judge.trust.canary_rounds import CanaryRounds
 
@@ -47,12 +48,12 @@ class Watched:
     def __init__(self, every: int = 50, **replies: Reply) -> None:
         self.fakes = {judge.name: Fake(replies.get(judge.name, _known)) for judge in JUDGES}
         routes = {
-            name: Route(f"/{name}", fake, RouteLimits(retry=RetryPolicy(1)))
+            name: Route(f"/{name}", fake, RouteLimits(CallSettings(attempts=1)))
             for name, fake in self.fakes.items()
         }
         self.told: dict[str, tuple[CanaryResult, bool]] = {}
         self.keeper = CanaryRounds(
-            JUDGES, routes, every=every, least_accuracy=0.6, max_tokens=256, on_result=self._note
+            JUDGES, routes, CanarySettings(every=every), max_tokens=256, on_result=self._note
         )
 
     def _note(self, name: str, result: CanaryResult, believed: bool) -> None:

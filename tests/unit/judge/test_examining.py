@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.routes.condition import Patience
 from rlaif.judge.routes.examining import REQUEST_ROUNDS, THROTTLED_ROUNDS, Examination, Examiner
 from rlaif.judge.routes.ports import (
     Answer,
@@ -20,8 +19,9 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes.route import RetryPolicy, Route, RouteLimits
+from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.routes.trouble_words import Advice
+from rlaif.judge.settings import BreakerSettings, PatienceSettings
 from rlaif.testing.waiting import eventually
 
 PICTURE = [{"type": "image_url", "image_url": {"url": "data:"}}]
@@ -79,10 +79,10 @@ class Bench:
         self.route = Route(
             "/vision",
             self.server,
-            RouteLimits(retry=RetryPolicy(attempts=3), breaker_failures=1000),
+            RouteLimits(breaker=BreakerSettings(failures=1000)),
             examination=Examination(
                 questions=questions,  # type: ignore[arg-type]  # its keys are the two kinds
-                patience=Patience(refused=15.0, down=600.0),
+                patience=PatienceSettings(refused_seconds=15.0, outage_seconds=600.0),
                 advice=Advice("LLM_VISION_URL", "JUDGE_VISION_MODEL (x)", "novelty"),
             ),
             clock=self.clock,

@@ -5,13 +5,14 @@ import httpx
 import pytest
 
 from rlaif.contracts.evidence import Evidence, Span
-from rlaif.judge.panel.panel import Case, Panel, VotePolicy
+from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, read_answer
-from rlaif.judge.routes.openai import CallTimes, OpenAiModel, read_completion
+from rlaif.judge.routes.openai import OpenAiModel, read_completion
 from rlaif.judge.routes.ports import InvalidReplyError
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES, Judge
 from rlaif.judge.rubric.votes import NoVote
+from rlaif.judge.settings import CallSettings, VoteSettings
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers, completion
 from rlaif.testing.data.scores import JudgeCallRecord
 
@@ -68,9 +69,9 @@ async def test_no_bad_answer_becomes_a_score_on_the_whole_way_through_a_panel(se
         outcomes.append(record.outcome)
 
     async with httpx.AsyncClient(transport=httpx.MockTransport(serve)) as client:
-        model = OpenAiModel(client, "http://llm/dialog", CallTimes())
-        route = Route("/dialog", model, RouteLimits(concurrency=1))
-        panel = Panel((STATE,), {"state": route}, VotePolicy(votes=1))
+        model = OpenAiModel(client, "http://llm/dialog", CallSettings())
+        route = Route("/dialog", model, RouteLimits(CallSettings(concurrency=1)))
+        panel = Panel((STATE,), {"state": route}, VoteSettings(votes=1))
         for at in range(200):
             found = await panel.judge(Case(Evidence(segment=Span(steps=at))), called)
             assert set(found.results.values()) == {NoVote.INVALID}

@@ -7,8 +7,9 @@ from rlaif.contracts.ids import ID_PATTERN
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.panel.identity import judge_config_id
 from rlaif.judge.rubric.judges import JUDGES, with_models
+from rlaif.judge.settings import VoteSettings
 
-BASE: dict[str, Any] = {"weights": RUBRIC_WEIGHTS, "votes": 3, "temperature": 0.4, "seed": 0}
+BASE: dict[str, Any] = {"weights": RUBRIC_WEIGHTS, "voting": VoteSettings()}
 
 
 def test_the_judges_cover_the_rubric_once_each() -> None:
@@ -25,9 +26,10 @@ def test_the_id_fits_an_object_key() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"votes": 5},
-        {"temperature": 0.0},
-        {"seed": 1},
+        {"voting": VoteSettings(votes=5)},
+        {"voting": VoteSettings(temperature=0.0)},
+        {"voting": VoteSettings(seed=1)},
+        {"voting": VoteSettings(adaptive=True)},
         {"weights": RUBRIC_WEIGHTS | {"dialog": 0.3}},
     ],
 )

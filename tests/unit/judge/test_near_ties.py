@@ -9,12 +9,13 @@ from rlaif.contracts.comparisons import ComparisonRecord, soft_preference
 from rlaif.contracts.evidence import Changes, Evidence, Span
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.judge.panel.assignment import in_share
-from rlaif.judge.panel.near_ties import NearTies, TieRules
+from rlaif.judge.panel.near_ties import NearTies
 from rlaif.judge.panel.pairwise import comparison_messages, read_comparison, turned
 from rlaif.judge.panel.schema import InvalidAnswerError
 from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
-from rlaif.judge.routes.route import RetryPolicy, Route, RouteLimits
+from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.settings import CallSettings, CompareSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scores import score_record
@@ -47,12 +48,13 @@ class Bench:
         self.fake = Fake(reply)
         self.results: list[str] = []
         self.calls = 0
-        route = Route("/puzzle", self.fake, RouteLimits(retry=RetryPolicy(1)))
+        route = Route("/puzzle", self.fake, RouteLimits(CallSettings(attempts=1)))
         self.ties = NearTies(
             store,
             PUZZLE,
             route,
-            TieRules(share),
+            CompareSettings(share=share),
+            max_tokens=256,
             on_call=self._called,
             on_compared=self.results.append,
             now=lambda: datetime(2026, 1, 1, tzinfo=UTC),

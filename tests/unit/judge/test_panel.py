@@ -9,7 +9,7 @@ import pytest
 
 from rlaif.contracts.evidence import Evidence, Rooms
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
-from rlaif.judge.panel.panel import Case, Panel, VotePolicy
+from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.routes.ports import (
     Answer,
     BrokenRouteError,
@@ -22,12 +22,13 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes.route import RetryPolicy, Route, RouteLimits
+from rlaif.judge.routes.route import RetryWaits, Route, RouteLimits
 from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge
 from rlaif.judge.rubric.votes import NoVote
+from rlaif.judge.settings import BreakerSettings, CallSettings, VoteSettings
 
 CASE = Case(Evidence(rooms=Rooms(first_visits=1)), b"png")
-THREE = VotePolicy(votes=3)
+THREE = VoteSettings(votes=3)
 Reply = Callable[[CompletionRequest], str]
 
 
@@ -56,7 +57,7 @@ class Calls:
 
 def _panel(
     *,
-    policy: VotePolicy = THREE,
+    voting: VoteSettings = THREE,
     judges: tuple[Judge, ...] = JUDGES,
     distrusted: Callable[[], frozenset[str]] = frozenset,
     failures: int = 2,
@@ -71,14 +72,14 @@ def _panel(
             f"/{name}",
             fake,
             RouteLimits(
-                retry=RetryPolicy(1, patience_seconds=1.0),
-                breaker_failures=failures,
-                breaker_pause_seconds=30,
+                CallSettings(attempts=1),
+                BreakerSettings(failures=failures, pause_seconds=30),
+                RetryWaits(patience_seconds=1.0),
             ),
         )
         for name, fake in fakes.items()
     }
-    return Panel(judges, routes, policy, distrusted=distrusted), fakes
+    return Panel(judges, routes, voting, distrusted=distrusted), fakes
 
 
 async def test_three_judges_vote_three_times_and_cover_the_rubric() -> None:
@@ -282,7 +283,7 @@ async def test_an_audit_asks_what_is_computed_and_keeps_the_votes_apart() -> Non
 
 
 async def test_an_adaptive_vote_stops_when_two_agree() -> None:
-    panel, fakes = _panel(policy=VotePolicy(votes=3, adaptive=True))
+    panel, fakes = _panel(voting=VoteSettings(votes=3, adaptive=True))
     results = (await panel.judge(CASE, Calls())).results
     assert [len(fake.requests) for fake in fakes.values()] == [2, 2, 2]
     progress = results["progress"]
@@ -293,7 +294,7 @@ async def test_an_adaptive_vote_stops_when_two_agree() -> None:
 async def test_an_adaptive_vote_goes_on_while_two_differ() -> None:
     levels = iter([0, 2, 2])
     panel, fakes = _panel(
-        policy=VotePolicy(votes=5, adaptive=True),
+        voting=VoteSettings(votes=5, adaptive=True),
         puzzle=lambda request: _levels(request, next(levels)),
     )
     results = (await panel.judge(CASE, Calls())).results

@@ -7,7 +7,7 @@ import pytest
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.panel_file import PanelFileError, as_json, read_panel
-from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.settings import JudgeSettings, LlmSettings
 from rlaif.judge.wiring import build_parts, check_budgets, judge_urls, judges_of
 from rlaif.service.cli import StartupError
 from rlaif.service.metrics import ServiceMetrics
@@ -76,11 +76,13 @@ def test_a_prompt_that_does_not_fit_its_model_is_refused_at_the_start() -> None:
 
 
 def test_gateway_direct_and_own_urls() -> None:
-    gateway = judge_urls(JudgeSettings(llm_base_url="http://gw/"), JUDGES)
+    gateway = judge_urls(JudgeSettings(llm=LlmSettings(base_url="http://gw/")), JUDGES)
     assert gateway["vision"] == "http://gw/vision"
-    direct = judge_urls(JudgeSettings(llm_use_direct=True, llm_namespace="ns"), JUDGES)
+    direct = judge_urls(JudgeSettings(llm=LlmSettings(use_direct=True, namespace="ns")), JUDGES)
     assert direct["state"] == "https://qwen25-7b-kserve-workload-svc.ns.svc.cluster.local:8000"
-    own = judge_urls(JudgeSettings(llm_use_direct=True, llm_state_url="http://gpu:8000/v1"), JUDGES)
+    own = judge_urls(
+        JudgeSettings(llm=LlmSettings(use_direct=True, state_url="http://gpu:8000/v1")), JUDGES
+    )
     assert own["state"] == "http://gpu:8000/v1"
     assert own["puzzle"].startswith("https://qwen25-32b-kserve-workload-svc.zelda-rl.")
 

@@ -15,12 +15,14 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes.route import Deadlines, RetryPolicy, Route, RouteLimits
+from rlaif.judge.routes.route import RetryWaits, Route, RouteLimits
+from rlaif.judge.settings import BreakerSettings, CallSettings
 
 REQUEST = CompletionRequest("m", (), "s", {}, seed=0, temperature=0.0, max_tokens=10)
 
 
-PATIENT = RetryPolicy(attempts=3, base_seconds=1, longest_wait_seconds=5, patience_seconds=10)
+ONCE = CallSettings(attempts=1)
+PATIENT = RetryWaits(base_seconds=1, longest_seconds=5, patience_seconds=10)
 
 
 class Clock:
@@ -68,7 +70,9 @@ def clock() -> Clock:
 @pytest.fixture
 def route(clock: Clock) -> Callable[..., Route]:
     def make(model: Scripted, **options: Any) -> Route:
-        limits = replace(RouteLimits(retry=PATIENT, breaker_pause_seconds=30), **options)
+        limits = replace(
+            RouteLimits(breaker=BreakerSettings(pause_seconds=30), waits=PATIENT), **options
+        )
         return Route("/dialog", model, limits, clock=clock, sleep=clock.sleep, jitter=lambda: 0.5)
 
     return make
@@ -120,7 +124,7 @@ async def test_a_lasting_fault_is_given_up_after_the_attempts(
 
 async def test_a_resting_route_is_not_called(clock: Clock, route: Callable[..., Route]) -> None:
     model = Scripted(*[UnavailableError("down")] * 5)
-    made = route(model, breaker_failures=3, breaker_pause_seconds=30)
+    made = route(model, breaker=BreakerSettings(failures=3, pause_seconds=30))
     for match in ("down", "rests for 30 s"):
         with pytest.raises(OutageError, match=match):
             await made.complete(REQUEST, on_failure=Failures())
@@ -136,7 +140,7 @@ async def test_a_call_waits_for_a_short_rest_and_then_tries_the_route(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
     model = Scripted(*[UnavailableError("down")] * 2)
-    made = route(model, breaker_failures=2, breaker_pause_seconds=5)
+    made = route(model, breaker=BreakerSettings(failures=2, pause_seconds=5))
     await made.complete(REQUEST, on_failure=Failures())
     assert model.calls == 3
     assert clock.slept == [0.75, 1.5, pytest.approx(3.5)]
@@ -152,7 +156,7 @@ async def test_after_a_rest_one_call_tries_the_route_and_the_others_wait_for_it(
             return await super().complete(request)
 
     model = Probed(UnavailableError("down"))
-    made = route(model, breaker_failures=1, breaker_pause_seconds=5, retry=RetryPolicy(attempts=1))
+    made = route(model, breaker=BreakerSettings(failures=1, pause_seconds=5), calls=ONCE)
     with pytest.raises(UnavailableError):
         await made.complete(REQUEST, on_failure=Failures())
     clock.now += 5
@@ -181,7 +185,7 @@ async def test_a_throttled_route_keeps_all_calls_back_until_the_server_wants_the
 async def test_calls_keep_the_pace_in_the_long_run(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
-    made = route(Scripted(), calls_per_second=2.0, burst=2)
+    made = route(Scripted(), calls=CallSettings(per_second=2.0), burst=2)
     for _ in range(12):
         await made.complete(REQUEST, on_failure=Failures())
     assert clock.now == pytest.approx(5.0)
@@ -206,8 +210,7 @@ async def test_a_hanging_call_ends_after_a_few_times_the_slowest_answer(
     model = Hangs()
     made = route(
         model,
-        retry=RetryPolicy(attempts=1),
-        deadlines=Deadlines(most=90.0, least=0.05),
+        calls=CallSettings(attempts=1, least_seconds=0.05),
     )
     assert made.deadline() == 90.0
     made.health.latencies.append(0.001)
@@ -225,10 +228,10 @@ async def test_a_call_that_tries_a_resting_route_is_not_waited_for_long(
     model = Hangs()
     made = route(
         model,
-        retry=RetryPolicy(attempts=1, patience_seconds=1000),
-        breaker_failures=1,
-        breaker_pause_seconds=30,
-        deadlines=Deadlines(most=0.1, least=0.1, probe=0.01),
+        calls=CallSettings(attempts=1, total_seconds=0.1, least_seconds=0.1),
+        breaker=BreakerSettings(failures=1, pause_seconds=30),
+        waits=RetryWaits(patience_seconds=1000),
+        probe_seconds=0.01,
     )
     for seconds in (0.1, 0.0):
         with pytest.raises(CallTimeoutError, match=f"no answer in {seconds:.1f} s"):
@@ -243,10 +246,8 @@ async def test_a_slow_route_is_told_from_a_dead_one_by_its_late_answer(
     model = Hangs()
     made = route(
         model,
-        retry=RetryPolicy(attempts=1),
-        breaker_failures=1,
-        breaker_pause_seconds=30,
-        deadlines=Deadlines(most=90.0, least=0.01),
+        calls=CallSettings(attempts=1, least_seconds=0.01),
+        breaker=BreakerSettings(failures=1, pause_seconds=30),
     )
     made.health.latencies.append(0.001)
     with pytest.raises(CallTimeoutError):
@@ -264,7 +265,7 @@ async def test_a_faulty_reply_is_not_tried_again_and_does_not_rest_the_route(
     route: Callable[..., Route],
 ) -> None:
     model = Scripted(InvalidReplyError("html"))
-    made = route(model, breaker_failures=1, breaker_pause_seconds=30)
+    made = route(model, breaker=BreakerSettings(failures=1, pause_seconds=30))
     with pytest.raises(InvalidReplyError):
         await made.complete(REQUEST, on_failure=Failures())
     assert (model.calls, made.resting) == (1, 0)
@@ -272,7 +273,7 @@ async def test_a_faulty_reply_is_not_tried_again_and_does_not_rest_the_route(
 
 async def test_no_more_calls_at_once_than_slots(route: Callable[..., Route]) -> None:
     model = Scripted()
-    made = route(model, concurrency=2)
+    made = route(model, calls=CallSettings(concurrency=2))
     await asyncio.gather(*(made.complete(REQUEST, on_failure=Failures()) for _ in range(9)))
     assert (model.calls, model.most_at_once) == (9, 2)
 
@@ -291,7 +292,7 @@ async def test_health_tells_calls_failures_and_the_last_error(
 async def test_what_no_score_waits_for_waits_for_its_turn_and_not_for_a_rest(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
-    made = route(Scripted(), calls_per_second=1.0, burst=1)
+    made = route(Scripted(), calls=CallSettings(per_second=1.0), burst=1)
     await made.complete(REQUEST, on_failure=Failures(), once=True)
     await made.complete(REQUEST, on_failure=Failures(), once=True)
     assert clock.now == pytest.approx(1.0)

@@ -49,11 +49,11 @@ async def test_a_refused_route_of_a_panel_file_names_the_file(tmp_path: Path) ->
 
 def test_a_url_that_is_none_is_told_at_the_start() -> None:
     with pytest.raises(StartupError, match="URL of judge state"):
-        _parts(LLM_BASE_URL="http://[::1")
+        _parts(llm_base_url="http://[::1")
 
 
 @pytest.mark.parametrize("key", ["secret\n", "geheim-ü", "two\r\nlines"])
 def test_a_key_that_no_header_holds_is_told_at_the_start_and_not_repeated(key: str) -> None:
     with pytest.raises(StartupError, match="LLM_API_KEY") as raised:
-        _parts(LLM_API_KEY=key)
+        _parts(llm_api_key=key)
     assert key not in str(raised.value)

@@ -104,7 +104,7 @@ def _add_judges(router: APIRouter, settings: JudgeSettings, parts: JudgeParts) -
         return JudgesReport(
             judge_config=parts.rules.judge_config,
             prompt_version=PROMPT_VERSION,
-            votes=settings.votes,
+            votes=settings.voting.votes,
             computed=sorted(parts.rules.computed),
             weights=dict(parts.rules.weights),
             labels=standings.labels,

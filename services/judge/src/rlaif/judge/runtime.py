@@ -10,7 +10,7 @@ from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.events import SegmentExported
 from rlaif.judge.consumers import SegmentScorer
 from rlaif.judge.human_scores import HumanScores
-from rlaif.judge.panel.near_ties import NearTies, TieRules
+from rlaif.judge.panel.near_ties import NearTies
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import JudgeParts
 from rlaif.service.lifecycle import Lifecycle
@@ -84,14 +84,15 @@ class Runtime:
 
 def near_ties(settings: JudgeSettings, parts: JudgeParts, store: ObjectStore) -> NearTies | None:
     """Compares near-ties as the settings say; None when they say not to."""
-    judge = parts.judge(settings.compare_judge)
-    if not settings.compare_share or judge is None:
+    judge = parts.judge(settings.compare.judge)
+    if not settings.compare.share or judge is None:
         return None
     return NearTies(
         store,
         judge,
         parts.routes[judge.name],
-        TieRules(settings.compare_share, settings.compare_margin, settings.max_tokens),
+        settings.compare,
+        max_tokens=settings.voting.max_tokens,
         on_call=parts.metrics.called,
         on_compared=parts.metrics.compared,
         now=_now,

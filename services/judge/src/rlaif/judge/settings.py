@@ -1,12 +1,184 @@
-"""The settings of the judge."""
+"""The settings of the judge, in the blocks that its rooms take as they are."""
 
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.judge.evidence.ram_verdicts import COMPUTED
-from rlaif.service.settings import ServiceSettings
+from rlaif.service.settings import Block, ServiceSettings
+
+
+class LlmSettings(BaseModel, frozen=True, extra="forbid"):
+    """Where the language models are."""
+
+    base_url: str = Field(
+        default="http://127.0.0.1:8085",
+        description="Server of the routes /dialog, /puzzle and /vision (OpenAI API).",
+    )
+    state_url: str | None = Field(
+        default=None, description="URL of the state judge's model instead of LLM_BASE_URL/dialog."
+    )
+    puzzle_url: str | None = Field(
+        default=None, description="URL of the puzzle judge's model instead of LLM_BASE_URL/puzzle."
+    )
+    vision_url: str | None = Field(
+        default=None, description="URL of the vision judge's model instead of LLM_BASE_URL/vision."
+    )
+    api_key: SecretStr | None = Field(
+        default=None, description="Bearer token for the language models; unset sends none."
+    )
+    ca_file: Path | None = Field(
+        default=None,
+        description="PEM file of the authority behind the models' certificates; unset trusts the "
+        "public ones.",
+    )
+    use_direct: bool = Field(
+        default=False,
+        description="Call each model's own workload service in LLM_NAMESPACE in place of the "
+        "gateway at LLM_BASE_URL.",
+    )
+    namespace: str = Field(
+        default="zelda-rl",
+        description="Namespace of the workload services that LLM_USE_DIRECT calls.",
+    )
+
+
+class ModelSettings(BaseModel, frozen=True, extra="forbid"):
+    """Names of the built-in judges' models."""
+
+    state: str = Field(default="qwen25-7b", description="Model name of the state judge.")
+    puzzle: str = Field(default="qwen25-32b", description="Model name of the puzzle judge.")
+    vision: str = Field(
+        default="qwen25-vl-32b", description="Model name of the vision judge; it must see pictures."
+    )
+
+
+class VoteSettings(BaseModel, frozen=True, extra="forbid"):
+    """How votes are asked for."""
+
+    votes: int = Field(
+        default=3,
+        ge=1,
+        le=11,
+        description="Votes a judge. More: steadier scores, as many times the calls.",
+    )
+    adaptive: bool = Field(
+        default=False,
+        description="Stop asking a judge when two of its votes agree: about a third fewer calls.",
+    )
+    temperature: float = Field(
+        default=0.4,
+        ge=0,
+        le=2,
+        description="Sampling temperature. At 0 votes differ by wording only.",
+    )
+    seed: int = Field(default=0, ge=0, description="Base of the sampling seeds.")
+    max_tokens: int = Field(
+        default=256, ge=64, le=4096, description="Longest answer in tokens; too low cuts it off."
+    )
+
+
+class CompareSettings(BaseModel, frozen=True, extra="forbid"):
+    """When segments are compared, and by whom."""
+
+    share: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="Share of the segments that are compared with a near-tie, in both orders: two "
+        "calls each. 0 never compares.",
+    )
+    margin: float = Field(
+        default=0.05, ge=0, le=1, description="Scores that differ by at most this nearly tie."
+    )
+    judge: str = Field(default="puzzle", description="Judge that compares near-ties.")
+
+
+class CanarySettings(BaseModel, frozen=True, extra="forbid"):
+    """How often judges are asked what is known, and when they are believed."""
+
+    every: int = Field(
+        default=50,
+        ge=0,
+        description="Segments between two rounds of questions with known answers; 0 never asks.",
+    )
+    least_accuracy: float = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="Share of right answers below which a judge's votes do not count.",
+    )
+
+
+class CallSettings(BaseModel, frozen=True, extra="forbid"):
+    """How a model is called: how many at once, how long each, how often."""
+
+    concurrency: int = Field(
+        default=8, ge=1, le=256, description="Calls of language models at once on each route."
+    )
+    per_second: float | None = Field(
+        default=None,
+        gt=0,
+        description="Calls a second on each route, in the long run; unset for no limit.",
+    )
+    connect_seconds: float = Field(
+        default=5.0, gt=0, description="Longest time to open a connection to a model, in seconds."
+    )
+    read_seconds: float = Field(
+        default=60.0, gt=0, description="Longest silence within an answer, in seconds."
+    )
+    total_seconds: float = Field(
+        default=90.0,
+        gt=0,
+        description="Longest time of one call, in seconds. Once answers came, a call gets four "
+        "times the slowest of the last 20, at least JUDGE_LEAST_CALL_TIMEOUT_SECONDS.",
+    )
+    least_seconds: float = Field(
+        default=5.0,
+        gt=0,
+        description="Least time that a call gets, in seconds. Lower: a hanging route is noticed "
+        "sooner, a slow answer is lost sooner.",
+    )
+    attempts: int = Field(
+        default=3,
+        ge=1,
+        le=10,
+        description="Tries of one call after 429, 5xx or a timeout, before the event waits.",
+    )
+
+
+class BreakerSettings(BaseModel, frozen=True, extra="forbid"):
+    """When a failing route rests."""
+
+    failures: int = Field(
+        default=5, ge=1, description="Failures in a row after which a route rests."
+    )
+    pause_seconds: float = Field(
+        default=3.0,
+        gt=0,
+        description="Rest of a failing route, in seconds; then one call tries it. Lower: more "
+        "calls into an outage, earlier recovery.",
+    )
+
+
+class PatienceSettings(BaseModel, frozen=True, extra="forbid"):
+    """How long segments wait for a route in trouble before they are scored without it."""
+
+    refused_seconds: float = Field(
+        default=15.0,
+        ge=0,
+        description="How long segments wait for a route that refuses everything (wrong key, URL or "
+        "model name), in seconds; then they are scored without its criteria.",
+    )
+    outage_seconds: float = Field(
+        default=600.0,
+        ge=0,
+        description="How long segments wait for a route that answers nothing, in seconds; then "
+        "they are scored without its criteria. Longer: fewer incomplete scores, and captures pause "
+        "once TRAINER_JUDGE_BACKLOG segments wait.",
+    )
 
 
 class JudgeSettings(ServiceSettings):
@@ -16,60 +188,17 @@ class JudgeSettings(ServiceSettings):
 
     port: int = Field(default=8083, ge=0, le=65535, description="TCP port to listen on.")
 
-    llm_base_url: str = Field(
-        default="http://127.0.0.1:8085",
-        validation_alias="LLM_BASE_URL",
-        description="Server of the routes /dialog, /puzzle and /vision (OpenAI API).",
-    )
-    llm_state_url: str | None = Field(
-        default=None,
-        validation_alias="LLM_STATE_URL",
-        description="URL of the state judge's model instead of LLM_BASE_URL/dialog.",
-    )
-    llm_puzzle_url: str | None = Field(
-        default=None,
-        validation_alias="LLM_PUZZLE_URL",
-        description="URL of the puzzle judge's model instead of LLM_BASE_URL/puzzle.",
-    )
-    llm_vision_url: str | None = Field(
-        default=None,
-        validation_alias="LLM_VISION_URL",
-        description="URL of the vision judge's model instead of LLM_BASE_URL/vision.",
-    )
-    llm_api_key: SecretStr | None = Field(
-        default=None,
-        validation_alias="LLM_API_KEY",
-        description="Bearer token for the language models; unset sends none.",
-    )
-    llm_ca_file: Path | None = Field(
-        default=None,
-        validation_alias="LLM_CA_FILE",
-        description="PEM file of the authority behind the models' certificates; unset trusts the "
-        "public ones.",
-    )
-    llm_use_direct: bool = Field(
-        default=False,
-        validation_alias="LLM_USE_DIRECT",
-        description="Call each model's own workload service in LLM_NAMESPACE in place of the "
-        "gateway at LLM_BASE_URL.",
-    )
-    llm_namespace: str = Field(
-        default="zelda-rl",
-        validation_alias="LLM_NAMESPACE",
-        description="Namespace of the workload services that LLM_USE_DIRECT calls.",
+    llm: Annotated[LlmSettings, Block(unprefixed=frozenset(LlmSettings.model_fields))] = (
+        LlmSettings()
     )
     panel_file: Path | None = Field(
         default=None,
         description="JSON file with the judges (models, routes, prompts, rubric) in place of the "
         "built-in ones.",
     )
-
-    state_model: str = Field(default="qwen25-7b", description="Model name of the state judge.")
-    puzzle_model: str = Field(default="qwen25-32b", description="Model name of the puzzle judge.")
-    vision_model: str = Field(
-        default="qwen25-vl-32b", description="Model name of the vision judge; it must see pictures."
-    )
-
+    models: Annotated[
+        ModelSettings, Block(names={name: f"{name}_model" for name in ModelSettings.model_fields})
+    ] = ModelSettings()
     computed: str = Field(
         default=",".join(COMPUTED),
         description="What is read off the RAM in place of being asked, of: "
@@ -83,117 +212,50 @@ class JudgeSettings(ServiceSettings):
         description="Share of the segments on which computed criteria are asked as well, to hold "
         "the judges against the RAM. More: better figures, more calls.",
     )
-    votes: int = Field(
-        default=3,
-        ge=1,
-        le=11,
-        description="Votes a judge. More: steadier scores, as many times the calls.",
+    voting: Annotated[VoteSettings, Block(prefix="", names={"adaptive": "adaptive_votes"})] = (
+        VoteSettings()
     )
-    adaptive_votes: bool = Field(
-        default=False,
-        description="Stop asking a judge when two of its votes agree: about a third fewer calls.",
-    )
-    compare_share: float = Field(
-        default=0.1,
-        ge=0,
-        le=1,
-        description="Share of the segments that are compared with a near-tie, in both orders: two "
-        "calls each. 0 never compares.",
-    )
-    compare_margin: float = Field(
-        default=0.05, ge=0, le=1, description="Scores that differ by at most this nearly tie."
-    )
-    compare_judge: str = Field(default="puzzle", description="Judge that compares near-ties.")
-    canary_every: int = Field(
-        default=50,
-        ge=0,
-        description="Segments between two rounds of questions with known answers; 0 never asks.",
-    )
-    canary_least_accuracy: float = Field(
-        default=0.6,
-        ge=0,
-        le=1,
-        description="Share of right answers below which a judge's votes do not count.",
-    )
-    temperature: float = Field(
-        default=0.4,
-        ge=0,
-        le=2,
-        description="Sampling temperature. At 0 votes differ by wording only.",
-    )
-    seed: int = Field(default=0, ge=0, description="Base of the sampling seeds.")
-    max_tokens: int = Field(
-        default=256, ge=64, le=4096, description="Longest answer in tokens; too low cuts it off."
-    )
+    compare: CompareSettings = CompareSettings()
+    canary: CanarySettings = CanarySettings()
 
     concurrency: int = Field(
         default=4, ge=1, le=64, description="Segments judged at once by this process."
     )
-    llm_concurrency: int = Field(
-        default=8, ge=1, le=256, description="Calls of language models at once on each route."
-    )
-    llm_calls_per_second: float | None = Field(
-        default=None,
-        gt=0,
-        description="Calls a second on each route, in the long run; unset for no limit.",
-    )
+    calls: Annotated[
+        CallSettings,
+        Block(
+            names={
+                "concurrency": "llm_concurrency",
+                "per_second": "llm_calls_per_second",
+                "connect_seconds": "connect_timeout_seconds",
+                "read_seconds": "read_timeout_seconds",
+                "total_seconds": "call_timeout_seconds",
+                "least_seconds": "least_call_timeout_seconds",
+                "attempts": "call_attempts",
+            }
+        ),
+    ] = CallSettings()
     cached_answers: int = Field(
         default=2000,
         ge=0,
         description="Answers kept in memory for equal requests, about 1 kB each; 0 keeps none.",
     )
-    connect_timeout_seconds: float = Field(
-        default=5.0, gt=0, description="Longest time to open a connection to a model, in seconds."
-    )
-    read_timeout_seconds: float = Field(
-        default=60.0, gt=0, description="Longest silence within an answer, in seconds."
-    )
-    call_timeout_seconds: float = Field(
-        default=90.0,
-        gt=0,
-        description="Longest time of one call, in seconds. Once answers came, a call gets four "
-        "times the slowest of the last 20, at least JUDGE_LEAST_CALL_TIMEOUT_SECONDS.",
-    )
-    least_call_timeout_seconds: float = Field(
-        default=5.0,
-        gt=0,
-        description="Least time that a call gets, in seconds. Lower: a hanging route is noticed "
-        "sooner, a slow answer is lost sooner.",
-    )
-    call_attempts: int = Field(
-        default=3,
-        ge=1,
-        le=10,
-        description="Tries of one call after 429, 5xx or a timeout, before the event waits.",
-    )
-    breaker_failures: int = Field(
-        default=5, ge=1, description="Failures in a row after which a route rests."
-    )
-    breaker_pause_seconds: float = Field(
-        default=3.0,
-        gt=0,
-        description="Rest of a failing route, in seconds; then one call tries it. Lower: more "
-        "calls into an outage, earlier recovery.",
-    )
+    breaker: BreakerSettings = BreakerSettings()
     route_check_seconds: float = Field(
         default=5.0,
         gt=0,
         description="Pause between two questions to a route in trouble, in seconds; it grows to "
         "30 s. Lower: a mended route is noticed sooner.",
     )
-    refused_patience_seconds: float = Field(
-        default=15.0,
-        ge=0,
-        description="How long segments wait for a route that refuses everything (wrong key, URL or "
-        "model name), in seconds; then they are scored without its criteria.",
-    )
-    outage_patience_seconds: float = Field(
-        default=600.0,
-        ge=0,
-        description="How long segments wait for a route that answers nothing, in seconds; then "
-        "they are scored without its criteria. Longer: fewer incomplete scores, and captures pause "
-        "once TRAINER_JUDGE_BACKLOG segments wait.",
-    )
+    patience: Annotated[
+        PatienceSettings,
+        Block(
+            names={
+                "refused_seconds": "refused_patience_seconds",
+                "outage_seconds": "outage_patience_seconds",
+            }
+        ),
+    ] = PatienceSettings()
     startup_retry_seconds: float = Field(
         default=2.0, gt=0, description="Pause between tries to reach NATS and S3 at the start."
     )

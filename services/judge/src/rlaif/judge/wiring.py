@@ -13,18 +13,16 @@ from rlaif.judge.consumers import ScoringParts, TieBreaker
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.identity import judge_config_id
-from rlaif.judge.panel.panel import Panel, VotePolicy
+from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.scoring import ScoringRules
 from rlaif.judge.routes.cache import AnswerCache
-from rlaif.judge.routes.condition import Patience
 from rlaif.judge.routes.examining import Examination, Examiner
-from rlaif.judge.routes.openai import CallTimes, OpenAiModel, http_client
-from rlaif.judge.routes.ports import LanguageModel
-from rlaif.judge.routes.route import Deadlines, RetryPolicy, Route, RouteLimits
+from rlaif.judge.routes.openai import OpenAiModel, http_client
+from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.routes.trouble_words import Advice
 from rlaif.judge.rubric.judges import JUDGES, Judge, with_models
 from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
-from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.settings import JudgeSettings, ModelSettings
 from rlaif.judge.trust.canary_rounds import CanaryRounds, known_questions
 from rlaif.service.cli import StartupError
 
@@ -95,34 +93,29 @@ def build_parts(
     Raises:
         StartupError: The panel file, the CA file or a prompt's length is wrong.
     """
-    times = CallTimes(
-        connect=settings.connect_timeout_seconds,
-        read=settings.read_timeout_seconds,
-        total=settings.call_timeout_seconds,
-    )
     judges = judges_of(settings)
-    if settings.compare_share and settings.compare_judge not in {judge.name for judge in judges}:
+    compare = settings.compare
+    if compare.share and compare.judge not in {judge.name for judge in judges}:
         raise StartupError(
-            f"no judge is called {settings.compare_judge}; set JUDGE_COMPARE_JUDGE to one of "
+            f"no judge is called {compare.judge}; set JUDGE_COMPARE_JUDGE to one of "
             f"{', '.join(judge.name for judge in judges)}, or JUDGE_COMPARE_SHARE to 0"
         )
-    check_budgets(judges, settings.max_tokens)
-    client = _client(settings, times, len(judges))
+    check_budgets(judges, settings.voting.max_tokens)
+    client = _client(settings, len(judges))
     metrics = make_metrics(judges)
-    routes = _routes(settings, judges, metrics, lambda url: OpenAiModel(client, url, times))
+    routes = _routes(settings, judges, metrics, client)
     canary_rounds = CanaryRounds(
         judges,
         routes,
-        every=settings.canary_every,
-        least_accuracy=settings.canary_least_accuracy,
-        max_tokens=settings.max_tokens,
+        settings.canary,
+        max_tokens=settings.voting.max_tokens,
         on_result=metrics.canaries,
         on_call=metrics.called,
     )
     panel = Panel(
         judges,
         routes,
-        _policy(settings),
+        settings.voting,
         cache=AnswerCache(settings.cached_answers),
         distrusted=canary_rounds.distrusted,
     )
@@ -134,7 +127,7 @@ def build_parts(
 def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
     """The judges of the panel file, else the built-in ones with the models of the settings."""
     if settings.panel_file is None:
-        return with_models(JUDGES, _models(settings))
+        return with_models(JUDGES, settings.models.model_dump())
     try:
         return read_panel(settings.panel_file)
     except PanelFileError as error:
@@ -165,15 +158,12 @@ def judge_urls(settings: JudgeSettings, judges: tuple[Judge, ...]) -> dict[str, 
     Its own setting; else the model's workload service when LLM_USE_DIRECT is set; else its route
     below LLM_BASE_URL.
     """
-    own = {
-        "state": settings.llm_state_url,
-        "puzzle": settings.llm_puzzle_url,
-        "vision": settings.llm_vision_url,
-    }
-    base = settings.llm_base_url.rstrip("/")
+    llm = settings.llm
+    own = {"state": llm.state_url, "puzzle": llm.puzzle_url, "vision": llm.vision_url}
+    base = llm.base_url.rstrip("/")
     return {
         judge.name: own.get(judge.name)
-        or (direct_url(judge.model, settings.llm_namespace) if settings.llm_use_direct else "")
+        or (direct_url(judge.model, llm.namespace) if llm.use_direct else "")
         or f"{base}{judge.route}"
         for judge in judges
     }
@@ -184,78 +174,46 @@ def direct_url(model: str, namespace: str) -> str:
     return f"https://{model}-kserve-workload-svc.{namespace}.svc.cluster.local:8000"
 
 
-def _models(settings: JudgeSettings) -> dict[str, str]:
-    return {
-        "state": settings.state_model,
-        "puzzle": settings.puzzle_model,
-        "vision": settings.vision_model,
-    }
-
-
-def _client(settings: JudgeSettings, times: CallTimes, routes: int) -> httpx.AsyncClient:
-    key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else None
+def _client(settings: JudgeSettings, routes: int) -> httpx.AsyncClient:
+    llm, calls = settings.llm, settings.calls
+    key = llm.api_key.get_secret_value() if llm.api_key else None
     if key is not None and not (key.isascii() and key.isprintable()):
         raise StartupError(
             "LLM_API_KEY has characters that no header may hold, such as a line break at its end; "
             "set it without them"
         )
+    # Two late calls a route beside the running ones, and two known questions.
+    connections = routes * (calls.concurrency + 4)
     try:
-        return http_client(
-            api_key=key,
-            times=times,
-            # Two late calls a route beside the running ones, and two known questions.
-            connections=routes * (settings.llm_concurrency + 4),
-            ca_file=settings.llm_ca_file,
-        )
+        return http_client(calls, api_key=key, connections=connections, ca_file=llm.ca_file)
     except OSError as error:
         raise StartupError(
-            f"{settings.llm_ca_file} is no PEM file of certificates: {error}; set LLM_CA_FILE"
+            f"{llm.ca_file} is no PEM file of certificates: {error}; set LLM_CA_FILE"
         ) from error
-
-
-def _policy(settings: JudgeSettings) -> VotePolicy:
-    return VotePolicy(
-        votes=settings.votes,
-        adaptive=settings.adaptive_votes,
-        temperature=settings.temperature,
-        seed=settings.seed,
-        max_tokens=settings.max_tokens,
-    )
 
 
 def _routes(
     settings: JudgeSettings,
     judges: tuple[Judge, ...],
     metrics: JudgeMetrics,
-    model_at: Callable[[str], LanguageModel],
+    client: httpx.AsyncClient,
 ) -> dict[str, Route]:
-    limits = RouteLimits(
-        concurrency=settings.llm_concurrency,
-        calls_per_second=settings.llm_calls_per_second,
-        retry=RetryPolicy(attempts=settings.call_attempts),
-        deadlines=Deadlines(
-            most=settings.call_timeout_seconds,
-            least=min(settings.least_call_timeout_seconds, settings.call_timeout_seconds),
-        ),
-        breaker_failures=settings.breaker_failures,
-        breaker_pause_seconds=settings.breaker_pause_seconds,
-    )
-    named = {judge.name: judge for judge in judges}
+    urls = judge_urls(settings, judges)
     return {
-        name: Route(
-            _route_name(url, name),
-            model_at(url),
-            limits,
-            examination=_examination(settings, named[name], metrics),
+        judge.name: Route(
+            _route_name(urls[judge.name], judge.name),
+            OpenAiModel(client, urls[judge.name], settings.calls),
+            RouteLimits(settings.calls, settings.breaker),
+            examination=_examination(settings, judge, metrics),
         )
-        for name, url in judge_urls(settings, judges).items()
+        for judge in judges
     }
 
 
 def _examination(settings: JudgeSettings, judge: Judge, metrics: JudgeMetrics) -> Examination:
     return Examination(
-        questions=known_questions(judge, max_tokens=settings.max_tokens),
-        patience=Patience(settings.refused_patience_seconds, settings.outage_patience_seconds),
+        questions=known_questions(judge, max_tokens=settings.voting.max_tokens),
+        patience=settings.patience,
         pause_seconds=settings.route_check_seconds,
         advice=_advice(settings, judge),
         on_question=lambda request, error: metrics.route_checked(
@@ -266,10 +224,10 @@ def _examination(settings: JudgeSettings, judge: Judge, metrics: JudgeMetrics) -
 
 def _advice(settings: JudgeSettings, judge: Judge) -> Advice:
     """Where a person sets what a route of the judge needs."""
-    base = "LLM_NAMESPACE" if settings.llm_use_direct else "LLM_BASE_URL"
+    base = "LLM_NAMESPACE" if settings.llm.use_direct else "LLM_BASE_URL"
     own = f"LLM_{judge.name.upper()}_URL"
     return Advice(
-        url=f"{own} or {base}" if judge.name in _models(settings) else base,
+        url=f"{own} or {base}" if judge.name in ModelSettings.model_fields else base,
         model=(
             f"the model {judge.model} of {settings.panel_file.name} (JUDGE_PANEL_FILE)"
             if settings.panel_file
@@ -293,10 +251,7 @@ def _rules(settings: JudgeSettings, judges: tuple[Judge, ...]) -> ScoringRules:
     config = judge_config_id(
         judges,
         weights=RUBRIC_WEIGHTS,
-        votes=settings.votes,
-        temperature=settings.temperature,
-        seed=settings.seed,
-        adaptive=settings.adaptive_votes,
+        voting=settings.voting,
         computed=computed,
     )
     return ScoringRules(

@@ -27,7 +27,7 @@ from rlaif.contracts.telemetry import Telemetry
 from rlaif.judge.consumers import SegmentScorer
 from rlaif.judge.epoch.pass_over import find_epoch, judge_epoch, write_report
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.settings import JudgeSettings
+from rlaif.judge.settings import JudgeSettings, PatienceSettings
 from rlaif.judge.wiring import build_parts
 from rlaif.service.cli import InvalidSettingsError, StartupError, load_settings
 from rlaif.service.logging import configure_logging
@@ -99,9 +99,9 @@ async def evaluate(
     )
     metrics = ServiceMetrics("judge")
     # Nothing queues up behind this pass, so it rather waits than scores without a judge.
-    most = {"refused_patience_seconds": task.deadline_seconds}
-    most |= {"outage_patience_seconds": task.deadline_seconds}
-    settings = settings.model_copy(update=most)
+    deadline = task.deadline_seconds
+    patience = PatienceSettings(refused_seconds=deadline, outage_seconds=deadline)
+    settings = settings.model_copy(update={"patience": patience})
     parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.close)

@@ -8,16 +8,14 @@ from rlaif.contracts.evidence import EVIDENCE_VERSION
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import Judge
+from rlaif.judge.settings import VoteSettings
 
 
 def judge_config_id(
     judges: tuple[Judge, ...],
     *,
     weights: Mapping[str, float],
-    votes: int,
-    temperature: float,
-    seed: int,
-    adaptive: bool = False,
+    voting: VoteSettings,
     computed: Iterable[str] = (),
 ) -> str:
     """Id under which scores of these judges are stored: "j" and 12 hexadecimal digits.
@@ -39,10 +37,10 @@ def judge_config_id(
             for judge in judges
         ],
         "weights": dict(weights),
-        "votes": votes,
-        "temperature": temperature,
-        "seed": seed,
-        "adaptive": adaptive,
+        "votes": voting.votes,
+        "temperature": voting.temperature,
+        "seed": voting.seed,
+        "adaptive": voting.adaptive,
         "computed": sorted(computed),
     }
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"))

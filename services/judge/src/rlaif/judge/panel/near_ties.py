@@ -27,27 +27,13 @@ from rlaif.judge.panel.schema import InvalidAnswerError
 from rlaif.judge.routes.ports import CompletionRequest, ModelError
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge
+from rlaif.judge.settings import CompareSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
 
 _KEPT = 64
-
-
-@dataclass(frozen=True)
-class TieRules:
-    """When a pair is compared.
-
-    Attributes:
-        share: Share of the scored segments after which a pair is looked for.
-        margin: Scores that differ by at most this nearly tie.
-        max_tokens: Longest answer.
-    """
-
-    share: float
-    margin: float = 0.05
-    max_tokens: int = 256
 
 
 @dataclass(frozen=True)
@@ -65,8 +51,9 @@ class NearTies:
         store: ObjectStore,
         judge: Judge,
         route: Route,
-        rules: TieRules,
+        settings: CompareSettings,
         *,
+        max_tokens: int,
         on_call: Callable[[JudgeCallRecord], None],
         on_compared: Callable[[str], None],
         now: Callable[[], datetime],
@@ -75,7 +62,8 @@ class NearTies:
         self._store = store
         self._judge = judge
         self._route = route
-        self._rules = rules
+        self._settings = settings
+        self._max_tokens = max_tokens
         self._on_call = on_call
         self._on_compared = on_compared
         self._now = now
@@ -87,7 +75,7 @@ class NearTies:
         other = self._partner(scored)
         if record.weighted is not None:
             self._recent.append(scored)
-        if other is None or not in_share("compare", record.segment_id, self._rules.share):
+        if other is None or not in_share("compare", record.segment_id, self._settings.share):
             return
         first, second = sorted((scored, other), key=lambda item: item.record.segment_id)
         try:
@@ -110,7 +98,7 @@ class NearTies:
         if mean is None:
             return None
         for other in reversed(self._recent):
-            near = abs((other.record.weighted or 0.0) - mean) <= self._rules.margin
+            near = abs((other.record.weighted or 0.0) - mean) <= self._settings.margin
             same = other.record.evidence_sha256 == scored.record.evidence_sha256
             if near and not same and other.record.segment_id != scored.record.segment_id:
                 return other
@@ -156,7 +144,7 @@ class NearTies:
             schema=comparison_schema(),
             seed=0,
             temperature=0.0,
-            max_tokens=self._rules.max_tokens,
+            max_tokens=self._max_tokens,
         )
         log = CallLog(self._judge, self._route, order, request, on_call)
         answer, seconds = await self._route.complete(request, on_failure=log.failed, once=True)

@@ -30,6 +30,7 @@ from rlaif.judge.routes.ports import (
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge
 from rlaif.judge.rubric.votes import Ballot, NoVote, certain, settled, tally
+from rlaif.judge.settings import VoteSettings
 
 OnCall = Callable[[JudgeCallRecord], Awaitable[None]]
 """Told of every call, the moment it is over."""
@@ -41,25 +42,6 @@ _REPAIR_SEED = 1000
 _NOBODY_SECONDS = 3.0
 _TOGETHER_SECONDS = 40.0
 """After a time with nobody to ask: what routes may take to be found well, all of them."""
-
-
-@dataclass(frozen=True)
-class VotePolicy:
-    """How votes are asked for.
-
-    Attributes:
-        votes: Votes a judge. More: steadier majorities, as many times the calls.
-        adaptive: Stop asking a judge when two of its votes agree on everything.
-        temperature: Sampling temperature; with 0 the votes differ by wording only.
-        seed: Base of the sampling seeds.
-        max_tokens: Longest answer.
-    """
-
-    votes: int = 3
-    adaptive: bool = False
-    temperature: float = 0.4
-    seed: int = 0
-    max_tokens: int = 256
 
 
 @dataclass(frozen=True)
@@ -99,7 +81,7 @@ class Panel:
         self,
         judges: tuple[Judge, ...],
         routes: Mapping[str, Route],
-        policy: VotePolicy,
+        voting: VoteSettings,
         *,
         cache: AnswerCache | None = None,
         distrusted: Callable[[], frozenset[str]] = frozenset,
@@ -109,13 +91,13 @@ class Panel:
         Args:
             judges: Who judges what.
             routes: Judge name → its route.
-            policy: How votes are asked for.
+            voting: How votes are asked for.
             cache: Answers to equal requests; a small one when None.
             distrusted: Names of the judges that are not to be believed now.
         """
         self._judges = judges
         self._routes = routes
-        self._policy = policy
+        self._voting = voting
         self._cache = cache or AnswerCache(256)
         self._distrusted = distrusted
         self._nobody_at = float("-inf")
@@ -218,17 +200,17 @@ class Panel:
         """All votes of one judge."""
         ballots: dict[str, list[Ballot]] = {criterion.name: [] for criterion in judge.criteria}
         at = 0
-        while at < self._policy.votes:
+        while at < self._voting.votes:
             # Two at once, then one at a time, when two that agree are enough.
-            more = min(2 if at == 0 else 1, self._policy.votes - at)
-            wave = range(at, at + more) if self._policy.adaptive else range(self._policy.votes)
+            more = min(2 if at == 0 else 1, self._voting.votes - at)
+            wave = range(at, at + more) if self._voting.adaptive else range(self._voting.votes)
             async with asyncio.TaskGroup() as group:
                 votes = [group.create_task(self._vote(judge, v, case, on_call, once)) for v in wave]
             for vote in votes:
                 for criterion, ballot in vote.result().items():
                     ballots[criterion].append(ballot)
             at = wave.stop
-            if all(settled(cast, self._policy.votes) for cast in ballots.values()):
+            if all(settled(cast, self._voting.votes) for cast in ballots.values()):
                 break
         return {name: tally(cast, judge=judge.name) for name, cast in ballots.items()}
 
@@ -237,10 +219,10 @@ class Panel:
     ) -> dict[str, Ballot]:
         """One vote: at most one answer and one repair."""
         prompt = prompts.messages(judge, case.evidence, case.strip, variant=vote)
-        if prompts.tokens(prompt) + self._policy.max_tokens > judge.context_tokens:
+        if prompts.tokens(prompt) + self._voting.max_tokens > judge.context_tokens:
             return _no_vote(judge, NoVote.OVER_BUDGET)
         for repair in (False, True):
-            seed = self._policy.seed + vote + (_REPAIR_SEED if repair else 0)
+            seed = self._voting.seed + vote + (_REPAIR_SEED if repair else 0)
             request = self._request(judge, prompt, seed)
             log = CallLog(judge, self._routes[judge.name], vote, request, on_call)
             try:
@@ -263,8 +245,8 @@ class Panel:
             schema_name=f"{judge.name}_verdict",
             schema=answer_schema(judge),
             seed=seed,
-            temperature=self._policy.temperature,
-            max_tokens=self._policy.max_tokens,
+            temperature=self._voting.temperature,
+            max_tokens=self._voting.max_tokens,
         )
 
     async def _ask(

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from rlaif.judge.settings import BreakerSettings
+
 PROBE_POLL_SECONDS = 0.1
 """How often a call looks whether the one that tries the route has ended."""
 
@@ -11,12 +13,10 @@ class Breaker:
     """The state of one route; time is passed in, in seconds of any steady clock.
 
     Attributes:
-        limit: Failures in a row after which the route rests. Higher: more calls into an outage.
-        pause: Seconds of rest. Higher: fewer calls into an outage, later recovery.
+        settings: When the route rests, and for how long.
     """
 
-    limit: int = 5
-    pause: float = 3.0
+    settings: BreakerSettings = field(default_factory=BreakerSettings)
     _failures: int = field(default=0, init=False)
     _until: float | None = field(default=None, init=False)
     _probing: bool = field(default=False, init=False)
@@ -49,8 +49,8 @@ class Breaker:
         """The route did not answer; a failure right after a rest starts another."""
         self._failures += 1
         self._probing = False
-        if self._failures >= self.limit:
-            self._until = now + self.pause
+        if self._failures >= self.settings.failures:
+            self._until = now + self.settings.pause_seconds
 
     def rest(self, now: float, seconds: float) -> None:
         """The server itself wants no call for so long; then one call tries it first."""

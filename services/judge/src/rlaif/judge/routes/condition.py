@@ -9,23 +9,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rlaif.judge.routes.ports import BreakReason, FaultyReplyError, Modality, ModelError
+from rlaif.judge.settings import PatienceSettings
 
 TroubleKind = Literal["down", "refused"]
 """`down` may pass by itself: no connection, silence, 5xx, 429. `refused` needs people: a wrong key,
 path or model name, or something that is no language model."""
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long segments wait for a route in trouble before they are scored without it, in seconds.
-
-    Attributes:
-        refused: For one that refuses everything, or fails on every picture.
-        down: For one that answers nothing.
-    """
-
-    refused: float = 15.0
-    down: float = 600.0
 
 
 @dataclass(frozen=True)
@@ -56,7 +44,7 @@ class Trouble:
 class Condition:
     """The state of one route; time is passed in, in seconds of any steady clock."""
 
-    patience: Patience = field(default_factory=Patience)
+    patience: PatienceSettings = field(default_factory=PatienceSettings)
     _troubles: dict[Modality, Trouble] = field(default_factory=dict, init=False)
     _answered: dict[Modality, float] = field(default_factory=dict, init=False)
 
@@ -110,5 +98,5 @@ class Condition:
         if trouble is None:
             return None
         passes = trouble.kind == "down" and not trouble.blind
-        limit = self.patience.down if passes else self.patience.refused
+        limit = self.patience.outage_seconds if passes else self.patience.refused_seconds
         return trouble.reason if now - trouble.since >= limit else None

@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
-from rlaif.judge.routes.condition import Condition, Patience, Trouble
+from rlaif.judge.routes.condition import Condition, Trouble
 from rlaif.judge.routes.lost_requests import LostRequests
 from rlaif.judge.routes.ports import (
     BrokenRouteError,
@@ -29,6 +29,7 @@ from rlaif.judge.routes.ports import (
 )
 from rlaif.judge.routes.silence import Silence
 from rlaif.judge.routes.trouble_words import Advice, silence_sentence, trouble_sentence
+from rlaif.judge.settings import PatienceSettings
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +50,10 @@ _SILENT_SECONDS = 8.0
 """Silence that is told. With the pause between two looks it is below 15 s."""
 
 
+OnQuestion = Callable[[CompletionRequest, ModelError | None], None]
+"""Called after each known question, with its failure; None for an answer."""
+
+
 @dataclass(frozen=True)
 class Examination:
     """How a route is examined.
@@ -58,16 +63,14 @@ class Examination:
         patience: How long segments wait for it.
         pause_seconds: Between two looks at a route in trouble; grows with the trouble's age.
         advice: What people are told to look at.
-        on_question: Called after each known question, with its failure; None for an answer.
+        on_question: Hears of each known question.
     """
 
     questions: Mapping[Modality, CompletionRequest]
-    patience: Patience = field(default_factory=Patience)
+    patience: PatienceSettings = field(default_factory=PatienceSettings)
     pause_seconds: float = 5.0
     advice: Advice = field(default_factory=Advice)
-    on_question: Callable[[CompletionRequest, ModelError | None], None] = lambda request, error: (
-        None
-    )
+    on_question: OnQuestion = lambda request, error: None
 
 
 class Examiner:

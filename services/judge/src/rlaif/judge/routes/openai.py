@@ -8,7 +8,6 @@ import asyncio
 import json
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,6 +24,7 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
+from rlaif.judge.settings import CallSettings
 
 BODY_CAP_BYTES = 256 * 1024
 """Largest reply that is read; a valid one has about 2 kB."""
@@ -38,36 +38,21 @@ _RETRY_AFTER_CAP = 600.0
 _MOST_TOKENS = 2**31
 
 
-@dataclass(frozen=True)
-class CallTimes:
-    """Limits of one call, in seconds.
-
-    Attributes:
-        connect: To open the connection, or to get one of ours that is free.
-        read: Between two parts of the reply, or of the request.
-        total: For the whole call.
-    """
-
-    connect: float = 5.0
-    read: float = 60.0
-    total: float = 90.0
-
-
 def endpoint(url: str) -> str:
     """The chat endpoint of a base URL, with or without `/v1` at its end."""
     return f"{url.rstrip('/').removesuffix('/v1')}/v1/chat/completions"
 
 
 def http_client(
-    *, api_key: str | None, times: CallTimes, connections: int, ca_file: Path | None = None
+    calls: CallSettings, *, api_key: str | None, connections: int, ca_file: Path | None = None
 ) -> httpx.AsyncClient:
     """The HTTP client that all routes share.
 
     A proxy of the environment is not used for this machine's own addresses.
 
     Args:
+        calls: How long one may take.
         api_key: Bearer token; None sends none.
-        times: Limits of a call.
         connections: Most connections at once.
         ca_file: PEM file of the authority that signed the servers' certificates, in place of the
             public ones.
@@ -80,7 +65,10 @@ def http_client(
         verify=verify,
         headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
         timeout=httpx.Timeout(
-            connect=times.connect, read=times.read, write=times.read, pool=times.connect
+            connect=calls.connect_seconds,
+            read=calls.read_seconds,
+            write=calls.read_seconds,
+            pool=calls.connect_seconds,
         ),
         limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
         mounts={"all://127.0.0.1": None, "all://localhost": None},
@@ -90,18 +78,18 @@ def http_client(
 class OpenAiModel:
     """One route of an OpenAI-compatible server."""
 
-    def __init__(self, client: httpx.AsyncClient, url: str, times: CallTimes) -> None:
+    def __init__(self, client: httpx.AsyncClient, url: str, calls: CallSettings) -> None:
         """Use `client` to call the route below `url`."""
         self._client = client
         self._endpoint = endpoint(url)
         # Errors go into scores and telemetry, which should not name a cluster's hosts.
         self._path = urlsplit(self._endpoint).path
-        self._times = times
+        self._calls = calls
 
     async def complete(self, request: CompletionRequest) -> Answer:
         """Ask once; raises as `rlaif.judge.routes.ports` says."""
         try:
-            async with asyncio.timeout(self._times.total):
+            async with asyncio.timeout(self._calls.total_seconds):
                 status, headers, body = await self._post(request)
         except (TimeoutError, httpx.TimeoutException) as error:
             raise self._timeout(error) from error
@@ -114,20 +102,23 @@ class OpenAiModel:
         return read_completion(body)
 
     def _timeout(self, error: Exception) -> CallTimeoutError:
-        times = self._times
+        calls = self._calls
         phase: Phase
         match error:
             case httpx.ConnectTimeout():
-                phase, told = "connect", f"no connection within {times.connect:g} s"
+                phase, what = "connect", f"no connection within {calls.connect_seconds:g} s"
             case httpx.ReadTimeout():
-                phase, told = "read", f"silent for {times.read:g} s"
+                phase, what = "read", f"silent for {calls.read_seconds:g} s"
             case httpx.WriteTimeout():
-                phase, told = "write", f"did not take the request for {times.read:g} s"
+                phase, what = "write", f"did not take the request for {calls.read_seconds:g} s"
             case httpx.PoolTimeout():
-                phase, told = "pool", f"none of our connections was free for {times.connect:g} s"
+                phase, what = (
+                    "pool",
+                    f"none of our connections was free for {calls.connect_seconds:g} s",
+                )
             case _:
-                phase, told = "total", f"no whole answer in {times.total:g} s"
-        return CallTimeoutError(f"{self._path}: {told}", phase)
+                phase, what = "total", f"no whole answer in {calls.total_seconds:g} s"
+        return CallTimeoutError(f"{self._path}: {what}", phase)
 
     async def _post(self, request: CompletionRequest) -> tuple[int, Mapping[str, str], bytes]:
         async with self._client.stream("POST", self._endpoint, json=_payload(request)) as reply:

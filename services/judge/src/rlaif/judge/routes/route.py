@@ -30,61 +30,41 @@ from rlaif.judge.routes.ports import (
     RouteWaitsError,
     ThrottledError,
 )
+from rlaif.judge.settings import BreakerSettings, CallSettings
+from rlaif.pacing.backoff import backoff
 
 OnFailure = Callable[[ModelError, float], Awaitable[None]]
 """Called after every failed attempt, with its seconds."""
 
 _LATE_CALLS = 2
-"""Calls that may go on after their deadline, to learn whether the route is slow or dead."""
+"""Calls that may continue after their deadline, to learn whether the route is slow or dead."""
+
+_TIMES_SLOWEST = 4.0
+"""A call gets this many times the slowest of the last answers."""
 
 
 @dataclass(frozen=True)
-class RetryPolicy:
-    """How often one call is tried again inside the route, before the whole event is.
+class RetryWaits:
+    """How long a call waits inside the route before it is tried again.
 
     Attributes:
-        attempts: Tries of one call, the first included.
         base_seconds: Wait before the second try; doubles, and half of it is jitter.
-        longest_wait_seconds: A server that asks for more is believed, and the call gives up.
+        longest_seconds: A server that asks for more is believed, and the call gives up.
         patience_seconds: How long a call waits for a route that rests or is held. Higher: fewer
             deliveries, more segments' places taken by one route.
     """
 
-    attempts: int = 3
     base_seconds: float = 0.25
-    longest_wait_seconds: float = 5.0
+    longest_seconds: float = 5.0
     patience_seconds: float = 20.0
 
     def wait(self, attempt: int, asked: float | None, jitter: float) -> float | None:
         """Seconds before try number `attempt` + 1, or None to give up; `jitter` is in [0, 1)."""
-        if attempt >= self.attempts:
-            return None
-        wait = self.base_seconds * 2 ** (attempt - 1) if asked is None else asked
-        if wait > self.longest_wait_seconds:
+        wait = backoff(attempt, base=self.base_seconds) if asked is None else asked
+        if wait > self.longest_seconds:
             return None
         # Never before the server's time; else anywhere in the second half of the wait.
         return wait * (0.5 + 0.5 * jitter) if asked is None else wait * (1 + 0.1 * jitter)
-
-
-@dataclass(frozen=True)
-class Deadlines:
-    """How long one call may take.
-
-    A fixed deadline that suits a slow model waits far too long for a dead fast one. So a call gets
-    `factor` times the slowest of the last answers, between `least` and `most` seconds.
-
-    Attributes:
-        most: Deadline while nothing is known, and always the upper bound, in seconds.
-        least: Lower bound in seconds.
-        factor: Times the slowest of the last 20 answers.
-        probe: Deadline of a call that tries a resting route, in seconds. Short, because each one
-            that hangs delays the recovery; a late answer counts nevertheless.
-    """
-
-    most: float = 90.0
-    least: float = 5.0
-    factor: float = 4.0
-    probe: float = 3.0
 
 
 @dataclass(frozen=True)
@@ -92,22 +72,19 @@ class RouteLimits:
     """How a route may be called.
 
     Attributes:
-        concurrency: Calls at once.
-        calls_per_second: Calls a second in the long run; None for no limit.
+        calls: How many calls at once and a second, how long each may take, how often it is tried.
+        breaker: When the route rests.
+        waits: How long a call waits before it is tried again.
         burst: Calls that may come at once after a quiet time.
-        retry: How often a call is tried again.
-        deadlines: How long a call may take.
-        breaker_failures: Failures in a row after which the route rests.
-        breaker_pause_seconds: How long it rests.
+        probe_seconds: Deadline of a call that tries a resting route. Short, because each one that
+            hangs delays the recovery; a late answer counts nevertheless.
     """
 
-    concurrency: int = 8
-    calls_per_second: float | None = None
+    calls: CallSettings = field(default_factory=CallSettings)
+    breaker: BreakerSettings = field(default_factory=BreakerSettings)
+    waits: RetryWaits = RetryWaits()
     burst: int = 4
-    retry: RetryPolicy = RetryPolicy()
-    deadlines: Deadlines = Deadlines()
-    breaker_failures: int = 5
-    breaker_pause_seconds: float = 3.0
+    probe_seconds: float = 3.0
 
 
 @dataclass
@@ -151,11 +128,10 @@ class Route:
         self.name = name
         self.health = RouteHealth()
         self._model = model
-        self._slots = asyncio.Semaphore(limits.concurrency)
-        self._retry = limits.retry
-        self._deadlines = limits.deadlines
-        self._breaker = Breaker(limits.breaker_failures, limits.breaker_pause_seconds)
-        self._pace = RoutePace(limits.calls_per_second, limits.burst)
+        self._limits = limits
+        self._slots = asyncio.Semaphore(limits.calls.concurrency)
+        self._breaker = Breaker(limits.breaker)
+        self._pace = RoutePace(limits.calls.per_second, limits.burst)
         self._clock = clock
         self._sleep = sleep
         self._jitter = jitter
@@ -180,12 +156,15 @@ class Route:
         return max(self._breaker.wait(now), self._pace.held(now))
 
     def deadline(self) -> float:
-        """Seconds that a call may take now."""
-        slowest = self.health.slowest_seconds()
+        """Seconds that a call may take now.
+
+        A fixed deadline that suits a slow model waits far too long for a dead fast one: it follows
+        the slowest of the last answers.
+        """
+        slowest, calls = self.health.slowest_seconds(), self._limits.calls
         if slowest is None:
-            return self._deadlines.most
-        wanted = max(self._deadlines.least, self._deadlines.factor * slowest)
-        return min(self._deadlines.most, wanted)
+            return calls.total_seconds
+        return min(calls.total_seconds, max(calls.least_seconds, _TIMES_SLOWEST * slowest))
 
     async def complete(
         self, request: CompletionRequest, *, on_failure: OnFailure, once: bool = False
@@ -228,13 +207,15 @@ class Route:
         return self.examiner.broken(modality) if self.examiner is not None else None
 
     def _wait(self, attempt: int, error: ModelError) -> float | None:
+        if attempt >= self._limits.calls.attempts:
+            return None
         asked = error.retry_after if isinstance(error, OutageError) else None
-        return self._retry.wait(attempt, asked, self._jitter())
+        return self._limits.waits.wait(attempt, asked, self._jitter())
 
     async def _once(
         self, request: CompletionRequest, on_failure: OnFailure, once: bool
     ) -> tuple[Answer, float]:
-        patience = self._retry.patience_seconds
+        patience = self._limits.waits.patience_seconds
         while True:
             async with self._slots:
                 if self.examiner is not None:
@@ -284,11 +265,11 @@ class Route:
             self.examiner.ended(request, error)
 
     async def _in_time(self, request: CompletionRequest, started: float) -> Answer:
-        """Call within the deadline; a few late calls go on, because a slow route is no dead one."""
+        """Call within the deadline; a few late calls live on: a slow route is no dead one."""
         task = asyncio.ensure_future(self._model.complete(request))
         deadline = self.deadline()
         if self._breaker.open:
-            deadline = min(deadline, self._deadlines.probe)
+            deadline = min(deadline, self._limits.probe_seconds)
         try:
             await asyncio.wait({task}, timeout=deadline)
         except asyncio.CancelledError:

@@ -13,6 +13,7 @@ from rlaif.judge.panel.schema import InvalidAnswerError, answer_schema, read_ans
 from rlaif.judge.routes.ports import CompletionRequest, Modality, ModelError
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge
+from rlaif.judge.settings import CanarySettings
 from rlaif.judge.trust.canaries import CANARIES, Canary, CanaryResult, grade
 
 logger = logging.getLogger(__name__)
@@ -34,9 +35,8 @@ class CanaryRounds:
         self,
         judges: tuple[Judge, ...],
         routes: Mapping[str, Route],
+        settings: CanarySettings,
         *,
-        every: int,
-        least_accuracy: float,
         max_tokens: int,
         on_result: OnCanaryResult = lambda name, result, believed: None,
         on_call: Callable[[JudgeCallRecord], None] = lambda record: None,
@@ -46,16 +46,14 @@ class CanaryRounds:
         Args:
             judges: All of them, with all criteria.
             routes: Judge name → its route.
-            every: Segments between two rounds; 0 never asks.
-            least_accuracy: Share of known levels below which a judge is not believed.
+            settings: How often they are asked, and when they are believed.
             max_tokens: Longest answer.
             on_result: Hears each result.
             on_call: Hears each call.
         """
         self._judges = judges
         self._routes = routes
-        self._every = every
-        self._least = least_accuracy
+        self._settings = settings
         self._max_tokens = max_tokens
         self._on_result = on_result
         self._on_call = on_call
@@ -73,7 +71,7 @@ class CanaryRounds:
         While a judge is not believed, or could not be asked, it is asked again ten times as often.
         A route that does not answer holds no segment up for long.
         """
-        if not self._every:
+        if not self._settings.every:
             return
         async with self._asking:
             due = [judge for judge in self._judges if self._until_next[judge.name] <= 0]
@@ -87,7 +85,7 @@ class CanaryRounds:
             async with asyncio.timeout(_MOST_SECONDS):
                 answered = await self._ask_judge(judge)
         often = 1 if answered and judge.name not in self.distrusted() else _SOONER
-        self._until_next[judge.name] = self._every // often
+        self._until_next[judge.name] = self._settings.every // often
 
     async def ask(self) -> None:
         """Ask all judges all canaries that concern them. An outage changes nobody's standing."""
@@ -105,7 +103,7 @@ class CanaryRounds:
         result = grade(judge, zip(mine, answers, strict=True))
         if result.accuracy is None:
             return True
-        believed = result.accuracy >= self._least and not result.constant
+        believed = result.accuracy >= self._settings.least_accuracy and not result.constant
         if believed != self._believed.get(judge.name, True):
             logger.log(
                 logging.WARNING if not believed else logging.INFO,
