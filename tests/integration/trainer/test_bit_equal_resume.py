@@ -63,13 +63,13 @@ class Play:
         return seen, self.vector.ram_digests(), tuple(each.start for each in done.episodes)
 
 
-def test_games_go_on_in_the_middle_of_their_episodes(tmp_path: Path):
+def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path):
     first = Play(tmp_path / "first", attempt=0)
     assert first.explorer is not None
     first.play(250, seed=1)
     tree_file.write(
         tmp_path / "saved.npz",
-        {"vector": first.vector.memory(), "explorer": first.explorer.memory()},
+        {"vector": first.vector.state_dict(), "explorer": first.explorer.state_dict()},
     )
     shutil.copytree(tmp_path / "first", tmp_path / "second")
     expected = first.play(300, seed=2)
@@ -78,19 +78,19 @@ def test_games_go_on_in_the_middle_of_their_episodes(tmp_path: Path):
     saved = tree_file.read(tmp_path / "saved.npz")
     second = Play(tmp_path / "second", attempt=1, begin=False)
     assert second.explorer is not None
-    assert second.vector.recall(saved["vector"]) is None
-    second.explorer.recall(saved["explorer"], played_from=saved["explorer"]["played_from"])
+    assert second.vector.load_state_dict(saved["vector"]) is None
+    second.explorer.load_state_dict(saved["explorer"], played_from=saved["explorer"]["played_from"])
     assert second.play(300, seed=2) == expected
-    assert second.explorer.memory() == first.explorer.memory()
+    assert second.explorer.state_dict() == first.explorer.state_dict()
     assert second.explorer.coverage == first.explorer.coverage
     first.vector.close()
     second.vector.close()
 
 
-def test_games_of_other_settings_are_not_gone_on_with():
+def test_games_of_other_settings_are_not_resumed():
     one = EmulatorVector(EnvConfig(run_id="r"), count=1, runner=0, seed=3)
     other = EmulatorVector(EnvConfig(run_id="r", frame_skip=2), count=1, runner=0, seed=3)
-    why = other.recall(one.memory())
+    why = other.load_state_dict(one.state_dict())
     assert why is not None
     assert "'frame_skip': 4" in why
     one.close()

@@ -111,7 +111,7 @@ def test_a_pipeline_evaluates_tells_its_progress_and_comes_back_from_the_store(h
     shutil.rmtree(home.data_dir)
     code, out, err = home.run("--mode", "epoch", "--run-id", "r-p")
     assert (code, err) == (0, "")
-    assert f"goes on from {kept[-1].partition('-')[0]} at step {told['env_steps']:,}" in out
+    assert f"resumes from {kept[-1].partition('-')[0]} at step {told['env_steps']:,}" in out
     assert "not resumed" not in out, "games, policy and reward state came back"
     assert "its epoch is over" in out
     assert home.json("pipeline/progress.json")["env_steps"] > told["env_steps"]
@@ -133,7 +133,7 @@ async def test_ctrl_c_saves_and_the_checkpoint_plays_the_same_evaluation_twice(h
         process.kill()
         process.wait()
     assert (process.returncode, err) == (0, "")
-    assert "rlaif-train --run-id r-c" in out, "how to go on"
+    assert "rlaif-train --run-id r-c" in out, "how to resume"
     *_, saved = checkpoints.whole(home.data_dir / "runs" / "r-c" / "checkpoints")
     assert checkpoints.verify(saved).counters.env_steps >= 128
 
@@ -154,7 +154,7 @@ async def test_ctrl_c_saves_and_the_checkpoint_plays_the_same_evaluation_twice(h
         (("--batch-size", "64"), "TRAINER_MINIBATCH_SIZE 65 is larger than BATCH_SIZE 64"),
         (("--mode", "evaluation"), "an evaluation needs TRAINER_CHECKPOINT"),
         (("--epoch-steps", "none"), "epoch_steps: Input should be a valid integer"),
-        (("--resume",), "no run to go on with"),
+        (("--resume",), "no run to resume"),
     ],
 )
 def test_a_wrong_setting_is_one_line_and_exit_code_2(

@@ -143,13 +143,13 @@ def test_it_goes_on_from_its_state():
     for runner in (0, 3):
         rewards.pay(runner, walk([0, 1, 2, 1, 2, 3], z=1.1 + runner / 10), likes_rupees)
     resumed = AdditiveRewards(RULES, 1.0)
-    resumed.set_state(rewards.get_state())
+    resumed.load_state_dict(rewards.state_dict())
     for runner in (0, 3):
         part = walk([3, 2, 9, 1, 8, 7, 6, 5], z=2.5)
         assert np.array_equal(
             rewards.pay(runner, part, likes_rupees), resumed.pay(runner, part, likes_rupees)
         )
-    assert resumed.get_state().keys() == rewards.get_state().keys()
+    assert resumed.state_dict().keys() == rewards.state_dict().keys()
 
 
 def test_of_an_ensemble_the_lower_bound_counts():

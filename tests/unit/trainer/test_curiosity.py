@@ -108,12 +108,12 @@ def test_it_goes_on_from_its_state_bit_for_bit():
     for _ in range(3):
         pay(whole, played(rng))
     resumed = curiosity(2)
-    resumed.set_state(load(save(whole.get_state())))
+    resumed.load_state_dict(load(save(whole.state_dict())))
     for _ in range(3):
         transitions = played(rng)
         assert np.array_equal(pay(whole, transitions), pay(resumed, transitions))
-    again = resumed.get_state()
-    assert all(np.array_equal(value, again[key]) for key, value in whole.get_state().items())
+    again = resumed.state_dict()
+    assert all(np.array_equal(value, again[key]) for key, value in whole.state_dict().items())
 
 
 def test_fragments_of_one_iteration_are_learned_together():

@@ -88,7 +88,7 @@ def test_they_survive_a_checkpoint():
     one, two = TopSegments(keep=2, steps=4), TopSegments(keep=2, steps=4)
     paid = rewards(t1n0=1.0, t5n1=3.0)
     one.add([fragment()], [paid], [paid], iteration=1)
-    two.recall(one.memory())
+    two.load_state_dict(one.state_dict())
     first, second = one.rows(), two.rows()
     assert first is not None
     assert second is not None

@@ -1,4 +1,4 @@
-"""The rewards to learn from: their parts, their reward model, and going on from a checkpoint."""
+"""The rewards to learn from: their parts, their reward model, and resuming from a checkpoint."""
 
 import hashlib
 from dataclasses import replace
@@ -149,8 +149,8 @@ def test_it_goes_on_from_a_checkpoint_bit_for_bit(mode, saved_after):
     resumed = rewards(rules, seed=77)
     for number in range(9):
         if number == saved_after:
-            state = load(save(whole.get_state()))
-            resumed.set_state(state)
+            state = load(save(whole.state_dict()))
+            resumed.load_state_dict(state)
         if number in (1, 3):
             for each in (whole, resumed) if number >= saved_after else (whole,):
                 each.models.offer(model(number))
@@ -165,7 +165,7 @@ def test_it_goes_on_from_a_checkpoint_bit_for_bit(mode, saved_after):
             assert found.statistics == expected.statistics
             for a, b in zip(found.total, expected.total, strict=True):
                 assert np.array_equal(a, b)
-    last, again = whole.get_state(), resumed.get_state()
+    last, again = whole.state_dict(), resumed.state_dict()
     assert last.keys() == again.keys()
     assert all(np.array_equal(value, again[key]) for key, value in last.items())
 
@@ -173,16 +173,16 @@ def test_it_goes_on_from_a_checkpoint_bit_for_bit(mode, saved_after):
 def test_a_damaged_model_in_a_checkpoint_is_refused():
     of = rewards()
     offer(of, 1)
-    state = of.get_state()
+    state = of.state_dict()
     state["models/live/data"] = state["models/live/data"].copy()
     state["models/live/data"][-1] ^= 1
     with pytest.raises(RewardNetError, match="hash_mismatch"):
-        rewards().set_state(state)
+        rewards().load_state_dict(state)
 
 
 def test_curiosity_that_was_off_at_the_checkpoint_starts_anew():
     of, play = rewards(replace(RULES, curiosity_weight=0.0)), Play()
     of.learn_from(play.iteration())
     later = rewards()
-    later.set_state(of.get_state())
+    later.load_state_dict(of.state_dict())
     assert "curiosity" in later.learn_from(play.iteration()).parts

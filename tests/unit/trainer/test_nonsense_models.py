@@ -142,7 +142,7 @@ def test_what_was_refused_is_remembered_in_a_checkpoint():
     swap_to(of, bad)
     of.learn_from(play(1, flags_up=True))
     resumed = rewards()
-    resumed.set_state(of.get_state())
+    resumed.load_state_dict(of.state_dict())
     assert resumed.models.refused == {bad.sha256}
     assert resumed.version == 1
 

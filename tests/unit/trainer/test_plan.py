@@ -23,7 +23,7 @@ def test_a_run_ends_when_its_training_time_is_over():
 def test_an_epoch_ends_at_the_next_multiple_wherever_it_began():
     assert plan("epoch").end(999, 0.0) is None
     assert plan("epoch").end(1000, 0.0) == "epoch"
-    assert plan("epoch", first_step=400).end(1001, 0.0) == "epoch", "gone on with after a kill"
+    assert plan("epoch", first_step=400).end(1001, 0.0) == "epoch", "resumed after a kill"
     assert plan("epoch", first_step=1001).end(1100, 0.0) is None, "the next epoch"
 
 

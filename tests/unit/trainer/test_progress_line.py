@@ -43,7 +43,7 @@ def test_the_summary_says_how_it_ended_and_what_is_left(tmp_path: Path):
     assert "1 min 05 s, 49,152 steps, 12 iterations, 3 episodes" in text
     assert "sword, feather" in text
     assert "3 captures stay in the spool: no NATS" in text
-    assert "go on" not in text
+    assert "resume" not in text
     stopped = summary(RunState(run_id="r-1", status="stopped", last=DONE), settings, [])
     assert "rlaif-train --run-id r-1" in stopped
 

@@ -164,8 +164,8 @@ def test_a_resumed_selector_knows_what_was_shown():
     for number in range(50):
         one.fragment(number, 2, news=0.5)
     two = SegmentSelector(SelectionRules(), np.random.default_rng(0))
-    two.recall(one.selector.memory())
-    assert two.memory() == one.selector.memory()
+    two.load_state_dict(one.selector.state_dict())
+    assert two.state_dict() == one.selector.state_dict()
     assert two.taken.total() == len(one.captured) > 10
 
 

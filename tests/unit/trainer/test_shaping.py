@@ -219,6 +219,6 @@ def test_a_shaper_goes_on_from_its_state():
     for number, part in enumerate(parts[:3]):
         whole.shape(0, part, Linear(number))
     resumed = PotentialShaper(gamma=GAMMA, weight=WEIGHT)
-    resumed.set_state(whole.get_state())
+    resumed.load_state_dict(whole.state_dict())
     for part in parts[3:]:
         assert np.array_equal(whole.shape(0, part, Linear(9)), resumed.shape(0, part, Linear(9)))

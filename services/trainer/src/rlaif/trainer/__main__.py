@@ -16,7 +16,7 @@ def _create_app(settings: TrainerSettings) -> "FastAPI":
     from rlaif.trainer.service.app import create_app
 
     if settings.autostart and not list_runs(settings.data_dir.resolve()):
-        # A known run goes on from its own checkpoint; what is wrong then is told by /readyz.
+        # A known run resumes from its own checkpoint; what is wrong then is told by /readyz.
         try:
             check(settings)
         except WrongSettingsError as error:

@@ -82,7 +82,7 @@ def check(settings: TrainerSettings, resumed: Path | None = None) -> None:
 
     Args:
         settings: Of the run.
-        resumed: The run's own newest checkpoint, from which it goes on. Then the checkpoint and
+        resumed: The run's own newest checkpoint, from which it resumes. Then the checkpoint and
             the reward model with which it once began need not be there any more.
 
     Raises:

@@ -27,7 +27,7 @@ class TrainerSettings(ServiceSettings):
         default=Path("var/trainer"), description="Where runs, spools and checkpoints are kept."
     )
     autostart: bool = Field(
-        default=True, description="Start, or go on with, the newest run when the service starts."
+        default=True, description="Start, or resume, the newest run when the service starts."
     )
 
     rom_path: Path | None = Field(
@@ -299,8 +299,8 @@ class TrainerSettings(ServiceSettings):
     )
     run_id: Id | None = Field(
         default=None,
-        description="Run to go on with, from this disk or from the models store; begun under this "
-        "name when neither knows it. Unset: the service goes on with the newest, rlaif-train "
+        description="Run to resume, from this disk or from the models store; begun under this "
+        "name when neither knows it. Unset: the service resumes the newest, rlaif-train "
         "begins a new one.",
     )
     checkpoint: str | None = Field(

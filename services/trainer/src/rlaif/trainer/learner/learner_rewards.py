@@ -6,10 +6,9 @@ iteration, so that a new champion reaches every environment at the same moment.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from rlaif.contracts.observation import OBSERVATION_SIZE
 from rlaif.reward_net.potential import PotentialFunction
@@ -22,18 +21,18 @@ from rlaif.trainer.rewards.learned.additive import (
     lower_bound,
 )
 from rlaif.trainer.rewards.learned.curiosity import Curiosity, CuriosityRules
-from rlaif.trainer.rewards.learned.reward_models import ModelSchedule, NonsenseError, RewardModel
+from rlaif.trainer.rewards.learned.reward_models import (
+    ModelSchedule,
+    NonsenseError,
+    RewardModel,
+    State,
+)
 from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper
 from rlaif.trainer.rewards.learned.statistics import PartStatistics, part_statistics
 from rlaif.trainer.settings import TrainerSettings
 
 GAME, SHAPING, CURIOSITY = "game", "shaping", "curiosity"
 """Parts of the reward. `shaping` is the reward model's, in either mode."""
-
-_MODELS = ("live", "previous", "waiting", "before")
-_REFUSED_KEPT = 64
-
-State = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -107,8 +106,8 @@ class LearnedRewards:
 class LearnerRewards:
     """Makes the rewards of one run, iteration by iteration.
 
-    For checkpoints: `get_state()` gives one flat `dict[str, numpy array]` (safetensors or npz hold
-    it; nothing needs pickle), `set_state(state)` goes on from it, bit for bit, with the same rules.
+    For checkpoints: `state_dict()` gives one flat `dict[str, numpy array]` (safetensors or npz hold
+    it; nothing needs pickle), `load_state_dict(state)` resumes bit for bit, with the same rules.
     It holds the reward models themselves, the ramp, the carried potentials, the open episodes of
     the additive mode, and curiosity's networks, optimiser, running figures and random stream.
     Take and set it between two iterations.
@@ -221,41 +220,26 @@ class LearnerRewards:
         if self.models.live is not None and network is self.models.live.answers:
             self._seen.append(potentials)
 
-    def get_state(self) -> State:
+    def state_dict(self) -> State:
         """Everything that the next iteration depends on; see the class."""
-        state: State = {"models/age": np.array([self.models.age], dtype=np.int64)}
-        if self.models.refused:
-            digests = sorted(self.models.refused)[-_REFUSED_KEPT:]
-            state["models/refused"] = np.frombuffer(bytes.fromhex("".join(digests)), dtype=np.uint8)
-        for role in _MODELS:
-            model: RewardModel | None = getattr(self.models, role)
-            if model is not None:
-                state[f"models/{role}/version"] = np.array([model.version], dtype=np.int64)
-                state[f"models/{role}/sha256"] = np.frombuffer(
-                    bytes.fromhex(model.sha256), dtype=np.uint8
-                )
-                state[f"models/{role}/data"] = np.frombuffer(model.data, dtype=np.uint8)
+        state = {f"models/{key}": value for key, value in self.models.state_dict().items()}
         for name, part in self._stateful().items():
-            state |= {f"{name}/{key}": value for key, value in part.get_state().items()}
+            state |= {f"{name}/{key}": value for key, value in part.state_dict().items()}
         return state
 
-    def set_state(self, state: State) -> None:
-        """Go on from what `get_state` gave.
+    def load_state_dict(self, state: State) -> None:
+        """Resume with what `state_dict` gave.
 
         A part that the state does not hold, because it was off then, starts anew.
 
         Raises:
             RewardNetError: A reward model in it fails a check; `reason` names it.
         """
-        self.models.age = int(state["models/age"][0])
-        packed = state["models/refused"].tobytes() if "models/refused" in state else b""
-        self.models.refused = {packed[at : at + 32].hex() for at in range(0, len(packed), 32)}
-        for role in _MODELS:
-            setattr(self.models, role, _model(state, f"models/{role}/"))
+        self.models.load_state_dict(_below(state, "models/"), check_reward_model)
         for name, part in self._stateful().items():
             found = _below(state, f"{name}/")
             if found:
-                part.set_state(found)
+                part.load_state_dict(found)
 
     def _stateful(self) -> dict[str, PotentialShaper | AdditiveRewards | Curiosity]:
         parts: dict[str, PotentialShaper | AdditiveRewards | Curiosity] = {
@@ -268,14 +252,3 @@ class LearnerRewards:
 def _below(state: State, prefix: str) -> State:
     """The entries that start with `prefix`, by the rest of their names."""
     return {key[len(prefix) :]: value for key, value in state.items() if key.startswith(prefix)}
-
-
-def _model(state: State, prefix: str) -> RewardModel | None:
-    found = _below(state, prefix)
-    if not found:
-        return None
-    return check_reward_model(
-        found["data"].tobytes(),
-        version=int(found["version"][0]),
-        sha256=found["sha256"].tobytes().hex(),
-    )

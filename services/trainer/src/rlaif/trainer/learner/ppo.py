@@ -49,7 +49,7 @@ def build_config(
         settings: Of the run.
         env: Of every environment.
         explore: Without it nothing is counted or kept.
-        resumes: The runners are given games to go on with before they sample.
+        resumes: The runners are given saved games before they sample.
     """
     config = PPOConfig(algo_class=ShapedPPO)
     config.environment(
@@ -320,7 +320,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
             )
         return back
 
-    def loop_state(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """What decides the next step besides networks and games, as plain values.
 
         Waits for the fragments that are being played, so that none is lost.
@@ -330,29 +330,29 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
             "iteration": self.training_iteration,
             "env_steps": self.env_steps,
             "module_steps": self._module_steps,
-            "rewards": self.rewards.get_state(),
-            "top_segments": self.top.memory(),
+            "rewards": self.rewards.state_dict(),
+            "top_segments": self.top.state_dict(),
         }
 
-    def set_loop_state(self, state: dict[str, Any], *, games_go_on: bool = True) -> None:
-        """Go on with what `loop_state` gave.
+    def load_state_dict(self, state: dict[str, Any], *, games_resume: bool = True) -> None:
+        """Resume with what `state_dict` gave.
 
         Args:
             state: What it gave.
-            games_go_on: Every runner plays on where it stood; otherwise the fragments that were
+            games_resume: Every runner plays on where it stood; otherwise the fragments that were
                 played already are dropped, and the next ones follow a gap.
 
         Raises:
             RewardNetError: A reward model in it fails a check.
         """
-        self.rewards.set_state(state["rewards"])
+        self.rewards.load_state_dict(state["rewards"])
         self._iteration = state["iteration"]
         self.env_steps = state["env_steps"]
         self._module_steps = state["module_steps"]
-        self.top.recall(state.get("top_segments", []))
-        held = state["held"] if games_go_on else []
+        self.top.load_state_dict(state.get("top_segments", []))
+        held = state["held"] if games_resume else []
         self.sampler.held.extend([fragment_of(each) for each in batch] for batch in held)
-        self._gap = not games_go_on
+        self._gap = not games_resume
 
 
 def _updates_of(learner: Any) -> int:

@@ -113,7 +113,7 @@ class Training:
     def _save_at_the_end(self, algorithm: ShapedPPO, why: End) -> End:
         """Save what is not saved yet. A run that ends by itself waits for the disk.
 
-        One that was asked to stop does not: it would be killed. It goes on from the checkpoint
+        One that was asked to stop does not: it would be killed. It resumes from the checkpoint
         before. Returns the end that it comes to.
         """
         while self._saved[0] != self._iteration and not self._try_to_save(algorithm):
@@ -213,7 +213,7 @@ class Training:
         return self._trained_before + time.monotonic() - self._began
 
     def _restore(self, algorithm: ShapedPPO, found: tuple[Path, list[str]] | None) -> None:
-        """Go on from the run's newest checkpoint, or begin, with a policy if one is named."""
+        """Resume from the run's newest checkpoint, or begin, with a policy if one is named."""
         saved, passed_over = found or (None, [])
         if saved is not None:
             manifest = checkpoints.read_manifest(saved)
@@ -512,7 +512,7 @@ def main(arguments: list[str]) -> int:
             messages.write(Failed(reason=str(error), is_final=True).line())
             return 2
         except (TreeFileError, RewardNetError) as error:
-            reason = f"the checkpoint cannot be gone on with: {error}"
+            reason = f"the checkpoint cannot be resumed: {error}"
             messages.write(Failed(reason=reason, is_final=True).line())
             return 2
         except Exception as error:

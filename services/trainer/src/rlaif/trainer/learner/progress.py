@@ -79,7 +79,7 @@ class RunTally:
             key = (fragment.runner, n)
             self._open[key] = self._open.get(key, 0.0) + float(shaping[start:, n].sum())
 
-    def memory(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Counters and windows as plain values, for a checkpoint."""
         return {
             "counts": (self.episodes, self.segments_captured, self.segments_skipped),
@@ -90,16 +90,16 @@ class RunTally:
             "open": [(*key, amount) for key, amount in self._open.items()],
         }
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Go on with what `memory` gave."""
-        self.episodes, self.segments_captured, self.segments_skipped = memory["counts"]
-        self.segments_dropped = memory.get("dropped", 0)
-        self.selected_by = Counter(memory.get("selected_by", {}))
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Resume with what `state_dict` gave."""
+        self.episodes, self.segments_captured, self.segments_skipped = state["counts"]
+        self.segments_dropped = state.get("dropped", 0)
+        self.selected_by = Counter(state.get("selected_by", {}))
         for name, window in self._windows().items():
             window.clear()
-            window.extend(memory["windows"][name])
-        self._milestones = dict.fromkeys(memory["milestones"])
-        self._open = {(runner, n): amount for runner, n, amount in memory["open"]}
+            window.extend(state["windows"][name])
+        self._milestones = dict.fromkeys(state["milestones"])
+        self._open = {(runner, n): amount for runner, n, amount in state["open"]}
 
     def _windows(self) -> dict[str, deque[Any]]:
         return {

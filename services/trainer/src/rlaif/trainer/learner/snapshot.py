@@ -1,4 +1,4 @@
-"""Everything that decides how training goes on: into the files of a checkpoint and back.
+"""Everything that decides how training continues: into the files of a checkpoint and back.
 
 Between two iterations only. With one environment runner the update after a restore is bit for bit
 the one that would have come without the stop.
@@ -49,13 +49,15 @@ def save(algorithm: ShapedPPO, figures: RunTally, directory: Path, run_directory
                 for name, each in learner[COMPONENT_OPTIMIZER].items()
             },
             "weights_seq_no": learner[WEIGHTS_SEQ_NO],
-            "algorithm": algorithm.loop_state(),
+            "algorithm": algorithm.state_dict(),
             "generators": _generators(),
-            "figures": figures.memory(),
+            "figures": figures.state_dict(),
         },
     )
-    # After `loop_state`, which waits until no runner plays.
-    for saved in _on_runners(algorithm, methodcaller("save_play")) if algorithm.keeps_games else ():
+    # After `state_dict`, which waits until no runner plays.
+    for saved in (
+        _on_runners(algorithm, methodcaller("state_dict")) if algorithm.keeps_games else ()
+    ):
         tree_file.write(directory / f"runner-{saved['runner']}.npz", saved)
     live = algorithm.rewards.models.live
     if live is not None:
@@ -64,10 +66,10 @@ def save(algorithm: ShapedPPO, figures: RunTally, directory: Path, run_directory
 
 
 def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[str]:
-    """Go on from what `save` wrote.
+    """Resume with what `save` wrote.
 
     Returns:
-        Why which runner's games could not be gone on with; they begin new episodes.
+        Reasons why some runners could not resume; their games begin new episodes.
 
     Raises:
         RewardNetError: A reward model fails a check.
@@ -75,20 +77,20 @@ def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[st
     """
     state = tree_file.read(directory / checkpoints.LEARNER)
     _restore_learner(algorithm, directory, state)
-    figures.recall(state["figures"])
+    figures.load_state_dict(state["figures"])
     files = sorted(directory.glob("runner-*.npz"))
     saved = {each["runner"]: each for each in map(tree_file.read, files)}
     played_from = sorted({sha for each in saved.values() for sha in each["played_from"]})
     if not algorithm.keeps_games:
-        algorithm.set_loop_state(state["algorithm"], games_go_on=False)
+        algorithm.load_state_dict(state["algorithm"], games_resume=False)
         _set_generators(state["generators"])
         return ["runners of RLlib begin new episodes"]
-    answers = _on_runners(algorithm, partial(_resume_play, saved, played_from))
+    answers = _on_runners(algorithm, partial(_resume_games, saved, played_from))
     passed_over = [answer for answer in answers if answer is not None]
     if len(answers) < max(1, algorithm.env_runner_group.num_remote_env_runners()):
         passed_over.append("a runner was lost on the way; its games begin new episodes")
     lost = bool(passed_over) or set(saved) - _indices(algorithm)
-    algorithm.set_loop_state(state["algorithm"], games_go_on=not lost)
+    algorithm.load_state_dict(state["algorithm"], games_resume=not lost)
     # Last: building and restoring draws from these.
     _set_generators(state["generators"])
     return passed_over
@@ -118,12 +120,12 @@ def _restore_learner(algorithm: ShapedPPO, directory: Path, state: dict[str, Any
     )
 
 
-def _resume_play(saved: dict[int, Any], played_from: list[str], runner: Any) -> str | None:
-    """Give a runner what was saved of it; why it cannot go on, None when it does."""
+def _resume_games(saved: dict[int, Any], played_from: list[str], runner: Any) -> str | None:
+    """Give a runner what was saved of it; why it cannot resume, None when it does."""
     index = runner.worker_index or 0
     if index not in saved:
         return f"runner {index}: nothing was saved of it"
-    why = runner.resume_play(saved[index], played_from)
+    why = runner.load_state_dict(saved[index], played_from)
     return None if why is None else f"runner {index}: {why}"
 
 

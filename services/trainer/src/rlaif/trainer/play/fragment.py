@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.trainer.play.followers import frame_stack as eyes
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import Pictures
 from rlaif.trainer.rewards.learned.shaping import Transitions
@@ -96,13 +95,18 @@ class Fragment:
 def plain(fragment: Fragment) -> dict[str, Any]:
     """A fragment as plain values and arrays, for a checkpoint."""
     return {
-        **{each.name: getattr(fragment, each.name) for each in fields(Fragment)},
-        "transitions": dict(vars(fragment.transitions)),
+        **_by_field(fragment),
+        "transitions": _by_field(fragment.transitions),
         "episodes": [asdict(episode) for episode in fragment.episodes],
         "captures": [captured.pack() for captured in fragment.captures],
         "best": [episode.pack() for episode in fragment.best],
-        "pictures": eyes.plain(fragment.pictures),
+        "pictures": None if fragment.pictures is None else _by_field(fragment.pictures),
     }
+
+
+def _by_field(record: Fragment | Transitions | Pictures) -> dict[str, Any]:
+    """Not `asdict`, which copies every array."""
+    return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 def fragment_of(values: dict[str, Any]) -> Fragment:

@@ -194,8 +194,8 @@ class GameEnv:
         often = 1 if self._watchdog.suspects else CHECK_STEPS
         self._next_check = min(self.steps + often, self._config.episode_length)
 
-    def memory(self) -> dict[str, Any]:
-        """Everything that decides how the episode goes on, as plain values; about 36 ms."""
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that decides how the episode continues, as plain values; about 36 ms."""
         packed, sha256 = pack_keyframe(self.emulator.save_state())
         return {
             "rng": self._rng.bit_generator.state,
@@ -207,13 +207,13 @@ class GameEnv:
             "steps": self.steps,
             "frames": self.frames,
             "facts": self.facts.plain(),
-            "rewards": self._rewards.memory(),
-            "watchdog": self._watchdog.memory(),
+            "rewards": self._rewards.state_dict(),
+            "watchdog": self._watchdog.state_dict(),
             "next_check": self._next_check,
         }
 
-    def recall(self, memory: dict[str, Any], out: Row) -> Keyframe:
-        """Go on in the middle of the episode that `memory` gave.
+    def load_state_dict(self, state: dict[str, Any], out: Row) -> Keyframe:
+        """Resume in the middle of the episode that `state_dict` gave.
 
         Writes the observation of that moment into `out`; returns its save state.
 
@@ -221,19 +221,18 @@ class GameEnv:
             KeyframeError: The save state is damaged.
             SaveStateError: The emulator cannot load it.
         """
-        keyframe = Keyframe(memory["state"], memory["state_sha256"])
-        state = unpack_keyframe(keyframe.packed, keyframe.sha256)
-        self.emulator.load_state(state)
-        self._rng.bit_generator.state = memory["rng"]
-        start = Keyframe(*memory["start"])
+        keyframe = Keyframe(state["state"], state["state_sha256"])
+        self.emulator.load_state(unpack_keyframe(keyframe.packed, keyframe.sha256))
+        self._rng.bit_generator.state = state["rng"]
+        start = Keyframe(*state["start"])
         start_state = unpack_keyframe(start.packed, start.sha256)
-        self.start = Start(start_state, memory["provenance"], start)
-        self.warm_up = memory["warm_up"]
-        self.steps, self.frames = memory["steps"], memory["frames"]
-        self.facts = GameFacts.of(memory["facts"])
-        self._rewards.recall(memory["rewards"], self.facts.progress)
-        self._watchdog.recall(memory["watchdog"])
-        self._next_check = memory["next_check"]
+        self.start = Start(start_state, state["provenance"], start)
+        self.warm_up = state["warm_up"]
+        self.steps, self.frames = state["steps"], state["frames"]
+        self.facts = GameFacts.of(state["facts"])
+        self._rewards.load_state_dict(state["rewards"], self.facts.progress)
+        self._watchdog.load_state_dict(state["watchdog"])
+        self._next_check = state["next_check"]
         self._look(out)
         return keyframe
 

@@ -30,13 +30,13 @@ class Watchdog:
         """Whether the last look saw something that becomes a fault if it stays."""
         return bool(self._off or self._same)
 
-    def memory(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """What it remembers of the running episode, as plain values."""
         return {"off": self._off, "same": self._same}
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Go on with what `memory` gave."""
-        self._off, self._same = memory["off"], memory["same"]
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Resume with what `state_dict` gave."""
+        self._off, self._same = state["off"], state["same"]
 
     def look(self, still: bool, frames: int) -> Fault | None:
         """What is wrong, if anything.

@@ -62,7 +62,7 @@ class EmulatorVector:
             seed: Of the run; each environment draws from a stream of its own.
             starts: Where episodes start; None takes the save states of `config`, or power-on.
             watch: Makes who follows the n-th game; it may start episodes elsewhere. None: nobody.
-            begin: Start the episodes now; False leaves that to `recall`, or the first fragment.
+            begin: Start the episodes now; False leaves it to a saved state or the first fragment.
         """
         self._config = config
         self._runner = runner
@@ -216,71 +216,71 @@ class EmulatorVector:
         """The RAM digest of each environment: equal digests are equal games."""
         return [game.emulator.ram_digest() for game in self._games]
 
-    def memory(self) -> dict[str, Any]:
-        """Everything that decides how these games go on, as plain values; 40 ms an environment.
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that decides how these games continue, as plain values; 40 ms an environment.
 
         Between two fragments only.
         """
         return {
             "played": self._played,
             "observations": self.observations.copy(),
-            "games": [game.memory() for game in self._games],
+            "games": [game.state_dict() for game in self._games],
             "watchers": [
-                watcher.memory(game.facts)
+                watcher.state_dict(game.facts)
                 for watcher, game in zip(self._watchers, self._games, strict=False)
             ],
             "returns": list(self._returns),
             "episode_numbers": list(self._episode_numbers),
             "select_rng": self._select_rng.bit_generator.state,
-            "selected": self._selector.memory(),
+            "selected": self._selector.state_dict(),
             "seen": None if self.eyes is None else self.eyes.stacks.copy(),
-            "best_ranks": self._best_ranks.memory(),
+            "best_ranks": self._best_ranks.state_dict(),
             "env_steps": self._env_steps,
             "fragments": self._fragments,
         }
 
-    def recall(self, memory: dict[str, Any]) -> str | None:
-        """Go on where `memory` was taken, in the middle of its episodes.
+    def load_state_dict(self, state: dict[str, Any]) -> str | None:
+        """Resume where `state_dict` was taken, in the middle of its episodes.
 
         For the captures a new episode begins there: its keyframe is the state that was loaded.
 
         Returns:
             Why that cannot be: it was taken of other games or settings. The environments then
-            stay as they are. None when it went on.
+            stay as they are. None when it resumed.
 
         Raises:
             KeyframeError: A save state in it is damaged.
             SaveStateError: The emulator cannot load one.
         """
-        if memory["played"] != self._played:
-            return f"it was taken of {memory['played']}, this run plays {self._played}"
+        if state["played"] != self._played:
+            return f"it was taken of {state['played']}, this run plays {self._played}"
         rows = np.zeros_like(self.observations)
         for n, game in enumerate(self._games):
-            keyframe = game.recall(memory["games"][n], rows[n])
-            number = self._episode_numbers[n] = memory["episode_numbers"][n]
+            keyframe = game.load_state_dict(state["games"][n], rows[n])
+            number = self._episode_numbers[n] = state["episode_numbers"][n]
             self._recorders[n].begin_episode(
                 f"{self._env_id(n)}-{number}", keyframe, (), game.facts
             )
             if self._logs:
                 self._logs[n].skip()
             self._episode_numbers[n] += 1
-            if self._watchers and memory["watchers"]:
-                self._watchers[n].recall(memory["watchers"][n], game.facts)
-        self._returns = list(memory["returns"])
-        self._select_rng.bit_generator.state = memory["select_rng"]
-        if self.eyes is not None and memory.get("seen") is not None:
-            self.eyes.stacks[:] = memory["seen"]
-        self._best_ranks.recall(memory.get("best_ranks", ()))
-        self._selector.recall(memory.get("selected", {"taken": {}, "shown": {}}))
-        self._env_steps = memory["env_steps"]
-        self._fragments = memory["fragments"]
+            if self._watchers and state["watchers"]:
+                self._watchers[n].load_state_dict(state["watchers"][n], game.facts)
+        self._returns = list(state["returns"])
+        self._select_rng.bit_generator.state = state["select_rng"]
+        if self.eyes is not None and state.get("seen") is not None:
+            self.eyes.stacks[:] = state["seen"]
+        self._best_ranks.load_state_dict(state.get("best_ranks", ()))
+        self._selector.load_state_dict(state.get("selected", {"taken": {}, "shown": {}}))
+        self._env_steps = state["env_steps"]
+        self._fragments = state["fragments"]
         self.observations = rows
         self._begun = True
         return None
 
     @property
     def _played(self) -> dict[str, Any]:
-        """What a memory depends on."""
+        """What a saved state depends on."""
         cartridge, config = self._games[0].cartridge, self._config
         return {
             "environments": self.count,

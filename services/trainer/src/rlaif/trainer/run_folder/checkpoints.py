@@ -8,7 +8,7 @@
     exploration.tar             archive of states and coverage as they were
 
 `.npz` files are `tree_file`s; nothing in a checkpoint is pickled. Archive and coverage live in the
-run's directory and only grow, so a resumed run goes on with those: what was found after the
+run's directory and only grow, so a resumed run uses those: what was found after the
 checkpoint is still true. Their copy here is for a machine that has lost the directory.
 
 CheckpointError    no such checkpoint, or one that is damaged

@@ -162,7 +162,7 @@ class CheckpointNotSaved(_Line):
 
 
 class Started(_Line):
-    """Environments and learner are built; training begins or goes on."""
+    """Environments and learner are built; training begins or resumes."""
 
     kind: Literal["started"] = "started"
     env_steps: int
@@ -170,7 +170,7 @@ class Started(_Line):
     restored_from: str | None
     trained_seconds: float = 0.0
     passed_over: list[str] = Field(
-        default_factory=list, description="What of the checkpoint could not be gone on with."
+        default_factory=list, description="What of the checkpoint could not be resumed."
     )
 
 

@@ -33,7 +33,7 @@ class RunRecord(BaseModel):
     )
     mode: Mode = "continuous"
     finished: End | None = Field(
-        default=None, description="Why it came to its end; null while it can go on."
+        default=None, description="Why it came to its end; null while it can be resumed."
     )
 
     @staticmethod

@@ -74,7 +74,7 @@ class StartRun(BaseModel):
 
     run_id: Id | None = Field(
         default=None,
-        description="A run to go on with, from this disk or the models store; null starts anew.",
+        description="A run to resume, from this disk or the models store; null starts anew.",
     )
     mode: Mode | None = Field(
         default=None, description="continuous, epoch, pipeline or evaluation; null: the setting's."
@@ -100,7 +100,7 @@ Runs = Annotated[RunManager, Depends(_runs)]
 
 @router.get("/runs", tags=["runs"], operation_id="list_runs", summary="Runs, the oldest first")
 def list_runs(runs: Runs, paging: Paging) -> Page[RunView]:
-    """Runs on disk and the one that is going on."""
+    """Runs on disk and the one in progress."""
     views = [_view(record, runs.state) for record in reversed(runs.on_disk())]
     return paging.take((v for v in views if v.run_id > paging.after), key=lambda v: v.run_id)
 
@@ -116,7 +116,7 @@ def get_run(run_id: str, runs: Runs) -> RunView:
 
 @router.post("/runs", tags=["runs"], operation_id="start_run", status_code=202, summary="Start")
 async def start_run(body: StartRun, runs: Runs) -> dict[str, str]:
-    """Start a run, or go on with one."""
+    """Start a run, or resume one."""
     overrides = dict(body.settings)
     for name, value in (("mode", body.mode), ("checkpoint", body.checkpoint)):
         if value is not None:
@@ -127,11 +127,11 @@ async def start_run(body: StartRun, runs: Runs) -> dict[str, str]:
                 404,
                 "run-not-found",
                 "Run not found",
-                f"No run {body.run_id} to go on with, neither here nor in the models store.",
+                f"No run {body.run_id} to resume, neither here nor in the models store.",
             )
         return {"run_id": (await runs.start(body.run_id, overrides)).state.run_id}
     except RunInProgressError as error:
-        raise Problem(409, "run-in-progress", "A run is going on", str(error)) from error
+        raise Problem(409, "run-in-progress", "A run is in progress", str(error)) from error
     except (WrongSettingsError, CheckpointError) as error:
         raise Problem(422, "wrong-settings", "Settings do not fit", str(error)) from error
     except StorageError as error:
@@ -144,10 +144,10 @@ async def start_run(body: StartRun, runs: Runs) -> dict[str, str]:
     "/runs/{run_id}/stop", tags=["runs"], operation_id="stop_run", status_code=202, summary="Stop"
 )
 async def stop_run(run_id: str, runs: Runs) -> dict[str, str]:
-    """Save a checkpoint and stop; the run can be gone on with. `current` is the one going on."""
+    """Save a checkpoint and stop; the run can be resumed. `current` is the one in progress."""
     state = runs.state
     if state is None or run_id not in ("current", state.run_id):
-        raise Problem(404, "run-not-found", "Run not found", f"Run {run_id} is not going on.")
+        raise Problem(404, "run-not-found", "Run not found", f"Run {run_id} is not in progress.")
     await runs.stop()
     return {"run_id": state.run_id}
 

@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         action="store_true",
         help="Write the run's messages as JSON, one a line, instead of lines for people.",
     )
-    parser.add_argument("--resume", action="store_true", help="Go on with the newest run.")
+    parser.add_argument("--resume", action="store_true", help="Resume the newest run.")
     options = add_settings(parser, TrainerSettings)
     arguments = parser.parse_args(argv)
     quiet = {"log_format": "text", "log_level": "error"}
@@ -91,7 +91,7 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
     if resume and run_id is None:
         known = [record for record in runs.on_disk() if record.mode != "evaluation"]
         if not known:
-            return _complain(f"no run to go on with in {settings.data_dir}", WRONG_SETTINGS)
+            return _complain(f"no run to resume in {settings.data_dir}", WRONG_SETTINGS)
         run_id = known[0].run_id
     writer = _MessageWriter() if messages else _LineWriter(lambda: runs.state, settings)
     runs.listen(writer.take)
@@ -212,7 +212,7 @@ class _LineWriter:
             case IterationDone():
                 self._progress(message)
             case Started() if message.restored_from:
-                self.note(f"goes on from {message.restored_from} at step {message.env_steps:,}")
+                self.note(f"resumes from {message.restored_from} at step {message.env_steps:,}")
                 for text in message.passed_over:
                     self.note(f"not resumed: {text}")
             case Started():

@@ -1,4 +1,4 @@
-"""A run in words: one line while it goes on, a few at its end."""
+"""A run in words: one line while it trains, a few at its end."""
 
 from collections.abc import Sequence
 
@@ -55,7 +55,7 @@ def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> 
         lines.append(f"  saved     {directory / 'checkpoints'}, iteration {state.checkpoint}")
     lines += [f"  left      {each}" for each in left]
     if state.finished is None and state.status == "stopped":
-        lines.append(f"  go on     rlaif-train --run-id {state.run_id}")
+        lines.append(f"  resume    rlaif-train --run-id {state.run_id}")
     return "\n".join(lines)
 
 

@@ -123,13 +123,22 @@ class TopSegments:
             "returns": np.concatenate([each.returns for each in self.segments]),
         }
 
-    def memory(self) -> list[dict[str, Any]]:
+    def state_dict(self) -> list[dict[str, Any]]:
         """The segments as plain values, for a checkpoint."""
-        return [dict(vars(each)) for each in self.segments]
+        return [
+            {
+                "score": each.score,
+                "iteration": each.iteration,
+                "observations": each.observations,
+                "actions": each.actions,
+                "returns": each.returns,
+            }
+            for each in self.segments
+        ]
 
-    def recall(self, memory: list[dict[str, Any]]) -> None:
-        """Go on with what `memory` gave."""
-        self.segments = [GoodSegment(**each) for each in memory]
+    def load_state_dict(self, state: list[dict[str, Any]]) -> None:
+        """Resume with what `state_dict` gave."""
+        self.segments = [GoodSegment(**each) for each in state]
 
 
 def imitation_loss(module: Any, rows: dict[str, Tensor]) -> Tensor:

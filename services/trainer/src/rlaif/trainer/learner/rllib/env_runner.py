@@ -38,8 +38,8 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
     """An RLlib environment runner that returns a `Fragment`.
 
     `config.env_config["env"]` is the `EnvConfig` of every environment, `["explore"]` the
-    `ExploreConfig` of the run or None. With `["resumes"]` no episode begins before `resume_play`
-    or the first fragment.
+    `ExploreConfig` of the run or None. With `["resumes"]` no episode begins before
+    `load_state_dict` or the first fragment.
     """
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
@@ -196,7 +196,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         """Fail unless the constructor came to its end."""
         assert self.module is not None
 
-    def save_play(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Where each game stands, its generators too, as plain values; 40 ms a game.
 
         Between two fragments only.
@@ -206,36 +206,36 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         """
         if self._vector is None:
             raise RuntimeError("this environment runner has no environments: it is the driver's")
-        explorer = None if self._explorer is None else self._explorer.memory()
+        explorer = None if self._explorer is None else self._explorer.state_dict()
         return {
             "runner": self.worker_index or 0,
             "policy_rng": self._policy_rng.bit_generator.state,
-            "vector": self._vector.memory(),
+            "vector": self._vector.state_dict(),
             "explorer": explorer,
             "played_from": [] if explorer is None else explorer["played_from"],
         }
 
-    def resume_play(self, saved: dict[str, Any], played_from: Collection[str]) -> str | None:
-        """Go on where `save_play` was called, in the middle of the episodes.
+    def load_state_dict(self, saved: dict[str, Any], played_from: Collection[str]) -> str | None:
+        """Resume where `state_dict` was called, in the middle of the episodes.
 
         Args:
             saved: What it gave.
             played_from: Archived states that some runner plays from.
 
         Returns:
-            Why that cannot be; the games then begin new episodes. None when it went on.
+            Why that cannot be; the games then begin new episodes. None when they resumed.
         """
         if self._vector is None:
             return "it has no environments"
         try:
-            why = self._vector.recall(saved["vector"])
+            why = self._vector.load_state_dict(saved["vector"])
         except (KeyframeError, SaveStateError) as error:
             self.make_env()
             return str(error)
         if why is not None:
             return why
         if self._explorer is not None and saved["explorer"] is not None:
-            self._explorer.recall(saved["explorer"], played_from=played_from)
+            self._explorer.load_state_dict(saved["explorer"], played_from=played_from)
         self._policy_rng.bit_generator.state = saved["policy_rng"]
         return None
 

@@ -193,13 +193,13 @@ class SegmentSelector:
             self._shown.update(news.items(kind))
         return reason
 
-    def memory(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """What it knows of the run, as plain values."""
         return {"taken": dict(self.taken), "shown": dict(self._shown)}
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Go on with what `memory` gave."""
-        self.taken, self._shown = Counter(memory["taken"]), Counter(memory["shown"])
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Resume with what `state_dict` gave."""
+        self.taken, self._shown = Counter(state["taken"]), Counter(state["shown"])
 
     def _why_new(self, news: News) -> Reason | None:
         for reason in ("milestone", "new room"):

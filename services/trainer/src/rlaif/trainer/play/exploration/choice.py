@@ -39,18 +39,18 @@ class CellCounts:
         seen = self.seen[cell] + self.elsewhere[cell]
         return 1.0 / sqrt((seen + 1) * (self.fruitless[cell] + 1))
 
-    def memory(self) -> list[tuple[Cell, int, int]]:
+    def state_dict(self) -> list[tuple[Cell, int, int]]:
         """What this runner counted, as plain values."""
         cells = sorted(self.seen | self.fruitless)
         return [(tuple(cell), self.seen[cell], self.fruitless[cell]) for cell in cells]  # type: ignore[misc]  # a cell as a plain tuple
 
-    def recall(self, memory: list[tuple[Cell, int, int]]) -> None:
-        """Go on with what `memory` gave."""
-        self.seen = Counter({Cell(*cell): seen for cell, seen, _ in memory})
-        self.fruitless = Counter({Cell(*cell): fruitless for cell, _, fruitless in memory})
+    def load_state_dict(self, state: list[tuple[Cell, int, int]]) -> None:
+        """Resume with what `state_dict` gave."""
+        self.seen = Counter({Cell(*cell): seen for cell, seen, _ in state})
+        self.fruitless = Counter({Cell(*cell): fruitless for cell, _, fruitless in state})
 
     def load(self, path: Path) -> None:
-        """Go on with what `save` wrote; a missing or damaged file counts as none."""
+        """Resume with what `save` wrote; a missing or damaged file counts as none."""
         for cell, seen, fruitless in _rows(path):
             self.seen[cell], self.fruitless[cell] = seen, fruitless
 

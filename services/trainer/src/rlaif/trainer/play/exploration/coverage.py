@@ -60,7 +60,7 @@ class CoverageMap:
         return frozenset(self._open)
 
     def reopen(self, squares: Iterable[int]) -> None:
-        """Go on with an episode that visited `squares`."""
+        """Resume an episode that visited `squares`."""
         self._open = set(squares)
 
     @property

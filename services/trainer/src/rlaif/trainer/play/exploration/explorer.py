@@ -63,7 +63,7 @@ class Explorer:
     def __init__(
         self, config: ExploreConfig, *, runner: int, identity: ArchiveIdentity, story: Story
     ) -> None:
-        """Go on with what is in the run's directory.
+        """Resume with what is in the run's directory.
 
         What was found with another game, emulator or frame skip stays there and is not used.
 
@@ -137,29 +137,29 @@ class Explorer:
             restarts=self._config.restarts,
         )
 
-    def memory(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """What is not in its files, as plain values; writes the files."""
         self.sync()
         return {
             "fragments": self._fragments,
-            "counts": self.counts.memory(),
-            "swarm": self.swarm.memory(),
+            "counts": self.counts.state_dict(),
+            "swarm": self.swarm.state_dict(),
             "since_save": None if self.keeper is None else self.keeper.since_save,
             "played_from": [] if self.keeper is None else self.keeper.played_from,
         }
 
-    def recall(self, memory: dict[str, Any], *, played_from: Collection[str] = ()) -> None:
-        """Go on with what `memory` gave.
+    def load_state_dict(self, state: dict[str, Any], *, played_from: Collection[str] = ()) -> None:
+        """Resume with what `state_dict` gave.
 
         Args:
-            memory: Of the explorer of this runner.
+            state: Of the explorer of this runner.
             played_from: States that some runner plays from; their records are kept.
         """
-        self._fragments = memory["fragments"]
-        self.counts.recall(memory["counts"])
-        self.swarm.recall(memory["swarm"])
-        if self.keeper is not None and memory["since_save"] is not None:
-            self.keeper.since_save = memory["since_save"]
+        self._fragments = state["fragments"]
+        self.counts.load_state_dict(state["counts"])
+        self.swarm.load_state_dict(state["swarm"])
+        if self.keeper is not None and state["since_save"] is not None:
+            self.keeper.since_save = state["since_save"]
         if self.archive is not None and self._runner <= 1:
             self.archive.collect(played_from)
 
@@ -238,22 +238,22 @@ class WatchedEnvironment:
             self._facts = facts
             self._look(emulator, facts, in_any_case=in_any_case)
 
-    def memory(self, facts: GameFacts) -> dict[str, Any]:
+    def state_dict(self, facts: GameFacts) -> dict[str, Any]:
         """What is remembered of the running episode, as plain values."""
         return {
             "square": self._square,
             "progress_is_known": self._progress is facts.progress,
             "open": self._visited.open(self._n),
-            "keeper": None if self._keeper is None else self._keeper.memory(self._name, facts),
+            "keeper": None if self._keeper is None else self._keeper.state_dict(self._name, facts),
         }
 
-    def recall(self, memory: dict[str, Any], facts: GameFacts) -> None:
-        """Go on in the middle of the episode that `memory` gave."""
-        self._square = memory["square"]
-        self._progress = facts.progress if memory["progress_is_known"] else None
-        self._visited.reopen(self._n, memory["open"])
-        if self._keeper is not None and memory["keeper"] is not None:
-            self._keeper.recall(self._name, memory["keeper"], facts)
+    def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None:
+        """Resume in the middle of the episode that `state_dict` gave."""
+        self._square = state["square"]
+        self._progress = facts.progress if state["progress_is_known"] else None
+        self._visited.reopen(self._n, state["open"])
+        if self._keeper is not None and state["keeper"] is not None:
+            self._keeper.load_state_dict(self._name, state["keeper"], facts)
 
     def _look(self, emulator: Emulator, facts: GameFacts, *, in_any_case: bool) -> None:
         if not facts.settled:

@@ -132,7 +132,7 @@ class StateKeeper:
         """Digests of the states since which the running episodes note their actions."""
         return sorted({episode.parent for episode in self._episodes.values()})
 
-    def memory(self, environment: str, facts: GameFacts) -> dict[str, Any]:
+    def state_dict(self, environment: str, facts: GameFacts) -> dict[str, Any]:
         """What is known of a running episode, as plain values."""
         episode = self._episodes[environment]
         return {
@@ -147,18 +147,18 @@ class StateKeeper:
             "is_wanted": episode.is_wanted,
         }
 
-    def recall(self, environment: str, memory: dict[str, Any], facts: GameFacts) -> None:
-        """Go on with what `memory` gave."""
+    def load_state_dict(self, environment: str, state: dict[str, Any], facts: GameFacts) -> None:
+        """Resume with what `state_dict` gave."""
         self._episodes[environment] = _Episode(
-            parent=memory["parent"],
-            parent_steps=memory["parent_steps"],
-            origin=None if memory["origin"] is None else Cell(*memory["origin"]),
-            actions=list(memory["actions"]),
-            waits=list(memory["waits"]),
-            progress=facts.progress if memory["progress_is_known"] else None,
-            milestones=memory["milestones"],
-            cell=None if memory["cell"] is None else Cell(*memory["cell"]),
-            is_wanted=memory["is_wanted"],
+            parent=state["parent"],
+            parent_steps=state["parent_steps"],
+            origin=None if state["origin"] is None else Cell(*state["origin"]),
+            actions=list(state["actions"]),
+            waits=list(state["waits"]),
+            progress=facts.progress if state["progress_is_known"] else None,
+            milestones=state["milestones"],
+            cell=None if state["cell"] is None else Cell(*state["cell"]),
+            is_wanted=state["is_wanted"],
         )
 
     def look(self, environment: str, emulator: Emulator, facts: GameFacts) -> None:

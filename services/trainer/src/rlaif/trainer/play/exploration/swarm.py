@@ -58,15 +58,15 @@ class Swarm:
         """Milestones that still draw starts, the oldest first."""
         return tuple(call.milestone for call in self._calls)
 
-    def memory(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """Who calls, and what is known, as plain values."""
         calls = [(call.milestone, call.offers) for call in self._calls]
         return {"calls": calls, "known": set(self._known)}
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Go on with what `memory` gave; what became known since then stays known."""
-        self._calls = [_Call(*call) for call in memory["calls"]]
-        self._known |= memory["known"]
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Resume with what `state_dict` gave; what became known since then stays known."""
+        self._calls = [_Call(*call) for call in state["calls"]]
+        self._known |= state["known"]
 
     def offer(self, rng: np.random.Generator) -> str | None:
         """An episode starts: the milestone to start at, or None. The newest one calls first."""

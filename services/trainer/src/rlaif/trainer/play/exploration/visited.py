@@ -15,7 +15,7 @@ class VisitedPlaces:
     """
 
     def __init__(self, directory: Path, runner: int) -> None:
-        """Go on with the runner's file in `directory`; a missing or damaged one counts as none."""
+        """Resume with the runner's file in `directory`; a missing or damaged one counts as none."""
         self._directory = directory
         self._runner = runner
         self._file = directory / f"runner-{runner}.npz"
@@ -43,7 +43,7 @@ class VisitedPlaces:
         return self.own.of(self.name(n)).open
 
     def reopen(self, n: int, squares: Iterable[int]) -> None:
-        """Go on with an episode of environment `n` that visited `squares`."""
+        """Resume an episode of environment `n` that visited `squares`."""
         self.own.of(self.name(n)).reopen(squares)
 
     def episodes(self, square: int) -> int:

@@ -36,12 +36,12 @@ class EpisodeWatcher(Protocol):
         """
         ...
 
-    def memory(self, facts: GameFacts) -> dict[str, Any]:
+    def state_dict(self, facts: GameFacts) -> dict[str, Any]:
         """What it remembers of the running episode, as plain values; `facts` are those of now."""
         ...
 
-    def recall(self, memory: dict[str, Any], facts: GameFacts) -> None:
-        """Go on in the middle of the episode that `memory` gave."""
+    def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None:
+        """Resume in the middle of the episode that `state_dict` gave."""
         ...
 
     def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:

@@ -138,11 +138,11 @@ class BestRanks:
             return True
         return rank > self._ranks[0] and heapq.heapreplace(self._ranks, rank) is not None
 
-    def memory(self) -> list[Rank]:
+    def state_dict(self) -> list[Rank]:
         """The ranks, as plain values."""
         return list(self._ranks)
 
-    def recall(self, ranks: Sequence[Sequence[float]]) -> None:
-        """Go on with what `memory` gave."""
+    def load_state_dict(self, ranks: Sequence[Sequence[float]]) -> None:
+        """Resume with what `state_dict` gave."""
         self._ranks = [(int(steps), float(reward)) for steps, reward in ranks]
         heapq.heapify(self._ranks)

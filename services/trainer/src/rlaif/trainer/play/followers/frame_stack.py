@@ -5,7 +5,6 @@ see: an emulator cannot draw the state that it has just loaded.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -84,8 +83,3 @@ class Pictures:
                     finals[cut[t, n]] = stacks[t + 1, n]
                 stacks[t + 1, n] = 0
         return stacks, finals
-
-
-def plain(pictures: Pictures | None) -> dict[str, Any] | None:
-    """Pictures as plain arrays, for a checkpoint."""
-    return None if pictures is None else dict(vars(pictures))

@@ -134,21 +134,21 @@ class EpisodeRewards:
             return self._paying
         return self._on_moves if facts.is_near(before) else self._on_squares
 
-    def memory(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, Any]:
         """What is remembered of the running episode, as plain values."""
         before = self._before
         return {
             "before": None if before is None else before.plain(),
-            "terms": {term.name: term.memory() for _, term in self._paying} if before else {},
+            "terms": {term.name: term.state_dict() for _, term in self._paying} if before else {},
         }
 
-    def recall(self, memory: dict[str, Any], progress: Progress) -> None:
-        """Go on with what `memory` gave; `progress` is shared where it is equal."""
-        kept = memory["before"]
+    def load_state_dict(self, state: dict[str, Any], progress: Progress) -> None:
+        """Resume with what `state_dict` gave; `progress` is shared where it is equal."""
+        kept = state["before"]
         self._before = None if kept is None else GameFacts.of(kept, progress)
         for _, term in self._paying:
             if self._before is not None:
-                term.recall(memory["terms"][term.name])
+                term.load_state_dict(state["terms"][term.name])
 
     def _baseline(self, facts: GameFacts) -> None:
         self._before = facts

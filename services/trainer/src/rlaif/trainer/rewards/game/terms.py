@@ -66,18 +66,13 @@ class Term(ABC):
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
         """The reward of one step."""
 
-    def memory(self) -> dict[str, Any]:
+    @abstractmethod
+    def state_dict(self) -> dict[str, Any]:
         """What it remembers of the running episode, as plain values."""
-        own = ("weight", "_visits")
-        return {
-            name: set(value) if isinstance(value, set) else value
-            for name, value in vars(self).items()
-            if name not in own
-        }
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Go on with what `memory` gave."""
-        vars(self).update(memory)
+    @abstractmethod
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Resume with what `state_dict` gave."""
 
 
 class _Stateless(Term):
@@ -85,6 +80,13 @@ class _Stateless(Term):
 
     def begin(self, facts: GameFacts) -> None:
         """Nothing to remember."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Nothing to save."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Nothing to resume."""
 
 
 class _NewPlaces(Term):
@@ -94,6 +96,14 @@ class _NewPlaces(Term):
         """An episode starts here."""
         self._seen: set[int] = {self._place(facts)} if facts.settled else set()
         self._here = self._place(facts) if facts.settled else -1
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Term`."""
+        return {"_seen": set(self._seen), "_here": self._here}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """See `Term`."""
+        self._seen, self._here = set(state["_seen"]), state["_here"]
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
         """The reward of one step."""
@@ -189,6 +199,14 @@ class Rupees(Term):
         """An episode starts here."""
         self._most = facts.progress.rupees
 
+    def state_dict(self) -> dict[str, Any]:
+        """See `Term`."""
+        return {"_most": self._most}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """See `Term`."""
+        self._most = state["_most"]
+
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
         """The reward of one step."""
         gain = after.progress.rupees - self._most
@@ -212,6 +230,14 @@ class Keys(Term):
         """An episode starts here."""
         self._most = facts.progress.keys
 
+    def state_dict(self) -> dict[str, Any]:
+        """See `Term`."""
+        return {"_most": self._most}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """See `Term`."""
+        self._most = state["_most"]
+
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
         """The reward of one step."""
         held = after.progress.keys
@@ -231,6 +257,14 @@ class _NewBits(Term):
     def begin(self, facts: GameFacts) -> None:
         """An episode starts here."""
         self._known = self._bits(facts.progress)
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Term`."""
+        return {"_known": self._known}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """See `Term`."""
+        self._known = state["_known"]
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
         """The reward of one step."""
@@ -318,6 +352,14 @@ class Standstill(Term):
     def begin(self, facts: GameFacts) -> None:
         """An episode starts here."""
         self._still = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Term`."""
+        return {"_still": self._still}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """See `Term`."""
+        self._still = state["_still"]
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
         """The reward of one step."""

@@ -154,7 +154,7 @@ class AdditiveRewards:
                 episode = _begin(int(next_starts[t]))
         return episode, column
 
-    def get_state(self) -> dict[str, npt.NDArray[Any]]:
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """The open episodes as arrays.
 
         `owners` is `[E, 3] int64`: runner, environment, number of places; `places` and `counts`
@@ -174,8 +174,8 @@ class AdditiveRewards:
             "capped": np.array([self.capped], dtype=np.int64),
         }
 
-    def set_state(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `get_state` gave."""
+    def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Resume with what `state_dict` gave."""
         places, counts = state["places"].tolist(), state["counts"].tolist()
         self._open, at = {}, 0
         for (runner, _, size), paid in zip(

@@ -135,7 +135,7 @@ class Curiosity:
             torch.autograd.backward(loss)
             self._optimiser.step()
 
-    def get_state(self) -> dict[str, Array]:
+    def state_dict(self) -> dict[str, Array]:
         """Everything as arrays: both networks, the optimiser, the running figures, the stream."""
         state: dict[str, Array] = {}
         for name, module in (("target", self._target), ("predictor", self._predictor)):
@@ -145,12 +145,12 @@ class Curiosity:
             for key, value in values.items():
                 state[f"adam/{index}/{key}"] = np.atleast_1d(value.numpy().copy())
         for name, moments in (("observations", self._observations), ("returns", self._returns)):
-            state |= {f"{name}/{key}": value for key, value in moments.get_state().items()}
+            state |= {f"{name}/{key}": value for key, value in moments.state_dict().items()}
         state |= {f"carried/{runner}": row.copy() for runner, row in self._carried.items()}
         return state | {"order": _stream_words(self._order)}
 
-    def set_state(self, state: dict[str, Array]) -> None:
-        """Go on from what `get_state` gave.
+    def load_state_dict(self, state: dict[str, Array]) -> None:
+        """Resume with what `state_dict` gave.
 
         Raises:
             RuntimeError: The networks have other shapes.
@@ -165,8 +165,8 @@ class Curiosity:
             adam.setdefault(int(index), {})[key] = tensor[0] if key == "step" else tensor
         groups = self._optimiser.state_dict()["param_groups"]
         self._optimiser.load_state_dict({"state": adam, "param_groups": groups})
-        self._observations.set_state(_under(state, "observations"))
-        self._returns.set_state(_under(state, "returns"))
+        self._observations.load_state_dict(_under(state, "observations"))
+        self._returns.load_state_dict(_under(state, "returns"))
         self._carried = {int(key): row.copy() for key, row in _under(state, "carried").items()}
         _set_stream(self._order, state["order"])
 

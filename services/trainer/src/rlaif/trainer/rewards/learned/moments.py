@@ -52,7 +52,7 @@ class RunningMoments:
         spread: Float64 = np.sqrt(self.squares / max(1, self.count))
         return spread
 
-    def get_state(self) -> dict[str, npt.NDArray[Any]]:
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """As arrays."""
         return {
             "mean": self.mean.copy(),
@@ -60,8 +60,8 @@ class RunningMoments:
             "count": np.array([self.count], dtype=np.int64),
         }
 
-    def set_state(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `get_state` gave."""
+    def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Resume with what `state_dict` gave."""
         self.mean = state["mean"].astype(np.float64)
         self.squares = state["squares"].astype(np.float64)
         self.count = int(state["count"][0])

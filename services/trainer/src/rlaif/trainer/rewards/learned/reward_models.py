@@ -7,11 +7,27 @@ change in one step is an error of its value by Phi_old - Phi_new everywhere at o
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.rewards.learned.shaping import Float32
+
+_REFUSED_KEPT = 64
+"""Digests of refused models that a checkpoint holds."""
+
+State = dict[str, npt.NDArray[Any]]
+"""What a checkpoint holds, flat: safetensors or npz hold it, nothing needs pickle."""
+
+
+class CheckModel(Protocol):
+    """Makes a reward model of a file's bytes, or raises `RewardNetError`."""
+
+    def __call__(self, data: bytes, *, version: int, sha256: str) -> "RewardModel":
+        """Check `data`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -111,6 +127,48 @@ class ModelSchedule:
         self.age += self.live is not None
         if self.share >= 1.0:
             self.previous = None
+
+    def state_dict(self) -> State:
+        """The models with their files, how long the live one has counted, and who is refused."""
+        state: State = {"age": np.array([self.age], dtype=np.int64)}
+        if self.refused:
+            digests = sorted(self.refused)[-_REFUSED_KEPT:]
+            state["refused"] = np.frombuffer(bytes.fromhex("".join(digests)), dtype=np.uint8)
+        roles = {
+            "live": self.live,
+            "previous": self.previous,
+            "waiting": self.waiting,
+            "before": self.before,
+        }
+        for role, model in roles.items():
+            if model is not None:
+                digest = np.frombuffer(bytes.fromhex(model.sha256), dtype=np.uint8)
+                state[f"{role}/version"] = np.array([model.version], dtype=np.int64)
+                state[f"{role}/sha256"] = digest
+                state[f"{role}/data"] = np.frombuffer(model.data, dtype=np.uint8)
+        return state
+
+    def load_state_dict(self, state: State, check: CheckModel) -> None:
+        """Resume with what `state_dict` gave.
+
+        Raises:
+            RewardNetError: A reward model in it fails a check; `reason` names it.
+        """
+
+        def model(role: str) -> RewardModel | None:
+            if f"{role}/data" not in state:
+                return None
+            return check(
+                state[f"{role}/data"].tobytes(),
+                version=int(state[f"{role}/version"][0]),
+                sha256=state[f"{role}/sha256"].tobytes().hex(),
+            )
+
+        self.age = int(state["age"][0])
+        packed = state["refused"].tobytes() if "refused" in state else b""
+        self.refused = {packed[at : at + 32].hex() for at in range(0, len(packed), 32)}
+        self.live, self.previous = model("live"), model("previous")
+        self.waiting, self.before = model("waiting"), model("before")
 
     @property
     def share(self) -> float:

@@ -140,7 +140,7 @@ class PotentialShaper:
         shaping: Float32 = (self.gamma * phi_next - phi[:-1]).astype(np.float32)
         return shaping
 
-    def get_state(self) -> dict[str, npt.NDArray[Any]]:
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """By runner, with what its next fragment starts.
 
         `N/potentials` is `[N] float64`, weighted; `N/observations` is `[N, D] float32`.
@@ -151,8 +151,8 @@ class PotentialShaper:
             for name, array in last._asdict().items()
         }
 
-    def set_state(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `get_state` gave."""
+    def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Resume with what `state_dict` gave."""
         runners = {key.split("/")[0] for key in state}
         self._last = {
             int(runner): _Last(*(state[f"{runner}/{name}"].copy() for name in _Last._fields))

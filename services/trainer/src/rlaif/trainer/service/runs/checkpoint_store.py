@@ -37,7 +37,7 @@ def upload(store: ObjectStore, checkpoint: Path) -> bool:
 
     Raises:
         CheckpointError: It was pruned meanwhile, or is damaged.
-        StorageError: The store did not take it; trying again goes on where it stopped.
+        StorageError: The store did not take it; trying again resumes where it stopped.
     """
     manifest = checkpoints.verify(checkpoint)
     folder = _folder(manifest)

@@ -102,7 +102,7 @@ class HistoryLog:
         """Fold one message of the training process, received at `now`."""
         match message:
             case Started():
-                # A run that goes on from a checkpoint has not lived what came after it.
+                # A run that resumes from a checkpoint has not lived what came after it.
                 self._written.episode_return.cut(message.env_steps)
                 kept = [load for load in self._written.loads if load.env_step <= message.env_steps]
                 self._written.loads = kept

@@ -39,7 +39,7 @@ _STORE_RETRY_SECONDS = 5.0
 
 
 class RunInProgressError(Exception):
-    """A run is going on; stop it before starting another."""
+    """A run is in progress; stop it before starting another."""
 
 
 class RunManager:
@@ -91,10 +91,10 @@ class RunManager:
         self._listener = listener
 
     async def resume_or_start(self) -> None:
-        """Go on with the run that the settings name, or the newest that can; else begin one.
+        """Resume the run that the settings name, or the newest that can; else begin one.
 
-        A run that came to its end is not gone on with by itself, and no other one begun in its
-        place. While the store that may know the named run is away, waits for it.
+        A finished run is never resumed automatically, and no new one replaces it. While the
+        store that may know the named run is away, waits for it.
         """
         while True:
             try:
@@ -136,7 +136,7 @@ class RunManager:
     async def start(
         self, run_id: str | None = None, overrides: Mapping[str, Any] | None = None
     ) -> RunSupervisor:
-        """Start a new run, or go on with one.
+        """Start a new run, or resume one.
 
         Args:
             run_id: Of a run on disk, or in the models store, or else of the new one; None makes a
@@ -153,7 +153,7 @@ class RunManager:
         async with self._starting:
             if self._current is not None and self._current.alive:
                 raise RunInProgressError(
-                    f"run {self._current.state.run_id} is going on: stop it before starting another"
+                    f"run {self._current.state.run_id} is in progress: stop it before another"
                 )
             record, saved = None, []
             if run_id is not None and await self.bring_back(run_id):
@@ -221,7 +221,7 @@ class RunManager:
 
     @property
     def alive(self) -> bool:
-        """Whether a run is going on."""
+        """Whether a run is in progress."""
         return self._current is not None and self._current.alive
 
     def spools(self) -> list[Spool]:

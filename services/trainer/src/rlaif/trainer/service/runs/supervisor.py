@@ -57,7 +57,7 @@ class RunSupervisor:
 
         Args:
             settings: Of this attempt and the ones after it.
-            run_id: New, or of a run on disk, which then goes on.
+            run_id: New, or of a run on disk, which is then resumed.
             on_message: Told of each message after it is folded into `state`.
             overrides: Which of the settings are this run's own; None for those that it had.
         """
