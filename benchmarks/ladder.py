@@ -57,8 +57,8 @@ from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.starts.power_on import NoStartError
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
-from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
+from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start, StartSet, StartSource, initial_state
 from rlaif.trainer.play.vector import EmulatorVector
@@ -96,7 +96,7 @@ class Clock:
             self.seconds[name] = self.seconds.get(name, 0.0) + spent
 
 
-class Dealt(WatchedEnvironment):
+class Dealt(ExplorationFollower):
     """Explores as in training, but the n-th environment starts at its own scene only."""
 
     def __init__(self, explorer: Explorer, n: int, starts: StartSource) -> None:
@@ -195,7 +195,7 @@ class Ladder:
         clock = Clock()
         vector = EmulatorVector(
             self._config, count=self._many.shape[1], runner=1, seed=SEED,
-            starts=self._sources[0], watch=self._watch,
+            starts=self._sources[0], follow=self._watch,
         )  # fmt: skip
         vector.begin_fragment(len(self._many), capture_quota=0, context=CaptureContext())
         raws = [
@@ -242,7 +242,7 @@ class Ladder:
             self._compare([emulator.ram_digest()], [script])
         emulator.close()
 
-    def _watch(self, game: GameEnv, n: int) -> EpisodeWatcher:
+    def _watch(self, game: GameEnv, n: int) -> EpisodeFollower:
         """As the environment runner does it, with the trainer's defaults."""
         if self._explorer is None:
             settings = TrainerSettings()

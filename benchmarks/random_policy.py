@@ -33,7 +33,7 @@ from rlaif.game.stories.milestones import Story, fraction, milestones_reached
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
-from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.rewards.game.facts import GameFacts
 
@@ -146,7 +146,7 @@ def follow(
     explorer: Explorer | None,
 ) -> None:
     """Play all steps; where there is an explorer, in episodes that it follows."""
-    watcher: EpisodeWatcher | None = None if explorer is None else explorer.environment(0)
+    watcher: EpisodeFollower | None = None if explorer is None else explorer.environment(0)
     row = np.empty(128, dtype=np.float32)
     begin(game, journey, watch, watcher, row)
     actions = drawn(rng, options.steps, options.hold)
@@ -173,7 +173,7 @@ def begin(
     game: GameEnv,
     journey: Journey,
     watch: Watch,
-    watcher: EpisodeWatcher | None,
+    watcher: EpisodeFollower | None,
     row: "np.ndarray[tuple[int], np.dtype[np.float32]]",
 ) -> None:
     game.reset(row)

@@ -16,7 +16,7 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
 from rlaif.trainer.learner.rllib.env_runner import EmulatorEnvRunner
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
+from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts
@@ -25,7 +25,7 @@ from rlaif.trainer.settings import TrainerSettings
 WORKERS, ENVS = 2, 8
 
 
-class Recorded(WatchedEnvironment):
+class Recorded(ExplorationFollower):
     """Explores as in training, and keeps what a bare PyBoy needs to play the same again."""
 
     def __init__(self, explorer: Explorer, n: int) -> None:
@@ -116,7 +116,7 @@ class BenchmarkRunner(EmulatorEnvRunner):
         looker = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
         steps = frames = 0
         digests = self._vector.ram_digests()
-        for watcher, digest in zip(self._vector._watchers, digests, strict=True):
+        for watcher, digest in zip(self._vector._followers, digests, strict=True):
             for number, episode in enumerate(watcher.played):
                 began = time.perf_counter(), time.process_time()
                 bare.load(episode.state)

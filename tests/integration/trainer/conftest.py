@@ -220,7 +220,7 @@ class Player:
         raise AssertionError(f"did not come to {target}")
 
     def _judge(self, action: Action) -> None:
-        self.game.judge(action, self.row)
+        self.game.finish_step(action, self.row)
         facts = self.game.facts
         is_old = facts.square_index in self.walked
         if facts.settled:

@@ -15,10 +15,10 @@ from rlaif.trainer.learner.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer, WatchedEnvironment
+from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.vector import EmulatorVector
-from rlaif.trainer.run_folder import npz_tree as tree_file
+from rlaif.trainer.run_folder import npz_tree
 from rlaif.trainer.settings import TrainerSettings
 
 EPISODE = 100
@@ -37,10 +37,10 @@ class Play:
         self.explorer: Explorer | None = None
         config = EnvConfig(run_id="r", attempt=attempt, episode_length=EPISODE)
         self.vector = EmulatorVector(
-            config, count=2, runner=0, seed=3, watch=self._watch, begin=begin
+            config, count=2, runner=0, seed=3, follow=self._watch, begin=begin
         )
 
-    def _watch(self, game: GameEnv, n: int) -> WatchedEnvironment:
+    def _watch(self, game: GameEnv, n: int) -> ExplorationFollower:
         if self.explorer is None:
             self.explorer = Explorer.of_game(
                 explore(self.directory),
@@ -67,7 +67,7 @@ def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path):
     first = Play(tmp_path / "first", attempt=0)
     assert first.explorer is not None
     first.play(250, seed=1)
-    tree_file.write(
+    npz_tree.write(
         tmp_path / "saved.npz",
         {"vector": first.vector.state_dict(), "explorer": first.explorer.state_dict()},
     )
@@ -75,7 +75,7 @@ def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path):
     expected = first.play(300, seed=2)
     assert any(start.startswith("archive:") for start in expected[2]), "exploration drew starts"
 
-    saved = tree_file.read(tmp_path / "saved.npz")
+    saved = npz_tree.read(tmp_path / "saved.npz")
     second = Play(tmp_path / "second", attempt=1, begin=False)
     assert second.explorer is not None
     assert second.vector.load_state_dict(saved["vector"]) is None

@@ -16,7 +16,7 @@ from rlaif.trainer.play.exploration.choice import CellCounts
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
 from rlaif.trainer.play.exploration.lineage import LineageMismatchError, replay_lineage
 from rlaif.trainer.play.exploration.states import Cell, block_of
-from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.vector import EmulatorVector
 
@@ -124,7 +124,7 @@ def test_a_watched_vector_counts_places_and_starts_episodes_at_archived_states(t
     explore = ExploreConfig(tmp_path, restarts=1.0, swarm=0.0, save_every=20, sync_every=1)
     explorers: list[Explorer] = []
 
-    def watch(game: GameEnv, n: int) -> EpisodeWatcher:
+    def watch(game: GameEnv, n: int) -> EpisodeFollower:
         if not explorers:
             made = Explorer.of_game(
                 explore,
@@ -137,7 +137,7 @@ def test_a_watched_vector_counts_places_and_starts_episodes_at_archived_states(t
         return explorers[0].environment(n)
 
     config = EnvConfig(run_id="t", episode_length=60)
-    vector = EmulatorVector(config, count=2, runner=1, seed=1, watch=watch)
+    vector = EmulatorVector(config, count=2, runner=1, seed=1, follow=watch)
     vector.begin_fragment(300, capture_quota=0, context=CaptureContext())
     rng = np.random.default_rng(6)
     for t in range(300):

@@ -13,7 +13,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.followers.best_episodes import EpisodeShelf
+from rlaif.trainer.play.followers.best_episodes import BestEpisodes
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder.record import record_path
@@ -40,13 +40,13 @@ def played():
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, played) -> EpisodeShelf:
-    shelf = EpisodeShelf.of_run(tmp_path / "runs" / "r-film", 2)
+def shelf(tmp_path: Path, played) -> BestEpisodes:
+    shelf = BestEpisodes.of_run(tmp_path / "runs" / "r-film", 2)
     shelf.add(played.best)
     return shelf
 
 
-def test_the_best_episodes_stay(played, shelf: EpisodeShelf):
+def test_the_best_episodes_stay(played, shelf: BestEpisodes):
     found = [episode for _, episode in shelf.best()]
     returns = sorted((each.reward for each in played.episodes), reverse=True)
     assert [each.reward for each in found] == returns[:2]
@@ -91,7 +91,7 @@ def test_a_film_of_other_play_is_not_made(tmp_path: Path, played):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_command_films_the_best_of_a_run(tmp_path: Path, shelf: EpisodeShelf, capsys):
+def test_the_command_films_the_best_of_a_run(tmp_path: Path, shelf: BestEpisodes, capsys):
     record_path(tmp_path, "r-film").write_text(json.dumps({"run_id": "r-film"}))
     out = tmp_path / "zelda_videos"
     options = ["r-film", "--data-dir", str(tmp_path), "--out", str(out), "--scale", "1"]

@@ -16,8 +16,8 @@ from rlaif.trainer.play.exploration.states import (
     ArchiveError,
     ArchiveIdentity,
     ArchiveMismatchError,
+    ArchiveRecord,
     Cell,
-    StateRecord,
     block_of,
 )
 
@@ -32,7 +32,7 @@ def opened(path: Path, counts: CellCounts | None = None, **options: Any) -> Stat
     return StateArchive(path / "archive", IDENTITY, counts or CellCounts(), **options)
 
 
-def made(number: int, **changes: Any) -> tuple[StateRecord, bytes]:
+def made(number: int, **changes: Any) -> tuple[ArchiveRecord, bytes]:
     """A record and its packed state; each number is another room."""
     packed, sha256 = pack_keyframe(b"state %d " % number * 50)
     fields = {
@@ -40,10 +40,10 @@ def made(number: int, **changes: Any) -> tuple[StateRecord, bytes]:
         "actions": "0123", "steps": 100 + number, "room": number, "block": 0, "milestones": (),
         "healthy": True, "environment": "1-0",
     }  # fmt: skip
-    return StateRecord.model_validate({**fields, **changes}), packed
+    return ArchiveRecord.model_validate({**fields, **changes}), packed
 
 
-def kept(archive: StateArchive, number: int, **changes: Any) -> StateRecord:
+def kept(archive: StateArchive, number: int, **changes: Any) -> ArchiveRecord:
     record, packed = made(number, **changes)
     assert archive.put(record, packed)
     return record

@@ -22,7 +22,7 @@ from rlaif.trainer.service.app import create_app
 from rlaif.trainer.service.runs import supervisor as supervising
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.state import RunState
-from rlaif.trainer.service.runs.store_mirror import RunKeeper
+from rlaif.trainer.service.runs.store_mirror import StoreMirror
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
@@ -237,11 +237,11 @@ async def test_readyz_and_rest_say_what_the_run_waits_for(
 
 async def test_copies_to_the_store_outlive_this_disk(settings: TrainerSettings, tmp_path: Path):
     state = RunState(run_id=RUN, status="training")
-    keeper = RunKeeper(settings, FileStore(tmp_path / "store"), lambda: state)
+    mirror = StoreMirror(settings, FileStore(tmp_path / "store"), lambda: state)
     partial = fill(settings.data_dir / "runs" / RUN / "progress.json")
-    task = asyncio.create_task(keeper.run())
-    await eventually(lambda: keeper.outage is not None, "it is said")
-    assert FULL in (keeper.outage or "")
+    task = asyncio.create_task(mirror.run())
+    await eventually(lambda: mirror.outage is not None, "it is said")
+    assert FULL in (mirror.outage or "")
     assert not task.done()
     assert not partial.exists()
     task.cancel()

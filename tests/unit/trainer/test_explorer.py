@@ -14,7 +14,7 @@ from rlaif.game.stories.milestones import Milestone, Story, treasure
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
 from rlaif.trainer.play.exploration.states import ArchiveIdentity
 from rlaif.trainer.play.exploration.swarm import Swarm
-from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.start import Start, StartSet
 
 STORY = Story([Milestone("sword", "Sword", treasure(5)), Milestone("gate", "Gate", treasure(6))])
@@ -49,7 +49,7 @@ class Played:
     """One environment of an explorer, walked by a test."""
 
     def __init__(self, explorer: Explorer, game: Any, n: int = 0) -> None:
-        self.watcher: EpisodeWatcher = explorer.environment(n)
+        self.watcher: EpisodeFollower = explorer.environment(n)
         self.game = game
         self.machine: Any = Machine(game)
         self.begin(Start.of(self.machine.save_state(), "test"))

@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from rlaif.trainer.play.capturing.selection import News, SegmentSelector, SelectionRules
+from rlaif.trainer.play.capturing.selection import FirstSightings, SegmentSelector, SelectionRules
 
-NOTHING = News()
+NOTHING = FirstSightings()
 
 
 class Play:
@@ -42,7 +42,7 @@ class Play:
                 episode, (lambda score=score: score) if unsure else None
             )
             provable = chosen is not None or self.selector.looks_back(episode)
-            shown = News((), (f"m{number}-{n}",)) if self.rng.random() < news else NOTHING
+            shown = FirstSightings((), (f"m{number}-{n}",)) if self.rng.random() < news else NOTHING
             reason = self.selector.at_end(episode, chosen, shown, provable=provable)
             if reason is not None:
                 self.captured.append((episode, reason))
@@ -103,7 +103,7 @@ def test_the_quota_is_never_exceeded():
 
 @pytest.mark.parametrize(
     ("news", "reason", "times"),
-    [(News((7,), ()), "new room", 3), (News((), ("sword",)), "milestone", 10)],
+    [(FirstSightings((7,), ()), "new room", 3), (FirstSightings((), ("sword",)), "milestone", 10)],
 )
 def test_what_was_captured_some_times_is_nothing_new(news, reason, times):
     selector = SegmentSelector(SelectionRules(0.2, 10_000), np.random.default_rng(0))
@@ -128,7 +128,7 @@ def test_the_coin_takes_most_of_the_budget_until_an_ensemble_can_rank(ranked, sh
 def test_a_milestone_is_named_before_a_room():
     selector = SegmentSelector(SelectionRules(), np.random.default_rng(0))
     selector.begin_fragment(8, starting=8, pending=0)
-    news = News((7,), ("sword",))
+    news = FirstSightings((7,), ("sword",))
     assert selector.at_end("e", None, news, provable=True) == "milestone"
     assert selector.at_end("f", "uniform", news, provable=True) == "uniform"
     assert selector.at_end("g", None, news, provable=False) is None

@@ -93,7 +93,7 @@ def values_of(
     Args:
         fragment: What was played.
         learner_group: Its critic gives the values.
-        seen: The stacks of `Pictures.stacks`, for a critic that looks at them.
+        seen: The stacks of `PictureFragment.stacks`, for a critic that looks at them.
     """
     trans = fragment.transitions
     rows, envs, width = trans.observations.shape

@@ -20,7 +20,7 @@ from rlaif.game.stories.milestones import MilestoneLatch, Story
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.learner.options.picture_policy import PICTURES
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.followers.frame_stack import Eyes
+from rlaif.trainer.play.followers.frame_stack import FrameStack
 from rlaif.trainer.play.game_env import GameEnv, StepOutcome
 from rlaif.trainer.play.start import StartSource
 from rlaif.trainer.run_folder.evaluations import EvaluatedEpisode
@@ -138,22 +138,22 @@ def play(task: EvaluationTask, numbers: Sequence[int], forward: Forward) -> list
         starts = game.starts  # the way from power-on takes a second or two: once
         games.append(game)
     rows = np.zeros((GROUP, 128), dtype=np.float32)
-    eyes = Eyes(GROUP) if task.env.pictures else None
+    frame_stack = FrameStack(GROUP) if task.env.pictures else None
     done: list[EvaluatedEpisode] = []
     try:
         seats = [_seated(task, game, waiting.pop(), rows[n]) for n, game in enumerate(games)]
         playing = set(range(len(seats)))
         while playing:
-            logits = forward(rows) if eyes is None else forward(rows, eyes.stacks)
+            logits = forward(rows) if frame_stack is None else forward(rows, frame_stack.stacks)
             for n in sorted(playing):
                 outcome = _step(task, seats[n], logits[n], rows[n])
-                if eyes is not None:
-                    eyes.look(n, seats[n].game.emulator.screen())
+                if frame_stack is not None:
+                    frame_stack.push(n, seats[n].game.emulator.screen())
                 if not (outcome.terminated or outcome.truncated):
                     continue
                 done.append(seats[n].finished(outcome))
-                if eyes is not None:
-                    eyes.forget(n)
+                if frame_stack is not None:
+                    frame_stack.clear(n)
                 if waiting:
                     seats[n] = _seated(task, seats[n].game, waiting.pop(), rows[n])
                 else:

@@ -22,7 +22,7 @@ from ray.rllib.utils.metrics import (
 
 from rlaif.trainer.learner.batch import columns, finite
 from rlaif.trainer.learner.learner_rewards import LearnedRewards, LearnerRewards, RewardRules
-from rlaif.trainer.learner.options.disagreement import SentModel
+from rlaif.trainer.learner.options.disagreement import RunnerRewardModel
 from rlaif.trainer.learner.options.imitation import ImitationRules, TopSegments
 from rlaif.trainer.learner.options.picture_policy import picture_spec
 from rlaif.trainer.learner.rllib.env_runner import EmulatorEnvRunner
@@ -142,7 +142,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         self.sampler = FragmentSampler(self.env_runner_group, timeout=self.config.sample_timeout_s)
         self._imitation: ImitationRules = self.config.env_config.get("imitation", ImitationRules())
         self.top = TopSegments(self._imitation.segments, self._imitation.steps)
-        self._sent: SentModel | None = None
+        self._sent: RunnerRewardModel | None = None
         self._gap = False
         self._module_steps = 0
         self.seconds: dict[str, float] = {}
@@ -232,13 +232,13 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
             model=self._sent_model(),
         )
 
-    def _sent_model(self) -> SentModel | None:
+    def _sent_model(self) -> RunnerRewardModel | None:
         """The reward model that counts, as the runners get it; put where they find it once."""
         live = self.rewards.models.live
         if live is None:
             return None
         if self._sent is None or self._sent.sha256 != live.sha256:
-            self._sent = SentModel.of(live, remote=self.sampler.remote)
+            self._sent = RunnerRewardModel.of(live, remote=self.sampler.remote)
         return self._sent
 
     def _collected(self) -> list[Fragment]:

@@ -37,10 +37,10 @@ from rlaif.trainer.learner.step_rate import StepRate
 from rlaif.trainer.learner.stock import StockPPO, build_stock_config
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
-from rlaif.trainer.play.followers.best_episodes import EpisodeShelf
+from rlaif.trainer.play.followers.best_episodes import BestEpisodes
 from rlaif.trainer.run_folder import checkpoints, disk, epochs, evaluations, session
 from rlaif.trainer.run_folder.evaluations import Evaluation
-from rlaif.trainer.run_folder.npz_tree import TreeFileError
+from rlaif.trainer.run_folder.npz_tree import NpzTreeError
 from rlaif.trainer.run_folder.plan import End, Plan
 from rlaif.trainer.run_folder.protocol import (
     COMMANDS,
@@ -160,7 +160,7 @@ class Training:
         Returns:
             Why the disk did not take all that the runners and this process found; None: it did.
         """
-        shelf = EpisodeShelf.of_run(self.directory, self.settings.best_episodes)
+        shelf = BestEpisodes.of_run(self.directory, self.settings.best_episodes)
         lost = [fragment.not_written for fragment in algorithm.fragments if fragment.not_written]
         for fragment in algorithm.fragments:
             try:
@@ -511,7 +511,7 @@ def main(arguments: list[str]) -> int:
         except (checks.WrongSettingsError, checkpoints.CheckpointError) as error:
             messages.write(Failed(reason=str(error), is_final=True).line())
             return 2
-        except (TreeFileError, RewardNetError) as error:
+        except (NpzTreeError, RewardNetError) as error:
             reason = f"the checkpoint cannot be resumed: {error}"
             messages.write(Failed(reason=reason, is_final=True).line())
             return 2

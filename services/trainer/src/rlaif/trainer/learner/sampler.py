@@ -8,7 +8,7 @@ from collections.abc import Callable
 from operator import methodcaller
 from typing import Any
 
-from rlaif.trainer.learner.options.disagreement import SentModel
+from rlaif.trainer.learner.options.disagreement import RunnerRewardModel
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.fragment import Fragment
 
@@ -56,7 +56,7 @@ class FragmentSampler:
         *,
         capture_quota: int,
         context: CaptureContext,
-        model: SentModel | None = None,
+        model: RunnerRewardModel | None = None,
     ) -> None:
         """Ask every healthy runner for its share of a batch, after what it was asked for before.
 

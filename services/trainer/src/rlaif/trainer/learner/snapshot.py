@@ -20,8 +20,7 @@ from safetensors.numpy import save as serialized
 
 from rlaif.trainer.learner.ppo import ShapedPPO
 from rlaif.trainer.learner.progress import RunTally
-from rlaif.trainer.run_folder import checkpoints, exploration_file
-from rlaif.trainer.run_folder import npz_tree as tree_file
+from rlaif.trainer.run_folder import checkpoints, exploration_file, npz_tree
 from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
 
 
@@ -41,7 +40,7 @@ def save(algorithm: ShapedPPO, figures: RunTally, directory: Path, run_directory
     # Not `save_file`: what it raises on a full disk is no OSError.
     policy = serialized(_plain(learner[COMPONENT_RL_MODULE][DEFAULT_MODULE_ID]))
     (directory / checkpoints.POLICY).write_bytes(policy)
-    tree_file.write(
+    npz_tree.write(
         directory / checkpoints.LEARNER,
         {
             "optimizer": {
@@ -58,7 +57,7 @@ def save(algorithm: ShapedPPO, figures: RunTally, directory: Path, run_directory
     for saved in (
         _on_runners(algorithm, methodcaller("state_dict")) if algorithm.keeps_games else ()
     ):
-        tree_file.write(directory / f"runner-{saved['runner']}.npz", saved)
+        npz_tree.write(directory / f"runner-{saved['runner']}.npz", saved)
     live = algorithm.rewards.models.live
     if live is not None:
         (directory / checkpoints.REWARD_MODEL).write_bytes(live.data)
@@ -73,13 +72,13 @@ def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[st
 
     Raises:
         RewardNetError: A reward model fails a check.
-        TreeFileError: A file is damaged.
+        NpzTreeError: A file is damaged.
     """
-    state = tree_file.read(directory / checkpoints.LEARNER)
+    state = npz_tree.read(directory / checkpoints.LEARNER)
     _restore_learner(algorithm, directory, state)
     figures.load_state_dict(state["figures"])
     files = sorted(directory.glob("runner-*.npz"))
-    saved = {each["runner"]: each for each in map(tree_file.read, files)}
+    saved = {each["runner"]: each for each in map(npz_tree.read, files)}
     played_from = sorted({sha for each in saved.values() for sha in each["played_from"]})
     if not algorithm.keeps_games:
         algorithm.load_state_dict(state["algorithm"], games_resume=False)

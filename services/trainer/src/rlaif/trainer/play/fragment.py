@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
-from rlaif.trainer.play.followers.frame_stack import Pictures
+from rlaif.trainer.play.followers.frame_stack import PictureFragment
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.run_folder.spool import SpooledCapture
 
@@ -22,7 +22,7 @@ class EpisodeSummary:
         reward: Sum of the game's own reward, shaping not included.
         rooms: Distinct (group, room) pairs.
         terminated: True when the game ended it, False when a limit cut it.
-        fault: Why the watchdog cut it: the game would not go on. None for any other end.
+        fault: Why the stall detector cut it: the game would not go on. None for any other end.
         start: Where it started, such as `power-on` or a file's name.
         frames: Game frames, waits included.
         milestones: Story steps that the game showed at its end, those of its start too.
@@ -77,13 +77,13 @@ class Fragment:
     captures: tuple[SpooledCapture, ...] = ()
     best: tuple[RecordedEpisode, ...] = ()
     segments_skipped: int = 0
-    pictures: Pictures | None = None
+    pictures: PictureFragment | None = None
     policy_version: int = 0
     not_written: str | None = None
 
     @property
     def faults(self) -> dict[str, int]:
-        """Fault → episodes inside that the watchdog cut because of it."""
+        """Fault → episodes inside that the stall detector cut because of it."""
         return dict(Counter(episode.fault for episode in self.episodes if episode.fault))
 
     @property
@@ -104,7 +104,7 @@ def plain(fragment: Fragment) -> dict[str, Any]:
     }
 
 
-def _by_field(record: Fragment | Transitions | Pictures) -> dict[str, Any]:
+def _by_field(record: Fragment | Transitions | PictureFragment) -> dict[str, Any]:
     """Not `asdict`, which copies every array."""
     return {each.name: getattr(record, each.name) for each in fields(record)}
 
@@ -118,6 +118,6 @@ def fragment_of(values: dict[str, Any]) -> Fragment:
             "episodes": tuple(EpisodeSummary(**each) for each in values["episodes"]),
             "captures": tuple(SpooledCapture.unpack(each) for each in values["captures"]),
             "best": tuple(RecordedEpisode.unpack(each) for each in values.get("best", ())),
-            "pictures": Pictures(**values["pictures"]) if values.get("pictures") else None,
+            "pictures": PictureFragment(**values["pictures"]) if values.get("pictures") else None,
         }
     )

@@ -12,10 +12,10 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import LiveRam, RamBlocks, read_blocks
-from rlaif.trainer.play.capturing.recorder import Keyframe
+from rlaif.trainer.play.capturing.recorder import PackedKeyframe
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.facts import read_facts
-from rlaif.trainer.play.stall_detector import Fault, Watchdog
+from rlaif.trainer.play.stall_detector import Fault, StallDetector
 from rlaif.trainer.play.start import Start, StartSource, start_set
 from rlaif.trainer.play.waiting import plays_alone, wait_for_player
 from rlaif.trainer.rewards.game.facts import GameFacts
@@ -26,7 +26,7 @@ Row = npt.NDArray[np.float32]
 """One observation, `[128] float32`."""
 
 CHECK_STEPS = 16
-"""Every so many steps the watchdog looks, whatever happens; a suspicion makes it look at each."""
+"""Steps between two checks of the stall detector; while it suspects, it checks each step."""
 
 _DIRECTIONS = (Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)
 _HAS_CONTROL, _DYING = slot_index("has_control"), slot_index("dying")
@@ -41,7 +41,7 @@ class StepOutcome(NamedTuple):
         terminated: The player died.
         truncated: The episode was cut: it reached its limit, or the game will not go on.
         wait: Game frames played after the step because the player had no control.
-        fault: Why the watchdog cut the episode.
+        fault: Why the stall detector cut the episode.
     """
 
     reward: float
@@ -95,7 +95,7 @@ class GameEnv:
         self._rewards = EpisodeRewards(preset(config.reward_preset))
         self._encoder = Encoder(memory)
         self._ram = LiveRam(self.emulator)
-        self._watchdog = Watchdog(self.emulator)
+        self._stalls = StallDetector(self.emulator)
         self._alone = False
         self._asks_each_step = self._rewards.asks_each_step
         nothing = self._rewards.nothing
@@ -119,7 +119,7 @@ class GameEnv:
 
         Before it, 0 to `noop_start` steps without a button and 0 to `walk_start` steps into random
         directions are played: the episode starts in a state that play reaches, and another seed
-        starts another game. A start at which that kills the player is taken as it is.
+        starts another game. A start at which that kills the player is used without them.
         """
         self.start = self.starts.choose(self._rng)
         walk = self._drawn_walk()
@@ -129,7 +129,7 @@ class GameEnv:
             self._warm_up([])
             self._look(out)
         self.steps = self.frames = 0
-        self._watchdog.begin()
+        self._stalls.begin()
         self._next_check = 0
         self.facts = read_facts(read_blocks(self.emulator))
         self._rewards.begin(self.facts)
@@ -137,13 +137,13 @@ class GameEnv:
     def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
         """Play one action; writes the observation after it into `out`."""
         self.emulator.step(action, self._config.frame_skip, render=render)
-        return self.judge(action, out, render=render)
+        return self.finish_step(action, out, render=render)
 
-    def judge(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
+    def finish_step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
         """What `action` gave, which the emulator has just played; may play frames on.
 
-        `EmulatorVector` plays all emulators first and judges them after that, which keeps the code
-        of either in the processor's cache.
+        `EmulatorVector` plays all emulators first and finishes their steps after that, which keeps
+        the code of either in the processor's cache.
         """
         encoder, facts = self._encoder, self.facts
         scene = self._look(out)
@@ -157,30 +157,20 @@ class GameEnv:
         ):
             self.frames += self._config.frame_skip
             return self.uneventful
-        return self._judge(action, out, scene, render=render)
+        return self._finish_eventful_step(action, out, scene, render=render)
 
-    def _judge(
+    def _finish_eventful_step(
         self, action: int, out: Row, scene: RamBlocks | None, *, render: bool
     ) -> StepOutcome:
-        """`judge` for the steps in which something happens: two in five."""
-        encoder, wait, still = self._encoder, 0, self._encoder.still
-        while self._alone and wait < self._config.longest_wait_frames:
-            self.emulator.tick(1, render=render)
-            wait += 1
-            scene = self._look(out) or scene
-            still = still and encoder.still
+        """`finish_step` for the steps in which something happens: two in five."""
+        wait, still = 0, self._encoder.still
+        if self._alone:
+            wait, scene, still = self._wait(out, scene, render=render)
         frames = self._config.frame_skip + wait
         self.frames += frames
-        if scene is not None:
-            # Frames that were waited may have changed more than the last scene shows.
-            ram = read_blocks(self.emulator) if wait else scene
-            same_progress = not wait and not encoder.progressed
-            self.facts = read_facts(ram, self.facts, same_progress=same_progress)
-        elif encoder.x != self.facts.x or encoder.y != self.facts.y:
-            # The facts are of the scene but for the position; a test holds them to it.
-            self.facts = self.facts.moved_to(encoder.x, encoder.y)
+        self._update_facts(scene, waited=wait > 0)
         parts = self._rewards.step(self.facts, action)
-        fault = self._watchdog.look(still, frames)
+        fault = self._stalls.check(still, frames)
         self._plan_check()
         terminated = self.facts.dead
         late = self.steps >= self._config.episode_length
@@ -189,9 +179,36 @@ class GameEnv:
             return self.uneventful
         return StepOutcome(total(parts), parts, terminated, truncated, wait, fault)
 
+    def _wait(
+        self, out: Row, scene: RamBlocks | None, *, render: bool
+    ) -> tuple[int, RamBlocks | None, bool]:
+        """Play frames while the game plays alone.
+
+        Returns:
+            Frames played, the RAM of the last new scene, whether no byte changed in all of them.
+        """
+        wait, still = 0, self._encoder.still
+        while self._alone and wait < self._config.longest_wait_frames:
+            self.emulator.tick(1, render=render)
+            wait += 1
+            scene = self._look(out) or scene
+            still = still and self._encoder.still
+        return wait, scene, still
+
+    def _update_facts(self, scene: RamBlocks | None, *, waited: bool) -> None:
+        encoder = self._encoder
+        if scene is not None:
+            # Frames that were waited may have changed more than the last scene shows.
+            ram = read_blocks(self.emulator) if waited else scene
+            same_progress = not waited and not encoder.progressed
+            self.facts = read_facts(ram, self.facts, same_progress=same_progress)
+        elif encoder.x != self.facts.x or encoder.y != self.facts.y:
+            # The facts are of the scene but for the position; a test holds them to it.
+            self.facts = self.facts.moved_to(encoder.x, encoder.y)
+
     def _plan_check(self) -> None:
         """Say at which step an uneventful one is looked at all the same."""
-        often = 1 if self._watchdog.suspects else CHECK_STEPS
+        often = 1 if self._stalls.suspects else CHECK_STEPS
         self._next_check = min(self.steps + often, self._config.episode_length)
 
     def state_dict(self) -> dict[str, Any]:
@@ -208,11 +225,11 @@ class GameEnv:
             "frames": self.frames,
             "facts": self.facts.plain(),
             "rewards": self._rewards.state_dict(),
-            "watchdog": self._watchdog.state_dict(),
+            "watchdog": self._stalls.state_dict(),
             "next_check": self._next_check,
         }
 
-    def load_state_dict(self, state: dict[str, Any], out: Row) -> Keyframe:
+    def load_state_dict(self, state: dict[str, Any], out: Row) -> PackedKeyframe:
         """Resume in the middle of the episode that `state_dict` gave.
 
         Writes the observation of that moment into `out`; returns its save state.
@@ -221,17 +238,17 @@ class GameEnv:
             KeyframeError: The save state is damaged.
             SaveStateError: The emulator cannot load it.
         """
-        keyframe = Keyframe(state["state"], state["state_sha256"])
+        keyframe = PackedKeyframe(state["state"], state["state_sha256"])
         self.emulator.load_state(unpack_keyframe(keyframe.packed, keyframe.sha256))
         self._rng.bit_generator.state = state["rng"]
-        start = Keyframe(*state["start"])
+        start = PackedKeyframe(*state["start"])
         start_state = unpack_keyframe(start.packed, start.sha256)
         self.start = Start(start_state, state["provenance"], start)
         self.warm_up = state["warm_up"]
         self.steps, self.frames = state["steps"], state["frames"]
         self.facts = GameFacts.of(state["facts"])
         self._rewards.load_state_dict(state["rewards"], self.facts.progress)
-        self._watchdog.load_state_dict(state["watchdog"])
+        self._stalls.load_state_dict(state["watchdog"])
         self._next_check = state["next_check"]
         self._look(out)
         return keyframe

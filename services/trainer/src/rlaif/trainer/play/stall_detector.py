@@ -13,7 +13,7 @@ FROZEN_FRAMES = 600
 """10 s without one changed byte of work RAM; a game that runs counts its frames there."""
 
 
-class Watchdog:
+class StallDetector:
     """Looks at one emulator: after each decision step while it suspects, else now and then."""
 
     def __init__(self, emulator: Emulator) -> None:
@@ -27,7 +27,7 @@ class Watchdog:
 
     @property
     def suspects(self) -> bool:
-        """Whether the last look saw something that becomes a fault if it stays."""
+        """Whether the last check saw something that becomes a fault if it stays."""
         return bool(self._off or self._same)
 
     def state_dict(self) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class Watchdog:
         """Resume with what `state_dict` gave."""
         self._off, self._same = state["off"], state["same"]
 
-    def look(self, still: bool, frames: int) -> Fault | None:
+    def check(self, still: bool, frames: int) -> Fault | None:
         """What is wrong, if anything.
 
         Args:

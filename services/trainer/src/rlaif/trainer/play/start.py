@@ -13,7 +13,7 @@ from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.predicates import is_dying, is_running
 from rlaif.game.starts.power_on import NoStartError, bring_to_control
 from rlaif.game.starts.savestates import load_state_file
-from rlaif.trainer.play.capturing.recorder import Keyframe
+from rlaif.trainer.play.capturing.recorder import PackedKeyframe
 from rlaif.trainer.play.waiting import plays_alone
 
 POWER_ON = "power-on"
@@ -35,12 +35,12 @@ class Start:
 
     state: bytes
     provenance: str
-    keyframe: Keyframe
+    keyframe: PackedKeyframe
 
     @classmethod
     def of(cls, state: bytes, provenance: str) -> "Start":
         """Pack a save state; about 1 ms."""
-        return cls(state, provenance, Keyframe.of(state))
+        return cls(state, provenance, PackedKeyframe.of(state))
 
 
 class StartSource(Protocol):

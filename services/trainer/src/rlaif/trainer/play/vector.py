@@ -14,9 +14,9 @@ from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended, EnvRecorder
 from rlaif.trainer.play.capturing.selection import SegmentSelector, SelectionRules
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.followers.episode_log import BestRanks, EpisodeLog, RecordedEpisode
-from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, Eyes, Pictures
+from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, FrameStack, PictureFragment
 from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
 from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome
 from rlaif.trainer.play.start import StartSource
@@ -39,7 +39,7 @@ class EmulatorVector:
         count: N.
         observations: `[N, 128] float32`, what the next actions are chosen on; a row of the
             fragment being filled, replaced with each step.
-        eyes: What a policy that looks at pictures sees; None for one that reads RAM alone.
+        frame_stack: What a policy that looks at pictures sees; None for one that reads RAM alone.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class EmulatorVector:
         runner: int,
         seed: int,
         starts: StartSource | None = None,
-        watch: Callable[[GameEnv, int], EpisodeWatcher] | None = None,
+        follow: Callable[[GameEnv, int], EpisodeFollower] | None = None,
         begin: bool = True,
     ) -> None:
         """Start N emulators.
@@ -61,7 +61,7 @@ class EmulatorVector:
             runner: Index of the environment runner; part of ids and seeds.
             seed: Of the run; each environment draws from a stream of its own.
             starts: Where episodes start; None takes the save states of `config`, or power-on.
-            watch: Makes who follows the n-th game; it may start episodes elsewhere. None: nobody.
+            follow: Makes who follows the n-th game; it may start episodes elsewhere. None: nobody.
             begin: Start the episodes now; False leaves it to a saved state or the first fragment.
         """
         self._config = config
@@ -77,10 +77,10 @@ class EmulatorVector:
             starts = game.starts
             self._games.append(game)
         self._story = story_of(self._games[0].cartridge.game)
-        self._watchers: list[EpisodeWatcher] = []
-        if watch is not None:
-            self._let_watch(watch)
-        self.eyes = Eyes(count) if config.pictures else None
+        self._followers: list[EpisodeFollower] = []
+        if follow is not None:
+            self._let_follow(follow)
+        self.frame_stack = FrameStack(count) if config.pictures else None
         self._select_rng = np.random.default_rng(streams[count])
         self._selector = SegmentSelector(
             SelectionRules(
@@ -125,8 +125,8 @@ class EmulatorVector:
         self._ends: list[tuple[int, int]] = []
         self._captures: list[SpooledCapture] = []
         self._best = []
-        if self.eyes is not None:
-            self._first_stacks = self.eyes.stacks.copy()
+        if self.frame_stack is not None:
+            self._first_stacks = self.frame_stack.stacks.copy()
             self._frames = np.zeros((steps, self.count, HEIGHT, WIDTH), dtype=np.uint8)
         self._selector.begin_fragment(
             capture_quota,
@@ -147,17 +147,17 @@ class EmulatorVector:
         self._actions[t] = actions
         drawn = 0 if self._picture_due() else None
         chosen = actions.tolist()
-        frame_skip, looks = self._config.frame_skip, self.eyes is not None
+        frame_skip, looks = self._config.frame_skip, self.frame_stack is not None
         for n, game in enumerate(self._games):
             if self._recorders[n].at_border:
                 self._recorders[n].before_segment(self._asked(t, n))
             game.emulator.step(chosen[n], frame_skip, render=n == drawn or looks)
         rows = self._rows[t + 1]
         for n, game in enumerate(self._games):
-            outcome = game.judge(chosen[n], rows[n], render=n == drawn or looks)
+            outcome = game.finish_step(chosen[n], rows[n], render=n == drawn or looks)
             eventful = outcome is not game.uneventful
-            if self.eyes is not None:
-                self._frames[t, n] = self.eyes.look(n, game.emulator.screen())
+            if self.frame_stack is not None:
+                self._frames[t, n] = self.frame_stack.push(n, game.emulator.screen())
             self._row_rewards[n] = outcome.reward
             if eventful:
                 self._returns[n] += outcome.reward
@@ -169,8 +169,8 @@ class EmulatorVector:
                 self._logs[n].add(chosen[n], outcome.wait)
             if capture is not None:
                 self._captures.append(capture)
-            if self._watchers:
-                self._watchers[n].after_step(game.emulator, game.facts, chosen[n], outcome.wait)
+            if self._followers:
+                self._followers[n].after_step(game.emulator, game.facts, chosen[n], outcome.wait)
             if n == drawn:
                 self._show(game)
             if eventful and (outcome.terminated or outcome.truncated):
@@ -206,7 +206,9 @@ class EmulatorVector:
             env_index_of_end=tuple(self._ends),
             captures=tuple(self._captures),
             best=tuple(self._best),
-            pictures=Pictures(self._first_stacks, self._frames) if self.eyes else None,
+            pictures=PictureFragment(self._first_stacks, self._frames)
+            if self.frame_stack
+            else None,
             segments_skipped=self._selector.skipped,
         )
         self._fragments += 1
@@ -226,14 +228,14 @@ class EmulatorVector:
             "observations": self.observations.copy(),
             "games": [game.state_dict() for game in self._games],
             "watchers": [
-                watcher.state_dict(game.facts)
-                for watcher, game in zip(self._watchers, self._games, strict=False)
+                follower.state_dict(game.facts)
+                for follower, game in zip(self._followers, self._games, strict=False)
             ],
             "returns": list(self._returns),
             "episode_numbers": list(self._episode_numbers),
             "select_rng": self._select_rng.bit_generator.state,
             "selected": self._selector.state_dict(),
-            "seen": None if self.eyes is None else self.eyes.stacks.copy(),
+            "seen": None if self.frame_stack is None else self.frame_stack.stacks.copy(),
             "best_ranks": self._best_ranks.state_dict(),
             "env_steps": self._env_steps,
             "fragments": self._fragments,
@@ -264,12 +266,12 @@ class EmulatorVector:
             if self._logs:
                 self._logs[n].skip()
             self._episode_numbers[n] += 1
-            if self._watchers and state["watchers"]:
-                self._watchers[n].load_state_dict(state["watchers"][n], game.facts)
+            if self._followers and state["watchers"]:
+                self._followers[n].load_state_dict(state["watchers"][n], game.facts)
         self._returns = list(state["returns"])
         self._select_rng.bit_generator.state = state["select_rng"]
-        if self.eyes is not None and state.get("seen") is not None:
-            self.eyes.stacks[:] = state["seen"]
+        if self.frame_stack is not None and state.get("seen") is not None:
+            self.frame_stack.stacks[:] = state["seen"]
         self._best_ranks.load_state_dict(state.get("best_ranks", ()))
         self._selector.load_state_dict(state.get("selected", {"taken": {}, "shown": {}}))
         self._env_steps = state["env_steps"]
@@ -297,12 +299,12 @@ class EmulatorVector:
         if self._screen is not None:
             self._screen.close()
 
-    def _let_watch(self, watch: Callable[[GameEnv, int], EpisodeWatcher]) -> None:
+    def _let_follow(self, follow: Callable[[GameEnv, int], EpisodeFollower]) -> None:
         for n, game in enumerate(self._games):
-            watcher = watch(game, n)
-            game.starts = watcher.starts(game.starts)
-            game.count_visits(watcher)
-            self._watchers.append(watcher)
+            follower = follow(game, n)
+            game.starts = follower.starts(game.starts)
+            game.count_visits(follower)
+            self._followers.append(follower)
 
     def _end_episode(self, t: int, n: int, game: GameEnv, outcome: StepOutcome) -> None:
         row = self._rows[t + 1, n]
@@ -346,8 +348,8 @@ class EmulatorVector:
     def _begin_episode(self, n: int, row: Row) -> None:
         game = self._games[n]
         game.reset(row)
-        if self.eyes is not None:
-            self.eyes.forget(n)
+        if self.frame_stack is not None:
+            self.frame_stack.clear(n)
         self._returns[n] = 0.0
         name = f"{self._env_id(n)}-{self._episode_numbers[n]}"
         self._recorders[n].begin_episode(name, game.start.keyframe, game.warm_up, game.facts)
@@ -355,8 +357,8 @@ class EmulatorVector:
             self._logs[n].begin(name, game.start.keyframe, game.warm_up)
             shown = milestones_reached(read_blocks(game.emulator), self._story)
             self._first_steps[n] = frozenset(step.name for step in shown)
-        if self._watchers:
-            self._watchers[n].begin_episode(game.emulator, game.facts, game.start, game.warm_up)
+        if self._followers:
+            self._followers[n].begin_episode(game.emulator, game.facts, game.start, game.warm_up)
         self._episode_numbers[n] += 1
 
     def _env_id(self, n: int) -> str:

@@ -67,7 +67,7 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         """Play one action.
 
         `reward_parts` holds the terms that sum to the reward. The info is empty but for the last
-        step of an episode that the watchdog cut: then it holds `fault`.
+        step of an episode that the stall detector cut: then it holds `fault`.
         """
         if self._game is None:
             raise gym.error.ResetNeeded("call reset() before step()")

@@ -7,7 +7,7 @@
     reward_model.safetensors    the reward model that paid, when there was one
     exploration.tar             archive of states and coverage as they were
 
-`.npz` files are `tree_file`s; nothing in a checkpoint is pickled. Archive and coverage live in the
+`.npz` files are `npz_tree`s; nothing in a checkpoint is pickled. Archive and coverage live in the
 run's directory and only grow, so a resumed run uses those: what was found after the
 checkpoint is still true. Their copy here is for a machine that has lost the directory.
 

@@ -21,7 +21,7 @@ _TREE = "tree"
 _TAG = "$"
 
 
-class TreeFileError(ValueError):
+class NpzTreeError(ValueError):
     """The file is not one of these, or is cut off."""
 
 
@@ -48,7 +48,7 @@ def read(path: Path) -> Tree:
     """Read what `write` wrote.
 
     Raises:
-        TreeFileError: Not such a file.
+        NpzTreeError: Not such a file.
         OSError: It cannot be read.
     """
     data = path.read_bytes()
@@ -57,7 +57,7 @@ def read(path: Path) -> Tree:
             packed = json.loads(file[_TREE].tobytes())
             return _unpack(packed, file)
     except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
-        raise TreeFileError(f"{path} cannot be read: {error}") from error
+        raise NpzTreeError(f"{path} cannot be read: {error}") from error
 
 
 def _pack(value: Tree, arrays: list[npt.NDArray[Any]]) -> Any:

@@ -12,7 +12,7 @@ from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.service.api import router
 from rlaif.trainer.service.runs.manager import RunManager
-from rlaif.trainer.service.runs.store_mirror import RunKeeper
+from rlaif.trainer.service.runs.store_mirror import StoreMirror
 from rlaif.trainer.service.runtime import ring_lifecycle
 from rlaif.trainer.settings import TrainerSettings
 
@@ -23,12 +23,12 @@ def create_app(settings: TrainerSettings) -> FastAPI:
     metrics = ServiceMetrics("trainer")
     runs = RunManager(settings, metrics)
     ring = ring_lifecycle(settings, runs, readiness, metrics)
-    keeper = RunKeeper.of(settings, lambda: runs.state)
+    mirror = StoreMirror.of(settings, lambda: runs.state)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with ring.running(readiness):
-            tasks = [asyncio.create_task(keeper.run())]
+            tasks = [asyncio.create_task(mirror.run())]
             if settings.autostart:
                 tasks.append(asyncio.create_task(runs.resume_or_start()))
             try:
@@ -38,13 +38,13 @@ def create_app(settings: TrainerSettings) -> FastAPI:
                     task.cancel()
                 await runs.stop()
                 # The disk may be gone at the next start: a pod's is.
-                await keeper.copy_last()
+                await mirror.copy_last()
 
     readiness.add("run", lambda: runs.trouble)
     readiness.add("disk", lambda: runs.disk_trouble)
     readiness.add("learning", lambda: runs.learning_trouble)
     readiness.add("spool", lambda: runs.captures_lost)
-    readiness.add("models store", lambda: keeper.outage)
+    readiness.add("models store", lambda: mirror.outage)
     app = build_app(
         name="trainer",
         title="Zelda RLAIF trainer",

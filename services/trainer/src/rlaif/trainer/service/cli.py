@@ -34,7 +34,7 @@ from rlaif.trainer.run_folder.protocol import (
 from rlaif.trainer.service.progress_line import progress_line, summary
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.state import RunState
-from rlaif.trainer.service.runs.store_mirror import RunKeeper
+from rlaif.trainer.service.runs.store_mirror import StoreMirror
 from rlaif.trainer.service.runtime import ring_lifecycle
 from rlaif.trainer.settings import TrainerSettings
 
@@ -86,7 +86,7 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
     runs = RunManager(settings, metrics)
     readiness = Readiness()
     ring = ring_lifecycle(settings, runs, readiness, metrics)
-    keeper = RunKeeper.of(settings, lambda: runs.state)
+    mirror = StoreMirror.of(settings, lambda: runs.state)
     run_id = settings.run_id
     if resume and run_id is None:
         known = [record for record in runs.on_disk() if record.mode != "evaluation"]
@@ -112,7 +112,7 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
             )
         writer.begin(supervisor.state.run_id)
         beside = [
-            asyncio.create_task(keeper.run()),
+            asyncio.create_task(mirror.run()),
             asyncio.create_task(_warn(writer, ring.check_bus)),
             asyncio.create_task(_tell_trouble(writer, runs)),
         ]
@@ -125,8 +125,8 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
         job = ring.job
         if job is not None:
             await _drain(runs, lambda: job.uploader.outage)
-        await keeper.copy_last()
-        writer.end(supervisor.state, _left(runs, ring.check_bus(), keeper.outage))
+        await mirror.copy_last()
+        writer.end(supervisor.state, _left(runs, ring.check_bus(), mirror.outage))
     return FAILED if supervisor.state.status == "failed" else FINISHED
 
 

@@ -12,7 +12,7 @@ from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayError
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.rom_checks import CartridgeError
-from rlaif.trainer.play.followers.best_episodes import EpisodeShelf
+from rlaif.trainer.play.followers.best_episodes import BestEpisodes
 from rlaif.trainer.run_folder.record import record_path
 
 _NAME = "rlaif-videos"
@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     record = record_path(options.data_dir, options.run)
     if not record.exists():
         return _complain(f"no run {options.run} in {options.data_dir}: see `--data-dir`")
-    found = EpisodeShelf.of_run(record.parent, options.best).best()[: options.best]
+    found = BestEpisodes.of_run(record.parent, options.best).best()[: options.best]
     if not found:
         return _complain(
             f"run {options.run} has kept no episode yet: one must end, and "

@@ -13,7 +13,7 @@ from rlaif.trainer.rewards.learned.shaping import Float32
 
 
 @dataclass(frozen=True)
-class SentModel:
+class RunnerRewardModel:
     """A reward model on its way to the runners.
 
     Attributes:
@@ -27,12 +27,12 @@ class SentModel:
     data: Any
 
     @classmethod
-    def of(cls, model: RewardModel, *, remote: bool) -> "SentModel":
+    def of(cls, model: RewardModel, *, remote: bool) -> "RunnerRewardModel":
         """The model, put where runners in other processes find it when there are any."""
         return cls(model.version, model.sha256, ray.put(model.data) if remote else model.data)
 
 
-def disagreement_by(sent: SentModel) -> Disagreement | None:
+def disagreement_by(sent: RunnerRewardModel) -> Disagreement | None:
     """What measures it by this model; None when it is a single network.
 
     Raises:

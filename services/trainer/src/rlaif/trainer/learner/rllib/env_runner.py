@@ -22,12 +22,12 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME, WEIGHTS_SEQ_
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.machine.emulator import SaveStateError
 from rlaif.trainer.learner.inference import PolicyInference, log_probabilities
-from rlaif.trainer.learner.options.disagreement import SentModel, disagreement_by
+from rlaif.trainer.learner.options.disagreement import RunnerRewardModel, disagreement_by
 from rlaif.trainer.learner.sampler import share
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
-from rlaif.trainer.play.followers.episode_follower import EpisodeWatcher
+from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.vector import EmulatorVector
@@ -72,13 +72,13 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             count=self.config.num_envs_per_env_runner,
             runner=self.worker_index or 0,
             seed=self.config.seed or 0,
-            watch=None if explore is None else partial(self._watch, explore, env_config),
+            follow=None if explore is None else partial(self._follow, explore, env_config),
             begin=not self.config.env_config.get("resumes", False),
         )
 
-    def _watch(
+    def _follow(
         self, explore: ExploreConfig, env: EnvConfig, game: GameEnv, n: int
-    ) -> EpisodeWatcher:
+    ) -> EpisodeFollower:
         """What follows environment `n`; all of this runner share one explorer."""
         if self._explorer is None:
             self._explorer = Explorer.of_game(
@@ -112,7 +112,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         capture_quota: int,
         context: CaptureContext,
         runners: int = 1,
-        model: SentModel | None = None,
+        model: RunnerRewardModel | None = None,
     ) -> Fragment:
         """Play `steps` decision steps in every environment.
 
@@ -137,11 +137,11 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         count, choices = self._vector.count, int(ACTION_SPACE.n)
         logits = np.empty((steps, count, choices), dtype=np.float32)
         actions = np.empty((steps, count), dtype=np.int64)
-        eyes = self._vector.eyes
+        frame_stack = self._vector.frame_stack
         # The largest of logits plus Gumbel noise is a draw from their softmax.
         noise = self._policy_rng.gumbel(size=logits.shape)
         for t in range(steps):
-            pictures = None if eyes is None else eyes.stacks
+            pictures = None if frame_stack is None else frame_stack.stacks
             logits[t] = self._policy.logits(self._vector.observations, pictures)
             (logits[t] + noise[t]).argmax(axis=1, out=actions[t])
             self._vector.step(t, actions[t])

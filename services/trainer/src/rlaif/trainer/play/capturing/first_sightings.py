@@ -2,11 +2,11 @@
 
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.stories.milestones import Story, milestones_reached
-from rlaif.trainer.play.capturing.selection import News
+from rlaif.trainer.play.capturing.selection import FirstSightings
 from rlaif.trainer.rewards.game.facts import GameFacts
 
 
-class NewsReader:
+class FirstSightingsReader:
     """Follows one environment, segment by segment."""
 
     def __init__(self, story: Story) -> None:
@@ -24,7 +24,7 @@ class NewsReader:
         self._entered = []
         self._place = (facts.group, facts.room)
 
-    def look(self, facts: GameFacts) -> None:
+    def note_step(self, facts: GameFacts) -> None:
         """One step later; about 0.1 µs while he stays in his room."""
         if (facts.group, facts.room) == self._place or not facts.settled:
             return
@@ -33,10 +33,10 @@ class NewsReader:
             self._known_rooms.add(facts.room_index)
             self._entered.append(facts.room_index)
 
-    def take(self, ram: RamBlocks) -> News:
-        """The news since the last call; about 10 µs. For the end of each segment."""
+    def collect(self, ram: RamBlocks) -> FirstSightings:
+        """What is new since the last call; about 10 µs. For the end of each segment."""
         found = {step.name for step in milestones_reached(ram, self._story)}
-        news = News(tuple(self._entered), tuple(sorted(found - self._known_steps)))
+        sightings = FirstSightings(tuple(self._entered), tuple(sorted(found - self._known_steps)))
         self._known_steps |= found
         self._entered = []
-        return news
+        return sightings

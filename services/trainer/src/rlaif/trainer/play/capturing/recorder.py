@@ -9,7 +9,7 @@ from rlaif.game.captures.capture import SegmentRecorder, pack_keyframe
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.stories.milestones import Story
-from rlaif.trainer.play.capturing.first_sightings import NewsReader
+from rlaif.trainer.play.capturing.first_sightings import FirstSightingsReader
 from rlaif.trainer.play.capturing.selection import Reason, SegmentSelector
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.run_folder.spool import SpooledCapture
@@ -22,7 +22,7 @@ each would cost a tenth of the speed, this costs about one in a hundred."""
 
 
 @dataclass(frozen=True)
-class Keyframe:
+class PackedKeyframe:
     """A save state as it is stored.
 
     Attributes:
@@ -34,7 +34,7 @@ class Keyframe:
     sha256: str
 
     @classmethod
-    def of(cls, state: bytes) -> "Keyframe":
+    def of(cls, state: bytes) -> "PackedKeyframe":
         """Pack a save state; about 1 ms."""
         return cls(*pack_keyframe(state))
 
@@ -80,7 +80,7 @@ class EnvRecorder:
         self._segment_steps = segment_steps
         self._keyframe_frames = keyframe_steps * frame_skip
         self._selector = selector
-        self._news = NewsReader(story)
+        self._sightings = FirstSightingsReader(story)
         self._recorder = SegmentRecorder(
             run_id=run_id,
             env_id=env_id,
@@ -88,7 +88,7 @@ class EnvRecorder:
             emulator=emulator.identity,
             frame_skip=frame_skip,
         )
-        self._keyframe: Keyframe | None = None
+        self._keyframe: PackedKeyframe | None = None
         self._episode_id = ""
         self._step = 0
         self._facts: GameFacts | None = None
@@ -103,7 +103,7 @@ class EnvRecorder:
     def begin_episode(
         self,
         episode_id: str,
-        keyframe: Keyframe,
+        keyframe: PackedKeyframe,
         warm_up: Sequence[tuple[int, int]],
         facts: GameFacts,
     ) -> None:
@@ -116,7 +116,7 @@ class EnvRecorder:
         for action, wait in warm_up:
             self._recorder.add(action, wait=wait)
         self._facts = facts
-        self._news.begin_episode(facts, read_blocks(self._emulator))
+        self._sightings.begin_episode(facts, read_blocks(self._emulator))
 
     @property
     def at_border(self) -> bool:
@@ -135,7 +135,7 @@ class EnvRecorder:
             return
         longest = self._keyframe_frames * (1 if self.chosen else _LONGER_FOR_LATER)
         if self._recorder.frames_since_keyframe > longest:
-            self._keyframe = Keyframe.of(self._emulator.save_state())
+            self._keyframe = PackedKeyframe.of(self._emulator.save_state())
             self._recorder.keyframe(self._keyframe.sha256, step=self._step)
         self._recorder.start_segment(self._emulator.ram_digest())
 
@@ -150,14 +150,14 @@ class EnvRecorder:
         self._step += 1
         if facts is not self._facts:
             self._facts = facts
-            self._news.look(facts)
+            self._sightings.note_step(facts)
         if self._step % self._segment_steps:
             return None
         chosen, self.chosen = self.chosen, None
         reason = self._selector.at_end(
             self._episode_id,
             chosen,
-            self._news.take(read_blocks(self._emulator)),
+            self._sightings.collect(read_blocks(self._emulator)),
             provable=self._recorder.in_segment,
         )
         if reason is None:

@@ -73,7 +73,7 @@ class SelectionRules:
 
 
 @dataclass(frozen=True)
-class News:
+class FirstSightings:
     """What a segment shows for the first time in its episode.
 
     Attributes:
@@ -169,19 +169,19 @@ class SegmentSelector:
         return self._takes_interest(episode)
 
     def at_end(
-        self, episode: str, chosen: Reason | None, news: News, *, provable: bool
+        self, episode: str, chosen: Reason | None, seen_first: FirstSightings, *, provable: bool
     ) -> Reason | None:
         """Why a segment that has just ended is captured; None when it is not.
 
         Args:
             episode: Its episode.
             chosen: What `at_start` said.
-            news: What it shows.
+            seen_first: What it shows.
             provable: Its start was noted, so that it can be captured at all.
         """
         reason = chosen
         if reason is None and provable and self._takes_interest(episode):
-            reason = self._why_new(news)
+            reason = self._why_new(seen_first)
             if reason is not None:
                 self._spend_on_interest()
         if reason is None:
@@ -190,7 +190,7 @@ class SegmentSelector:
         self.taken[reason] += 1
         self._recent.append(episode)
         for kind in _EXAMPLES:
-            self._shown.update(news.items(kind))
+            self._shown.update(seen_first.items(kind))
         return reason
 
     def state_dict(self) -> dict[str, Any]:
@@ -201,9 +201,9 @@ class SegmentSelector:
         """Resume with what `state_dict` gave."""
         self.taken, self._shown = Counter(state["taken"]), Counter(state["shown"])
 
-    def _why_new(self, news: News) -> Reason | None:
+    def _why_new(self, seen_first: FirstSightings) -> Reason | None:
         for reason in ("milestone", "new room"):
-            for item in news.items(reason):
+            for item in seen_first.items(reason):
                 if self._shown[item] < _EXAMPLES[reason]:
                     return "milestone" if reason == "milestone" else "new room"
         return None

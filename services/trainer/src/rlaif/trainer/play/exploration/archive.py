@@ -25,8 +25,8 @@ from rlaif.trainer.play.exploration.states import (
     ArchiveError,
     ArchiveIdentity,
     ArchiveMismatchError,
+    ArchiveRecord,
     Cell,
-    StateRecord,
 )
 
 _HEADER = "archive.json"
@@ -66,7 +66,7 @@ class StateArchive:
         self._states, self._lineage = directory / "states", directory / "lineage"
         self._counts = counts
         self._max_states = max_states
-        self._records: dict[Sha256, StateRecord] = {}
+        self._records: dict[Sha256, ArchiveRecord] = {}
         self._cells: dict[Cell, Sha256] = {}
         for folder in (self._states, self._lineage):
             folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ class StateArchive:
         return len(self._records)
 
     @property
-    def records(self) -> tuple[StateRecord, ...]:
+    def records(self) -> tuple[ArchiveRecord, ...]:
         """Records of the states kept, by digest."""
         return tuple(self._records[sha256] for sha256 in sorted(self._records))
 
@@ -90,21 +90,21 @@ class StateArchive:
             cell for cell, sha256 in self._cells.items() if self._records[sha256].parent is not None
         )
 
-    def get(self, sha256: Sha256) -> StateRecord | None:
+    def get(self, sha256: Sha256) -> ArchiveRecord | None:
         """The record of a state that is kept."""
         return self._records.get(sha256)
 
-    def at(self, cell: Cell) -> StateRecord | None:
+    def at(self, cell: Cell) -> ArchiveRecord | None:
         """The record that stands for a cell."""
         sha256 = self._cells.get(cell)
         return None if sha256 is None else self._records[sha256]
 
-    def first_with(self, milestone: str) -> StateRecord | None:
+    def first_with(self, milestone: str) -> ArchiveRecord | None:
         """The best state that has a milestone: healthy, reached soonest."""
         found = [record for record in self._records.values() if milestone in record.milestones]
         return min(found, key=_rank, default=None)
 
-    def put(self, record: StateRecord, packed: bytes) -> bool:
+    def put(self, record: ArchiveRecord, packed: bytes) -> bool:
         """Keep a state.
 
         Args:
@@ -144,7 +144,7 @@ class StateArchive:
                 f"archived state {sha256[:12]} cannot be used and was dropped: {error}"
             ) from error
 
-    def refresh(self) -> tuple[StateRecord, ...]:
+    def refresh(self) -> tuple[ArchiveRecord, ...]:
         """Take in what other processes kept, forget what they dropped; returns the new records."""
         found = {path.stem for path in self._states.glob("[0-9a-f]*.json")}
         for sha256 in set(self._records) - found:
@@ -157,13 +157,13 @@ class StateArchive:
                 new.append(record)
         return tuple(record for record in new if record.sha256 in self._records)
 
-    def lineage(self, sha256: Sha256) -> tuple[StateRecord, ...]:
+    def lineage(self, sha256: Sha256) -> tuple[ArchiveRecord, ...]:
         """How a state was reached: the records from a start of the game to it.
 
         Raises:
             ArchivedStateError: A record is missing or not readable.
         """
-        chain: list[StateRecord] = []
+        chain: list[ArchiveRecord] = []
         wanted: Sha256 | None = sha256
         while wanted is not None:
             record = self._records.get(wanted) or self._read(self._lineage / f"{wanted}.json")
@@ -201,14 +201,14 @@ class StateArchive:
         starts = (record for record in self._records.values() if record.parent is None)
         return frozenset(record.sha256 for record in (*firsts, *starts) if record is not None)
 
-    def _is_wanted(self, record: StateRecord) -> bool:
+    def _is_wanted(self, record: ArchiveRecord) -> bool:
         """A start of the game in any case, as ways begin there; others when their cell gains."""
         known = self.at(record.cell)
         if record.parent is None or known is None:
             return True
         return known.parent is not None and record.better_than(known)
 
-    def _take_in(self, record: StateRecord) -> None:
+    def _take_in(self, record: ArchiveRecord) -> None:
         self._records[record.sha256] = record
         known = self._cells.get(record.cell)
         if known is None or known == record.sha256:
@@ -248,9 +248,9 @@ class StateArchive:
         if record is not None and self._cells.get(record.cell) == sha256:
             del self._cells[record.cell]
 
-    def _read(self, path: Path) -> StateRecord | None:
+    def _read(self, path: Path) -> ArchiveRecord | None:
         try:
-            record = StateRecord.model_validate_json(path.read_bytes())
+            record = ArchiveRecord.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
             return None
         return record if record.sha256 == path.stem else None
@@ -278,10 +278,10 @@ class StateArchive:
             )
 
 
-def _rank(record: StateRecord) -> tuple[bool, int, str]:
+def _rank(record: ArchiveRecord) -> tuple[bool, int, str]:
     return not record.healthy, record.steps, record.sha256
 
 
-def milestones_of(records: Iterable[StateRecord]) -> tuple[str, ...]:
+def milestones_of(records: Iterable[ArchiveRecord]) -> tuple[str, ...]:
     """All milestones that some of the records have, sorted."""
     return tuple(sorted({name for record in records for name in record.milestones}))

@@ -13,7 +13,7 @@ from rlaif.trainer.play.exploration.archive import StateArchive
 from rlaif.trainer.play.exploration.choice import CellCounts
 from rlaif.trainer.play.exploration.coverage import RunCoverage
 from rlaif.trainer.play.exploration.starts import ArchiveStarts
-from rlaif.trainer.play.exploration.state_saver import StateKeeper
+from rlaif.trainer.play.exploration.state_saver import StateSaver
 from rlaif.trainer.play.exploration.states import ArchiveIdentity
 from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.exploration.visited import VisitedPlaces
@@ -86,7 +86,7 @@ class Explorer:
         self.counts.load(self._counts_file)
         self.swarm = Swarm(share=config.swarm)
         self.archive: StateArchive | None = None
-        self.keeper: StateKeeper | None = None
+        self.saver: StateSaver | None = None
         self._unsynced: str | None = None
         if config.restarts > 0 or config.swarm > 0:
             try:
@@ -96,7 +96,7 @@ class Explorer:
             except OSError as error:
                 self._unsynced = disk.why(error)
         if self.archive is not None:
-            self.keeper = StateKeeper(
+            self.saver = StateSaver(
                 self.archive, self.counts, self.swarm, story, save_every=config.save_every
             )
 
@@ -121,9 +121,9 @@ class Explorer:
         """Of this runner's environments."""
         return self.visited.own
 
-    def environment(self, n: int) -> "WatchedEnvironment":
+    def environment(self, n: int) -> "ExplorationFollower":
         """What follows environment `n` of this runner."""
-        return WatchedEnvironment(self, n)
+        return ExplorationFollower(self, n)
 
     def starts(self, given: StartSource) -> StartSource:
         """The starts of the game, with archived states among them."""
@@ -144,8 +144,8 @@ class Explorer:
             "fragments": self._fragments,
             "counts": self.counts.state_dict(),
             "swarm": self.swarm.state_dict(),
-            "since_save": None if self.keeper is None else self.keeper.since_save,
-            "played_from": [] if self.keeper is None else self.keeper.played_from,
+            "since_save": None if self.saver is None else self.saver.since_save,
+            "played_from": [] if self.saver is None else self.saver.played_from,
         }
 
     def load_state_dict(self, state: dict[str, Any], *, played_from: Collection[str] = ()) -> None:
@@ -158,8 +158,8 @@ class Explorer:
         self._fragments = state["fragments"]
         self.counts.load_state_dict(state["counts"])
         self.swarm.load_state_dict(state["swarm"])
-        if self.keeper is not None and state["since_save"] is not None:
-            self.keeper.since_save = state["since_save"]
+        if self.saver is not None and state["since_save"] is not None:
+            self.saver.since_save = state["since_save"]
         if self.archive is not None and self._runner <= 1:
             self.archive.collect(played_from)
 
@@ -172,7 +172,7 @@ class Explorer:
     @property
     def trouble(self) -> str | None:
         """Why the disk does not take what is found; None while it does."""
-        return self._unsynced or (self.keeper.trouble if self.keeper is not None else None)
+        return self._unsynced or (self.saver.trouble if self.saver is not None else None)
 
     def sync(self) -> None:
         """Write this runner's counts, read the others' and their states.
@@ -195,15 +195,15 @@ class Explorer:
                 self.swarm.reached(record.milestones)
 
 
-class WatchedEnvironment:
-    """One environment as the explorer of its runner follows it: an `EpisodeWatcher`."""
+class ExplorationFollower:
+    """One environment as the explorer of its runner follows it: an `EpisodeFollower`."""
 
     def __init__(self, explorer: Explorer, n: int) -> None:
         """Follow environment `n`."""
         self._explorer = explorer
         self._n = n
         self._visited = explorer.visited
-        self._keeper = explorer.keeper
+        self._saver = explorer.saver
         self._name = explorer.visited.name(n)
         self._square = -1
         self._progress: Progress | None = None
@@ -227,16 +227,16 @@ class WatchedEnvironment:
         """An episode starts; the one before it, if any, is over."""
         self._visited.end_episode(self._n)
         self._square, self._progress = -1, None
-        if self._keeper is not None:
-            self._keeper.begin_episode(self._name, emulator, facts, start, warm_up)
-        self._look(emulator, facts, in_any_case=False)
+        if self._saver is not None:
+            self._saver.begin_episode(self._name, emulator, facts, start, warm_up)
+        self._visit(emulator, facts, in_any_case=False)
 
     def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
         """A decision step was played; about 1 µs, 36 ms when a state is kept."""
-        in_any_case = self._keeper is not None and self._keeper.note(self._name, action, wait)
+        in_any_case = self._saver is not None and self._saver.note(self._name, action, wait)
         if in_any_case or facts is not self._facts:
             self._facts = facts
-            self._look(emulator, facts, in_any_case=in_any_case)
+            self._visit(emulator, facts, in_any_case=in_any_case)
 
     def state_dict(self, facts: GameFacts) -> dict[str, Any]:
         """What is remembered of the running episode, as plain values."""
@@ -244,7 +244,7 @@ class WatchedEnvironment:
             "square": self._square,
             "progress_is_known": self._progress is facts.progress,
             "open": self._visited.open(self._n),
-            "keeper": None if self._keeper is None else self._keeper.state_dict(self._name, facts),
+            "keeper": None if self._saver is None else self._saver.state_dict(self._name, facts),
         }
 
     def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None:
@@ -252,10 +252,10 @@ class WatchedEnvironment:
         self._square = state["square"]
         self._progress = facts.progress if state["progress_is_known"] else None
         self._visited.reopen(self._n, state["open"])
-        if self._keeper is not None and state["keeper"] is not None:
-            self._keeper.load_state_dict(self._name, state["keeper"], facts)
+        if self._saver is not None and state["keeper"] is not None:
+            self._saver.load_state_dict(self._name, state["keeper"], facts)
 
-    def _look(self, emulator: Emulator, facts: GameFacts, *, in_any_case: bool) -> None:
+    def _visit(self, emulator: Emulator, facts: GameFacts, *, in_any_case: bool) -> None:
         if not facts.settled:
             return
         square = facts.square_index
@@ -265,5 +265,5 @@ class WatchedEnvironment:
         elif facts.progress is self._progress and not in_any_case:
             return
         self._progress = facts.progress
-        if self._keeper is not None:
-            self._keeper.look(self._name, emulator, facts)
+        if self._saver is not None:
+            self._saver.visit(self._name, emulator, facts)

@@ -3,7 +3,7 @@
 from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.emulator import Emulator
 from rlaif.trainer.play.exploration.archive import StateArchive
-from rlaif.trainer.play.exploration.states import ArchiveError, StateRecord
+from rlaif.trainer.play.exploration.states import ArchiveError, ArchiveRecord
 
 
 class LineageMismatchError(ArchiveError):
@@ -39,7 +39,7 @@ def replay_lineage(archive: StateArchive, sha256: str, emulator: Emulator) -> in
     return way[-1].steps if way else 0
 
 
-def _play(record: StateRecord, emulator: Emulator) -> None:
+def _play(record: ArchiveRecord, emulator: Emulator) -> None:
     waits = dict(record.waits)
     for step, action in enumerate(decode_actions(record.actions)):
         emulator.step(action, record.identity.frame_skip)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from rlaif.trainer.play.capturing.recorder import Keyframe
+from rlaif.trainer.play.capturing.recorder import PackedKeyframe
 from rlaif.trainer.play.exploration.archive import StateArchive
 from rlaif.trainer.play.exploration.choice import CellCounts, choose
-from rlaif.trainer.play.exploration.states import ArchivedStateError, StateRecord
+from rlaif.trainer.play.exploration.states import ArchivedStateError, ArchiveRecord
 from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.start import Start, StartSource
 
@@ -53,11 +53,11 @@ class ArchiveStarts:
                 state, packed = self._archive.load(record.sha256)
             except ArchivedStateError:
                 return self._given.choose(rng)
-            keyframe = Keyframe(packed, record.sha256)
+            keyframe = PackedKeyframe(packed, record.sha256)
             return Start(state, f"archive:{record.sha256[:12]}", keyframe)
         return self._given.choose(rng)
 
-    def _drawn(self, rng: np.random.Generator) -> StateRecord | None:
+    def _drawn(self, rng: np.random.Generator) -> ArchiveRecord | None:
         milestone = self._swarm.offer(rng)
         if milestone is not None:
             return self._archive.first_with(milestone)

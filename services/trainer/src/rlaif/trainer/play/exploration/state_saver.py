@@ -14,7 +14,7 @@ from rlaif.game.memory.memory_map import address
 from rlaif.game.stories.milestones import Story
 from rlaif.trainer.play.exploration.archive import StateArchive, milestones_of
 from rlaif.trainer.play.exploration.choice import CellCounts
-from rlaif.trainer.play.exploration.states import Cell, StateRecord, block_of
+from rlaif.trainer.play.exploration.states import ArchiveRecord, Cell, block_of
 from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
@@ -59,14 +59,14 @@ class _Episode:
             self.waits.append((len(self.actions), wait))
         self.actions.append(action)
 
-    def go_on_from(self, record: StateRecord) -> None:
+    def continue_from(self, record: ArchiveRecord) -> None:
         """A state was kept: what follows is noted from there."""
         self.parent, self.parent_steps = record.sha256, record.steps
         self.actions.clear()
         self.waits.clear()
 
 
-class StateKeeper:
+class StateSaver:
     """Keeps states of one runner's environments.
 
     A state is kept in a cell that has none, or a worse one, once the player has control; at most
@@ -161,7 +161,7 @@ class StateKeeper:
             is_wanted=state["is_wanted"],
         )
 
-    def look(self, environment: str, emulator: Emulator, facts: GameFacts) -> None:
+    def visit(self, environment: str, emulator: Emulator, facts: GameFacts) -> None:
         """The player came to a place, or something happened there: keep the state if worth it.
 
         About 2 µs, 15 µs after progress, 36 ms when a state is kept.
@@ -200,7 +200,7 @@ class StateKeeper:
     ) -> None:
         is_new_cell = self._archive.at(cell) is None
         packed, sha256 = pack_keyframe(emulator.save_state())
-        record = StateRecord(
+        record = ArchiveRecord(
             sha256=sha256,
             ram_sha256=emulator.ram_digest(),
             identity=self._archive.identity,
@@ -218,7 +218,7 @@ class StateKeeper:
         self.since_save = 0
         if not self._put(record, packed):
             return
-        episode.go_on_from(record)
+        episode.continue_from(record)
         self._swarm.reached(record.milestones)
         if is_new_cell and episode.origin is not None:
             self._counts.fruitless[episode.origin] = 0
@@ -230,7 +230,7 @@ class StateKeeper:
         ram = read_blocks(emulator)
         milestones = self._milestones(ram)
         self._swarm.know(milestones)
-        record = StateRecord(
+        record = ArchiveRecord(
             sha256=start.keyframe.sha256,
             ram_sha256=None,
             identity=self._archive.identity,
@@ -245,7 +245,7 @@ class StateKeeper:
         )
         self._put(record, start.keyframe.packed)
 
-    def _put(self, record: StateRecord, packed: bytes) -> bool:
+    def _put(self, record: ArchiveRecord, packed: bytes) -> bool:
         """Whether the archive keeps it; a disk that takes nothing costs the state, not the run."""
         try:
             kept = self._archive.put(record, packed)

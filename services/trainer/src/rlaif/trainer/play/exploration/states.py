@@ -88,7 +88,7 @@ def _named(emulator: EmulatorIdentity) -> str:
     return f"{emulator.name} {emulator.version} {sound} sound"
 
 
-class StateRecord(BaseModel):
+class ArchiveRecord(BaseModel):
     """Where a state came from. Its parent's state and the actions since give the same RAM again."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -116,7 +116,7 @@ class StateRecord(BaseModel):
         """Which cell it stands for."""
         return Cell(self.room, self.block, self.milestones)
 
-    def better_than(self, other: "StateRecord") -> bool:
+    def better_than(self, other: "ArchiveRecord") -> bool:
         """Whether it should stand for their cell: healthier, or as healthy and reached sooner."""
         if self.healthy != other.healthy:
             return self.healthy

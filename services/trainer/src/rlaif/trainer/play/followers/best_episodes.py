@@ -12,7 +12,7 @@ _SUFFIX = ".episode"
 
 
 @dataclass(frozen=True)
-class EpisodeShelf:
+class BestEpisodes:
     """A directory of `*.episode` files.
 
     Attributes:
@@ -24,7 +24,7 @@ class EpisodeShelf:
     keep: int
 
     @classmethod
-    def of_run(cls, run_directory: Path, keep: int) -> "EpisodeShelf":
+    def of_run(cls, run_directory: Path, keep: int) -> "BestEpisodes":
         """The shelf of a run that keeps `keep` episodes."""
         return cls(run_directory / _FOLDER, keep)
 

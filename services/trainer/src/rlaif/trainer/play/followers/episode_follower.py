@@ -8,7 +8,7 @@ from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
 
 
-class EpisodeWatcher(Protocol):
+class EpisodeFollower(Protocol):
     """Follows one environment. It may save the emulator's state and does not play."""
 
     def starts(self, given: StartSource) -> StartSource:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rlaif.contracts.captures import GameIdentity
 from rlaif.game.captures.capture import SegmentRecorder
 from rlaif.game.machine.emulator import Emulator
-from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended, Keyframe
+from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended, PackedKeyframe
 from rlaif.trainer.run_folder.spool import SpooledCapture
 
 Rank = tuple[int, float]
@@ -76,11 +76,11 @@ class EpisodeLog:
             emulator=emulator.identity,
             frame_skip=frame_skip,
         )
-        self._keyframe: Keyframe | None = None
+        self._keyframe: PackedKeyframe | None = None
         self._episode_id = ""
 
     def begin(
-        self, episode_id: str, keyframe: Keyframe, warm_up: Sequence[tuple[int, int]]
+        self, episode_id: str, keyframe: PackedKeyframe, warm_up: Sequence[tuple[int, int]]
     ) -> None:
         """An episode starts: `warm_up`, (action, frames waited), was played on `keyframe`."""
         self._episode_id, self._keyframe = episode_id, keyframe

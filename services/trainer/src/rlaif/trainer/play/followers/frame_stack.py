@@ -23,7 +23,7 @@ def grey(screen: UInt8) -> UInt8:
     return small
 
 
-class Eyes:
+class FrameStack:
     """The stacks of N environments.
 
     Attributes:
@@ -34,20 +34,20 @@ class Eyes:
         """Nothing was seen yet."""
         self.stacks: UInt8 = np.zeros((count, FRAMES, HEIGHT, WIDTH), dtype=np.uint8)
 
-    def look(self, n: int, screen: UInt8) -> UInt8:
+    def push(self, n: int, screen: UInt8) -> UInt8:
         """Environment `n` drew `screen`, `[144, 160, 3]`; returns the picture, `[72, 80]`."""
         picture = grey(screen)
         self.stacks[n, :-1] = self.stacks[n, 1:].copy()
         self.stacks[n, -1] = picture
         return picture
 
-    def forget(self, n: int) -> None:
+    def clear(self, n: int) -> None:
         """Another episode starts."""
         self.stacks[n] = 0
 
 
 @dataclass(frozen=True)
-class Pictures:
+class PictureFragment:
     """What the policy saw in a fragment of T steps of N environments; each picture once.
 
     Attributes:

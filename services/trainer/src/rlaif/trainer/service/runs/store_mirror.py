@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 _PAUSE_SECONDS = 5.0
 
 
-class RunKeeper:
+class StoreMirror:
     """Copies for as long as `run` runs.
 
     Attributes:
@@ -56,8 +56,8 @@ class RunKeeper:
         self.outage: str | None = None
 
     @classmethod
-    def of(cls, settings: TrainerSettings, state: Callable[[], RunState | None]) -> "RunKeeper":
-        """A keeper on the models store of the settings; nothing is asked of the store yet."""
+    def of(cls, settings: TrainerSettings, state: Callable[[], RunState | None]) -> "StoreMirror":
+        """A mirror in the models store of the settings; nothing is asked of the store yet."""
         store = open_store(settings.models_store, S3Credentials.of(settings))
         return cls(settings, store, state)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlaif.trainer.run_folder import npz_tree as tree_file
+from rlaif.trainer.run_folder import npz_tree
 
 
 def test_a_tree_comes_back_as_it_was(tmp_path: Path):
@@ -22,8 +22,8 @@ def test_a_tree_comes_back_as_it_was(tmp_path: Path):
         3: {"nested": {"array": np.arange(6, dtype=np.float32).reshape(2, 3)}},
         "$": "a key like our own tag",
     }
-    tree_file.write(tmp_path / "a.npz", tree)
-    back = tree_file.read(tmp_path / "a.npz")
+    npz_tree.write(tmp_path / "a.npz", tree)
+    back = npz_tree.read(tmp_path / "a.npz")
     array = back[3]["nested"].pop("array")
     assert array.dtype == np.float32
     assert (array == tree[3]["nested"].pop("array")).all()
@@ -35,9 +35,9 @@ def test_a_tree_comes_back_as_it_was(tmp_path: Path):
 def test_a_generator_goes_on_from_a_file(tmp_path: Path):
     rng = np.random.default_rng(5)
     rng.random(7)
-    tree_file.write(tmp_path / "a.npz", rng.bit_generator.state)
+    npz_tree.write(tmp_path / "a.npz", rng.bit_generator.state)
     other = np.random.default_rng()
-    other.bit_generator.state = tree_file.read(tmp_path / "a.npz")
+    other.bit_generator.state = npz_tree.read(tmp_path / "a.npz")
     assert other.random() == rng.random()
 
 
@@ -48,11 +48,11 @@ def test_a_generator_goes_on_from_a_file(tmp_path: Path):
 )
 def test_what_would_need_pickle_is_refused(tmp_path: Path, value: object):
     with pytest.raises(TypeError):
-        tree_file.write(tmp_path / "a.npz", {"value": value})
+        npz_tree.write(tmp_path / "a.npz", {"value": value})
 
 
 @pytest.mark.parametrize("data", [b"", b"no file of ours", b"PK\x03\x04 cut off"])
 def test_a_damaged_file_is_told(tmp_path: Path, data: bytes):
     (tmp_path / "a.npz").write_bytes(data)
-    with pytest.raises(tree_file.TreeFileError, match=r"a\.npz cannot be read"):
-        tree_file.read(tmp_path / "a.npz")
+    with pytest.raises(npz_tree.NpzTreeError, match=r"a\.npz cannot be read"):
+        npz_tree.read(tmp_path / "a.npz")

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from rlaif.trainer.play.followers.frame_stack import FRAMES, HEIGHT, WIDTH, Eyes, Pictures, grey
+from rlaif.trainer.play.followers.frame_stack import (
+    FRAMES,
+    HEIGHT,
+    WIDTH,
+    FrameStack,
+    PictureFragment,
+    grey,
+)
 
 STEPS, ENVS = 9, 2
 
@@ -22,19 +29,19 @@ def test_a_screen_becomes_grey_and_half_as_large():
 
 
 def test_the_latest_picture_is_the_last_and_an_episode_begins_with_nothing():
-    eyes, rng = Eyes(ENVS), np.random.default_rng(0)
-    seen = [eyes.look(1, screen(rng)) for _ in range(FRAMES + 1)]
-    assert np.array_equal(eyes.stacks[1], seen[1:])
-    assert not eyes.stacks[0].any()
-    eyes.forget(1)
-    assert not eyes.stacks.any()
+    frame_stack, rng = FrameStack(ENVS), np.random.default_rng(0)
+    seen = [frame_stack.push(1, screen(rng)) for _ in range(FRAMES + 1)]
+    assert np.array_equal(frame_stack.stacks[1], seen[1:])
+    assert not frame_stack.stacks[0].any()
+    frame_stack.clear(1)
+    assert not frame_stack.stacks.any()
 
 
 def test_the_learner_sees_what_the_runner_saw_also_where_episodes_end():
-    eyes, rng = Eyes(ENVS), np.random.default_rng(1)
+    frame_stack, rng = FrameStack(ENVS), np.random.default_rng(1)
     for n in (0, 1, 1, 1):
-        eyes.look(n, screen(rng))
-    first = eyes.stacks.copy()
+        frame_stack.push(n, screen(rng))
+    first = frame_stack.stacks.copy()
     ended = np.zeros((STEPS, ENVS), dtype=np.bool_)
     ended[2, 0] = ended[3, 0] = ended[5, 1] = True
     final_index = np.array([(3, 0), (5, 1)])
@@ -42,12 +49,12 @@ def test_the_learner_sees_what_the_runner_saw_also_where_episodes_end():
     stacks, finals = [first], []
     for t in range(STEPS):
         for n in range(ENVS):
-            frames[t, n] = eyes.look(n, screen(rng))
+            frames[t, n] = frame_stack.push(n, screen(rng))
             if [t, n] in final_index.tolist():
-                finals.append(eyes.stacks[n].copy())
+                finals.append(frame_stack.stacks[n].copy())
             if ended[t, n]:
-                eyes.forget(n)
-        stacks.append(eyes.stacks.copy())
-    again, cut = Pictures(first, frames).stacks(ended, final_index)
+                frame_stack.clear(n)
+        stacks.append(frame_stack.stacks.copy())
+    again, cut = PictureFragment(first, frames).stacks(ended, final_index)
     assert np.array_equal(again, stacks)
     assert np.array_equal(cut, finals)

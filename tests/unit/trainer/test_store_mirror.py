@@ -17,7 +17,7 @@ from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, record_pat
 from rlaif.trainer.service.app import create_app
 from rlaif.trainer.service.runs import checkpoint_store
 from rlaif.trainer.service.runs.state import RunState
-from rlaif.trainer.service.runs.store_mirror import RunKeeper
+from rlaif.trainer.service.runs.store_mirror import StoreMirror
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -34,8 +34,8 @@ def settings(tmp_path: Path) -> TrainerSettings:
 
 
 @pytest.fixture
-def keeper(settings: TrainerSettings, store: FileStore) -> RunKeeper:
-    return RunKeeper(settings, store, lambda: None)
+def mirror(settings: TrainerSettings, store: FileStore) -> StoreMirror:
+    return StoreMirror(settings, store, lambda: None)
 
 
 def end_epochs(data_dir: Path, run_id: str, numbers: Iterable[int], *, at: datetime = NOW) -> None:
@@ -64,25 +64,25 @@ def shown(store: FileStore, epoch: int) -> tuple[str, int]:
 
 
 def test_every_epoch_is_shown_also_those_whose_checkpoints_were_pruned_before_a_look(
-    tmp_path: Path, store: FileStore, keeper: RunKeeper
+    tmp_path: Path, store: FileStore, mirror: StoreMirror
 ):
     end_epochs(tmp_path, "r-1", range(5))
-    keeper.copy_new()
+    mirror.copy_new()
     assert [shown(store, epoch) for epoch in range(5)] == [("r-1", n + 1) for n in range(5)]
     assert checkpoint_store.stored(store, "r-1") == ["iteration_00000004-0", "iteration_00000005-0"]
 
 
 def test_a_later_checkpoint_does_not_stand_for_an_epoch_that_has_one(
-    tmp_path: Path, store: FileStore, keeper: RunKeeper
+    tmp_path: Path, store: FileStore, mirror: StoreMirror
 ):
     end_epochs(tmp_path, "r-1", [0])
-    keeper.copy_new()
+    mirror.copy_new()
     (saved,) = checkpoints.whole(tmp_path / "runs" / "r-1" / "checkpoints")
     later = checkpoints.read_manifest(saved).model_copy(
         update={"counters": checkpoints.Counters(iteration=9)}
     )
     epochs.note(tmp_path / "runs" / "r-1", 0, later)
-    keeper.copy_new()
+    mirror.copy_new()
     assert shown(store, 0) == ("r-1", 1)
 
 
@@ -92,7 +92,7 @@ def test_an_epoch_is_shown_of_the_run_that_ended_it_last_after_a_restart_too(
     end_epochs(tmp_path, "r-old", range(2))
     end_epochs(tmp_path, "r-new", [0], at=NOW + timedelta(days=1))
     for _ in range(2):
-        RunKeeper(settings, store, lambda: None).copy_new()
+        StoreMirror(settings, store, lambda: None).copy_new()
         assert (shown(store, 0), shown(store, 1)) == (("r-new", 1), ("r-old", 2))
 
 
@@ -115,13 +115,13 @@ def test_the_last_copy_tells_the_end_although_another_is_under_way(
 ):
     store = SlowStore(tmp_path / "store")
     state = RunState(run_id="r-1", status="running")
-    keeper = RunKeeper(settings, store, lambda: state)
+    mirror = StoreMirror(settings, store, lambda: state)
     begin_attempt(tmp_path, "r-1", settings, NOW)
-    under_way = threading.Thread(target=keeper.copy_new)
+    under_way = threading.Thread(target=mirror.copy_new)
     under_way.start()
     assert store.entered.wait(10)
     state = replace(state, status="finished")
-    last = threading.Thread(target=keeper.copy_new)
+    last = threading.Thread(target=mirror.copy_new)
     last.start()
     last.join(0.2)  # without the lock it ends here, and the one under way tells of the past
     store.go_on.set()
