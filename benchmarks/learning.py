@@ -46,7 +46,7 @@ from curves import Curve, draw
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.stories.story_lookup import story_of
-from rlaif.trainer.learner.evaluation import EvaluationTask, play
+from rlaif.trainer.learner.evaluation_games import EvaluationTask, play
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.run_folder import evaluations
 from rlaif.trainer.run_folder.protocol import (

@@ -220,10 +220,9 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         taken off yet.
         """
         ahead, size = self.sampler.ahead, self.config.train_batch_size_per_learner
-        quota = self.capture_quota
         self.sampler.order(
             size,
-            capture_quota=quota // 2 if ahead else quota - quota // 2 if self.overlaps else quota,
+            capture_quota=_share_of_quota(self.capture_quota, depth=self._depth, ahead=ahead),
             context=CaptureContext(
                 env_step=self.env_steps + ahead * size,
                 policy_iteration=self.training_iteration + ahead,
@@ -353,6 +352,20 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         held = state["held"] if games_resume else []
         self.sampler.held.extend([fragment_of(each) for each in batch] for batch in held)
         self._gap = not games_resume
+
+
+def _share_of_quota(quota: int, *, depth: int, ahead: int) -> int:
+    """The part of the capture quota that a batch may spend.
+
+    Args:
+        quota: Segments that may be captured.
+        depth: Batches on order at a time: 1 or 2.
+        ahead: Batches on order before this one.
+    """
+    if depth == 1:
+        return quota
+    later = quota // 2
+    return later if ahead else quota - later
 
 
 def _updates_of(learner: Any) -> int:

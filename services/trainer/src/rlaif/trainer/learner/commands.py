@@ -1,0 +1,104 @@
+"""What the service asks of the training process, carried out between two iterations."""
+
+import contextlib
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import BinaryIO
+
+from rlaif.reward_net.errors import RewardNetError
+from rlaif.trainer import checks
+from rlaif.trainer.learner.hot_load import read_reward_model
+from rlaif.trainer.learner.ppo import ShapedPPO
+from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.run_folder.protocol import (
+    COMMANDS,
+    Command,
+    GrantCaptures,
+    LoadRewardModel,
+    RewardModelLoaded,
+    RewardModelRefused,
+    Stop,
+)
+
+
+def queue_commands(stream: BinaryIO, commands: "SimpleQueue[Command]") -> None:
+    """Queue what comes in, until the input ends: then the service was killed."""
+    for line in stream:
+        commands.put(COMMANDS.validate_json(line))
+
+
+class CommandHandler:
+    """Carries out commands on the algorithm, and says which reward model counts because of them."""
+
+    def __init__(
+        self, run: RunContext, algorithm: ShapedPPO, commands: "SimpleQueue[Command]"
+    ) -> None:
+        """Carry out what comes out of `commands`."""
+        self._run = run
+        self._algorithm = algorithm
+        self._commands = commands
+
+    def obey(self) -> bool:
+        """Carry out what has been asked for; False when it is time to stop.
+
+        Between two fragments: one reward-model version shapes one fragment.
+        """
+        for command in self._waiting():
+            match command:
+                case Stop():
+                    return False
+                case GrantCaptures(segments=segments):
+                    self._algorithm.capture_quota = segments
+                case LoadRewardModel():
+                    self._load(command)
+        if self._algorithm.rewards.models.swap_if_due() is not None:
+            self.tell_live_model()
+        return True
+
+    def load_given(self, path: Path) -> None:
+        """Begin with the reward model that the settings name."""
+        data, version = checks.read_reward_model(path)
+        sha256 = hashlib.sha256(data).hexdigest()
+        self._load(LoadRewardModel(version=version, path=str(path), sha256=sha256))
+
+    def tell_live_model(self) -> None:
+        """Say which reward model counts, if one does."""
+        version = self._algorithm.rewards.version
+        if version is not None:
+            self._run.tell(RewardModelLoaded(version=version, env_step=self._algorithm.env_steps))
+
+    def tell_refused_models(self) -> None:
+        """Those that answered nonsense in the last iteration, and which one counts instead."""
+        rewards = self._algorithm.rewards
+        for model, reason in rewards.refused if self._algorithm.fragments else ():
+            self._run.tell(
+                RewardModelRefused(
+                    version=model.version, reason=reason, rolled_back=True, counts=rewards.version
+                )
+            )
+
+    def _waiting(self) -> Iterator[Command]:
+        with contextlib.suppress(Empty):
+            while True:
+                yield self._commands.get_nowait()
+
+    def _load(self, command: LoadRewardModel) -> None:
+        """Check a champion and take it in line; `obey` lets it count once it may."""
+        models = self._algorithm.rewards.models
+        try:
+            model = read_reward_model(
+                Path(command.path), version=command.version, sha256=command.sha256
+            )
+        except Exception as error:
+            # Whatever a file does to its reader is a fault of the file, and no end of training.
+            known = isinstance(error, RewardNetError)
+            reason = str(error) if known else f"{type(error).__name__}: {error}"
+            self._run.tell(RewardModelRefused(version=command.version, reason=reason))
+            return
+        if model.sha256 in models.refused:
+            reason = "not_finite: it gave NaN or infinity for what was played in this run before"
+            self._run.tell(RewardModelRefused(version=command.version, reason=reason))
+        elif not models.offer(model):
+            self.tell_live_model()

@@ -1,0 +1,174 @@
+"""A run on disk: where it resumes, when it saves, and what it does when the disk is full."""
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rlaif.trainer import checks
+from rlaif.trainer.learner import snapshot
+from rlaif.trainer.learner.ppo import ShapedPPO
+from rlaif.trainer.learner.progress import RunTally
+from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.run_folder import checkpoints, disk, epochs, evaluations
+from rlaif.trainer.run_folder.plan import End, Plan
+from rlaif.trainer.run_folder.protocol import CheckpointNotSaved, CheckpointSaved, Started
+
+log = logging.getLogger(__name__)
+
+SAVE_AGAIN_SECONDS = 10.0
+"""Between two tries to save a checkpoint on a disk that does not take it."""
+
+
+class CheckpointSaver:
+    """Resumes a run from its newest checkpoint and saves the next ones.
+
+    Attributes:
+        iteration: Of the run, over all attempts.
+    """
+
+    def __init__(self, run: RunContext, algorithm: ShapedPPO, figures: RunTally) -> None:
+        """Save `algorithm` and `figures` into the run's folder."""
+        self._run = run
+        self._algorithm = algorithm
+        self._figures = figures
+        self.iteration = 0
+        self._trained_before = 0.0
+        self._began = time.monotonic()
+        self._saved_iteration = -1
+        self._saved_at_trained = 0.0
+        self._failed_at: float | None = None
+
+    @property
+    def trained_seconds(self) -> float:
+        """In the training loop, over all attempts, as far as checkpoints count them."""
+        return self._trained_before + time.monotonic() - self._began
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the newest checkpoint is of this iteration."""
+        return self._saved_iteration == self.iteration
+
+    def restore(self, found: tuple[Path, list[str]] | None) -> None:
+        """Resume from the run's newest checkpoint, or begin, with a policy if one is named.
+
+        Args:
+            found: The checkpoint, and why newer ones were passed over; None for a new run.
+
+        Raises:
+            WrongSettingsError: The checkpoint does not fit the settings.
+            NpzTreeError: A file of the checkpoint is damaged.
+            RewardNetError: A reward model in it fails a check.
+        """
+        saved, passed_over = found or (None, [])
+        run, algorithm = self._run, self._algorithm
+        if saved is not None:
+            manifest = checkpoints.read_manifest(saved)
+            checks.fits(manifest, run.settings, run.rom_sha256, saved.name)
+            passed_over += snapshot.restore(algorithm, self._figures, saved)
+            self.iteration = self._saved_iteration = manifest.counters.iteration
+            self._trained_before = manifest.counters.trained_seconds
+        elif run.settings.checkpoint is not None:
+            snapshot.restore_policy(algorithm, run.named_checkpoint(run.settings.checkpoint))
+        self._began = time.monotonic()
+        self._saved_at_trained = self.trained_seconds
+        run.tell(
+            Started(
+                env_steps=algorithm.env_steps,
+                iteration=self.iteration,
+                restored_from=saved.name if saved is not None else None,
+                trained_seconds=self._trained_before,
+                passed_over=passed_over,
+            )
+        )
+
+    def save_if_due(self, plan: Plan, steps_before: int) -> None:
+        """Save after an iteration that began at `steps_before`, or try again what failed."""
+        since_save = self.trained_seconds - self._saved_at_trained
+        due = plan.saves(steps_before, self._algorithm.env_steps, since_save)
+        if due or self._failed_at is not None:
+            self.try_to_save()
+
+    def save_at_the_end(self, why: End, obey: Callable[[], bool]) -> End:
+        """Save what is not saved yet. A run that ends by itself waits for the disk.
+
+        One that was asked to stop does not: it would be killed. It resumes from the checkpoint
+        before.
+
+        Returns:
+            The end that it comes to.
+        """
+        while not self.is_saved and not self.try_to_save():
+            if why == "asked" or not obey():
+                return "asked"
+            time.sleep(1.0)
+        return why
+
+    def try_to_save(self) -> bool:
+        """Save a checkpoint, or say why the disk does not take it; again some seconds later."""
+        now = time.monotonic()
+        if self._failed_at is not None and now - self._failed_at < SAVE_AGAIN_SECONDS:
+            return False
+        try:
+            self._save()
+        except OSError as error:
+            checkpoints.drop_partial(self._run.checkpoints)  # it fills the disk
+            self._failed_at = now
+            self._run.tell(CheckpointNotSaved(iteration=self.iteration, reason=disk.why(error)))
+            return False
+        self._failed_at = None
+        return True
+
+    def _save(self) -> None:
+        run, algorithm = self._run, self._algorithm
+        partial = checkpoints.begin(run.checkpoints, self.iteration)
+        snapshot.save(algorithm, self._figures, partial, run.directory)
+        path, manifest = checkpoints.commit(partial, self._manifest())
+        self._note_saved()
+        run.tell(
+            CheckpointSaved(
+                iteration=self.iteration, env_steps=algorithm.env_steps, path=str(path.resolve())
+            )
+        )
+        try:
+            self._tidy(manifest)
+        except OSError:
+            log.exception("checkpoints were not tidied up; the next one tries again")
+
+    def _note_saved(self) -> None:
+        self._saved_iteration, self._saved_at_trained = self.iteration, self.trained_seconds
+
+    def _manifest(self) -> checkpoints.Manifest:
+        settings, live = self._run.settings, self._algorithm.rewards.models.live
+        return checkpoints.stamp(
+            self._run.record,
+            checkpoints.Counters(
+                iteration=self.iteration,
+                env_steps=self._algorithm.env_steps,
+                trained_seconds=self.trained_seconds,
+                episodes=self._figures.episodes,
+                segments_captured=self._figures.segments_captured,
+                segments_skipped=self._figures.segments_skipped,
+            ),
+            datetime.now(UTC),
+            hidden=settings.hidden,
+            policy=settings.policy,
+            rom_sha256=self._run.rom_sha256,
+            reward_model=checkpoints.RewardModelEntry(version=live.version, sha256=live.sha256)
+            if live
+            else None,
+        )
+
+    def _tidy(self, manifest: checkpoints.Manifest) -> None:
+        """Note the end of an epoch, delete old checkpoints."""
+        run = self._run
+        ended = Plan.of(run.settings, 0).epochs_ended(manifest.counters.env_steps)
+        if ended:
+            epochs.note(run.directory, ended - 1, manifest)
+        best = evaluations.best(evaluations.read_all(run.directory))
+        checkpoints.prune(
+            run.checkpoints,
+            keep=run.settings.checkpoints_kept,
+            protected={best.iteration} if best else (),
+        )
