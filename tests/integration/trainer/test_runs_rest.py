@@ -51,7 +51,7 @@ async def test_wrong_settings_start_nothing(client: httpx.AsyncClient, body, det
     assert (await client.get("/api/v1/runs")).json()["items"] == []
 
 
-async def test_an_unknown_run_is_not_gone_on_with(client: httpx.AsyncClient):
+async def test_an_unknown_run_is_not_resumed(client: httpx.AsyncClient):
     answer = await client.post("/api/v1/runs", json={"run_id": "r-none"})
     assert (answer.status_code, answer.json()["type"]) == (404, "/problems/run-not-found")
     assert (await client.post("/api/v1/runs/current/stop")).status_code == 404

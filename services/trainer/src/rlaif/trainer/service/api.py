@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, computed_field
 
 from rlaif.contracts.ids import Id
 from rlaif.contracts.run_figures import RunFigures
+from rlaif.service.health import Readiness
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, store_unavailable
 from rlaif.storage.ports import StorageError
@@ -23,8 +24,6 @@ from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.service.runs.manager import RunInProgressError, RunManager
 from rlaif.trainer.service.runs.state import RunState, Status
 from rlaif.trainer.settings import Mode
-
-router = APIRouter(prefix="/api/v1")
 
 _WATCH_SECONDS = 0.5
 
@@ -90,115 +89,129 @@ class StartRun(BaseModel):
     )
 
 
-def _runs(request: Request) -> RunManager:
-    manager: RunManager = request.app.state.runs
-    return manager
+def build_router(runs: RunManager, readiness: Readiness) -> APIRouter:
+    """The routes of `runs`; who watches a run is let go when `readiness` says that this ends."""
+    router = APIRouter(prefix="/api/v1")
+    _add_runs(router, runs, readiness)
+    _add_commands(router, runs)
+    _add_saved(router, runs)
+    return router
 
 
-Runs = Annotated[RunManager, Depends(_runs)]
+def _add_runs(router: APIRouter, runs: RunManager, readiness: Readiness) -> None:
+    @router.get("/runs", tags=["runs"], operation_id="list_runs", summary="Runs, the oldest first")
+    def list_runs(paging: Paging) -> Page[RunView]:
+        """Runs on disk and the one in progress."""
+        views = [_view(record, runs.state) for record in reversed(runs.on_disk())]
+        return paging.take((v for v in views if v.run_id > paging.after), key=lambda v: v.run_id)
+
+    @router.get("/runs/{run_id}", tags=["runs"], operation_id="get_run", summary="One run")
+    def get_run(run_id: str) -> RunView:
+        """One run; `current` is the newest."""
+        return _one(runs, run_id)
+
+    @router.get(
+        "/runs/{run_id}/events",
+        tags=["runs"],
+        operation_id="watch_run",
+        summary="Watch a run",
+        response_class=StreamingResponse,
+        responses={200: {"content": {"text/event-stream": {}}}},
+    )
+    async def watch_run(run_id: str) -> StreamingResponse:
+        """Server-sent events `run`: the run as `GET` gives it, at each change, until it ends."""
+        first = await asyncio.to_thread(_one, runs, run_id)
+
+        async def changes() -> AsyncIterator[str]:
+            said = ""
+            while not readiness.stopping:
+                view = await asyncio.to_thread(_one, runs, first.run_id)
+                text = view.model_dump_json()
+                if text != said:
+                    yield f"event: run\ndata: {text}\n\n"
+                    said = text
+                if view.status in ("stopped", "finished", "failed", "on disk"):
+                    return
+                await asyncio.sleep(_WATCH_SECONDS)
+
+        return StreamingResponse(changes(), media_type="text/event-stream")
 
 
-@router.get("/runs", tags=["runs"], operation_id="list_runs", summary="Runs, the oldest first")
-def list_runs(runs: Runs, paging: Paging) -> Page[RunView]:
-    """Runs on disk and the one in progress."""
-    views = [_view(record, runs.state) for record in reversed(runs.on_disk())]
-    return paging.take((v for v in views if v.run_id > paging.after), key=lambda v: v.run_id)
+def _add_commands(router: APIRouter, runs: RunManager) -> None:
+    @router.post("/runs", tags=["runs"], operation_id="start_run", status_code=202, summary="Start")
+    async def start_run(body: StartRun) -> dict[str, str]:
+        """Start a run, or resume one."""
+        overrides = dict(body.settings)
+        for name, value in (("mode", body.mode), ("checkpoint", body.checkpoint)):
+            if value is not None:
+                overrides[name] = value
+        try:
+            if body.run_id is not None and not await runs.bring_back(body.run_id):
+                raise Problem(
+                    404,
+                    "run-not-found",
+                    "Run not found",
+                    f"No run {body.run_id} to resume, neither here nor in the models store.",
+                )
+            return {"run_id": (await runs.start(body.run_id, overrides)).state.run_id}
+        except RunInProgressError as error:
+            raise Problem(409, "run-in-progress", "A run is in progress", str(error)) from error
+        except (WrongSettingsError, CheckpointError) as error:
+            raise Problem(422, "wrong-settings", "Settings do not fit", str(error)) from error
+        except StorageError as error:
+            raise store_unavailable(str(error)) from error
+        except OSError as error:
+            raise Problem(
+                503, "disk-unavailable", "The disk takes nothing", disk.why(error)
+            ) from error
+
+    @router.post(
+        "/runs/{run_id}/stop",
+        tags=["runs"],
+        operation_id="stop_run",
+        status_code=202,
+        summary="Stop",
+    )
+    async def stop_run(run_id: str) -> dict[str, str]:
+        """Save a checkpoint and stop; the run can be resumed. `current` is the one in progress."""
+        state = runs.state
+        if state is None or run_id not in ("current", state.run_id):
+            raise Problem(
+                404, "run-not-found", "Run not found", f"Run {run_id} is not in progress."
+            )
+        await runs.stop()
+        return {"run_id": state.run_id}
 
 
-@router.get("/runs/{run_id}", tags=["runs"], operation_id="get_run", summary="One run")
-def get_run(run_id: str, runs: Runs) -> RunView:
-    """One run; `current` is the newest."""
+def _add_saved(router: APIRouter, runs: RunManager) -> None:
+    @router.get(
+        "/evaluations", tags=["evaluations"], operation_id="list_evaluations", summary="Evaluations"
+    )
+    def list_evaluations(paging: Paging) -> Page[Evaluation]:
+        """Evaluations on this machine, by id."""
+        found = [
+            each for record in runs.on_disk() for each in read_all(runs.directory(record.run_id))
+        ]
+        found.sort(key=lambda each: each.evaluation_id)
+        return paging.take(
+            (each for each in found if each.evaluation_id > paging.after),
+            key=lambda each: each.evaluation_id,
+        )
+
+    @router.get(
+        "/checkpoints", tags=["checkpoints"], operation_id="list_checkpoints", summary="Checkpoints"
+    )
+    def get_checkpoints(paging: Paging) -> Page[CheckpointInfo]:
+        """Checkpoints on this machine, by run and iteration."""
+        found = [c for r in reversed(runs.on_disk()) for c in describe(runs.directory(r.run_id))]
+        return paging.take((c for c in found if c.id > paging.after), key=lambda c: c.id)
+
+
+def _one(runs: RunManager, run_id: str) -> RunView:
     for record in runs.on_disk():
         if run_id in ("current", record.run_id):
             return _view(record, runs.state)
     raise Problem(404, "run-not-found", "Run not found", f"No run {run_id} in the data directory.")
-
-
-@router.post("/runs", tags=["runs"], operation_id="start_run", status_code=202, summary="Start")
-async def start_run(body: StartRun, runs: Runs) -> dict[str, str]:
-    """Start a run, or resume one."""
-    overrides = dict(body.settings)
-    for name, value in (("mode", body.mode), ("checkpoint", body.checkpoint)):
-        if value is not None:
-            overrides[name] = value
-    try:
-        if body.run_id is not None and not await runs.bring_back(body.run_id):
-            raise Problem(
-                404,
-                "run-not-found",
-                "Run not found",
-                f"No run {body.run_id} to resume, neither here nor in the models store.",
-            )
-        return {"run_id": (await runs.start(body.run_id, overrides)).state.run_id}
-    except RunInProgressError as error:
-        raise Problem(409, "run-in-progress", "A run is in progress", str(error)) from error
-    except (WrongSettingsError, CheckpointError) as error:
-        raise Problem(422, "wrong-settings", "Settings do not fit", str(error)) from error
-    except StorageError as error:
-        raise store_unavailable(str(error)) from error
-    except OSError as error:
-        raise Problem(503, "disk-unavailable", "The disk takes nothing", disk.why(error)) from error
-
-
-@router.post(
-    "/runs/{run_id}/stop", tags=["runs"], operation_id="stop_run", status_code=202, summary="Stop"
-)
-async def stop_run(run_id: str, runs: Runs) -> dict[str, str]:
-    """Save a checkpoint and stop; the run can be resumed. `current` is the one in progress."""
-    state = runs.state
-    if state is None or run_id not in ("current", state.run_id):
-        raise Problem(404, "run-not-found", "Run not found", f"Run {run_id} is not in progress.")
-    await runs.stop()
-    return {"run_id": state.run_id}
-
-
-@router.get(
-    "/runs/{run_id}/events",
-    tags=["runs"],
-    operation_id="watch_run",
-    summary="Watch a run",
-    response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}}},
-)
-async def watch_run(run_id: str, runs: Runs, request: Request) -> StreamingResponse:
-    """Server-sent events `run`: the run as `GET` gives it, whenever it changes, until it ends."""
-    first = await asyncio.to_thread(get_run, run_id, runs)
-
-    async def changes() -> AsyncIterator[str]:
-        said = ""
-        while not request.app.state.readiness.stopping:
-            view = await asyncio.to_thread(get_run, first.run_id, runs)
-            text = view.model_dump_json()
-            if text != said:
-                yield f"event: run\ndata: {text}\n\n"
-                said = text
-            if view.status in ("stopped", "finished", "failed", "on disk"):
-                return
-            await asyncio.sleep(_WATCH_SECONDS)
-
-    return StreamingResponse(changes(), media_type="text/event-stream")
-
-
-@router.get(
-    "/evaluations", tags=["evaluations"], operation_id="list_evaluations", summary="Evaluations"
-)
-def list_evaluations(runs: Runs, paging: Paging) -> Page[Evaluation]:
-    """Evaluations on this machine, by id."""
-    found = [each for record in runs.on_disk() for each in read_all(runs.directory(record.run_id))]
-    found.sort(key=lambda each: each.evaluation_id)
-    return paging.take(
-        (each for each in found if each.evaluation_id > paging.after),
-        key=lambda each: each.evaluation_id,
-    )
-
-
-@router.get(
-    "/checkpoints", tags=["checkpoints"], operation_id="list_checkpoints", summary="Checkpoints"
-)
-def get_checkpoints(runs: Runs, paging: Paging) -> Page[CheckpointInfo]:
-    """Checkpoints on this machine, by run and iteration."""
-    found = [c for r in reversed(runs.on_disk()) for c in describe(runs.directory(r.run_id))]
-    return paging.take((c for c in found if c.id > paging.after), key=lambda c: c.id)
 
 
 def _view(record: RunRecord, state: RunState | None) -> RunView:

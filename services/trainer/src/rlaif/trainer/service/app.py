@@ -10,7 +10,7 @@ from rlaif.contracts.captures import Capture
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.service.api import router
+from rlaif.trainer.service.api import build_router
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.store_mirror import StoreMirror
 from rlaif.trainer.service.runtime import ring_lifecycle
@@ -50,7 +50,7 @@ def create_app(settings: TrainerSettings) -> FastAPI:
         title="Zelda RLAIF trainer",
         settings=settings,
         lifespan=lifespan,
-        routers=[router],
+        routers=[build_router(runs, readiness)],
         readiness=readiness,
         metrics=metrics,
         writes={"capture": Capture},

@@ -27,6 +27,7 @@ from rlaif.trainer.run_folder.protocol import (
 )
 from rlaif.trainer.run_folder.record import RunRecord, list_runs, new_run_id, record_path
 from rlaif.trainer.run_folder.spool import Spool
+from rlaif.trainer.service.metrics import TrainerMetrics
 from rlaif.trainer.service.runs import checkpoint_store
 from rlaif.trainer.service.runs.history import HistoryLog
 from rlaif.trainer.service.runs.state import RunState
@@ -55,36 +56,9 @@ class RunManager:
         self._why_not: str | None = None
         self._starting = asyncio.Lock()
         self._listener: Callable[[Message], None] | None = None
-        self._steps = metrics.gauge("env_steps", "Environment steps of the run.")
-        self._rate = metrics.gauge("steps_per_second", "Environment steps a second, over 10 s.")
-        self._captured = metrics.gauge("segments_captured", "Segments captured by the run.")
-        self._dropped = metrics.gauge(
-            "segments_dropped", "Captures dropped because the spool took no more."
-        )
-        self._selected = metrics.gauge(
-            "segments_selected", "Captures of the run, by why they were chosen.", ["by"]
-        )
+        self._metrics = TrainerMetrics(metrics)
         self._losing: str | None = None
         self._seen_captured = 0
-        self._version = metrics.gauge("reward_model_version", "Version that shapes rewards.")
-        self._refused = metrics.counter(
-            "reward_models_refused", "Reward models that failed a check and were not loaded."
-        )
-        self._samples_left_out = metrics.counter(
-            "samples_left_out", "Environment steps not learned from: their advantage was no number."
-        )
-        self._updates_left_out = metrics.counter(
-            "updates_left_out", "Gradient steps left out: they were no numbers."
-        )
-        self._part_mean = metrics.gauge(
-            "reward_mean", "Reward of a step in the last iteration, by part.", ["part"]
-        )
-        self._part_share = metrics.gauge(
-            "reward_share", "Part's share of the last iteration's absolute rewards.", ["part"]
-        )
-        self._fraction = metrics.gauge(
-            "milestone_fraction", "Mean share of main milestones, of the last 100 episodes."
-        )
 
     def listen(self, listener: Callable[[Message], None]) -> None:
         """Tell `listener` every message of the runs, after it is folded into `state`."""
@@ -169,6 +143,7 @@ class RunManager:
             identity = self._current.state.run_id
             self._history = HistoryLog(identity, self.directory(identity))
             self._current.start(self._model)
+            await asyncio.sleep(0)  # whoever is told the id finds the run's record on disk
             return self._current
 
     async def bring_back(self, run_id: str) -> bool:
@@ -296,7 +271,7 @@ class RunManager:
             self._listener(message)
         match message:
             case RewardModelRefused():
-                self._refused.inc()
+                self._metrics.refused_model()
                 log.error(
                     "reward model refused; the one before counts",
                     extra={
@@ -325,10 +300,14 @@ class RunManager:
             case _:
                 pass
 
+    def _measure(self, message: IterationDone) -> None:
+        state = self.state
+        self._metrics.iterated(message, state.reward_model_version if state is not None else None)
+        self._note_captures(message)
+        if message.not_learned is not None:
+            log.error("an iteration taught nothing", extra={"reason": message.not_learned})
+
     def _note_captures(self, message: IterationDone) -> None:
-        self._dropped.set(message.segments_dropped)
-        for why, count in message.selected_by.items():
-            self._selected.labels(why).set(count)
         if message.captures_lost is not None and self._losing is None:
             log.error(
                 "captures are dropped; training goes on",
@@ -338,21 +317,3 @@ class RunManager:
         if message.captures_lost is not None or message.segments_captured != self._seen_captured:
             self._losing = message.captures_lost
         self._seen_captured = message.segments_captured
-
-    def _measure(self, message: IterationDone) -> None:
-        self._steps.set(message.env_steps)
-        self._rate.set(message.steps_per_second)
-        self._captured.set(message.segments_captured)
-        self._note_captures(message)
-        self._samples_left_out.inc(message.samples_left_out)
-        self._updates_left_out.inc(message.updates_left_out)
-        for name, part in message.reward_statistics.items():
-            self._part_mean.labels(name).set(part.mean)
-            self._part_share.labels(name).set(part.share or 0.0)
-        if message.milestone_fraction is not None:
-            self._fraction.set(message.milestone_fraction)
-        state = self.state
-        if state is not None and state.reward_model_version is not None:
-            self._version.set(state.reward_model_version)
-        if message.not_learned is not None:
-            log.error("an iteration taught nothing", extra={"reason": message.not_learned})
