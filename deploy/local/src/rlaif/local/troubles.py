@@ -12,7 +12,7 @@ Report = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class FirstSightings:
+class News:
     """Something to tell.
 
     Attributes:
@@ -46,7 +46,7 @@ class Troubles:
     patience: float = _PATIENCE_SECONDS
     _open: dict[tuple[str, str], _Trouble] = field(default_factory=dict)
 
-    def look(self, now: float, reports: Mapping[str, Report | None]) -> list[FirstSightings]:
+    def look(self, now: float, reports: Mapping[str, Report | None]) -> list[News]:
         """Take in what the services say and return what is to be told.
 
         Args:
@@ -54,7 +54,7 @@ class Troubles:
             reports: Service → what fails there; None: it did not answer, and what it said last
                 counts on.
         """
-        news: list[FirstSightings] = []
+        news: list[News] = []
         for service, report in reports.items():
             failing = {_ANSWERS: "does not answer"} if report is None else dict(report)
             for key in [key for key in self._open if key[0] == service and report is not None]:
@@ -64,7 +64,7 @@ class Troubles:
                 news += self._go_on((service, check), why, now)
         return news
 
-    def _go_on(self, key: tuple[str, str], why: str, now: float) -> list[FirstSightings]:
+    def _go_on(self, key: tuple[str, str], why: str, now: float) -> list[News]:
         trouble = self._open.setdefault(key, _Trouble(now, why))
         trouble.why = why
         service, check = key
@@ -73,12 +73,12 @@ class Troubles:
             return []
         trouble.told = True
         what = why if check == _ANSWERS else f"is not ready: {check}: {why}"
-        return [FirstSightings(service, f"{service} {what}", good=False)]
+        return [News(service, f"{service} {what}", good=False)]
 
-    def _end(self, key: tuple[str, str], now: float) -> list[FirstSightings]:
+    def _end(self, key: tuple[str, str], now: float) -> list[News]:
         trouble = self._open.pop(key)
         if not trouble.told:
             return []
         service, check = key
         what = "answers again" if check == _ANSWERS else f"is well again: {check}"
-        return [FirstSightings(service, f"{service} {what}, after {now - trouble.since:.0f} s", good=True)]
+        return [News(service, f"{service} {what}, after {now - trouble.since:.0f} s", good=True)]
