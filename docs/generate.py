@@ -307,7 +307,8 @@ def configuration_page() -> str:
         "A value is looked for on the command line, then in the environment, then in the default. "
         "`python -m rlaif.<service> --help` prints the same tables; `--print-settings` prints the "
         "values that hold, secrets masked. A wrong value ends the start with exit code 2 and one "
-        "line that says which option or variable to set. Lists and objects are given as JSON.",
+        "line that says which option or variable to set. Lists and objects are given as JSON; an "
+        "option also takes a list item by item (`--x a --x b`), and `null` for unset.",
         "`make demo` passes its environment on to every service and gives addresses, credentials, "
         "ports and a few smaller training values of its own "
         "([stack.py](../deploy/local/src/rlaif/local/stack.py)). For the training values, what you "
