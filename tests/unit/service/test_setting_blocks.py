@@ -117,6 +117,14 @@ def _service(name: str, fields: dict[str, Any]) -> type[ServiceSettings]:
     return create_model("Settings", __base__=base, **fields)
 
 
+def test_of_two_variables_of_one_value_the_one_without_prefix_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TRAINER_BATCH_SIZE", "1")
+    monkeypatch.setenv("BATCH_SIZE", "2")
+    assert TrainerSettings().ppo.batch_size == 2
+
+
 @pytest.mark.parametrize(
     "fields",
     [

@@ -34,6 +34,8 @@ def test_a_shared_setting_can_be_overridden_for_one_service(
     monkeypatch.setenv("REWARD_MODEL_LOG_LEVEL", "DEBUG")
     assert load_settings(JudgeSettings, {}).log_level == "debug"
     assert ServiceSettings().log_level == "info"
+    monkeypatch.setenv("LOG_LEVEL", "error")
+    assert load_settings(JudgeSettings, {}).log_level == "error"
 
 
 def test_the_shells_own_host_variable_is_not_the_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ from importlib.metadata import entry_points
 from typing import Literal
 
 from opentelemetry import trace
-from opentelemetry.context import Context
 from opentelemetry.trace import (
     NonRecordingSpan,
     Span,
@@ -51,7 +50,7 @@ def span(
         attributes: What it is done to.
         recorded: False for what would drown the rest; it has ids all the same.
     """
-    context = None if cause is None else _W3C.extract({"traceparent": cause}, Context())
+    context = None if cause is None else _W3C.extract({"traceparent": cause})
     parent = trace.get_current_span(context).get_span_context()
     made: Span = NonRecordingSpan(parent)
     if recorded:
