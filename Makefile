@@ -107,7 +107,7 @@ format: $(VENV)/.ready-dev ## Format and fix what can be fixed
 rom: $(VENV)/.ready ## Build the cartridge again (needs sdcc)
 	$(BIN)/python libs/game/cartridge/build.py
 
-play: $(VENV)/.ready ## Play yourself (ROM=… plays yours; PLAY_ARGS="--record FILE" records, "--mute" is silent)
+play: $(VENV)/.ready ## Play yourself in a window (ROM=… plays yours; PLAY_ARGS="--record FILE" records, "--mute" is silent)
 	@$(BIN)/python -m rlaif.game play $(PLAY_ARGS) $(ROM_OPERAND)
 
 replay-check: $(VENV)/.ready ## Prove on any ROM that a replay is the same play (ROM=… SEGMENTS=200)

@@ -74,14 +74,6 @@ def _tile(pixels, x: int, y: int) -> bytes:
     return bytes(out)
 
 
-def _flip_x(tile: bytes) -> bytes:
-    return bytes(int(f"{byte:08b}"[::-1], 2) for byte in tile)
-
-
-def _flip_y(tile: bytes) -> bytes:
-    return b"".join(tile[i : i + 2] for i in range(14, -2, -2))
-
-
 def _array(name: str, data, per_line: int = 16) -> str:
     data = list(data)
     lines = [f"const uint8_t {name}[{len(data)}] = {{"]

@@ -10,8 +10,9 @@ from rlaif.exporter.app import create_app
 from rlaif.exporter.settings import ExporterSettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
-from rlaif.game.replay_check.selfcheck import Play, boot, random_segments
+from rlaif.game.replay_check.segments import Play
 from rlaif.testing.data.captures import write_capture
+from rlaif.testing.data.random_play import boot, random_segments
 from rlaif.testing.waiting import eventually
 
 

@@ -1,15 +1,8 @@
-"""`make play` on a real terminal (a pty) and in a window without a display (SDL's dummy driver)."""
+"""`make play`: a window without a display (SDL's dummy driver), and no display at all."""
 
-import fcntl
-import json
 import os
-import pty
-import select
-import struct
 import subprocess
 import sys
-import termios
-import time
 
 import numpy as np
 import pytest
@@ -20,131 +13,35 @@ from rlaif.game.play.session import PlayedEmulator
 from rlaif.game.play.window import WindowScreen
 
 DEADLINE = 60.0
-FULL_BLOCKS = "\u2580".encode()
 
 
-class Terminal:
-    """A program on a terminal of 50 lines and 170 columns."""
-
-    def __init__(self, *options):
-        self.leader, follower = pty.openpty()
-        fcntl.ioctl(self.leader, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 170, 0, 0))
-        self.before = termios.tcgetattr(follower)
-        self.program = subprocess.Popen(
-            [sys.executable, "-m", "rlaif.game", "play", "--screen", "terminal", *options],
-            stdin=follower,
-            stdout=follower,
-            stderr=follower,
-            env=os.environ | {"COLORTERM": "truecolor", "TERM": "xterm-256color"},
-        )
-        self.follower, self.output = follower, b""
-
-    def read_until(self, done):
-        """Read what it writes until `done(output)`."""
-        end = time.monotonic() + DEADLINE
-        while not done(self.output):
-            assert time.monotonic() < end, self.output[-2000:]
-            if select.select([self.leader], [], [], 0.05)[0]:
-                self.output += os.read(self.leader, 65536)
-            elif self.program.poll() is not None:
-                break
-
-    def type(self, keys):
-        os.write(self.leader, keys)
-
-    def close(self):
-        if self.program.poll() is None:
-            self.program.kill()
-        self.program.wait(10)
-        os.close(self.leader)
-        os.close(self.follower)
-
-
-@pytest.fixture
-def terminal():
-    opened = []
-
-    def start(*options):
-        opened.append(Terminal(*options))
-        return opened[-1]
-
-    yield start
-    for each in opened:
-        each.close()
-
-
-def test_a_person_plays_saves_loads_and_records_on_a_terminal(terminal, tmp_path):
-    state, recording = tmp_path / "my.state", tmp_path / "my.json"
-    shown = terminal("--state-file", str(state), "--record", str(recording))
-    shown.read_until(lambda out: out.count(FULL_BLOCKS) > 160 * 10)
-    shown.type(b"\x1b[15~")
-    shown.read_until(lambda out: b"saved " in out)
-    assert state.stat().st_size > 100_000
-    shown.type(b"\x1b[19~")
-    shown.read_until(lambda out: b"loaded " in out)
-    shown.type(b"\x1b[C")
-    drawn = len(shown.output)
-    shown.read_until(lambda out: len(out) > drawn)
-    shown.type(b"z")
-    time_to_act = time.monotonic() + 0.5
-    shown.read_until(lambda out: time.monotonic() > time_to_act)
-    shown.type(b"q")
-    shown.read_until(lambda out: b"frames recorded" in out)
-    assert shown.program.wait(20) == 0
-    assert b"\x1b[?1049l" in shown.output
-    assert termios.tcgetattr(shown.follower) == shown.before
-    runs = json.loads(recording.read_text())["inputs"]
-    assert sum(frames for buttons, frames in runs if "right" in buttons) == 8
-    assert sum(frames for buttons, frames in runs if "a" in buttons) == 4
-    again = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "rlaif.game",
-            "play",
-            "--replay",
-            str(recording),
-            "--screen",
-            "none",
-        ],
+def played(*options, **environment):
+    kept = {name: os.environ[name] for name in os.environ.keys() - {"DISPLAY", "WAYLAND_DISPLAY"}}
+    return subprocess.run(
+        [sys.executable, "-m", "rlaif.game", "play", *options],
+        env=kept | environment,
         capture_output=True,
         text=True,
         timeout=DEADLINE,
         check=False,
     )
+
+
+def test_what_is_played_in_a_window_is_recorded_shown_again_and_checked_without_one(tmp_path):
+    recording, dummy = str(tmp_path / "short.json"), {"SDL_VIDEODRIVER": "dummy"}
+    first = played("--frames", "40", "--speed", "0", "--mute", "--record", recording, **dummy)
+    assert "40 frames recorded" in first.stdout, first.stderr
+    assert "40 frames replayed" in played("--replay", recording, "--speed", "0", **dummy).stdout
+    again = played("--replay", recording, "--screen", "none")
     assert again.returncode == 0, again.stderr
-    assert "the RAM is the same" in again.stdout
+    assert "40 frames replayed, the RAM is the same" in again.stdout
 
 
-def test_a_person_quits_with_ctrl_c_and_has_the_terminal_back(terminal):
-    shown = terminal()
-    shown.read_until(lambda out: FULL_BLOCKS in out)
-    shown.type(b"\x03")
-    shown.read_until(lambda out: b"frames played" in out)
-    assert shown.program.wait(20) == 0
-    assert termios.tcgetattr(shown.follower) == shown.before
-
-
-def test_a_recording_is_shown_again_on_the_terminal(terminal, tmp_path):
-    recording = tmp_path / "short.json"
-    first = terminal("--frames", "40", "--speed", "0", "--record", str(recording))
-    first.read_until(lambda out: b"40 frames recorded" in out)
-    again = terminal("--replay", str(recording), "--speed", "0")
-    again.read_until(lambda out: b"40 frames replayed" in out)
-    assert again.program.wait(20) == 0
-
-
-def test_without_a_terminal_and_a_window_it_says_what_to_do():
-    done = subprocess.run(
-        [sys.executable, "-m", "rlaif.game", "play", "--screen", "terminal"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE,
-        check=False,
-    )
+def test_without_a_display_it_says_what_to_do():
+    done = played("--frames", "40")
     assert done.returncode == 1
-    assert "no window and no terminal to play in" in done.stderr
+    assert "no display for a window. Run it in a desktop session" in done.stderr
+    assert "--screen none" in done.stderr
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
-from rlaif.game.replay_check.selfcheck import boot
+from rlaif.testing.data.random_play import boot
 
 BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "determinism.py"
 

@@ -14,9 +14,10 @@ from rlaif.exporter.replay_process import Replayer
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
-from rlaif.game.replay_check.selfcheck import Play, boot, random_segments
+from rlaif.game.replay_check.segments import Play
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.data.captures import write_capture
+from rlaif.testing.data.random_play import boot, random_segments
 from rlaif.testing.publisher import RecordingPublisher
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

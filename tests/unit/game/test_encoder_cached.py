@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.game.encoder import cached as encoder_memo
-from rlaif.game.encoder import numba_look as encoder_compiled
-from rlaif.game.encoder.cached import Encoder, Memory
+from rlaif.game.encoder import cached, numba_look
+from rlaif.game.encoder.cached import Encoder, EncoderCache
 from rlaif.game.encoder.reference import encode
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
@@ -120,41 +119,41 @@ def test_without_a_place_for_the_compiled_code_each_process_compiles(monkeypatch
         return compile_it(*signature, **options)
 
     monkeypatch.setattr(numba, "njit", refusing)
-    made = encoder_compiled.compiled_look.__wrapped__()
-    monkeypatch.setattr(encoder_memo, "compiled_look", lambda: made)
+    made = numba_look.compiled_look.__wrapped__()
+    monkeypatch.setattr(cached, "compiled_look", lambda: made)
     ram = random_ram(5)
     assert encoded(Encoder(), ram) == encode(ram).tobytes()
 
 
 def test_what_it_remembers_is_bounded(monkeypatch):
-    monkeypatch.setattr(encoder_memo, "MOST", 3)
-    memory = Memory()
-    encoder = Encoder(memory)
+    monkeypatch.setattr(cached, "MOST", 3)
+    cache = EncoderCache()
+    encoder = Encoder(cache)
     for seed in range(40):
         ram = random_ram(seed)
         assert encoded(encoder, ram) == encode(ram).tobytes()
-        for kept in (memory.places, memory.items, memory.flags, memory.cells):
+        for kept in (cache.places, cache.items, cache.flags, cache.cells):
             assert len(kept) <= 4
 
 
 def test_encoders_may_share_what_they_remember():
-    memory = Memory()
-    one, two = Encoder(memory), Encoder(memory)
+    cache = EncoderCache()
+    one, two = Encoder(cache), Encoder(cache)
     for seed in (1, 2, 1, 3):
         assert encoded(one, random_ram(seed)) == encoded(two, random_ram(seed))
-    assert len(memory.places) == 3
+    assert len(cache.places) == 3
 
 
 def test_the_kernels_take_what_other_modules_say_as_argument():
     # numba keeps machine code until this one file changes, and the constants that `look` holds.
-    tree = ast.parse(inspect.getsource(encoder_compiled))
+    tree = ast.parse(inspect.getsource(numba_look))
     imported = {
         alias.asname or alias.name
         for node in tree.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    kernels = [part for part in vars(encoder_compiled).values() if hasattr(part, "py_func")]
+    kernels = [part for part in vars(numba_look).values() if hasattr(part, "py_func")]
     assert len(kernels) >= 8
     for kernel in kernels:
         assert not imported & set(kernel.py_func.__code__.co_names), kernel.py_func.__name__

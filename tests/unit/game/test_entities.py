@@ -8,7 +8,6 @@ from rlaif.game.memory.entities import (
     enemies,
     interactions,
     is_riding,
-    items_in_use,
     nearest,
     parts,
     player_position,
@@ -33,13 +32,6 @@ def test_every_page_holds_one_object_of_each_kind(make_ram, page):
     for kind, first in ((interactions, 0xD040), (enemies, 0xD080), (parts, 0xD0C0)):
         found = kind(make_ram(*an_object(first + page * 0x100, x=7)))
         assert [(e.slot, e.x) for e in found] == [(first + page * 0x100, 7)]
-
-
-def test_the_player_and_his_companion_are_not_among_the_items_he_uses(make_ram):
-    ram = make_ram(
-        *an_object(0xD000), *an_object(0xD100), *an_object(0xD600, kind=5), *an_object(0xDC00)
-    )
-    assert [item.slot for item in items_in_use(ram)] == [0xD600, 0xDC00]
 
 
 def test_what_only_looks_like_an_enemy_is_left_out(make_ram):

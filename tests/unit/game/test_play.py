@@ -1,45 +1,20 @@
-"""Playing by hand: keys, pictures in text, recordings, saving and loading."""
+"""Playing by hand: the loop, recordings, saving and loading."""
 
 import dataclasses
 import hashlib
-import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import SaveStateError
-from rlaif.game.play.loop import Pace, play
+from rlaif.game.play.loop import FramePace, play
 from rlaif.game.play.recording import Inputs, Recording, RecordingError
 from rlaif.game.play.screens import Command
 from rlaif.game.play.session import PlayedEmulator, Session
-from rlaif.game.play.terminal_keys import TAP_FRAMES, TerminalKeys, split_keys
-from rlaif.game.play.terminal_picture import TerminalPicture, fitted
 from rlaif.game.starts.state_origin import origin_path, read_origin
 
 A_FRAMES, UP_FRAMES, PAD = 0xFF83, 0xFF84, 0xFF82
-MOVE = re.compile(r"\x1b\[(\d+);(\d+)H")
-COLOURS = re.compile(r"\x1b\[38;2;(\d+);(\d+);(\d+);48;2;(\d+);(\d+);(\d+)m")
-
-
-def on_a_terminal(text, cells):
-    """Carry out what a picture writes on `cells` `[lines, columns, 6]`."""
-    at, row, column, colours = 0, 0, 0, None
-    while at < len(text):
-        if found := MOVE.match(text, at):
-            row, column = int(found[1]) - 1, int(found[2]) - 1
-        elif found := COLOURS.match(text, at):
-            colours = [int(value) for value in found.groups()]
-        elif text.startswith("\x1b[0m", at):
-            at, colours = at + 4, None
-            continue
-        else:
-            assert text[at] == "\u2580"
-            cells[row, column] = colours
-            at, column = at + 1, column + 1
-            continue
-        at = found.end()
 
 
 @pytest.fixture
@@ -119,56 +94,6 @@ def test_frames_with_the_same_buttons_are_one_run():
     assert inputs.runs == ((("up", "a"), 2), ((), 1), (("b",), 1))
 
 
-def test_bytes_are_cut_into_keys_and_half_a_sequence_waits_for_its_end():
-    assert split_keys(b"a\x1b[A\x1b[15~q") == ([b"a", b"\x1b[A", b"\x1b[15~", b"q"], b"")
-    assert split_keys(b"z\x1b[1") == ([b"z"], b"\x1b[1")
-    keys = TerminalKeys()
-    assert keys.frame(b"\x1b")[0] == frozenset()
-    assert keys.frame(b"[C")[0] == {"right"}
-
-
-def test_a_tapped_direction_walks_half_a_tile_and_a_repeating_one_goes_on():
-    keys = TerminalKeys()
-    held = [keys.frame(b"w" if frame == 0 else b"")[0] for frame in range(20)]
-    assert held == [frozenset({"up"})] * TAP_FRAMES + [frozenset()] * (20 - TAP_FRAMES)
-    held = [keys.frame(b"w" if frame % 2 == 0 else b"")[0] for frame in range(40)]
-    assert all(held)
-
-
-def test_the_newest_direction_counts_and_a_button_joins_it():
-    keys = TerminalKeys()
-    keys.frame(b"w")
-    assert keys.frame(b"dz")[0] == {"right", "a"}
-
-
-def test_commands_are_read():
-    asked = TerminalKeys().frame(b"\x1b[15~\x1b[19~pq")[1]
-    assert asked == [Command.SAVE, Command.LOAD, Command.PAUSE, Command.QUIT]
-
-
-def test_a_terminal_shows_the_picture_pixel_by_pixel():
-    rng = np.random.default_rng(1)
-    picture = TerminalPicture(true_colour=True)
-    cells = np.zeros((72, 160, 6), dtype=np.uint8)
-    screen = rng.integers(0, 4, (144, 160, 3)).astype(np.uint8) * 80
-    whole = picture.text(screen)
-    on_a_terminal(whole, cells)
-    screen[10:14, 20:30] = 7
-    part = picture.text(screen)
-    on_a_terminal(part, cells)
-    assert np.array_equal(cells[:, :, :3], screen[0::2])
-    assert np.array_equal(cells[:, :, 3:], screen[1::2])
-    assert len(part) < len(whole) / 50
-    assert picture.text(screen) == ""
-
-
-def test_a_small_terminal_gets_a_smaller_picture_and_few_colours_do():
-    small = fitted(np.full((144, 160, 3), 200, dtype=np.uint8), 80, 22)
-    assert small.shape == (44, 48, 3)
-    text = TerminalPicture(true_colour=False).text(small)
-    assert "38;5;188;48;5;188" in text
-
-
 class ScriptedScreen:
     """Plays a script: what is held and asked for, frame by frame."""
 
@@ -199,7 +124,7 @@ def test_the_loop_saves_loads_pauses_and_quits(session, tmp_path):
         [((), [Command.LOAD]), (("a",), [Command.SAVE]), (("a",), []), ((), [Command.LOAD]),
          (("a",), [Command.PAUSE]), (("a",), []), ((), [Command.PAUSE])]
     )  # fmt: skip
-    play(session, screen, Pace(0), path)
+    play(session, screen, FramePace(0), path)
     assert screen.said[0] == "nothing saved yet: F5 saves"
     assert screen.said[1:3] == [f"saved {path}", f"loaded {path}"]
     assert screen.pictures == 5
@@ -213,7 +138,7 @@ def test_each_frame_is_heard_unless_it_is_muted(tiny_rom, tmp_path):
     frame = ((), [])
     script = [frame, frame, ((), [Command.MUTE]), frame, ((), [Command.MUTE]), frame]
     screen = ScriptedScreen(script)
-    play(loud, screen, Pace(0), tmp_path / "game.state")
+    play(loud, screen, FramePace(0), tmp_path / "game.state")
     emulator.close()
     assert [picture for picture, _ in screen.heard] == [1, 2, 5, 6]
     assert all(seconds == pytest.approx(1 / 59.73, rel=0.01) for _, seconds in screen.heard)
@@ -222,7 +147,7 @@ def test_each_frame_is_heard_unless_it_is_muted(tiny_rom, tmp_path):
 
 def test_without_the_sound_chip_nothing_is_heard(session, tmp_path):
     screen = ScriptedScreen([((), []), ((), [])])
-    play(session, screen, Pace(0), tmp_path / "game.state")
+    play(session, screen, FramePace(0), tmp_path / "game.state")
     assert screen.heard == []
 
 
@@ -230,7 +155,7 @@ def test_a_broken_state_file_is_said_and_play_goes_on(session, tmp_path):
     path = tmp_path / "game.state"
     path.write_bytes(b"\x01 not a state")
     screen = ScriptedScreen([((), [Command.LOAD]), ((), [])])
-    play(session, screen, Pace(0), path)
+    play(session, screen, FramePace(0), path)
     assert "has 13 bytes, a PyBoy state has at least" in screen.said[0]
     assert screen.pictures == 2
 
@@ -264,7 +189,7 @@ def test_the_pace_is_that_of_the_console_and_lost_time_is_not_made_up():
         slept.append(seconds)
         now[0] += seconds
 
-    pace = Pace(1.0, lambda: now[0], sleep)
+    pace = FramePace(1.0, lambda: now[0], sleep)
     for _ in range(60):
         now[0] += 0.005
         pace.wait()

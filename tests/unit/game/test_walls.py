@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from rlaif.contracts.observation import slot_index
 from rlaif.game.encoder.reference import encode
+from rlaif.game.memory import walls
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.walls import FREE, HAZARD, SOLID, half_tiles, look_around
+from rlaif.game.memory.walls import FREE, HAZARD, SOLID, half_tiles
 
 WALL, HOLE, BORDER = 0x0F, 0x10, 0xFF
 
@@ -21,6 +22,10 @@ def room(*tiles, fill=0x00):
     for column, row, byte in tiles:
         wram[0xE00 + row * 16 + column] = byte
     return RamBlocks(bytes(wram))
+
+
+def look_around(ram, x, y):
+    return walls.look_around(walls.room_cells(ram.block(walls.COLLISIONS, 192)), x, y)
 
 
 def test_a_collision_byte_is_a_mask_of_quarters():

@@ -22,7 +22,7 @@ _QUIET_SECONDS = 2.0
 
 
 @dataclass
-class Findings:
+class RingFindings:
     """Counts, and sentences for what is wrong; none when all is well."""
 
     captured: int = 0
@@ -32,14 +32,14 @@ class Findings:
     wrong: list[str] = field(default_factory=list)
 
 
-async def check(bus: Bus, episodes: ObjectStore) -> Findings:
+async def check(bus: Bus, episodes: ObjectStore) -> RingFindings:
     """Check a ring in which nothing is under way."""
     exported = await asyncio.to_thread(_exported, episodes)
     scores = await asyncio.to_thread(_scores, episodes)
     letters = await bus.dead_letters(limit=1000)
     captured = await _events(bus, SegmentCaptured)
     told = await _events(bus, SegmentScored)
-    findings = Findings(
+    findings = RingFindings(
         captured=len({event.data.segment_id for event in captured}),
         exported=len(exported),
         scored=len({segment for _, segment in scores}),
@@ -59,7 +59,7 @@ async def check(bus: Bus, episodes: ObjectStore) -> Findings:
 
 
 def _check_scores(
-    scores: dict[tuple[str, str], str], told: list[CloudEvent[Any]], findings: Findings
+    scores: dict[tuple[str, str], str], told: list[CloudEvent[Any]], findings: RingFindings
 ) -> None:
     events = Counter((event.data.judge_config, event.data.segment_id) for event in told)
     for event in told:

@@ -21,7 +21,7 @@ import httpx
 from rlaif.bus.connection import connect
 from rlaif.local.strays import descendants
 from rlaif.storage.open import S3Credentials, open_store
-from rlaif.testing.invariants import Findings, check, under_way
+from rlaif.testing.invariants import RingFindings, check, under_way
 
 _READY = re.compile(r"✓ (?P<name>[a-z0-9-]+) +(?P<where>[a-z]+://\S+)")
 CLOSED = re.compile(
@@ -108,7 +108,7 @@ class Ring:
         os.kill(pid, signal.SIGKILL)
         return pid
 
-    def settle_and_check(self, *, seconds: float = 90.0) -> Findings:
+    def settle_and_check(self, *, seconds: float = 90.0) -> RingFindings:
         """Stop the training run, wait until nothing is under way, and check the invariants.
 
         Raises:
@@ -122,7 +122,7 @@ class Ring:
         ).raise_for_status()
         return asyncio.run(self._check_at_rest(seconds))
 
-    async def _check_at_rest(self, seconds: float) -> Findings:
+    async def _check_at_rest(self, seconds: float) -> RingFindings:
         secrets = self.secrets()
         port = self.where("nats").rsplit(":", 1)[1]
         bus = await connect(f"nats://{secrets['nats_token']}@127.0.0.1:{port}", name="check")

@@ -23,7 +23,7 @@ class KeyframeError(ValueError):
     """The packed keyframe cannot be used."""
 
 
-class Keyframe(NamedTuple):
+class PackedKeyframe(NamedTuple):
     """A packed save state.
 
     Attributes:
@@ -47,10 +47,10 @@ def segment_id(episode_id: str, index: int) -> str:
     return made
 
 
-def pack_keyframe(state: bytes) -> Keyframe:
+def pack_keyframe(state: bytes) -> PackedKeyframe:
     """Compress a save state."""
     packed: bytes = zstandard.ZstdCompressor(level=_LEVEL).compress(state)
-    return Keyframe(packed, hashlib.sha256(state).hexdigest())
+    return PackedKeyframe(packed, hashlib.sha256(state).hexdigest())
 
 
 def unpack_keyframe(packed: bytes, sha256: Sha256) -> bytes:

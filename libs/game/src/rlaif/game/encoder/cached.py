@@ -33,7 +33,7 @@ _K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
-class Memory:
+class EncoderCache:
     """Parts of observations by the bytes that they were computed from; encoders may share it."""
 
     def __init__(self) -> None:
@@ -81,9 +81,9 @@ class Encoder:
         still: Not one byte of work RAM differs from the call before.
     """
 
-    def __init__(self, memory: Memory | None = None) -> None:
-        """Encode, with what others remembered in `memory`."""
-        self._memory = memory or Memory()
+    def __init__(self, cache: EncoderCache | None = None) -> None:
+        """Encode, with what others kept in `cache`."""
+        self._cache = cache or EncoderCache()
         self._look = compiled_look()
         self._seen = np.zeros(SEEN_WORDS, dtype=np.uint64)
         self._cells = _read_only(np.empty(0, dtype=np.uint8))
@@ -116,21 +116,21 @@ class Encoder:
 
     def _enter(self, ram: RamBlocks, changed: int) -> None:
         """Make the scene ready for the compiled code: what of it changed."""
-        memory, scene = self._memory, self._scene
+        cache, scene = self._cache, self._scene
         if changed & PLACE:
             key = parts.PLACE_KEY(ram.wram)
-            place = _known(memory.places, (*key, ram.dungeon_layout), lambda: _place(ram))
+            place = _known(cache.places, (*key, ram.dungeon_layout), lambda: _place(ram))
             scene[_ROOM], scene[_PUZZLE] = place
-            self._cells = _known(memory.cells, key[0], lambda: _read_only(room_cells(key[0])))
+            self._cells = _known(cache.cells, key[0], lambda: _read_only(room_cells(key[0])))
         if changed & ITEMS:
             scene[_ITEMS] = _known(
-                memory.items,
+                cache.items,
                 parts.ITEM_KEY(ram.wram),
                 lambda: scaled(parts.item_values(ram), parts.ITEMS),
             )
         if changed & FLAGS:
             scene[_FLAGS] = _known(
-                memory.flags,
+                cache.flags,
                 parts.FLAG_KEY(ram.wram),
                 lambda: scaled(parts.flag_values(ram), parts.FLAGS),
             )

@@ -46,6 +46,7 @@ Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 Keys = npt.NDArray[np.int64]
 Row = npt.NDArray[np.float32]
+Int = int | np.int64
 Look = Callable[[Bytes, Bytes, Words, Bytes, Row, Row], int]
 """`look(wram, dungeon_layout, seen, cells, scene, out)`, see `compiled_look`."""
 
@@ -62,7 +63,7 @@ _WORD = 8
 SEEN_WORDS = (WRAM_SIZE + DUNGEON_LAYOUT_SIZE) // _WORD + 1
 """What a look keeps for the next: work RAM, the dungeon's layout, whether there was one."""
 
-_FAR = 1 << 40
+_FAR: Int = 1 << 40
 """More than any key of an object: square of its distance << 16 | its place in work RAM."""
 
 _INTERACTION, _ENEMY, _PART = 1, 2, 3
@@ -194,7 +195,7 @@ class NearbySlots(NamedTuple):
 class Constants(NamedTuple):
     """All that the kernels need of other modules."""
 
-    masks: Words = np.array([_mask(spans) for spans in (PLACE_SPANS, ITEM_SPANS, FLAG_SPANS)])
+    masks: Words = np.array([_mask(PLACE_SPANS), _mask(ITEM_SPANS), _mask(FLAG_SPANS)])
     player: PlayerBytes = PlayerBytes()
     player_slots: PlayerSlots = PlayerSlots()
     scene_slot: int = SCENE.start
@@ -240,12 +241,12 @@ def _kernel(function: _Kernel) -> _Kernel:
     return compiled
 
 
-def _look_with(constants: Constants) -> Look:
+def _look_with(constants: Constants) -> Callable[..., Int]:
     """The function to compile; it closes over the constants, so that numba's cache sees them."""
 
     def look(
         wram: Bytes, dungeon_layout: Bytes, seen: Words, cells: Bytes, scene: Row, out: Row
-    ) -> int:
+    ) -> Int:
         changed, still = _changes(wram, dungeon_layout, seen, constants.masks)
         if changed:
             return changed
@@ -292,7 +293,7 @@ def _changes(wram: Bytes, dungeon_layout: Bytes, seen: Words, masks: Words) -> t
 @_kernel
 def _player(
     wram: Bytes, out: Row, at: PlayerBytes, slots: PlayerSlots, objects: Objects
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     """Write the player's slots; x and y of whom the buttons move, pixels in the room."""
     riding = wram[at.controlled_page] == at.companion_page
     page = at.companion if riding else at.link
@@ -312,7 +313,7 @@ def _player(
 
 
 @_kernel
-def _walls(cells: Bytes, x: int, y: int, out: Row, walls: Walls) -> None:
+def _walls(cells: Bytes, x: Int, y: Int, out: Row, walls: Walls) -> None:
     """Write what the half tiles around (x, y) are, and how far the four ways are free."""
     by_x, by_y, stop = walls.codes_by_x[x], walls.codes_by_y[y], walls.stop
     for i in range(walls.around.size):
@@ -330,7 +331,7 @@ def _walls(cells: Bytes, x: int, y: int, out: Row, walls: Walls) -> None:
 
 
 @_kernel
-def _key(wram: Bytes, x: int, y: int, where: int, objects: Objects) -> int:
+def _key(wram: Bytes, x: Int, y: Int, where: Int, objects: Objects) -> Int:
     """Orders objects by their distance from (x, y), and by place where it is the same."""
     off_x = np.int64(wram[where + objects.x]) - x
     off_y = np.int64(wram[where + objects.y]) - y
@@ -338,7 +339,7 @@ def _key(wram: Bytes, x: int, y: int, where: int, objects: Objects) -> int:
 
 
 @_kernel
-def _who_answers(wram: Bytes, x: int, y: int, ahead: Ahead, objects: Objects) -> tuple[bool, int]:
+def _who_answers(wram: Bytes, x: Int, y: Int, ahead: Ahead, objects: Objects) -> tuple[bool, Int]:
     """Whether what is ahead answers to A; the key of the nearest listed object, or `_FAR`."""
     direction = wram[ahead.direction] & 3
     ahead_x, ahead_y = x, y
@@ -366,7 +367,7 @@ def _who_answers(wram: Bytes, x: int, y: int, ahead: Ahead, objects: Objects) ->
 
 
 @_kernel
-def _nearest(wram: Bytes, x: int, y: int, listed: int, enemies: int, objects: Objects) -> Keys:
+def _nearest(wram: Bytes, x: Int, y: Int, listed: Int, enemies: int, objects: Objects) -> Keys:
     """The keys of the nearest enemies, person and thing; `_FAR` where there is none.
 
     Where nothing is listed people answer to A, where nothing was dropped all parts are things.
@@ -408,7 +409,7 @@ def _has_drops(wram: Bytes, objects: Objects) -> bool:
 
 @_kernel
 def _sightings(
-    wram: Bytes, x: int, y: int, keys: Keys, out: Row, slots: NearbySlots, objects: Objects
+    wram: Bytes, x: Int, y: Int, keys: Keys, out: Row, slots: NearbySlots, objects: Objects
 ) -> None:
     """Write the slots of enemies, person and thing."""
     out[slots.enemy : slots.answers] = 0.0
@@ -429,7 +430,7 @@ def _sightings(
 
 @_kernel
 def _sighting(
-    wram: Bytes, x: int, y: int, where: int, out: Row, slot: int, objects: Objects
+    wram: Bytes, x: Int, y: Int, where: Int, out: Row, slot: Int, objects: Objects
 ) -> None:
     """Write that something is near, and how far to the right and below."""
     out[slot] = 1.0

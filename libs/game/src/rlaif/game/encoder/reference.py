@@ -19,7 +19,7 @@ from rlaif.game.encoder.scene import scene_values
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import player_position
 from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS, SOLID, look_around_in, room_cells
+from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS, SOLID, look_around, room_cells
 
 Observation = npt.NDArray[np.float32]
 """`[128]` float32 in [0, 1]."""
@@ -90,7 +90,7 @@ def pose(
 
 def walls(cells: npt.NDArray[np.uint8], x: int, y: int) -> Observation:
     """The slots of the half tiles and rays around (x, y), from the room's `room_cells`."""
-    grid, free = look_around_in(cells, x, y)
+    grid, free = look_around(cells, x, y)
     out = np.empty(WALLS.stop - WALLS.start, dtype=np.float32)
     around = len(NOT_CENTRE)
     out[:around] = grid[NOT_CENTRE]

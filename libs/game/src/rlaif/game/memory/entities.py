@@ -31,14 +31,8 @@ HARMLESS_ENEMY_IDS = frozenset({0x33, 0x37, 0x38, 0x53, 0x56, 0x58, 0x59, 0x5A})
 """Objects in enemy slots that are no monsters: cucco, butterfly, fairy, dragonfly, bubble, bush,
 drop producer, seed tree (enemy ids of the disassembly)."""
 
-BOSS_ENEMY_IDS = frozenset({*range(0x00, 0x08), *range(0x68, 0x80)})
-"""Enemies that are a boss or a miniboss."""
-
 PART_ITEM_DROP = 0x01
 INTERACTION_TREASURE = 0x60
-
-FIRST_ITEM_PAGE = 2
-"""Pages 0 and 1 hold the player and his companion; sword, bombs, seeds and the like follow."""
 
 ANGLES = 32
 """An angle counts 32 steps clockwise from up; greater values mean no direction."""
@@ -100,11 +94,6 @@ def player_position(ram: RamBlocks) -> tuple[int, int]:
 def companion(ram: RamBlocks) -> Entity | None:
     """The animal, the minecart or the witch in the room, ridden or not."""
     return _entity(ram, COMPANION) if ram.u8(COMPANION) else None
-
-
-def items_in_use(ram: RamBlocks) -> list[Entity]:
-    """What the player has put into the room: sword, bombs, seeds, a carried pot; slot order."""
-    return [item for item in _enabled(ram, LINK) if item.slot >= LINK + FIRST_ITEM_PAGE * 0x100]
 
 
 def enemies(ram: RamBlocks) -> list[Entity]:

@@ -18,16 +18,13 @@ LINK, COMPANION = 0xD000, 0xD100
 INTERACTIONS, ENEMIES, PARTS = 0xD040, 0xD080, 0xD0C0
 """First object of each kind (bank 1)."""
 
-OBJECT_ENABLED, OBJECT_ID, OBJECT_SUBID = 0x00, 0x01, 0x02
+OBJECT_ID, OBJECT_SUBID = 0x01, 0x02
 OBJECT_DIRECTION, OBJECT_ANGLE = 0x08, 0x09
 OBJECT_Y, OBJECT_X, OBJECT_HEALTH = 0x0B, 0x0D, 0x29
 """Fields of an object: offsets from its first byte."""
 
 ROOM_VISITED, ROOM_ITEM, ROOM_EVENTS = 0x10, 0x20, 0xC0
 """Bits of a room's flags."""
-
-ROOM_EVENT_80 = 0x80
-"""The room flag of a boss beaten, a gate or keyhole opened, stairs that came out."""
 
 RUPEE_ROOM_SCRATCH = (0xC8F0, 16)
 """Address and size of the flags of groups 1-3 that dungeons 2 and 6 use for something else."""
@@ -36,10 +33,9 @@ SAVEFILE_STRING = b"Z11216-0"
 AGES_SAVEFILE_STRING = b"Z21216-0"
 """What a loaded file starts with, in Oracle of Seasons and in Oracle of Ages (same address)."""
 
-TREASURE_SHIELD, TREASURE_SWORD = 0x01, 0x05
+TREASURE_SHIELD = 0x01
 ITEM_SWORD = 0x05
 DUNGEONS = 12
-MAP_GROUPS = 8
 
 SMALL_ROOM, LARGE_ROOM = (10, 8), (15, 11)
 """Columns and rows of tiles of 16 pixels."""

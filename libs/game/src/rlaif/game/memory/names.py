@@ -88,11 +88,3 @@ PART_NAMES: dict[int, str] = {
     0x31: "goponga projectile", 0x32: "poppable bubble",
 }  # fmt: skip
 """Part id → what it is; only those that many rooms have."""
-
-PLAYER_STATE_NAMES: dict[int, str] = {
-    0x01: "normal", 0x02: "respawning", 0x03: "dying", 0x05: "sleeping", 0x07: "spinning from gale",
-    0x09: "bouncing on trampoline", 0x0A: "warping", 0x0B: "force movement",
-    0x0C: "grabbed by wallmaster", 0x0D: "grabbed", 0x0F: "tossed by guards", 0x11: "squished",
-    0x12: "jumping down ledge", 0x13: "stone", 0x14: "collapsed",
-}  # fmt: skip
-"""w1Link.state → what the player does."""

@@ -4,12 +4,14 @@
 reads addresses directly.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, bcd, bcd16
+from rlaif.game.memory.entities import ANGLES
 from rlaif.game.memory.memory_map import symbol
-from rlaif.game.memory.symbols import Symbol
+from rlaif.game.memory.symbols import Encoding, Symbol
 
 DIRECTIONS = ("up", "right", "down", "left")
 
@@ -92,30 +94,7 @@ def decode(place: Symbol, data: bytes) -> Value:
     """
     if len(data) != place.size:
         raise ValueError(f"{place.name} has {place.size} bytes, got {len(data)}")
-    match place.encoding:
-        case "u8" | "u16" | "u32":
-            return int.from_bytes(data, "little")
-        case "s8":
-            return int.from_bytes(data, "little", signed=True)
-        case "bcd8":
-            return bcd(data[0])
-        case "bcd16":
-            return bcd16(int.from_bytes(data, "little"))
-        case "bits" | "set":
-            return _bits(data)
-        case "text":
-            return _text(data)
-        case "direction":
-            return DIRECTIONS[data[0]] if data[0] < len(DIRECTIONS) else None
-        case "angle":
-            return data[0] if data[0] < 32 else None
-        case "tile":
-            return Tile(data[0] & 0x0F, data[0] >> 4)
-        case "pointers":
-            found = zip(data[::2], data[1::2], strict=True)
-            return tuple(low | high << 8 for low, high in found if low or high)
-        case "bytes":
-            return data
+    return _DECODERS[place.encoding](data)
 
 
 def _from_emulator(emulator: Emulator, place: Symbol) -> bytes:
@@ -142,3 +121,30 @@ def _bits(data: bytes) -> frozenset[int]:
 
 def _text(data: bytes) -> str:
     return "".join(chr(byte) if 0x20 <= byte < 0x7F else "?" for byte in data.split(b"\0")[0])
+
+
+def _unsigned(data: bytes) -> int:
+    return int.from_bytes(data, "little")
+
+
+def _pointers(data: bytes) -> tuple[int, ...]:
+    found = zip(data[::2], data[1::2], strict=True)
+    return tuple(low | high << 8 for low, high in found if low or high)
+
+
+_DECODERS: dict[Encoding, Callable[[bytes], Value]] = {
+    "u8": _unsigned,
+    "u16": _unsigned,
+    "u32": _unsigned,
+    "s8": lambda data: int.from_bytes(data, "little", signed=True),
+    "bcd8": lambda data: bcd(data[0]),
+    "bcd16": lambda data: bcd16(_unsigned(data)),
+    "bits": _bits,
+    "set": _bits,
+    "text": _text,
+    "direction": lambda data: DIRECTIONS[data[0]] if data[0] < len(DIRECTIONS) else None,
+    "angle": lambda data: data[0] if data[0] < ANGLES else None,
+    "tile": lambda data: Tile(data[0] & 0x0F, data[0] >> 4),
+    "pointers": _pointers,
+    "bytes": bytes,
+}

@@ -62,26 +62,8 @@ def half_tiles(ram: RamBlocks) -> npt.NDArray[np.uint8]:
     return quarters.transpose(0, 2, 1, 3).reshape(ROWS, COLUMNS)
 
 
-def look_around(
-    ram: RamBlocks, x: int, y: int
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
-    """What surrounds the point (x, y).
-
-    Args:
-        ram: The RAM.
-        x: Pixels, 0 to 255.
-        y: Pixels, 0 to 255.
-
-    Returns:
-        The half tiles around it, `[25]` uint8, row by row (the middle one is its own), and the
-        number of free half tiles to the north, east, south and west, `[4]`, 0 to 8. A way is free
-        where the player's whole body fits.
-    """
-    return look_around_in(room_cells(ram.block(COLLISIONS, COLLISION_BYTES)), x, y)
-
-
 def room_cells(collisions: bytes) -> npt.NDArray[np.uint8]:
-    """What `look_around_in` looks at, made once a room from its 192 collision bytes.
+    """What `look_around` looks at, made once a room from its 192 collision bytes.
 
     All half tiles, those of one tile together, then what lies outside the buffer (free) and one
     cell that is always solid: `[3073]` uint8.
@@ -92,10 +74,21 @@ def room_cells(collisions: bytes) -> npt.NDArray[np.uint8]:
     return cells
 
 
-def look_around_in(
+def look_around(
     cells: npt.NDArray[np.uint8], x: int, y: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
-    """`look_around` in the `room_cells` of a room."""
+    """What surrounds the point (x, y).
+
+    Args:
+        cells: `room_cells` of the room.
+        x: Pixels, 0 to 255.
+        y: Pixels, 0 to 255.
+
+    Returns:
+        The half tiles around it, `[25]` uint8, row by row (the middle one is its own), and the
+        number of free half tiles to the north, east, south and west, `[4]`, 0 to 8. A way is free
+        where the player's whole body fits.
+    """
     seen = cells[np.minimum(CELL_CODES_BY_Y[y] + CELL_CODES_BY_X[x], STOP)]
     rays = seen[_GRID_CELLS:].reshape(4, RAY_LENGTH + 1, 2)
     free = (rays[:, :, 0] | rays[:, :, 1]).astype(np.bool_).argmax(axis=1)

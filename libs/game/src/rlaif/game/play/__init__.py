@@ -1,1 +1,1 @@
-"""A person plays a ROM: in a window where there is one, else in the terminal."""
+"""A person plays a ROM in a window; what was pressed can be recorded and replayed."""

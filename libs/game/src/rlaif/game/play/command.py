@@ -1,15 +1,14 @@
-"""`python -m rlaif.game play [ROM]`: a person plays, in a window or in the terminal."""
+"""`python -m rlaif.game play [ROM]`: a person plays in a window."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import EmulatorError
-from rlaif.game.play.loop import Pace, play, show_again
+from rlaif.game.play.loop import FramePace, play, show_again
 from rlaif.game.play.recording import Recording, RecordingError
-from rlaif.game.play.screens import HELP, Screen, ScreenError
+from rlaif.game.play.screens import HELP, ScreenError
 from rlaif.game.play.session import PlayedEmulator, Session
 from rlaif.game.play.window import WindowScreen
 
@@ -27,13 +26,13 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add("--replay", type=Path, metavar="FILE", help="play a recording and check its end")
     add(
         "--screen",
-        choices=("auto", "window", "terminal", "none"),
-        default="auto",
-        help="where to play; none only replays (auto: a window where there is a display)",
+        choices=("window", "none"),
+        default="window",
+        help="where to play; none needs no display and only replays (window)",
     )
     add("--scale", type=int, default=4, help="size of the window (4)")
     add("--speed", type=float, default=1.0, help="times the speed of the console; 0: at once (1)")
-    add("--mute", action="store_true", help="no sound (else a window has it; M switches it)")
+    add("--mute", action="store_true", help="no sound (else M switches it)")
     add("--frames", type=int, default=0, help="stop after so many frames; 0: when you quit (0)")
     parser.set_defaults(run=run)
 
@@ -61,7 +60,7 @@ def _play(options: argparse.Namespace) -> str:
     if options.record is not None and not options.record.parent.is_dir():
         raise RecordingError(f"no folder {options.record.parent} to record in: make it first")
     recording = None
-    sound = cartridge.needs_sound or (not options.mute and _has_speaker(options))
+    sound = cartridge.needs_sound or (not options.mute and options.screen == "window")
     if options.replay is not None:
         recording = Recording.read(options.replay)
         sound = bool(recording.emulator.get("sound_emulated", sound))
@@ -80,9 +79,9 @@ def _by_hand(options: argparse.Namespace, session: Session, title: str) -> str:
         raise ScreenError("--screen none shows nothing to play on: it is for --replay")
     name = "".join(c if c.isalnum() else "-" for c in title.lower()) or "game"
     state_file = options.state_file or Path("var/play") / f"{name}.state"
-    screen = _screen(options, title)
+    screen = WindowScreen(title, scale=options.scale)
     try:
-        play(session, screen, Pace(options.speed), state_file, options.frames)
+        play(session, screen, FramePace(options.speed), state_file, options.frames)
     except KeyboardInterrupt:
         pass  # Ctrl-C is a way to quit
     finally:
@@ -107,34 +106,11 @@ def _replay(
             emulator.frame(held)
     else:
         session = Session(emulator, cartridge)
-        screen = _screen(options, cartridge.title)
+        screen = WindowScreen(cartridge.title, scale=options.scale)
         try:
-            if not show_again(session, screen, Pace(options.speed), recording.held()):
+            if not show_again(session, screen, FramePace(options.speed), recording.held()):
                 return f"stopped after {session.frames} of {recording.frames} frames\n"
         finally:
             screen.close()
     recording.check_end(emulator)
     return f"{recording.frames} frames replayed, the RAM is the same as recorded\n"
-
-
-def _screen(options: argparse.Namespace, title: str) -> Screen:
-    if options.screen == "window" or (options.screen == "auto" and _has_display()):
-        try:
-            return WindowScreen(title, scale=options.scale)
-        except ScreenError:
-            if options.screen == "window":
-                raise
-    # Not on Windows, where a terminal cannot do this: only imported where it is wanted.
-    from rlaif.game.play.terminal import TerminalScreen
-
-    return TerminalScreen(true_colour=os.environ.get("COLORTERM") in ("truecolor", "24bit"))
-
-
-def _has_speaker(options: argparse.Namespace) -> bool:
-    """Only a window plays sound; a terminal need not emulate it."""
-    return options.screen == "window" or (options.screen == "auto" and _has_display())
-
-
-def _has_display() -> bool:
-    named = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
-    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in named)

@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 
 from rlaif.game.machine.emulator import SaveStateError
-from rlaif.game.play.screens import HELP, Command, Screen
+from rlaif.game.play.screens import HELP, Command, PlayScreen
 from rlaif.game.play.session import Session
 
 FRAMES_PER_SECOND = 59.73
@@ -14,7 +14,7 @@ _LATE = 0.25
 """Seconds behind after which the loop no longer tries to catch up."""
 
 
-class Pace:
+class FramePace:
     """Keeps to the speed of the console."""
 
     def __init__(
@@ -40,7 +40,9 @@ class Pace:
             self._due = self._clock()
 
 
-def play(session: Session, screen: Screen, pace: Pace, state_file: Path, frames: int = 0) -> None:
+def play(
+    session: Session, screen: PlayScreen, pace: FramePace, state_file: Path, frames: int = 0
+) -> None:
     """Play until the player quits, or for so many frames (0: without end)."""
     paused = muted = False
     for _ in range(frames) if frames else count():
@@ -64,7 +66,7 @@ def play(session: Session, screen: Screen, pace: Pace, state_file: Path, frames:
 
 
 def show_again(
-    session: Session, screen: Screen, pace: Pace, held_by_frame: Iterator[frozenset[str]]
+    session: Session, screen: PlayScreen, pace: FramePace, held_by_frame: Iterator[frozenset[str]]
 ) -> bool:
     """Show recorded inputs; whether all of them were played, not stopped by the viewer."""
     for held in held_by_frame:
@@ -77,7 +79,7 @@ def show_again(
     return True
 
 
-def _hear(session: Session, screen: Screen) -> None:
+def _hear(session: Session, screen: PlayScreen) -> None:
     samples = session.emulator.samples()
     if len(samples):
         screen.hear(samples, session.emulator.sample_rate)

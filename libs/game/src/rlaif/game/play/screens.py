@@ -1,4 +1,4 @@
-"""What a play is shown on and controlled with: the port of the window and of the terminal."""
+"""What a play is shown on and controlled with: the port of the window, and of tests' scripts."""
 
 from enum import Enum
 from typing import Protocol
@@ -26,7 +26,7 @@ class ScreenError(Exception):
     """There is nothing to play on; the message says what to do."""
 
 
-class Screen(Protocol):
+class PlayScreen(Protocol):
     """Shows pictures, plays sound and reads keys."""
 
     def poll(self) -> tuple[frozenset[str], list[Command]]:

@@ -2,6 +2,8 @@
 
 import ctypes
 import importlib
+import os
+import sys
 import warnings
 from typing import Any
 
@@ -24,7 +26,10 @@ _COMMAND_KEYS = {
     Command.QUIT: ("q", "ESCAPE"),
 }
 
-
+_WITHOUT = (
+    "Run it in a desktop session, or over ssh -X; --replay FILE --screen none checks a recording "
+    "without a display"
+)
 _LEAD = 0.2
 """Seconds of sound that wait to be played; what comes on top is dropped, as it would lag behind."""
 
@@ -42,22 +47,24 @@ class WindowScreen:
         Raises:
             ScreenError: SDL2 is missing or finds no display.
         """
+        if not _has_display():  # without one SDL may take a driver that shows nothing
+            raise ScreenError(f"no display for a window. {_WITHOUT}")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # it tells which library it loads
                 self._sdl: Any = importlib.import_module("sdl2")
         except ImportError as error:
-            raise ScreenError(f"no SDL2 for a window: {error}") from error
+            raise ScreenError(f"no SDL2 for a window: {error}. {_WITHOUT}") from error
         sdl = self._sdl
         if sdl.SDL_Init(sdl.SDL_INIT_VIDEO) != 0:
-            raise ScreenError(f"no display for a window: {sdl.SDL_GetError().decode()}")
+            raise ScreenError(f"no display for a window: {_reason(sdl)}. {_WITHOUT}")
         self._title = title
         place = sdl.SDL_WINDOWPOS_CENTERED
         self._window = sdl.SDL_CreateWindow(
             title.encode(), place, place, _WIDTH * scale, _HEIGHT * scale, sdl.SDL_WINDOW_RESIZABLE
         )
         if not self._window:
-            raise ScreenError(f"no window: {sdl.SDL_GetError().decode()}")
+            raise ScreenError(f"no window: {_reason(sdl)}. {_WITHOUT}")
         self._renderer = sdl.SDL_CreateRenderer(self._window, -1, 0)
         sdl.SDL_RenderSetLogicalSize(self._renderer, _WIDTH, _HEIGHT)
         self._texture = sdl.SDL_CreateTexture(
@@ -143,3 +150,12 @@ class WindowScreen:
         sdl.SDL_DestroyRenderer(self._renderer)
         sdl.SDL_DestroyWindow(self._window)
         sdl.SDL_QuitSubSystem(sdl.SDL_INIT_VIDEO)
+
+
+def _has_display() -> bool:
+    named = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in named)
+
+
+def _reason(sdl: Any) -> str:
+    return str(sdl.SDL_GetError().decode())

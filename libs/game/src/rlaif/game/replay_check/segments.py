@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from rlaif.contracts.captures import Capture, GameIdentity
 from rlaif.contracts.observation import OBSERVATION_SIZE
-from rlaif.game.captures.capture import Keyframe, SegmentRecorder, pack_keyframe
+from rlaif.game.captures.capture import PackedKeyframe, SegmentRecorder, pack_keyframe
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import Emulator
 
@@ -58,7 +58,7 @@ class RecordedSegment:
     """
 
     capture: Capture
-    keyframe: Keyframe
+    keyframe: PackedKeyframe
     observations: npt.NDArray[np.float32] = field(default_factory=_nothing_seen)
 
 
@@ -67,7 +67,7 @@ def captured_segments(
     game: GameIdentity,
     play: Play,
     *,
-    episode_id: str = "selfcheck",
+    episode_id: str = "replay-check",
     observe: Observe | None = None,
 ) -> Iterator[RecordedSegment]:
     """Play at random from where the emulator stands, without rendering, and capture.
@@ -77,14 +77,14 @@ def captured_segments(
     """
     rng = random.Random(play.seed)
     recorder = SegmentRecorder(
-        run_id="selfcheck",
+        run_id="replay-check",
         env_id="env-0",
         game=game,
         emulator=emulator.identity,
         frame_skip=play.frame_skip,
     )
     step = 0
-    keyframe: Keyframe | None = None
+    keyframe: PackedKeyframe | None = None
     for index in range(play.segments):
         if keyframe is None or index % play.segments_per_keyframe == 0:
             # The recorder still counts from the keyframe before.

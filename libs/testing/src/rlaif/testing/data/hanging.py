@@ -1,6 +1,6 @@
 """A save state that makes the emulator run for ever inside one frame."""
 
-from rlaif.game.captures.capture import Keyframe, pack_keyframe, unpack_keyframe
+from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe, unpack_keyframe
 
 _UNUSED_OPCODES = frozenset((0xD3, 0xDB, 0xDD, 0xE3, 0xE4, 0xEB, 0xEC, 0xED, 0xF4, 0xFC, 0xFD))
 """The CPU stops at them for good; PyBoy executes them for ever, in no time of the game."""
@@ -9,7 +9,7 @@ _UNUSED_OPCODES = frozenset((0xD3, 0xDB, 0xDD, 0xE3, 0xE4, 0xEB, 0xEC, 0xED, 0xF
 _PC, _INTERRUPTS_ON, _HALTED = slice(26, 28), 28, 30
 
 
-def hanging_keyframe(keyframe: Keyframe, rom: bytes) -> Keyframe:
+def hanging_keyframe(keyframe: PackedKeyframe, rom: bytes) -> PackedKeyframe:
     """The keyframe with its program counter at an opcode that the CPU does not have.
 
     Args:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from ray.rllib.core.columns import Columns
 
-from rlaif.game.encoder.cached import Memory
+from rlaif.game.encoder.cached import EncoderCache
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.stories.milestones import MilestoneLatch, Story
 from rlaif.game.stories.story_lookup import story_of
@@ -131,10 +131,10 @@ def play(task: EvaluationTask, numbers: Sequence[int], forward: Forward) -> list
     """
     waiting = list(reversed(numbers))
     games: list[GameEnv] = []
-    memory = Memory()
+    cache = EncoderCache()
     starts: StartSource | None = None
     for number in numbers[:GROUP]:
-        game = GameEnv(task.env, _stream(task, number), starts=starts, memory=memory)
+        game = GameEnv(task.env, _stream(task, number), starts=starts, cache=cache)
         starts = game.starts  # the way from power-on takes a second or two: once
         games.append(game)
     rows = np.zeros((GROUP, 128), dtype=np.float32)

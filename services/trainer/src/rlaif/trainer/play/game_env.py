@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from rlaif.contracts.observation import slot_index
 from rlaif.game.captures.capture import pack_keyframe, unpack_keyframe
-from rlaif.game.encoder.cached import Encoder, Memory
+from rlaif.game.encoder.cached import Encoder, EncoderCache
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
@@ -73,7 +73,7 @@ class GameEnv:
         rng: np.random.Generator,
         *,
         starts: StartSource | None = None,
-        memory: Memory | None = None,
+        cache: EncoderCache | None = None,
     ) -> None:
         """Start an emulator.
 
@@ -81,7 +81,7 @@ class GameEnv:
             config: Of the run.
             rng: Draws each episode's start and warm-up.
             starts: Where episodes start; None takes the save states of `config`, or power-on.
-            memory: What the encoders of several environments share.
+            cache: What the encoders of several environments share.
         """
         self._config = config
         self._rng = rng
@@ -93,7 +93,7 @@ class GameEnv:
             self.emulator, self.cartridge, config.start_paths, config.initial_state_weights
         )
         self._rewards = EpisodeRewards(preset(config.reward_preset))
-        self._encoder = Encoder(memory)
+        self._encoder = Encoder(cache)
         self._ram = LiveRam(self.emulator)
         self._stalls = StallDetector(self.emulator)
         self._alone = False

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rlaif.game.encoder.cached import Memory
+from rlaif.game.encoder.cached import EncoderCache
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.stories.milestones import fraction, milestones_reached
 from rlaif.game.stories.story_lookup import story_of
@@ -69,10 +69,10 @@ class EmulatorVector:
         self.count = count
         drawn_from = [seed, runner, config.attempt, *([config.life] if config.life else [])]
         streams = np.random.SeedSequence(drawn_from).spawn(count + 1)
-        memory = Memory()
+        cache = EncoderCache()
         self._games: list[GameEnv] = []
         for stream in streams[:count]:
-            game = GameEnv(config, np.random.default_rng(stream), starts=starts, memory=memory)
+            game = GameEnv(config, np.random.default_rng(stream), starts=starts, cache=cache)
             # Power-on takes a second or two of play: the others start where the first came to.
             starts = game.starts
             self._games.append(game)

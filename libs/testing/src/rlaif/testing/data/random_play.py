@@ -1,7 +1,4 @@
-"""Random play of a game on the memory map, captured with its observations and replayed.
-
-For tests and `benchmarks/replay_identity.py`; `rlaif.game.replay_check` does the same for any ROM.
-"""
+"""Random play of the built-in game, captured with its observations, and its replay."""
 
 from collections.abc import Iterator
 
@@ -10,28 +7,26 @@ import numpy.typing as npt
 
 from rlaif.contracts.observation import OBSERVATION_SIZE
 from rlaif.game.captures.replay import replay
-from rlaif.game.encoder.reference import encode_into
+from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.replay_check.segments import Play, RecordedSegment, captured_segments
 
-__all__ = ["Play", "RecordedSegment", "boot", "check_replay", "random_segments"]
-
-BOOT_PRESSES = 60
+_BOOT_PRESSES = 60
 _PRESS_FRAMES = 8
 
 
 def boot(emulator: Emulator) -> None:
     """Press START now and then, which brings most games from power-on to play."""
-    for _ in range(BOOT_PRESSES):
+    for _ in range(_BOOT_PRESSES):
         emulator.step(Action.START, _PRESS_FRAMES)
         emulator.step(Action.NOP, _PRESS_FRAMES)
 
 
 def random_segments(
-    emulator: Emulator, cartridge: Cartridge, play: Play, *, episode_id: str = "selfcheck"
+    emulator: Emulator, cartridge: Cartridge, play: Play, *, episode_id: str = "ep-random"
 ) -> Iterator[RecordedSegment]:
     """Play at random from where the emulator stands, without rendering, and capture.
 
@@ -43,17 +38,16 @@ def random_segments(
     )
 
 
-def check_replay(emulator: Emulator, recorded: RecordedSegment, rom_sha256: str) -> bool:
-    """Replay a segment with every step drawn.
-
-    Returns:
-        Whether the observations are the same, bit for bit.
+def replayed_observations(
+    emulator: Emulator, recorded: RecordedSegment, rom_sha256: str
+) -> npt.NDArray[np.float32]:
+    """Replay a segment with every step drawn: its observations, `[T, 128]` float32.
 
     Raises:
         ReplayMismatchError: The RAM differs.
     """
     steps = len(recorded.capture.actions)
-    same = True
+    seen = np.empty((steps, OBSERVATION_SIZE), dtype=np.float32)
     for played in replay(
         emulator,
         recorded.capture,
@@ -61,13 +55,10 @@ def check_replay(emulator: Emulator, recorded: RecordedSegment, rom_sha256: str)
         rom_sha256=rom_sha256,
         render_steps=frozenset(range(steps)),
     ):
-        expected = recorded.observations[played.index]
-        same &= observed(emulator).tobytes() == expected.tobytes()
-    return same
+        seen[played.index] = observed(emulator)
+    return seen
 
 
 def observed(emulator: Emulator) -> npt.NDArray[np.float32]:
     """The observation of this moment, `[128]` float32."""
-    observation = np.empty(OBSERVATION_SIZE, dtype=np.float32)
-    encode_into(read_blocks(emulator), observation)
-    return observation
+    return encode(read_blocks(emulator))
