@@ -1,6 +1,7 @@
 """The whole ring on the built-in cartridge, from power-on to a loaded reward model."""
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,13 @@ def ring(tmp_path: Path) -> Iterator[Ring]:
     started = Ring(tmp_path)
     yield started
     started.end()
+
+
+def traces(ring: Ring, service: str, message: str) -> dict[str, str]:
+    """Segment → trace of the lines of a service's log that say `message`."""
+    lines = (ring.data_dir / "logs" / f"{service}.log").read_text().splitlines()
+    told = [json.loads(line) for line in lines if f'"message": "{message}"' in line]
+    return {line["segment_id"]: line["trace_id"] for line in told}
 
 
 def shows_a_load(ring: Ring) -> bool:
@@ -77,6 +85,9 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     loop = ring.get("hud", "state").json()["loop"]
     shown = [loop[name] for name in ("captured", "exported", "scored")]
     assert shown == [findings.captured, findings.exported, findings.scored]
+    exported, scored = traces(ring, "exporter", "exported"), traces(ring, "judge", "scored")
+    assert len(set(exported.values())) == findings.exported
+    assert scored == exported
 
     code, seconds = ring.interrupt()
     assert code == 0

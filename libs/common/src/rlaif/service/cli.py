@@ -75,28 +75,17 @@ def run(
     arguments = parser.parse_args(argv)
     try:
         settings = load_settings(settings_class, options(arguments))
-    except InvalidSettingsError as error:
-        return _fail(name, str(error), 2)
-    if arguments.print_settings:
-        sys.stdout.write(masked_json(settings) + "\n")
-        return 0
-    configure_logging(name, settings.log_level, settings.log_format)
-    try:
+        if arguments.print_settings:
+            sys.stdout.write(masked_json(settings) + "\n")
+            return 0
+        configure_logging(name, settings.log_level, settings.log_format)
         export_spans(name)
-    except UnknownExporterError as error:
+        with _bind(settings) as listener:
+            return _serve(name, create_app(settings), listener)
+    except (InvalidSettingsError, UnknownExporterError) as error:
         return _fail(name, str(error), 2)
-    try:
-        listener = _bind(settings.host, settings.port)
-    except OSError as error:
-        return _fail(name, _bind_problem(settings, error), 3)
-    with listener:
-        try:
-            app = create_app(settings)
-        except InvalidSettingsError as error:
-            return _fail(name, str(error), 2)
-        except StartupError as error:
-            return _fail(name, str(error), 3)
-        return _serve(name, app, listener)
+    except StartupError as error:
+        return _fail(name, str(error), 3)
 
 
 def load_settings(settings_class: type[S], options: Mapping[str, Any] = MappingProxyType({})) -> S:
@@ -177,27 +166,23 @@ def add_settings(
     return given
 
 
-def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+def _bind(settings: ServiceSettings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         # Restart at once after a stop; two live listeners on one port stay impossible on Linux.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
+        listener.bind((settings.host, settings.port))
         # Claims the port now: with SO_REUSEADDR two processes could both bind, only one listens.
         listener.listen(2048)
-    except OSError:
+    except OSError as error:
         listener.close()
-        raise
+        port = next(each for each in describe(type(settings)) if each.name == "port")
+        raise StartupError(
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; "
+            f"stop what uses it, or choose another with {port.option} or {port.environment}"
+        ) from error
     return listener
-
-
-def _bind_problem(settings: ServiceSettings, error: OSError) -> str:
-    port = next(each for each in describe(type(settings)) if each.name == "port")
-    return (
-        f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; "
-        f"stop what uses it, or choose another with {port.option} or {port.environment}"
-    )
 
 
 def _serve(name: str, app: "FastAPI", listener: socket.socket) -> int:
