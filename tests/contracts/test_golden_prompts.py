@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
-from rlaif.judge.evidence.ram_verdicts import COMPUTED, ram_levels, ram_verdicts
+from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.identity import judge_config_id
 from rlaif.judge.panel.pairwise import comparison_messages, comparison_schema
 from rlaif.judge.panel.prompts import VARIANTS, Message, messages
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.rubric.votes import COMPUTED
 from rlaif.judge.settings import VoteSettings
 from rlaif.judge.trust.canaries import CANARIES
 from rlaif.mock_llm.answering import Manner, answer

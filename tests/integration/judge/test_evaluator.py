@@ -4,14 +4,14 @@ from typing import Any
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentScored
-from rlaif.judge.epoch.__main__ import Pass, evaluate
+from rlaif.judge.epoch.__main__ import EpochPass, evaluate_epoch
 from rlaif.judge.settings import JudgeSettings, LlmSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.segments import described_state, write_segment
 
 SEGMENTS = 4
-EPOCH = Pass(epoch=1, epoch_steps=100_000)
+EPOCH = EpochPass(epoch=1, epoch_steps=100_000)
 
 
 def _write(store: ObjectStore) -> None:
@@ -32,7 +32,7 @@ async def test_an_epoch_is_judged_once_and_reported(
         nats_url=nats_url, llm=LlmSettings(base_url=stand_in.url), audit_share=1.0
     )
     stores = (episodes_store, models_store)
-    report = await evaluate(settings, EPOCH, stores=stores)
+    report = await evaluate_epoch(settings, EPOCH, stores=stores)
     assert (report["segments"], report["judged"], report["failed"]) == (SEGMENTS, SEGMENTS, {})
     assert report["labels"] == SEGMENTS
     assert report["judges"]["vision"]["truth"]["novelty"]["votes"] == 3 * SEGMENTS
@@ -46,7 +46,7 @@ async def test_an_epoch_is_judged_once_and_reported(
         assert (await anext(feed)).data.judge_config == report["judge_config"]
 
     before = await stand_in.calls()
-    again = await evaluate(settings, EPOCH, stores=stores)
+    again = await evaluate_epoch(settings, EPOCH, stores=stores)
     assert again["judged"] == SEGMENTS
     assert await stand_in.calls() == before
     assert (await bus.jetstream.stream_info("SCORES")).state.messages == SEGMENTS
@@ -57,7 +57,7 @@ async def test_without_nats_an_epoch_is_judged_in_silence(
 ) -> None:
     await asyncio.to_thread(_write, episodes_store)
     settings = JudgeSettings(nats_url="nats://127.0.0.1:9", llm=LlmSettings(base_url=stand_in.url))
-    task = Pass(epoch=1, epoch_steps=100_000, events=False)
-    report = await evaluate(settings, task, stores=(episodes_store, models_store))
+    task = EpochPass(epoch=1, epoch_steps=100_000, events=False)
+    report = await evaluate_epoch(settings, task, stores=(episodes_store, models_store))
     assert report["judged"] == SEGMENTS
     assert len(list(episodes_store.list(keys.scores(report["judge_config"])))) == SEGMENTS

@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.evidence.ram_verdicts import COMPUTED, ram_levels, ram_verdicts
+from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.assignment import in_share, judges_needed
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.rubric.votes import NoVote
+from rlaif.judge.rubric.votes import COMPUTED, NoVote
 from rlaif.judge.trust.canaries import CANARIES
 
 Make = Callable[..., Any]

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.judge.evidence.ram_verdicts import COMPUTED
+from rlaif.judge.rubric.votes import COMPUTED
 from rlaif.service.settings import Block, ServiceSettings
 
 

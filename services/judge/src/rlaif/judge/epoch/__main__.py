@@ -21,7 +21,6 @@ from typing import Any
 
 from rlaif.bus.connection import connect_ready
 from rlaif.bus.ports import Publisher, TelemetryPublisher
-from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry import Telemetry
 from rlaif.judge.consumers import SegmentScorer
@@ -40,14 +39,14 @@ EPOCH_STEPS = 300_000
 
 
 @dataclass(frozen=True)
-class Pass:
+class EpochPass:
     """What is evaluated.
 
     Attributes:
         epoch: Its number, from 0.
         epoch_steps: Environment steps an epoch.
         run_id: The run; None takes the one that exported last.
-        events: Tell of new scores on NATS.
+        events: Publish new scores on NATS.
         deadline_seconds: How long an outage may last.
     """
 
@@ -58,23 +57,23 @@ class Pass:
     deadline_seconds: float = 3600.0
 
 
-class Silent:
-    """Publishes nothing: the scores are in the store, where they are found."""
+class SilentPublisher:
+    """Publishes nothing: the scores are found in the store."""
 
-    async def publish(self, data: EventData, *, cause: CloudEvent[Any] | None = None) -> bool:
-        """Keep the event to itself."""
+    async def publish(self, data: EventData) -> bool:
+        """Drop the event."""
         return False
 
     async def send(self, reading: Telemetry) -> None:
-        """Keep the reading to itself."""
+        """Drop the reading."""
 
     async def send_bytes(self, subject: str, payload: bytes) -> None:
-        """Keep the bytes to itself."""
+        """Drop the bytes."""
 
 
-async def evaluate(
+async def evaluate_epoch(
     settings: JudgeSettings,
-    task: Pass,
+    task: EpochPass,
     *,
     stores: tuple[ObjectStore, ObjectStore] | None = None,
 ) -> dict[str, Any]:
@@ -106,8 +105,8 @@ async def evaluate(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.close)
         await stack.enter_async_context(parts.examined(at_start=False))
-        publisher: Publisher = Silent()
-        telemetry: TelemetryPublisher = Silent()
+        publisher: Publisher = SilentPublisher()
+        telemetry: TelemetryPublisher = SilentPublisher()
         if task.events:
             bus = await connect_ready(settings.nats_url, name="evaluator")
             stack.push_async_callback(bus.close)
@@ -137,7 +136,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = load_settings(JudgeSettings, {})
         configure_logging("evaluator", settings.log_level, settings.log_format)
         logging.getLogger("httpx").setLevel(logging.WARNING)
-        report = asyncio.run(evaluate(settings, task))
+        report = asyncio.run(evaluate_epoch(settings, task))
     except (InvalidSettingsError, StartupError) as error:
         sys.stderr.write(f"evaluate: error: {error}\n")
         return 2
@@ -145,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if report["failed"] or report["judged"] < report["segments"] else 0
 
 
-def _task(argv: Sequence[str] | None) -> Pass:
+def _task(argv: Sequence[str] | None) -> EpochPass:
     parser = argparse.ArgumentParser(
         prog="evaluate", description="Judges everything of one epoch once and reports it."
     )
@@ -168,7 +167,7 @@ def _task(argv: Sequence[str] | None) -> Pass:
         "--events",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="tell of new scores on NATS, so that the reward model trains at once",
+        help="publish new scores on NATS, so that the reward model trains at once",
     )
     parser.add_argument(
         "--deadline-minutes", type=float, default=60.0, help="how long an outage may last [60]"
@@ -176,7 +175,7 @@ def _task(argv: Sequence[str] | None) -> Pass:
     given = parser.parse_args(argv)
     if given.epoch < 0 or given.epoch_steps < 1:
         parser.error("an epoch is at least 0 and has at least one step")
-    return Pass(
+    return EpochPass(
         epoch=given.epoch,
         epoch_steps=given.epoch_steps,
         run_id=given.run_id,

@@ -28,8 +28,8 @@ _DEFAULT_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Segment:
-    """One exported segment of the epoch."""
+class EpochSegment:
+    """One exported segment of the epoch, and the event that would tell of it."""
 
     manifest: SegmentManifest
     event: SegmentExported
@@ -40,15 +40,15 @@ class Epoch:
     """The segments of one epoch of one run.
 
     Attributes:
-        number: Of the epoch.
+        number: Counts the epochs of a run from 0.
         run_id: The run; None when there is no segment at all.
         segments: In order of their environment step.
-        failed: Segment → why it could not be judged.
+        failed: EpochSegment → why it could not be judged.
     """
 
     number: int
     run_id: str | None
-    segments: list[Segment] = field(default_factory=list)
+    segments: list[EpochSegment] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
 
 
@@ -57,17 +57,17 @@ def find_epoch(store: ObjectStore, number: int, *, epoch_steps: int, run_id: str
 
     Args:
         store: The episodes' bucket.
-        number: Of the epoch, from 0.
+        number: Which epoch, from 0.
         epoch_steps: Environment steps an epoch.
         run_id: The run; None takes the one that exported last.
     """
-    found: list[Segment] = []
+    found: list[EpochSegment] = []
     for info in store.list():
         if keys.manifest_ids(info.key) is None:
             continue
         data = store.get(info.key)
         manifest = SegmentManifest.model_validate_json(data)
-        found.append(Segment(manifest, _event(manifest, info.key, data)))
+        found.append(EpochSegment(manifest, _event(manifest, info.key, data)))
     if run_id is None and found:
         run_id = max(found, key=lambda segment: segment.manifest.created_at).manifest.run_id
     mine = [
@@ -111,7 +111,7 @@ async def judge_epoch(
     slots = asyncio.Semaphore(concurrency)
     until = asyncio.get_running_loop().time() + deadline_seconds
 
-    async def one(segment: Segment) -> None:
+    async def score_one(segment: EpochSegment) -> None:
         event = envelop(segment.event, source="rlaif/evaluator", time=datetime.now(UTC))
         async with slots:
             while True:
@@ -129,7 +129,7 @@ async def judge_epoch(
 
     async with asyncio.TaskGroup() as group:
         for segment in epoch.segments:
-            group.create_task(one(segment))
+            group.create_task(score_one(segment))
 
 
 def write_report(
@@ -185,7 +185,7 @@ def write_report(
 
 
 def _overrides(episodes: ObjectStore) -> dict[str, int]:
-    """Segment → its newest human revision."""
+    """EpochSegment → its newest human revision."""
     newest: dict[str, int] = {}
     for info in episodes.list(keys.scores()):
         ids = keys.score_ids(info.key)

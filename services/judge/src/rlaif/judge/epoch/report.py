@@ -50,9 +50,9 @@ def summary(
         run_id: The run; None when there is no segment.
         judge_config: Who judged.
         segments: Segments of the epoch.
-        failed: Segment → why it could not be judged.
-        started_at: Of the pass.
-        finished_at: Of the pass.
+        failed: Segment → the reason why it could not be judged.
+        started_at: When the pass began.
+        finished_at: When it ended.
     """
     labels = sum(record.weighted is not None for record in records)
     return {

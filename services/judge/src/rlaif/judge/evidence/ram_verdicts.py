@@ -1,24 +1,14 @@
 """What the game's memory decides without a judge, read off the evidence.
 
 The rubric's anchors name facts; where the RAM holds those facts, a language model could only repeat
-them or get them wrong. The levels here are used twice: as scores, for the kinds in `Computed`, and
-as truth against which the judges' votes are held.
+them or get them wrong. The levels here are used twice: as scores, for the kinds of
+`rlaif.judge.rubric.votes.COMPUTED`, and as truth against which the judges' votes are held.
 """
 
 from collections.abc import Container
-from typing import Literal, get_args
 
 from rlaif.contracts.evidence import Evidence
 from rlaif.judge.rubric.votes import NoVote
-
-Computed = Literal["novelty", "efficiency", "milestones", "absence"]
-"""What may be computed in place of being asked.
-
-`novelty` and `efficiency` are whole criteria. `milestones` settles progress when something was
-gained for good or the player died. `absence` settles dialog and puzzle when there was none.
-"""
-
-COMPUTED: tuple[Computed, ...] = get_args(Computed)
 
 _MOSTLY = 0.6
 """Share of the steps from which on a segment counts as mostly spent on a thing."""

@@ -1,4 +1,4 @@
-"""What people are told of a route in trouble: what is wrong, why, and what to check."""
+"""Sentences about a route in trouble: what is wrong, why, and what to check."""
 
 from dataclasses import dataclass
 
@@ -48,17 +48,18 @@ def silence_sentence(route: str, seconds: float) -> str:
 
 
 def _what_and_fix(trouble: Trouble, advice: Advice) -> str:
-    url, model, why = advice.url, advice.model, trouble.error
+    url, model, error = advice.url, advice.model, trouble.error
     if trouble.blind:
         return (
-            f"answers text and fails on every picture: {why}; check {model} and {url}, the model "
+            f"answers text and fails on every picture: {error}; check {model} and {url}, the model "
             "must see pictures"
         )
-    if isinstance(why, ThrottledError):
+    if isinstance(error, ThrottledError):
         return (
-            f"answers nothing but 429: {why}; is a quota used up? Or set JUDGE_LLM_CALLS_PER_SECOND"
+            f"answers nothing but 429: {error}; is a quota used up? "
+            "Or set JUDGE_LLM_CALLS_PER_SECOND"
         )
     if trouble.kind == "down":
-        return f"does not answer: {why}; is the server up, and {url} right?"
-    check = f"LLM_API_KEY, {url}, {model}" if why.status in (401, 403) else f"{model}, {url}"
-    return f"refuses every call: {why}; check {check}"
+        return f"does not answer: {error}; is the server up, and {url} right?"
+    check = f"LLM_API_KEY, {url}, {model}" if error.status in (401, 403) else f"{model}, {url}"
+    return f"refuses every call: {error}; check {check}"

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from statistics import fmean
+from typing import Literal, get_args
 
 from rlaif.contracts.scores import CriterionScore
 
@@ -24,6 +25,15 @@ class NoVote(StrEnum):
 
 RAM = "ram"
 """Stands where a judge's name would, when nobody had to be asked."""
+
+Computed = Literal["novelty", "efficiency", "milestones", "absence"]
+"""What may be computed in place of being asked.
+
+`novelty` and `efficiency` are whole criteria. `milestones` settles progress when something was
+gained for good or the player died. `absence` settles dialog and puzzle when there was none.
+"""
+
+COMPUTED: tuple[Computed, ...] = get_args(Computed)
 
 Ballot = int | NoVote
 """One vote on one criterion: a level 0 to 2, or why there is none."""
