@@ -48,13 +48,7 @@ class _Facts(Contract):
 
 
 class Span(_Facts):
-    """How long the segment is and what was pressed.
-
-    Attributes:
-        seconds: Time in the game, waiting included.
-        steps: Decision steps.
-        inputs: The commonest inputs → share of the steps, the commonest first.
-    """
+    """Seconds in the game, decision steps, and the commonest inputs with their share of these."""
 
     seconds: Number | None = None
     steps: Whole | None = None
@@ -62,19 +56,7 @@ class Span(_Facts):
 
 
 class Moment(_Facts):
-    """The game at the start or at the end.
-
-    Attributes:
-        room: `group/room`.
-        area: Part of the world.
-        dungeon: Index of the dungeon; None outside too.
-        at: Where the player is.
-        hearts: Of health; in quarters.
-        max_hearts: Of full health.
-        rupees: Money.
-        keys: Small keys for this dungeon; None outside too.
-        season: Of the place.
-    """
+    """The game at the start or at the end; outside a dungeon `dungeon` and `keys` are None."""
 
     room: str | None = None
     area: str | None = None
@@ -88,14 +70,7 @@ class Moment(_Facts):
 
 
 class Rooms(_Facts):
-    """The way through rooms.
-
-    Attributes:
-        in_order: The first rooms of the way, as `group/room`.
-        changes: Times that the room changed.
-        different: Rooms that were seen.
-        first_visits: Rooms that the player had never entered before.
-    """
+    """The way through rooms, each as `group/room`; `first_visits` had never been entered before."""
 
     in_order: tuple[str, ...] | None = None
     changes: Whole | None = None
@@ -104,13 +79,7 @@ class Rooms(_Facts):
 
 
 class Movement(_Facts):
-    """The way within rooms.
-
-    Attributes:
-        pixels: Walked in all.
-        idle_share: Share of the steps in control that moved nothing.
-        path: A few places along the way, first and last among them.
-    """
+    """The way within rooms; `idle_share` is the share of steps in control that moved nothing."""
 
     pixels: Whole | None = None
     idle_share: Number | None = None
@@ -145,15 +114,7 @@ class Changes(_Facts):
 
 
 class Dialog(_Facts):
-    """Texts on the screen.
-
-    Attributes:
-        steps: Steps with one open.
-        opened: Times that one opened.
-        closed: Times that one closed.
-        texts: Different texts.
-        open_at_end: The last step has one open.
-    """
+    """Steps with a text on the screen, how often one opened and closed, and how many texts."""
 
     steps: Whole | None = None
     opened: Whole | None = None
@@ -178,13 +139,7 @@ class Enemies(_Facts):
 
 
 class Puzzle(_Facts):
-    """Parts of puzzles, and what the room gave in return.
-
-    Attributes:
-        parts: Part that was ever in use → its reading [at the start, highest, at the end].
-        events_done: Times that something gave way in the room.
-        items_taken: Times that the item of a room was taken.
-    """
+    """Parts ever in use → their reading [at the start, highest, at the end]; what the room gave."""
 
     parts: dict[str, tuple[Number, Number, Number]] | None = None
     events_done: Whole | None = None

@@ -1,12 +1,12 @@
 """What keeps one capture from becoming a segment, with the word that dead letters carry.
 
 ExportFault                never to be exported
-├── CorruptCaptureError    the capture is not the one that the event names
-├── CorruptKeyframeError   the keyframe is not the one that the capture names
-├── CorruptManifestError   the stored manifest is none, or another segment's
+├── CorruptCaptureError    the capture is damaged, or another one than the event names
+├── CorruptKeyframeError   the keyframe is damaged, or another one than the capture names
+├── CorruptManifestError   the stored manifest is not readable, or another segment's
 ├── RefusedReplayError     the replay says no; `reason` says why
-└── LostReplayError        the replay cost its process; perhaps not the next time
-    └── HungReplayError    it was not done in the time that its frames take in the game
+└── LostReplayError        the process ended, or answered nonsense; perhaps not the next time
+    └── HungReplayError    the replay did not end in its time; its process was ended
 """
 
 
@@ -21,19 +21,19 @@ class ExportFault(Exception):
 
 
 class CorruptCaptureError(ExportFault):
-    """The capture is damaged, or another one than the event names."""
+    """The bytes are not those that were meant."""
 
     reason = "corrupt_capture"
 
 
 class CorruptKeyframeError(ExportFault):
-    """The keyframe is damaged, or another one than the capture names."""
+    """The bytes are not those that were meant."""
 
     reason = "corrupt_keyframe"
 
 
 class CorruptManifestError(ExportFault):
-    """A stored manifest is not readable, or is another segment's."""
+    """The bytes are not those that were meant."""
 
     reason = "corrupt_manifest"
 
@@ -47,7 +47,7 @@ class RefusedReplayError(ExportFault):
 
 
 class LostReplayError(ExportFault):
-    """The process ended, or answered nonsense, while it replayed.
+    """The replay cost its process.
 
     Attributes:
         tries: How often the capture is tried in all; as often as any event when None.
@@ -58,10 +58,7 @@ class LostReplayError(ExportFault):
 
 
 class HungReplayError(LostReplayError):
-    """The replay did not end in its time; its process was ended.
-
-    A state that hangs does so every time; the second try is for a machine that was busy.
-    """
+    """A state that hangs does so every time; the second try is for a machine that was busy."""
 
     reason = "replay_hung"
     tries = 2

@@ -5,7 +5,10 @@ the pictures. Three anchored levels a criterion: with more, language models rate
 """
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
 
 LEVELS = (0, 1, 2)
 """What a judge may answer, besides that the evidence is not enough."""
@@ -39,7 +42,7 @@ How to read the evidence
 """The built-in guide; a judge of a panel file may have its own."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Criterion:
     """One row of the rubric.
 
@@ -56,7 +59,7 @@ class Criterion:
     abstain_when: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Judge:
     """One language model with the criteria it answers for.
 
@@ -70,13 +73,13 @@ class Judge:
         context_tokens: Longest prompt and answer together that its model takes.
     """
 
-    name: str
-    model: str
-    route: str
-    criteria: tuple[Criterion, ...]
-    pictures: int = 0
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")
+    model: str = Field(min_length=1)
+    route: str = Field(pattern=r"^/[a-z0-9/-]*$")
+    criteria: tuple[Criterion, ...] = Field(min_length=1)
+    pictures: int = Field(default=0, ge=0, le=12)
     guide: str = GUIDE
-    context_tokens: int = 32768
+    context_tokens: int = Field(default=32768, ge=512)
 
 
 PROGRESS = Criterion(

@@ -10,14 +10,13 @@
 """
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from rlaif.contracts.scores import CRITERIA
-from rlaif.judge.rubric.judges import GUIDE, JUDGES, Criterion, Judge
+from rlaif.judge.rubric.judges import JUDGES, Judge
 
 _CAP_BYTES = 256 * 1024
 
@@ -26,43 +25,10 @@ class PanelFileError(ValueError):
     """The file is not a panel; the text says what is wrong."""
 
 
-class _Criterion(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    name: str
-    question: str
-    anchors: tuple[str, str, str]
-    abstain_when: str
-
-
-class _Judge(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")
-    model: str = Field(min_length=1)
-    route: str = Field(pattern=r"^/[a-z0-9/-]*$")
-    criteria: tuple[_Criterion, ...] = Field(min_length=1)
-    pictures: int = Field(default=0, ge=0, le=12)
-    guide: str = GUIDE
-    context_tokens: int = Field(default=32768, ge=512)
-
-    def judge(self) -> Judge:
-        criteria = tuple(Criterion(**criterion.model_dump()) for criterion in self.criteria)
-        return Judge(
-            name=self.name,
-            model=self.model,
-            route=self.route,
-            criteria=criteria,
-            pictures=self.pictures,
-            guide=self.guide,
-            context_tokens=self.context_tokens,
-        )
-
-
 class _Panel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    judges: tuple[_Judge, ...] = Field(min_length=1)
+    judges: tuple[Judge, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _covers_the_rubric_once(self) -> Self:
@@ -89,13 +55,12 @@ def read_panel(path: Path) -> tuple[Judge, ...]:
         raise PanelFileError(f"cannot read {path}: {error.strerror}") from error
     except ValidationError as error:
         raise PanelFileError(f"{path} is not a panel of judges: {error}") from error
-    return tuple(judge.judge() for judge in panel.judges)
+    return panel.judges
 
 
 def as_json(judges: tuple[Judge, ...]) -> str:
     """Judges in the form of the file."""
-    body: dict[str, Any] = {"judges": [asdict(judge) for judge in judges]}
-    return TypeAdapter(dict[str, Any]).dump_json(body, indent=2).decode() + "\n"
+    return _Panel(judges=judges).model_dump_json(indent=2) + "\n"
 
 
 if __name__ == "__main__":
