@@ -63,22 +63,13 @@ class Activation(BaseModel):
     reason: str = Field(default=_BY_HAND, min_length=1, max_length=500)
 
 
-class AccuracyReport(BaseModel):
-    """Accuracy on the held-out pairs of the labels of now."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    pairs: int
-
-
 class ComparisonReport(BaseModel):
     """Two versions side by side."""
 
     first: int
     second: int
-    first_accuracy: AccuracyReport
-    second_accuracy: AccuracyReport
+    first_accuracy: Accuracy = Field(description="On the held-out pairs of the labels of now.")
+    second_accuracy: Accuracy
     correlation: float | None = Field(description="Rank correlation of both potentials.")
     disagree: float | None = Field(description="Share of pairs that they rank differently.")
     first_metrics: GateMetrics = Field(description="What the gate measured then.")
@@ -118,8 +109,8 @@ def build_versions_router(
         return ComparisonReport(
             first=version,
             second=other,
-            first_accuracy=_accuracy(found.first),
-            second_accuracy=_accuracy(found.second),
+            first_accuracy=found.first,
+            second_accuracy=found.second,
             correlation=found.correlation,
             disagree=found.disagree,
             first_metrics=manifests[0].metrics,
@@ -244,7 +235,3 @@ def _champion_report(live: Live) -> ChampionReport:
         pinned_until=live.champion.pinned_until,
         manifest=live.manifest,
     )
-
-
-def _accuracy(found: Accuracy) -> AccuracyReport:
-    return AccuracyReport(value=found.value, low=found.low, high=found.high, pairs=found.pairs)

@@ -1,8 +1,9 @@
-"""Where the training stands, for people: the REST routes, the metrics and the telemetry show it."""
+"""Where the training stands: what REST shows, and what telemetry says to people."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+
+from pydantic import BaseModel, Field, computed_field
 
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.reward_model.learning.gate import Need, unmet
@@ -10,59 +11,42 @@ from rlaif.reward_model.learning.gate import Need, unmet
 Outcome = Literal["published", "rejected", "unchanged", "held"]
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """One training and how it ended.
-
-    Attributes:
-        outcome: `published`, `rejected`, `unchanged`: the champion was made of these labels by
-            these settings, or `held`: it passed, and the champion is pinned.
-        version: The version that was published; None otherwise.
-        reasons: Why it was rejected.
-        seconds: Time of the fit and the gate.
-    """
+class Attempt(BaseModel, frozen=True):
+    """One training and how it ended."""
 
     candidate_id: str
-    outcome: Outcome
-    version: int | None
-    reasons: tuple[str, ...]
+    outcome: Outcome = Field(
+        description="`unchanged`: the champion was made of these labels by these settings; `held`: "
+        "it passed, and the champion is pinned."
+    )
+    version: int | None = Field(description="The version that was published.")
+    reasons: tuple[str, ...] = Field(description="Why it was rejected.")
     metrics: GateMetrics
     labels: int
     episodes: int
-    seconds: float
+    seconds: float = Field(description="Time of the fit and the gate.")
     ended_at: datetime
 
 
-@dataclass(frozen=True)
-class TrainingStatus:
-    """Where the training stands.
-
-    Attributes:
-        state: `training` or `idle`.
-        judge_config: Whose scores are learned; None before the first score.
-        labels: Labels of the newest observation layout.
-        new_labels: Those that no attempt has used.
-        episodes: Episodes of the labels.
-        needs: What the next training takes until it starts by itself.
-        pairs: Decided held-out pairs of the last attempt, of which the gate wants so many; more
-            labels bring more. None before the first attempt.
-        skipped: Reason → score objects that are no label.
-        last_attempt: The newest attempt of this process; None before the first.
-        last_rejection: The newest that was rejected; None when none was.
-    """
+class TrainingStatus(BaseModel, frozen=True):
+    """Where the training stands."""
 
     state: Literal["idle", "training"]
-    judge_config: str | None
-    labels: int
-    new_labels: int
+    judge_config: str | None = Field(description="Whose scores are learned; null before the first.")
+    labels: int = Field(description="Labels of the newest observation layout.")
+    new_labels: int = Field(description="Those that no training has used.")
     episodes: int
-    needs: tuple[Need, ...]
-    pairs: Need | None
-    skipped: dict[str, int]
-    last_attempt: Attempt | None
+    needs: tuple[Need, ...] = Field(description="What a training takes until it starts by itself.")
+    pairs: Need | None = Field(
+        description="Decided held-out pairs of the last training, and how many the gate wants; "
+        "more labels bring more."
+    )
+    skipped: dict[str, int] = Field(description="Reason → score objects that are no label.")
+    last_attempt: Attempt | None = Field(description="The newest of this process.")
     last_rejection: Attempt | None
 
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def waiting_for(self) -> tuple[str, ...]:
-        """What is missing until the next training starts by itself."""
+        """What is missing until it trains by itself."""
         return unmet(self.needs)

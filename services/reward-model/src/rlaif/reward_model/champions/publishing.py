@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from rlaif.contracts.events import EventData
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
@@ -17,9 +18,14 @@ from rlaif.storage import keys
 
 logger = logging.getLogger(__name__)
 
+L = TypeVar("L", Live, Live | None)
+
 
 class Champions:
     """Changes the champion, and remembers it, so that nobody has to ask the store.
+
+    Methods raise what those of the registry do: `StorageError`, `UnknownVersionError` where a
+    version or the champion is missing, `RewardNetError` where its file is broken.
 
     Attributes:
         registry: What is in the store; to be read only.
@@ -63,9 +69,6 @@ class Champions:
         """Make the registry whole, and publish the champion that it has then again.
 
         Perhaps the process before died just before it did; the event's id makes it harmless.
-
-        Raises:
-            StorageError: The store failed; heal again.
         """
         async with self._lock:
             live = await asyncio.to_thread(self.registry.heal)
@@ -75,7 +78,7 @@ class Champions:
             await self._announce(live.event())
 
     async def heal_if_lost(self) -> None:
-        """Heal a champion that somebody deleted or overwrote; raises what `heal` does."""
+        """Heal a champion that somebody deleted or overwrote."""
         if await asyncio.to_thread(self.registry.sound):
             return
         self._trouble = (
@@ -85,11 +88,7 @@ class Champions:
         await self.heal()
 
     async def publish(self, candidate: Candidate, *, judge_config: str, seed: int) -> Live | None:
-        """Give a candidate a version and make it the champion; None while that one is pinned.
-
-        Raises:
-            StorageError: The store failed.
-        """
+        """Give a candidate a version and make it the champion; None while that one is pinned."""
         async with self._lock:
             # Asked here: a person may have pinned it while the candidate was trained.
             champion = await asyncio.to_thread(self.registry.live)
@@ -114,18 +113,7 @@ class Champions:
         pin_reason: str | None = None,
         pinned_until: datetime | None = None,
     ) -> Live:
-        """Make a published version the champion.
-
-        Args:
-            version: Which.
-            pin_reason: Why no candidate may replace it; None does not pin.
-            pinned_until: When the pin ends by itself; None: when a person unpins it.
-
-        Raises:
-            UnknownVersionError: There is no such version.
-            RewardNetError: Its file is broken.
-            StorageError: The store failed.
-        """
+        """Make a published version the champion, as `ModelRegistry.activate` does."""
         async with self._lock:
             live = await asyncio.to_thread(
                 self.registry.activate, version, pin_reason=pin_reason, pinned_until=pinned_until
@@ -135,23 +123,14 @@ class Champions:
         return live
 
     async def pin(self, reason: str) -> Live:
-        """Let no candidate replace the champion until `unpin`.
-
-        Raises:
-            UnknownVersionError: There is no champion.
-            StorageError: The store failed.
-        """
+        """Let no candidate replace the champion until `unpin`."""
         async with self._lock:
-            live = await asyncio.to_thread(self.registry.pin, reason)
-        self._remember(live)
-        return live
+            return self._remember(await asyncio.to_thread(self.registry.pin, reason))
 
     async def unpin(self) -> Live:
-        """Let candidates replace the champion again; raises what `pin` does."""
+        """Let candidates replace the champion again."""
         async with self._lock:
-            live = await asyncio.to_thread(self.registry.unpin)
-        self._remember(live)
-        return live
+            return self._remember(await asyncio.to_thread(self.registry.unpin))
 
     async def roll_back(self, alarm: Alarm, *, pin_for: timedelta | None) -> Live | None:
         """Go back to the version before the one that raised the alarm, and pin it for a while.
@@ -180,6 +159,7 @@ class Champions:
             pinned_until=self._now() + pin_for if pin_for is not None else None,
         )
 
-    def _remember(self, live: Live | None) -> None:
+    def _remember(self, live: L) -> L:
         self._live = live
         self._on_change(live)
+        return live

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field
 
 from rlaif.contracts.reward_models import GateMetrics, Lineage
 from rlaif.reward_model.labels.duplicates import merge_duplicates
@@ -30,27 +31,16 @@ from rlaif.reward_net.network import RewardNet
 _PROBES = 16
 
 
-@dataclass(frozen=True)
-class ComparedPair:
-    """One preference with what the candidate says of it.
+class ComparedPair(BaseModel, frozen=True):
+    """One pair of an attempt."""
 
-    Attributes:
-        a: Segment id.
-        b: Segment id.
-        side: Where it was used.
-        margin: Rubric difference A minus B, in [-1, 1].
-        decided: Whether the margin reaches the tie band.
-        target: P(A better) by the judges.
-        predicted: P(A better) by the candidate; None when none was fitted.
-    """
-
-    a: str
-    b: str
-    side: str
-    margin: float
-    decided: bool
-    target: float
-    predicted: float | None
+    a: str = Field(description="Segment id.")
+    b: str = Field(description="Segment id.")
+    side: str = Field(description="`train`, or `heldout` for pairs that the network never saw.")
+    margin: float = Field(description="Rubric mean of A minus that of B, criteria judged in both.")
+    decided: bool = Field(description="Whether the margin reaches the tie band.")
+    target: float = Field(description="P(A better) by the judges.")
+    predicted: float | None = Field(description="P(A better) by the network; null without one.")
 
 
 @dataclass(frozen=True)
