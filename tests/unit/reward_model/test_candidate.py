@@ -7,8 +7,10 @@ import pytest
 import torch
 
 from rlaif.reward_model.learning import split_halves as sides
-from rlaif.reward_model.learning.candidate import ChampionToBeat, train_candidate
+from rlaif.reward_model.learning.candidate import ChampionToBeat, split_sides, train_candidate
+from rlaif.reward_model.learning.exam import Exam
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
+from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.testing.data.scored_segments import DIALOG_DIM, PROGRESS_DIM
 
@@ -140,3 +142,32 @@ def test_equal_labels_and_settings_have_one_id_others_another(labels):
     assert trained(made).candidate_id == trained(made).candidate_id
     assert trained(made).candidate_id != trained(made, seed=1).candidate_id
     assert trained(made).candidate_id != trained(made[:-1]).candidate_id
+
+
+def test_a_fit_from_the_champions_weights_that_is_refused_is_done_again_from_fresh_ones(labels):
+    made = labels(episodes=12, each=8, signal=True)
+    fresh = trained(made)
+    assert fresh.passed, fresh.reasons
+    stuck = RewardNet(fresh.net.spec)
+    with torch.no_grad():
+        for weights in stuck.parameters():
+            weights.zero_()  # All gradients are 0 there: no label moves it.
+    champion = ChampionToBeat(PotentialFunction(fresh.net), start=stuck, name="version 1")
+    found = train_candidate(made, settings=SETTINGS, champion=champion)
+    assert found.passed, found.reasons
+    assert found.lineage.warm_from is None
+    x = made[0].observations
+    assert np.array_equal(PotentialFunction(found.net)(x), PotentialFunction(fresh.net)(x))
+
+
+def test_a_planted_network_meets_the_same_gate(labels):
+    exam = Exam.prepare(*split_sides(labels(episodes=12, each=8, signal=True), SETTINGS), SETTINGS)
+    good = exam.take()
+    assert good.passed, good.reasons
+    flipped = good.net.with_spec(good.net.spec)
+    with torch.no_grad():
+        flipped.net[-1].weight.neg_()
+        flipped.net[-1].bias.neg_()
+    bad = exam.examine(flipped)
+    assert not bad.passed
+    assert bad.measurements.heldout.value < 0.5 < good.measurements.heldout.value

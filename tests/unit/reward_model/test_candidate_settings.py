@@ -1,0 +1,43 @@
+"""The digest by which a model of equal labels is known to be made by the same settings."""
+
+from dataclasses import replace
+
+import pytest
+
+from rlaif.reward_model.labels.preferences import PairSettings
+from rlaif.reward_model.learning.settings import (
+    CandidateSettings,
+    FitSettings,
+    GateSettings,
+    settings_digest,
+)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"heldout_fraction": 0.3},
+        {"scale": 2.0},
+        {"pairs": PairSettings(tie_band=0.1)},
+        {"fit": FitSettings(members=3)},
+        {"gate": GateSettings(confidence=0.9)},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_any_other_setting_gives_another_digest(change):
+    assert settings_digest(replace(CandidateSettings(), **change)) != settings_digest(
+        CandidateSettings()
+    )
+
+
+def test_equal_settings_have_one_digest_whatever_made_them():
+    given = CandidateSettings(scale=1, fit=FitSettings.model_validate({"members": "5"}))
+    assert settings_digest(given) == settings_digest(CandidateSettings())
+
+
+def test_the_digest_of_the_defaults_is_the_one_in_manifests_of_today():
+    """When a setting is added or a default changes, every champion counts as made by others."""
+    assert settings_digest(CandidateSettings()) == (
+        "c0f1ad009727f6fbe1479320ee100a8136662895fc6440461827e612652906b2"
+    )
