@@ -25,9 +25,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-import assets  # noqa: E402
-import rooms_check  # noqa: E402
+import assets
+import rooms_check
 
 HERE = Path(__file__).resolve().parent
 ROM_NAME = "seedling.gbc"

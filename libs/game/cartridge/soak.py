@@ -10,25 +10,36 @@ another habit (short taps, long holds, several buttons at once, START held ...).
 It fails when the game stops counting frames, switches the screen off or selects
 another RAM bank, when the player does not obey again after a while of taps, when
 he is walled in, or when a bomb, a flame or a throw never ends.
-Needs pyboy; reads nothing but the ROM and the walkthrough.
+Needs rlaif.game; reads nothing but the ROM and the walkthrough.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import random
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-from walker import BUTTONS, DIRECTIONS, Walker  # noqa: E402  after the line for a clean folder
+from walker import (
+    BUSH,
+    BUTTONS,
+    COLUMNS,
+    DIRECTIONS,
+    HAZARD,
+    ROWS,
+    Tile,
+    Walker,
+    distances,
+)
+
+from rlaif.game.machine.cartridges import Cartridge, load_cartridge
+from rlaif.game.memory.memory_map import address
 
 HERE = Path(__file__).resolve().parent
-ROM = HERE.parent / "src" / "rlaif" / "game" / "roms" / "seedling.gbc"
 WALKTHROUGH = HERE / "walkthrough.json"
 
 MOMENT_EVERY = 400  # frames of the walkthrough
@@ -50,8 +61,8 @@ HABITS = {
 }
 TOOL_SLOTS = {"swing": 0xD600, "bomb": 0xD700, "flame": 0xD800, "block": 0xD140}
 CARRIED, HELD = 0xDC00, 1
+SELECTED_BANK = 0xFF70
 DOORS = (0xE6, 0xE8)
-BUSH = 0xC4
 
 
 class HungError(Exception):
@@ -73,9 +84,10 @@ class Figures:
 class Soak:
     """One emulator with random fingers."""
 
-    def __init__(self, rom: bytes, seed: int) -> None:
-        self._walker = Walker(rom)
-        self._pyboy = self._walker._pyboy
+    def __init__(self, cartridge: Cartridge, seed: int) -> None:
+        self._walker = Walker(cartridge)
+        self._emulator = self._walker.emulator
+        self._held: frozenset[str] = frozenset()
         self._rng = random.Random(seed)
         self.figures = Figures()
         self.moments = self._moments()
@@ -84,23 +96,21 @@ class Soak:
         found, last = [], 0
         for button, frames in json.loads(WALKTHROUGH.read_text(encoding="ascii"))["steps"]:
             self._walker.press(button, frames)
-            if self._walker.frames - last >= MOMENT_EVERY and self._walker.u8(0xC2EE) == 2:
+            if self._walker.frames - last >= MOMENT_EVERY and self._walker.u8("wGameState") == 2:
                 last = self._walker.frames
-                state = io.BytesIO()
-                self._pyboy.save_state(state)
-                found.append(state.getvalue())
+                found.append(self._emulator.save_state())
         return found
 
     def run(self, frames: int) -> None:
         while self.figures.frames < frames:
-            self._pyboy.load_state(io.BytesIO(self._rng.choice(self.moments)))
+            self._emulator.load_state(self._rng.choice(self.moments))
             self._hold(())
             self._episode(min(self._rng.choice(EPISODES), frames), self._rng.choice([*HABITS]))
 
     def _episode(self, frames: int, habit: str) -> None:
         many, long, buttons = HABITS[habit]
         end = self.figures.frames + frames
-        deaths = self._walker.u8(0xC61E)
+        deaths = self._walker.u8("wDeathCounter")
         while self.figures.frames < end:
             self._hold(self._rng.sample(buttons, self._rng.randint(*many)))
             self._play(self._rng.randint(*long))
@@ -110,17 +120,13 @@ class Soak:
             if self._rng.random() < CHECK:
                 self._check(habit)
         self._check(habit)
-        self.figures.deaths += self._walker.u8(0xC61E) != deaths
+        self.figures.deaths += self._walker.u8("wDeathCounter") != deaths
 
-    def _hold(self, buttons) -> None:
-        for button in BUTTONS:
-            if button in buttons:
-                self._pyboy.button_press(button.lower())
-            else:
-                self._pyboy.button_release(button.lower())
+    def _hold(self, buttons: Iterable[str]) -> None:
+        self._held = frozenset(button.lower() for button in buttons)
 
     def _clock(self) -> int:
-        return self._walker.u8(0xC622) | self._walker.u8(0xC623) << 8
+        return self._walker.ram.u16(address("wPlaytimeCounter"))
 
     def _play(self, frames: int) -> None:
         while frames > 0:
@@ -130,18 +136,19 @@ class Soak:
 
     def _tick(self, frames: int) -> None:
         before, still = self._clock(), 0
-        self._pyboy.tick(frames, False, False)
+        for _ in range(frames):
+            self._emulator.frame(self._held)
         self.figures.frames += frames
         while self._clock() == before:
             still += 1
             if still > HANG:
                 raise HungError(f"no frame counted in {still} frames {self._where()}")
-            self._pyboy.tick(1, False, False)
+            self._emulator.frame(self._held)
             self.figures.frames += 1
         self.figures.longest_stall = max(self.figures.longest_stall, still and still + frames)
-        if not self._walker.u8(0xFF40) & 0x80:
+        if not self._emulator.screen_is_on:
             raise HungError(f"the screen is off {self._where()}")
-        if self._walker.u8(0xFF70) & 7 > 1:
+        if self._walker.field(SELECTED_BANK) & 7 > 1:
             raise HungError(f"another RAM bank is selected {self._where()}")
 
     def _where(self) -> str:
@@ -153,15 +160,14 @@ class Soak:
         self._recover(habit)
         if not self._has_way_out():
             raise HungError(f"walled in ({habit}) {self._where()}")
-        state = io.BytesIO()
-        self._pyboy.save_state(state)
+        state = self._emulator.save_state()
         self._play(FUSES)
-        busy = [name for name, slot in TOOL_SLOTS.items() if self._walker.u8(slot)]
-        if self._walker.u8(CARRIED) and self._walker.u8(CARRIED + 4) != HELD:
+        busy = [name for name, slot in TOOL_SLOTS.items() if self._walker.field(slot)]
+        if self._walker.field(CARRIED) and self._walker.field(CARRIED, 4) != HELD:
             busy.append("throw")
         if busy and self._walker.has_control():
             raise HungError(f"{', '.join(busy)} without end ({habit}) {self._where()}")
-        self._pyboy.load_state(io.BytesIO(state.getvalue()))
+        self._emulator.load_state(state)
         self._hold(())
 
     def _recover(self, habit: str) -> None:
@@ -181,33 +187,28 @@ class Soak:
 
     def _has_way_out(self) -> bool:
         """A rim of the room or a door lies on free ground, water or holes around him."""
-        row, column = self._walker.tile
-        todo, seen = [row << 4 | column], {row << 4 | column}
-        while todo:
-            here = todo.pop()
-            if here >> 4 in (0, 7) or here & 15 in (0, 9):
-                return True
-            if self._walker.u8(0xCF00 + here) in DOORS:
-                return True
-            for there in (here - 16, here + 16, here - 1, here + 1):
-                if there not in seen and self._is_free(there):
-                    seen.add(there)
-                    todo.append(there)
-        return False
+        return any(map(self._leads_out, distances(self._walker.tile, self._is_free)))
 
-    def _is_free(self, tile: int) -> bool:
-        byte, index = self._walker.u8(0xCE00 + tile), self._walker.u8(0xCF00 + tile)
-        return byte in (0, 0x10) or index == BUSH
+    def _leads_out(self, tile: Tile) -> bool:
+        row, column = tile
+        at_rim = row in (0, ROWS - 1) or column in (0, COLUMNS - 1)
+        return at_rim or self._walker.index(row, column) in DOORS
+
+    def _is_free(self, row: int, column: int) -> bool:
+        if not (0 <= row < ROWS and 0 <= column < COLUMNS):
+            return False
+        is_bush = self._walker.index(row, column) == BUSH
+        return is_bush or self._walker.collision(row, column) in (0, HAZARD)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Play at random and look for hangs.")
-    parser.add_argument("--rom", type=Path, default=ROM, help="ROM to play (default: shipped)")
+    parser.add_argument("--rom", type=Path, help="ROM to play (default: shipped)")
     parser.add_argument("--frames", type=int, default=100_000, help="frames to play (100,000)")
     parser.add_argument("--seed", type=int, default=1, help="of the random buttons (1)")
     args = parser.parse_args()
     start = time.perf_counter()
-    soak = Soak(args.rom.read_bytes(), args.seed)
+    soak = Soak(load_cartridge(args.rom), args.seed)
     try:
         soak.run(args.frames)
     except HungError as error:

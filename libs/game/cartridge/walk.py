@@ -9,7 +9,7 @@ The route is a script of tiles and deeds (walk_route.py); a small planner (walke
 finds the way and fights what stands in it by reading RAM. What is written are
 inputs alone: a list of [button, frames held], where NOP holds nothing and each
 button is released before the next step. Replaying them needs no RAM.
-Needs pyboy; reads nothing but the ROM.
+Needs rlaif.game; reads nothing but the ROM.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ import json
 import sys
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-import walk_route  # noqa: E402  after the line that keeps the folder clean
-import walk_shots  # noqa: E402  the same
-from walker import LostError, Walker  # noqa: E402  the same
+import walk_route
+import walk_shots
+from walker import LostError, Walker
+
+from rlaif.game.machine.cartridges import load_cartridge
 
 HERE = Path(__file__).resolve().parent
-ROM = HERE.parent / "src" / "rlaif" / "game" / "roms" / "seedling.gbc"
 OUT = HERE / "walkthrough.json"
+ROM = "seedling.gbc"
 
 
 def _dumps(steps: list[list[str | int]], rom: str) -> str:
@@ -44,26 +45,28 @@ def _dumps(steps: list[list[str | int]], rom: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Play the story, write the inputs.")
-    parser.add_argument("--rom", type=Path, default=ROM, help="ROM to play (default: shipped)")
+    parser.add_argument("--rom", type=Path, help="ROM to play (default: shipped)")
     parser.add_argument("--out", type=Path, default=OUT, help="file to write")
     parser.add_argument("--shots", type=Path, help="folder for the pictures of the gallery")
     args = parser.parse_args()
 
     def visit(walker: Walker, name: str) -> None:
-        print(f"{walker.frames:7d} {walker.room[0]}:{walker.room[1]:02X} health "
-              f"{walker.health} coins {walker.u8(0xC6A5):02X}  {name}", flush=True)  # fmt: skip
+        group, room = walker.room
+        coins = walker.u8("wNumRupees")
+        where = f"{group}:{room:02X} health {walker.health} coins {coins:02X}"
+        print(f"{walker.frames:7d} {where}  {name}", flush=True)
         if args.shots:
             walk_shots.take(walker, name, args.shots)
 
     try:
-        walker = Walker(args.rom.read_bytes())
+        walker = Walker(load_cartridge(args.rom))
         walk_route.run(walker, visit)
     except LostError as error:
         print(f"lost: {error}", file=sys.stderr)
         return 1
     if args.shots:
         walk_shots.write_index(args.shots)
-    args.out.write_text(_dumps(walker.steps, ROM.name), encoding="ascii")
+    args.out.write_text(_dumps(walker.steps, ROM), encoding="ascii")
     print(f"{args.out} {len(walker.steps)} steps, {walker.frames} frames")
     return 0
 

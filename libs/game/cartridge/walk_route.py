@@ -20,6 +20,7 @@ from walker import (
     UP,
     LostError,
     Walker,
+    distances,
 )  # fmt: skip
 
 Visit = Callable[[Walker, str], None]
@@ -30,7 +31,7 @@ SPRING, SUMMER, AUTUMN, WINTER = range(4)
 def season(w: Walker, wanted: int, direction: str) -> None:
     """Swing the rod at the stump until it is the wanted season."""
     for _ in range(4):
-        if w.u8(0xCC4E) == wanted:
+        if w.u8("wRoomStateModifier") == wanted:
             return
         w.use(ITEM_ROD, direction, 20)
     raise LostError(f"season {wanted} does not come in {w.room}")
@@ -91,19 +92,19 @@ def death(w: Walker, visit: Visit) -> None:
     visit(w, "meadow")
     w.go(4, 4, fight=False)
     for _ in range(6000):
-        if w.u8(0xCC34):
+        if w.u8("wLinkDeathTrigger"):
             break
         w.settle()
-        foes = sorted(w.enemies(), key=lambda foe: abs(foe[0] - w.x) + abs(foe[1] - w.y))
-        spot = foes[0][1] >> 4, foes[0][0] >> 4
-        button = w.heading(spot) if spot in w.distances(w.tile) else None
+        foe = min(w.enemies(), key=w.steps_to)
+        spot = foe.y >> 4, foe.x >> 4
+        button = w.heading(spot) if spot in distances(w.tile, w.free) else None
         w.press(button or "NOP")
     else:
         raise LostError("nobody could kill him")
     w.press("NOP", 90)
     visit(w, "game over")
     for _ in range(40):
-        if w.has_control() and not w.u8(0xCC35):
+        if w.has_control() and not w.u8("wGameOverScreenTrigger"):
             break
         w.tap("A", 20)
     w.settle()
@@ -482,7 +483,7 @@ def boss(w: Walker, visit: Visit) -> None:
     w.go(3, 4)
     for _ in range(40):
         w.press(UP)
-        if w.u8(0xC6BB):
+        if w.u8("wEssencesObtained"):
             break
     visit(w, "essence")
     w.settle()

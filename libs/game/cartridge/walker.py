@@ -1,48 +1,77 @@
 """A player for walk.py: presses buttons, reads RAM to find its way, keeps what it pressed.
 
-The planner works on wRoomCollisions; whatever enemy comes within reach of the
-blade is struck. Addresses: src/ram.h.
+It walks from tile to tile as a player of this game would: through bushes that its blade cuts,
+around or against whatever comes within reach. `rlaif.game.navigation` knows neither, and goes by
+decision steps; here every frame counts.
 """
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+
+from PIL import Image
+
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.memory import entities, predicates
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.entities import PART_ITEM_DROP, Entity, player_position
+from rlaif.game.memory.memory_map import (
+    ITEM_SWORD,
+    OBJECT_HEALTH,
+    OBJECT_X,
+    OBJECT_Y,
+    SMALL_ROOM,
+    TILE_STRIDE,
+    address,
+)
+from rlaif.game.memory.walls import FLIPPERS
+from rlaif.game.play.session import PlayedEmulator
 
 UP, RIGHT, DOWN, LEFT = "UP", "RIGHT", "DOWN", "LEFT"
 DIRECTIONS = (UP, RIGHT, DOWN, LEFT)
 BUTTONS = (*DIRECTIONS, "A", "B", "START")
 STEP = {UP: (-1, 0), RIGHT: (0, 1), DOWN: (1, 0), LEFT: (0, -1)}
-ROWS, COLUMNS = 8, 10
+COLUMNS, ROWS = SMALL_ROOM
 HAZARD = 0x10
 HOLES = (0x48, 0xF3)
 BUSH = 0xC4
-ITEM_BOMB, ITEM_SWORD, ITEM_ROD, ITEM_SHOVEL, ITEM_FEATHER, ITEM_SATCHEL = (
-    0x03, 0x05, 0x07, 0x15, 0x17, 0x19,
-)  # fmt: skip
+ITEM_BOMB, ITEM_ROD, ITEM_SHOVEL, ITEM_FEATHER, ITEM_SATCHEL = 0x03, 0x07, 0x15, 0x17, 0x19
+GNARL = 0xD080
+STATE_COUNTER, TOUCHABLE, FLASHES = 0x06, 0x24, 0x2B  # fields of an object
 REACH, WIDTH = 26, 10  # how far the blade hits, in pixels ahead and to each side
 BREATH = 50  # frames before the end of its rest, when its shots have just left it
 PATIENCE = 1500  # frames that one deed may take
+
+Tile = tuple[int, int]
+"""Row and column."""
+
+Moment = tuple[bytes, list[list[str | int]], int, int]
 
 
 class LostError(Exception):
     """The route does not work; the message says where it stuck."""
 
 
+def distances(start: Tile, is_free: Callable[[int, int], bool]) -> dict[Tile, int]:
+    """Steps from a tile to every tile that it reaches over free ones."""
+    found = {start: 0}
+    queue = deque([start])
+    while queue:
+        here = queue.popleft()
+        for dy, dx in STEP.values():
+            there = here[0] + dy, here[1] + dx
+            if there not in found and is_free(*there):
+                found[there] = found[here] + 1
+                queue.append(there)
+    return found
+
+
 class Walker:
     """A player that sees RAM and keeps what it pressed."""
 
-    def __init__(self, rom: bytes) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from pyboy import PyBoy
-        self._pyboy = PyBoy(
-            io.BytesIO(rom), window="null", no_input=True, sound_emulated=False,
-            log_level="ERROR", cgb=True,
-        )  # fmt: skip
-        self._pyboy.set_emulation_speed(0)
+    def __init__(self, cartridge: Cartridge) -> None:
+        self.emulator = PlayedEmulator(cartridge.data)
         self.steps: list[list[str | int]] = []
         self.frames = 0
         self.cursor = 0  # of the satchel
@@ -51,29 +80,23 @@ class Walker:
 
     def press(self, button: str, frames: int = 1) -> None:
         """Hold a button (or NOP), then release it."""
-        if button != "NOP":
-            self._pyboy.button_press(button.lower())
-        self._pyboy.tick(frames, False, False)
-        if button != "NOP":
-            self._pyboy.button_release(button.lower())
+        for _ in range(frames):
+            self.emulator.frame(held(button))
         self.frames += frames
         if self.steps and self.steps[-1][0] == button:
             self.steps[-1][1] += frames  # type: ignore[operator]  # the second is the number
         else:
             self.steps.append([button, frames])
 
-    def snapshot(self) -> tuple[bytes, list[list[str | int]], int, int]:
+    def snapshot(self) -> Moment:
         """All that `restore` needs to come back to this moment."""
-        state = io.BytesIO()
-        self._pyboy.save_state(state)
-        return state.getvalue(), [list(step) for step in self.steps], self.frames, self.cursor
+        steps = [list(step) for step in self.steps]
+        return self.emulator.save_state(), steps, self.frames, self.cursor
 
-    def restore(self, moment: tuple[bytes, list[list[str | int]], int, int]) -> None:
+    def restore(self, moment: Moment) -> None:
         state, steps, self.frames, self.cursor = moment
         self.steps = [list(step) for step in steps]
-        self._pyboy.load_state(io.BytesIO(state))
-        for button in BUTTONS:  # a state keeps the button whose release had not yet been seen
-            self._pyboy.button_release(button.lower())
+        self.emulator.load_state(state)
 
     def tap(self, button: str, wait: int = 6) -> None:
         """Press and let go, then wait."""
@@ -81,94 +104,100 @@ class Walker:
         self.press(button, 2)
         self.press("NOP", wait)
 
-    def picture(self, *presses: tuple[str, int]):
-        """The screen after these presses as a PIL image; then all is as it was before."""
+    def picture(self, *presses: tuple[str, int]) -> Image.Image:
+        """The screen after these presses; then all is as it was before."""
         before = self.snapshot()
         for button, frames in presses:
             self.press(button, frames)
-        self._pyboy.tick(1, True, False)
-        image = self._pyboy.screen.image.convert("RGB").copy()
+        self.emulator.frame(held("NOP"), render=True)
+        image = Image.fromarray(self.emulator.screen())
         self.restore(before)
         return image
 
-    def film(self, every: int, *presses: tuple[str, int]):
+    def film(self, every: int, *presses: tuple[str, int]) -> list[Image.Image]:
         """The screen after every so many frames of these presses; then all is as it was before."""
         before = self.snapshot()
         images = []
         for button, frames in presses:
-            for _ in range(frames // every):
-                if button != "NOP":
-                    self._pyboy.button_press(button.lower())
-                self._pyboy.tick(every, True, False)
-                images.append(self._pyboy.screen.image.convert("RGB").copy())
-            self._pyboy.button_release(button.lower() if button != "NOP" else "a")
+            for frame in range(1, frames // every * every + 1):
+                self.emulator.frame(held(button), render=frame % every == 0)
+                if frame % every == 0:
+                    images.append(Image.fromarray(self.emulator.screen()))
         self.restore(before)
         return images
 
     # --- seeing ----------------------------------------------------------------
 
-    def u8(self, address: int) -> int:
-        return self._pyboy.memory[address]
+    @property
+    def ram(self) -> RamBlocks:
+        return read_blocks(self.emulator)
+
+    def u8(self, symbol: str, offset: int = 0) -> int:
+        return self.emulator.read(where := address(symbol) + offset, where + 1)[0]
+
+    def field(self, slot: int, offset: int = 0) -> int:
+        """A byte of an object."""
+        return self.emulator.read(slot + offset, slot + offset + 1)[0]
 
     @property
     def room(self) -> tuple[int, int]:
-        return self.u8(0xCC49), self.u8(0xCC4C)
+        return self.u8("wActiveGroup"), self.u8("wActiveRoom")
 
     @property
     def x(self) -> int:
-        return self.u8(0xD00D)
+        return player_position(self.ram)[0]
 
     @property
     def y(self) -> int:
-        return self.u8(0xD00B)
+        return player_position(self.ram)[1]
 
     @property
-    def tile(self) -> tuple[int, int]:
-        """Row and column of the tile under the player."""
+    def facing(self) -> str:
+        return DIRECTIONS[self.u8("w1Link.direction")]
+
+    @property
+    def tile(self) -> Tile:
+        """The tile under the player."""
         return min((self.y + 2) >> 4, ROWS - 1), min(self.x >> 4, COLUMNS - 1)
 
     @property
     def health(self) -> int:
-        return self.u8(0xC6A2)
+        return self.u8("wLinkHealth")
 
     def owns(self, treasure: int) -> bool:
-        return bool(self.u8(0xC692 + (treasure >> 3)) >> (treasure & 7) & 1)
+        return self.ram.bit(address("wObtainedTreasureFlags"), treasure)
 
     def has_control(self) -> bool:
-        return (
-            self.u8(0xC2EF) == 1
-            and not self.u8(0xCBCB)
-            and self.u8(0xD004) == 1
-            and not self.u8(0xC4AB)
-            and not self.u8(0xCD00) & 0x0E
-            and not self.u8(0xCC34)
-            and not self.u8(0xCBA0)
-            and not self.u8(0xCCA4) & 0x81
-        )
+        return predicates.has_control(self.ram)
 
-    def enemies(self) -> Iterator[tuple[int, int, int]]:
-        """(x, y, id) of the living ones."""
-        for slot in range(0xD080, 0xE080, 0x100):
-            if self.u8(slot) and self.u8(slot + 0x29) and self.u8(slot + 0x24):
-                yield self.u8(slot + 0x0D), self.u8(slot + 0x0B), self.u8(slot + 0x01)
+    def enemies(self) -> list[Entity]:
+        """The living ones."""
+        found = entities.enemies(self.ram)
+        return [foe for foe in found if foe.health and self.field(foe.slot, TOUCHABLE)]
 
-    def drops(self) -> Iterator[tuple[int, int]]:
-        """(row, column) of what lies around to be taken."""
-        for slot in range(0xD0C0, 0xE0C0, 0x100):
-            if self.u8(slot) and self.u8(slot + 1) == 0x01 and self.u8(slot + 0x24):
-                yield self.u8(slot + 0x0B) >> 4, self.u8(slot + 0x0D) >> 4
+    def steps_to(self, thing: Entity) -> int:
+        """Pixels to walk, if nothing is in the way."""
+        return abs(thing.x - self.x) + abs(thing.y - self.y)
+
+    def drops(self) -> list[Tile]:
+        """Where something lies around to be taken."""
+        parts = [part for part in entities.parts(self.ram) if part.id == PART_ITEM_DROP]
+        return [(part.y >> 4, part.x >> 4) for part in parts if self.field(part.slot, TOUCHABLE)]
 
     def index(self, row: int, column: int) -> int:
-        return self.u8(0xCF00 + row * 16 + column)
+        return self.u8("wRoomLayout", row * TILE_STRIDE + column)
+
+    def collision(self, row: int, column: int) -> int:
+        return self.u8("wRoomCollisions", row * TILE_STRIDE + column)
 
     def free(self, row: int, column: int) -> bool:
         if not (0 <= row < ROWS and 0 <= column < COLUMNS):
             return False
         if self.index(row, column) == BUSH and self._sword_button():
             return True
-        byte = self.u8(0xCE00 + row * 16 + column)
+        byte = self.collision(row, column)
         if byte == HAZARD:
-            return self.owns(0x2E) and self.index(row, column) not in HOLES
+            return self.owns(FLIPPERS) and self.index(row, column) not in HOLES
         return byte == 0
 
     # --- walking -----------------------------------------------------------------
@@ -178,35 +207,22 @@ class Walker:
         for _ in range(PATIENCE):
             if self.has_control():
                 return
-            if self.u8(0xCBA0):
+            if self.u8("wTextIsActive"):
                 self.tap("A", 10)
             else:
                 self.press("NOP")
         raise LostError(f"no control in room {self.room}")
-
-    def distances(self, goal: tuple[int, int]) -> dict[tuple[int, int], int]:
-        """Steps to the goal from every tile that reaches it."""
-        found = {goal: 0}
-        queue = deque([goal])
-        while queue:
-            here = queue.popleft()
-            for dy, dx in STEP.values():
-                there = here[0] + dy, here[1] + dx
-                if there not in found and self.free(*there):
-                    found[there] = found[here] + 1
-                    queue.append(there)
-        return found
 
     def heading(self, goal: tuple[int, int]) -> str | None:
         """The button that leads towards the middle of a tile; None when there."""
         here = self.tile
         target = goal
         if not self.free(*here):  # a chest or block has appeared where he stands
-            walls = self.u8(0xD033)
+            walls = self.u8("w1Link.adjacentWallsBitset")
             both = {UP: 0xC0, DOWN: 0x30, LEFT: 0x0C, RIGHT: 0x03}
             return next((d for d, mask in both.items() if walls & mask != mask), UP)
         if here != goal:
-            far = self.distances(goal)
+            far = distances(goal, self.free)
             near = [
                 (far[there], there)
                 for dy, dx in STEP.values()
@@ -264,9 +280,9 @@ class Walker:
 
     def _sword_button(self) -> str | None:
         """The button with the blade, if it can be swung now."""
-        if self.u8(0xCC75) or self.u8(0xCC78) & 0x0F:
+        if self.u8("wLinkGrabState") or self.u8("wLinkSwimmingState") & 0x0F:
             return None
-        return {self.u8(0xC680): "B", self.u8(0xC681): "A"}.get(ITEM_SWORD)
+        return {self.u8("wInventoryB"): "B", self.u8("wInventoryA"): "A"}.get(ITEM_SWORD)
 
     def _cut(self, direction: str) -> bool:
         """Cut the bush in front, if one stops the way; True when it did."""
@@ -285,15 +301,15 @@ class Walker:
         button = self._sword_button()
         if button is None:
             return False
-        for x, y, _ in self.enemies():
-            dx, dy = x - self.x, y - self.y
+        for foe in self.enemies():
+            dx, dy = foe.x - self.x, foe.y - self.y
             if abs(dx) <= WIDTH and abs(dy) <= REACH:
                 direction = DOWN if dy > 0 else UP
             elif abs(dy) <= WIDTH and abs(dx) <= REACH:
                 direction = RIGHT if dx > 0 else LEFT
             else:
                 continue
-            if DIRECTIONS[self.u8(0xD008)] != direction:
+            if self.facing != direction:
                 self.press(direction)
             self.press("NOP")
             self.press(button, 2)
@@ -306,45 +322,49 @@ class Walker:
         """Clear the room of enemies that can be reached."""
         for _ in range(6 * PATIENCE):
             self.settle()
-            foes = list(self.enemies())
+            foes = self.enemies()
             if (until and until()) or not foes:
                 return
             if self.strike():
                 continue
             here = self.tile
-            x, y, _ = min(foes, key=lambda foe: abs(foe[0] - self.x) + abs(foe[1] - self.y))
-            far = self.distances(here)
-            spots = [(abs(r * 16 + 8 - y) + abs(c * 16 + 8 - x), r, c) for r, c in far]
+            foe = min(foes, key=self.steps_to)
+            far = distances(here, self.free)
+            spots = [(abs(r * 16 + 8 - foe.y) + abs(c * 16 + 8 - foe.x), r, c) for r, c in far]
             _, row, column = min(spots)
             button = self.heading((row, column))
             self.press(button or "NOP")
         raise LostError(f"the fight in {self.room} did not end")
 
-    def duel(self, slot: int = 0xD080, *, angry: Callable[[], None] = lambda: None) -> None:
+    def duel(self, slot: int = GNARL, *, angry: Callable[[], None] = lambda: None) -> None:
         """Beat one big enemy: keep at the length of the blade, below it while it sways.
 
         `angry` is called when it has first spat with half its health gone.
         """
-        full = self.u8(slot + 0x29)
+        full = self.field(slot, OBJECT_HEALTH)
         calm = True
         for _ in range(4 * PATIENCE):
-            if not self.u8(slot) or not self.u8(slot + 0x29):
+            if not self.field(slot) or not self.field(slot, OBJECT_HEALTH):
                 return
-            if self.u8(0xCC34):
+            if self.u8("wLinkDeathTrigger"):
                 break
             self.settle()
-            if calm and self.u8(slot + 0x29) <= full // 2 and self.u8(slot + 0x06) == BREATH:
+            if (
+                calm
+                and self.field(slot, OBJECT_HEALTH) <= full // 2
+                and self.field(slot, STATE_COUNTER) == BREATH
+            ):
                 calm = False
                 angry()
-            dx, dy = self.u8(slot + 0x0D) - self.x, self.u8(slot + 0x0B) - self.y
-            if self.u8(slot + 0x29) > full // 2:
+            dx, dy = self.field(slot, OBJECT_X) - self.x, self.field(slot, OBJECT_Y) - self.y
+            if self.field(slot, OBJECT_HEALTH) > full // 2:
                 self._from_below(dx, dy, slot)
             else:
                 self._at_length(dx, dy, slot)
         raise LostError(f"the duel in {self.room} is not won")
 
     def _hit(self, direction: str) -> None:
-        if DIRECTIONS[self.u8(0xD008)] != direction:
+        if self.facing != direction:
             self.press(direction)
         self.press("NOP")
         self.press(self._sword_button() or "NOP", 2)
@@ -357,7 +377,7 @@ class Walker:
             self.press(RIGHT if dx > 0 else LEFT)
         elif dy < -31:
             self.press(UP)
-        elif not self.u8(slot + 0x2B):
+        elif not self.field(slot, FLASHES):
             self._hit(UP)
         else:
             self.press("NOP")
@@ -369,13 +389,13 @@ class Walker:
         aside = (RIGHT if dx > 0 else LEFT) if upright else DOWN if dy > 0 else UP
         if along < 24:
             self.press(self._away(dx, dy))
-        elif along <= 31 and across <= 16 and not self.u8(slot + 0x2B):
+        elif along <= 31 and across <= 16 and not self.field(slot, FLASHES):
             self._hit(towards)
             for _ in range(12):
                 self.press(self._away(dx, dy))
         elif across > 12:
             self.press(aside)
-        elif along > 30 and not self.u8(slot + 0x2B):
+        elif along > 30 and not self.field(slot, FLASHES):
             self.press(towards)
         else:
             self.press(self._away(dx, dy))
@@ -396,7 +416,7 @@ class Walker:
     def collect(self) -> None:
         """Take what lies around and can be reached."""
         for _ in range(12):
-            far = self.distances(self.tile)
+            far = distances(self.tile, self.free)
             things = [spot for spot in self.drops() if spot in far]
             if not things:
                 return
@@ -405,25 +425,25 @@ class Walker:
 
     def use(self, item: int, direction: str, wait: int = 14) -> None:
         """Put an item on B if it is on no button, turn, and use it."""
-        if item not in (self.u8(0xC680), self.u8(0xC681)):
+        if item not in (self.u8("wInventoryB"), self.u8("wInventoryA")):
             self.equip(item)
         self.face(direction)
-        self.tap("A" if self.u8(0xC681) == item else "B", wait)
+        self.tap("A" if self.u8("wInventoryA") == item else "B", wait)
         self.settle()
 
     def equip(self, item: int) -> None:
         """Open the satchel and put an item on B."""
         self.tap("START", 30)
-        while self.u8(0xCBCD) == 0:
+        while self.u8("wMenuActiveState") == 0:
             self.press("NOP")
-        place = next(i for i in range(8) if self.u8(0xC682 + i) == item)
+        place = next(i for i in range(8) if self.u8("wInventoryStorage", i) == item)
         self.press("NOP", 10)
         self._cursor(place)
         self.tap("B", 10)
         self.tap("START", 30)
         self.settle()
-        if self.u8(0xC680) != item:
-            raise LostError(f"item {item:02X} is not on B but {self.u8(0xC680):02X}")
+        if self.u8("wInventoryB") != item:
+            raise LostError(f"item {item:02X} is not on B but {self.u8('wInventoryB'):02X}")
 
     def _cursor(self, place: int) -> None:
         while self.cursor & 3 != place & 3:
@@ -447,7 +467,7 @@ class Walker:
 
     def jump(self, direction: str) -> None:
         """Over the hole in front: up to its rim, then the feather."""
-        if ITEM_FEATHER not in (self.u8(0xC680), self.u8(0xC681)):
+        if ITEM_FEATHER not in (self.u8("wInventoryB"), self.u8("wInventoryA")):
             self.equip(ITEM_FEATHER)
         if direction == RIGHT:
             while self.x & 15 < 12:
@@ -456,6 +476,11 @@ class Walker:
             while self.x & 15 > 3:
                 self.press(LEFT)
         self.press("NOP")
-        self.press("A" if self.u8(0xC681) == ITEM_FEATHER else "B", 1)
+        self.press("A" if self.u8("wInventoryA") == ITEM_FEATHER else "B", 1)
         self.press(direction, 28)
         self.settle()
+
+
+def held(button: str) -> frozenset[str]:
+    """What is down while this button is pressed; NOP is none."""
+    return frozenset() if button == "NOP" else frozenset({button.lower()})
