@@ -1,7 +1,7 @@
 """The gallery of walk.py: which moments of the walkthrough are worth a picture.
 
 A picture may press a few buttons more (to talk, to open the satchel); the walk
-then goes on as if it had not been taken.
+then continues as if it had not been taken.
 """
 
 from __future__ import annotations

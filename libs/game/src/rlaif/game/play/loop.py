@@ -52,7 +52,7 @@ def play(
                 return
             if command is Command.PAUSE:
                 paused = not paused
-                screen.say("paused: P goes on" if paused else HELP)
+                screen.say("paused: P resumes" if paused else HELP)
             elif command is Command.MUTE:
                 muted = not muted
                 screen.say("no sound: M brings it back" if muted else HELP)
