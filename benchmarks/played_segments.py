@@ -5,22 +5,21 @@ from these, episodes are played by
 
     random    another button at every decision step
     sticky    a random button, kept for 1 to 16 decision steps
-    walk      the walkthrough itself goes on
-    stray     the walkthrough goes on for a while, then sticky buttons take over
+    walk      the walkthrough itself
+    stray     the walkthrough for a while, then sticky buttons take over
 
 and cut into segments of 300 frames. What a segment shows is what the exporter would store:
 observations by the encoder, descriptions by `describe`, both read from RAM.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scenes import walkthrough_inputs
 
 from rlaif.contracts.scores import CRITERIA
 from rlaif.game.description.describe import describe
@@ -32,11 +31,12 @@ from rlaif.game.play.session import Held, PlayedEmulator
 from rlaif.game.stories.milestones import Story, fraction, milestones_reached
 from rlaif.game.stories.story_lookup import story_of
 
-WALKTHROUGH = Path(__file__).resolve().parents[1] / "libs/game/cartridge/walkthrough.json"
 FRAME_SKIP, STEPS = 4, 75
 SEGMENTS_AN_EPISODE = 4
 POLICIES = ("random", "sticky", "walk", "stray")
-BUTTONS = ("up", "down", "left", "right", "a", "b", "start", "")
+CHOICES: tuple[Held, ...] = (
+    *map(frozenset, (["up"], ["down"], ["left"], ["right"], ["a"], ["b"], ["start"], [])),
+)
 ROOMS = 48
 """Rooms that the walkthrough sees, about."""
 
@@ -77,7 +77,7 @@ class Place:
 
     frame: int
     state: bytes
-    ahead: tuple[str, ...]
+    ahead: tuple[Held, ...]
 
 
 def play_segments(
@@ -117,24 +117,15 @@ def walkthrough_places() -> list[Place]:
     """Save states every `START_EVERY` frames, power-on first."""
     cartridge = load_cartridge(None)
     emulator = PlayedEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
-    buttons = list(_walkthrough())
+    inputs = list(walkthrough_inputs())
     longest = STEPS * FRAME_SKIP * SEGMENTS_AN_EPISODE
     places = []
-    for frame, button in enumerate(buttons):
+    for frame, held in enumerate(inputs):
         if frame % START_EVERY == 0:
-            places.append(Place(frame, emulator.save_state(), tuple(buttons[frame:][:longest])))
-        emulator.frame(_held(button))
+            places.append(Place(frame, emulator.save_state(), tuple(inputs[frame:][:longest])))
+        emulator.frame(held)
     emulator.close()
     return places
-
-
-def _walkthrough() -> Iterator[str]:
-    for button, frames in json.loads(WALKTHROUGH.read_text(encoding="utf-8"))["steps"]:
-        yield from [("" if button == "NOP" else button.lower())] * frames
-
-
-def _held(button: str) -> Held:
-    return frozenset({button}) if button else frozenset()
 
 
 def _play_episode(job: tuple[str, str, Place, int]) -> list[PlayedSegment]:
@@ -149,7 +140,7 @@ def _play_episode(job: tuple[str, str, Place, int]) -> list[PlayedSegment]:
         rows, states, truth = [], [], []
         for _ in range(STEPS):
             for _ in range(FRAME_SKIP):
-                emulator.frame(_held(next(pressed)))
+                emulator.frame(next(pressed))
             ram = read_blocks(emulator)
             rows.append(encode(ram))
             state = decode(ram)
@@ -200,13 +191,13 @@ def dungeon_steps(story: Story) -> set[str]:
     return set(main[main.index("dungeon_entered") + 1 :])
 
 
-def _buttons(policy: str, place: Place, rng: np.random.Generator) -> Iterator[str]:
-    """One button a frame, without end."""
+def _buttons(policy: str, place: Place, rng: np.random.Generator) -> Iterator[Held]:
+    """What is held in each frame, without end."""
     if policy == "walk":
         yield from place.ahead
     if policy == "stray":
         yield from place.ahead[: int(rng.integers(STRAY_AFTER))]
     longest = 1 if policy == "random" else LONGEST_HOLD
     while True:
-        button = BUTTONS[int(rng.integers(len(BUTTONS)))]
-        yield from [button] * (FRAME_SKIP * int(rng.integers(1, longest + 1)))
+        held = CHOICES[int(rng.integers(len(CHOICES)))]
+        yield from [held] * (FRAME_SKIP * int(rng.integers(1, longest + 1)))

@@ -74,11 +74,8 @@ class PpoRung:
         self._on_runners("start_over")
         algorithm.train()
         usage, steps, began = Usage(algorithm), algorithm.env_steps, time.perf_counter()
-        seconds: dict[str, float] = {}
         for _ in range(self._iterations):
             algorithm.train()
-            for name, spent in algorithm.seconds.items():
-                seconds[name] = seconds.get(name, 0.0) + spent
         wall = time.perf_counter() - began
         steps = algorithm.env_steps - steps
         if algorithm.overlaps:

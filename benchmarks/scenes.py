@@ -17,7 +17,7 @@ from rlaif.game.memory import predicates, rooms
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.entities import enemies
 from rlaif.game.memory.memory_map import address
-from rlaif.game.play.session import PlayedEmulator
+from rlaif.game.play.session import Held, PlayedEmulator
 
 WALKTHROUGH = Path(__file__).resolve().parents[1] / "libs/game/cartridge/walkthrough.json"
 LOOK_EVERY = 16
@@ -63,15 +63,17 @@ def scenes(cartridge: Cartridge) -> dict[str, bytes]:
 def walkthrough(cartridge: Cartridge) -> Iterator[tuple[int, PlayedEmulator]]:
     """Play it; yields (frames played, emulator) every `LOOK_EVERY` frames."""
     emulator = PlayedEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
-    frame = 0
-    for button, count in json.loads(WALKTHROUGH.read_text(encoding="utf-8"))["steps"]:
-        held = frozenset() if button == "NOP" else frozenset({button.lower()})
-        for _ in range(count):
-            emulator.frame(held)
-            frame += 1
-            if frame % LOOK_EVERY == 0:
-                yield frame, emulator
+    for frame, held in enumerate(walkthrough_inputs(), start=1):
+        emulator.frame(held)
+        if frame % LOOK_EVERY == 0:
+            yield frame, emulator
     emulator.close()
+
+
+def walkthrough_inputs() -> Iterator[Held]:
+    """What is held, frame by frame."""
+    for button, frames in json.loads(WALKTHROUGH.read_text(encoding="utf-8"))["steps"]:
+        yield from [frozenset[str]() if button == "NOP" else frozenset({button.lower()})] * frames
 
 
 def _outside(ram: RamBlocks) -> bool:

@@ -1,7 +1,6 @@
 """Training runs for benchmarks: ours, which can be replayed on a bare PyBoy, and RLlib's own."""
 
 import os
-import sys
 import time
 import warnings
 from collections.abc import Sequence
@@ -9,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from bare import Bare, Episode
 
 from rlaif.game.machine.cartridges import load_cartridge
@@ -17,7 +15,6 @@ from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
 from rlaif.trainer.learner.rllib.env_runner import EmulatorEnvRunner
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
-from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings import TrainerSettings
@@ -67,46 +64,12 @@ class Replayed:
     same_ram: bool
 
 
-class Timed:
-    """Stands for an object and adds up the CPU seconds of one of its methods."""
-
-    def __init__(self, target: Any, method: str, seconds: dict[str, float], name: str) -> None:
-        self._target, self._seconds, self._name = target, seconds, name
-        self._call = getattr(target, method)
-        setattr(self, method, self._timed)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._target, name)
-
-    def _timed(self, *args: Any, **kwargs: Any) -> Any:
-        began = time.thread_time()
-        answer = self._call(*args, **kwargs)
-        self._seconds[self._name] = self._seconds.get(self._name, 0) + time.thread_time() - began
-        return answer
-
-
 class BenchmarkRunner(EmulatorEnvRunner):
-    """The trainer's own runner, which also tells what its time went into."""
+    """The trainer's own runner, whose play a bare PyBoy can repeat."""
 
     def start_over(self) -> None:
-        """New games at the scenes; counts from zero."""
+        """New games at the scenes."""
         self.make_env()
-        self.seconds: dict[str, float] = {}
-        self._vector: Any = Timed(self._vector, "step", self.seconds, "environments")
-        policy = getattr(self._policy, "_target", self._policy)
-        self._policy: Any = Timed(policy, "logits", self.seconds, "inference")
-
-    def sample(self, **kwargs: Any) -> Fragment:
-        began = time.thread_time()
-        fragment = super().sample(**kwargs)
-        if hasattr(self, "seconds"):
-            spent = time.thread_time() - began
-            self.seconds["sample"] = self.seconds.get("sample", 0) + spent
-        return fragment
-
-    def cpu(self) -> float:
-        """CPU seconds of this process so far."""
-        return time.process_time()
 
     def replay(self) -> Replayed:
         """Play everything since `start_over` again on a bare PyBoy."""
@@ -216,8 +179,3 @@ def start_ray(cpus: int) -> None:
 
 def told(message: str) -> None:
     print(message, flush=True)
-    sys.stdout.flush()
-
-
-def mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None
