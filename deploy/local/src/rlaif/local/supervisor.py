@@ -12,6 +12,7 @@ from rlaif.local.loop_watch import LoopWatch, Snapshot
 from rlaif.local.stack import PAGE, Stack
 from rlaif.local.strays import Strays, adopt_orphans, end_strays
 from rlaif.local.troubles import Report, Troubles
+from rlaif.pacing.pause import pause
 
 SERVICE_STOP_SECONDS = 7.0
 SERVER_STOP_SECONDS = 1.5
@@ -133,14 +134,10 @@ class Supervisor:
                         f"the loop closed {closed} times in {seconds:.0f} s, not {loops}; "
                         f"last seen: {snapshot.sentence()}"
                     )
-                await self._pause(_LOOK_SECONDS)
+                await pause(_LOOK_SECONDS, unless=self._stop)
         finally:
             await watch.close()
         return closed
-
-    async def _pause(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stop.wait(), seconds)
 
     async def _take_down(self) -> None:
         """Services first, so that what they finish still finds its servers; then what is left."""

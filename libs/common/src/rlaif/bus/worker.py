@@ -24,6 +24,7 @@ from rlaif.bus.ports import Handler
 from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import EventData
+from rlaif.pacing.pause import pause
 
 logger = logging.getLogger(__name__)
 
@@ -198,9 +199,7 @@ class DurableWorker:
         await self._unbind()
         with contextlib.suppress(BusUnavailableError):  # the next pull says it again
             await self._link.ensure_topology()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_REPAIR_PAUSE.total_seconds()):
-                await self._stopping.wait()
+        await pause(_REPAIR_PAUSE.total_seconds(), unless=self._stopping)
 
     async def _finish_handlers(self) -> None:
         """Wait for the running handlers; cancel those that take too long."""

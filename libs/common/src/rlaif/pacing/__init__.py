@@ -1,4 +1,4 @@
-"""When to try again, and how often something may be done: arithmetic on seconds that are passed in.
+"""When to try again, how often something may be done, and waits that can be cut short.
 
-Standard library only, and no clock.
+Standard library only.
 """

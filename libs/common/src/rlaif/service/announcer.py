@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from rlaif.contracts.telemetry import ServiceHealth, Telemetry
+from rlaif.pacing.pause import pause
 from rlaif.service.health import Readiness
 from rlaif.service.repeating import LOOK_SECONDS, Repeated
 
@@ -57,9 +58,7 @@ class HealthAnnouncer:
                 await sender.send(health)
             if last:
                 return
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await leaving.wait()
+            await pause(LOOK_SECONDS, unless=leaving)
 
     async def _health(self) -> ServiceHealth:
         report = await self._readiness.report()

@@ -14,6 +14,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
 
+from rlaif.pacing.pause import pause
 from rlaif.service.announcer import HealthAnnouncer, ReadingSender
 from rlaif.service.health import Readiness
 
@@ -188,7 +189,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
                 else:
                     # The service must not stay up without its job because of a bug.
                     logger.exception("the job broke; starting it again")
-                await self._pause()
+                await pause(self._retry_seconds, unless=self._stopping)
             finally:
                 await self._close()
 
@@ -204,7 +205,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
             return
         async with announcer.announcing(bus.telemetry()):
             while (store := await opening) is None and not self._stopping.is_set():
-                await self._pause()
+                await pause(self._retry_seconds, unless=self._stopping)
                 opening = asyncio.create_task(self._try_store())
             if store is None or self._stopping.is_set():
                 return
@@ -234,11 +235,6 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
             stopping.cancel()
         await asyncio.wait((opening, stopping))
         return None if opening.cancelled() else opening.result()
-
-    async def _pause(self) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._retry_seconds):
-                await self._stopping.wait()
 
     async def _close(self) -> None:
         self._job = None

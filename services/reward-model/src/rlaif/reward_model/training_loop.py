@@ -5,7 +5,6 @@ looks every few seconds.
 """
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ import torch
 
 from rlaif.bus.ports import Publisher
 from rlaif.contracts.events import RewardModelRejected
+from rlaif.pacing.pause import pause
 from rlaif.reward_model.champions.publishing import Champions
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
 from rlaif.reward_model.event_outbox import EventOutbox
@@ -126,9 +126,7 @@ class TrainingLoop:
                 await self.step()
             except StorageError as error:
                 logger.warning("the store failed; trying again: %s", error)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._timing.poll_seconds):
-                    await self._wake.wait()
+            await pause(self._timing.poll_seconds, unless=self._wake)
 
     async def step(self) -> None:
         """Mend the champion, publish what waits, look for labels, and train when it is time."""

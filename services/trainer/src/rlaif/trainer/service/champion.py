@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from rlaif.contracts.reward_models import Champion
 from rlaif.files.whole import write_whole
+from rlaif.pacing.pause import pause
 from rlaif.storage import keys, sealed
 from rlaif.storage.ports import (
     ObjectCorruptError,
@@ -72,7 +73,7 @@ class ChampionWatcher:
     async def run(self) -> None:
         """Look at each hint, and every 30 s without one, until cancelled."""
         while True:
-            pause = POLL_SECONDS
+            seconds = POLL_SECONDS
             try:
                 await self.refresh()
                 self._disk_trouble = None
@@ -81,14 +82,9 @@ class ChampionWatcher:
             except OSError as error:
                 self._disk_trouble = f"the model cannot be kept on this disk: {disk.why(error)}"
                 log.warning("cannot keep the champion", extra={"reason": self._disk_trouble})
-                pause = _DISK_PAUSE_SECONDS
-            try:
-                # Not `wait_for`: on Python 3.11 a hint can make it miss its cancellation.
-                async with asyncio.timeout(pause):
-                    await self._hint.wait()
-            except TimeoutError:
-                continue
-            self._hint.clear()
+                seconds = _DISK_PAUSE_SECONDS
+            if await pause(seconds, unless=self._hint):
+                self._hint.clear()
 
     async def refresh(self) -> bool:
         """Fetch the champion if it is another one than was sent last; True when it was."""

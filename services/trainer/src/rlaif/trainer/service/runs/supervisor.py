@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rlaif.pacing.backoff import backoff
+from rlaif.pacing.pause import pause
 from rlaif.trainer.run_folder import disk, session
 from rlaif.trainer.run_folder.protocol import MESSAGES, Command, LoadRewardModel, Message, Stop
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, finish
@@ -142,7 +143,7 @@ class RunSupervisor:
             if trouble is not None:
                 # Not the run's fault, and counted as none: it may last for hours.
                 waits = waits + 1 if was_quick else 1
-                await self._wait_for_the_disk(trouble, pause=_pause_after(waits))
+                await self._wait_for_the_disk(trouble, seconds=_pause_after(waits))
                 continue
             quick_deaths = quick_deaths + 1 if was_quick else 1
             log.error(
@@ -152,7 +153,7 @@ class RunSupervisor:
             if quick_deaths >= _QUICK_DEATHS_MAX:
                 self.state = replace(self.state, status="failed")
                 return
-            await self._pause(_pause_after(quick_deaths))
+            await pause(_pause_after(quick_deaths), unless=self._stop_asked)
         await self._note_the_end()
 
     async def _try_once(self) -> tuple[int | None, str | None]:
@@ -169,13 +170,13 @@ class RunSupervisor:
         trouble = self.state.waiting_for or await asyncio.to_thread(disk.trouble, self.directory)
         return code, trouble
 
-    async def _wait_for_the_disk(self, trouble: str, *, pause: float) -> None:
+    async def _wait_for_the_disk(self, trouble: str, *, seconds: float) -> None:
         """Say what is wrong until a file can be written; at least one pause."""
         log.error("the run waits for the disk", extra={"reason": trouble})
         found: str | None = trouble
         while found is not None and not self._stopping:
             self.state = replace(self.state, status="waiting", waiting_for=found)
-            await self._pause(pause)
+            await pause(seconds, unless=self._stop_asked)
             found = await asyncio.to_thread(disk.trouble, self.directory)
 
     async def _note_the_end(self) -> None:
@@ -189,15 +190,9 @@ class RunSupervisor:
                 if self._stopping:
                     log.exception("it was not noted that the run is finished")
                     break
-                await self._wait_for_the_disk(disk.why(error), pause=_LONGEST_PAUSE / 3)
+                await self._wait_for_the_disk(disk.why(error), seconds=_LONGEST_PAUSE / 3)
         status: Status = "stopped" if ended is None else "finished"
         self.state = replace(self.state, status=status, waiting_for=None)
-
-    async def _pause(self, seconds: float) -> None:
-        """Wait, but not longer than until somebody asks to stop."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stop_asked.wait()
 
     async def _run_once(self) -> int:
         """One process, from start to end; returns its exit code."""
