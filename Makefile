@@ -6,11 +6,13 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14
             2>/dev/null && command -v $(name))))
 VENV ?= .venv
 CONSTRAINTS ?= constraints.txt
+PACKAGES ?= --require-hashes -r requirements.lock
 BIN := $(VENV)/bin
 DISTS := libs/common libs/game libs/testing services/trainer services/exporter services/judge \
          services/reward-model services/hud deploy/mock-llm deploy/servers deploy/local
 EXTRAS := libs/common[bus,storage,service,reward-net]
-PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) pyproject.toml $(CONSTRAINTS)
+PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKAGES))
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Threads of numpy that wait for each other stall where cores are few and shared.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 # A path may hold quotes, $ and blanks: it goes through the environment, untouched by make and shell.
@@ -35,7 +37,7 @@ export CHECK_PYTHON
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui chaos \
-        test-oldest test-newest test-floors floors check format rom clean play replay-check ladder \
+        test-oldest test-newest test-floors floors lock check format rom clean play replay-check ladder \
         bench-rllib bench-loop bench-judge bench-rm bench-overhead bench-learning memory-flat \
         live-page
 
@@ -49,30 +51,30 @@ demo: $(VENV)/.ready ## Run the whole ring here (ONCE=1 stops after two loops; R
 train: $(VENV)/.ready ## Train in the foreground, without the ring (ARGS="--mode epoch"; ARGS=--help)
 	@$(BIN)/rlaif-train $(ARGS)
 
-test: $(VENV)/.ready-dev ## All tests: unit, contracts, integration, end to end
+test: $(VENV)/.ready ## All tests: unit, contracts, integration, end to end
 	$(PYTEST) tests/unit tests/contracts
 	$(PYTEST) tests/integration
 	$(PYTEST) tests/e2e
 
-test-unit: $(VENV)/.ready-dev ## Tests without servers
+test-unit: $(VENV)/.ready ## Tests without servers
 	$(PYTEST) tests/unit
 
-test-contracts: $(VENV)/.ready-dev ## Events, names and the namespace
+test-contracts: $(VENV)/.ready ## Events, names and the namespace
 	$(PYTEST) tests/contracts
 
-test-integration: $(VENV)/.ready-dev ## Tests on a real NATS, S3 server and emulator
+test-integration: $(VENV)/.ready ## Tests on a real NATS, S3 server and emulator
 	$(PYTEST) tests/integration
 
-test-e2e: $(VENV)/.ready-dev ## One ring, from power-on to a loaded reward model
+test-e2e: $(VENV)/.ready ## One ring, from power-on to a loaded reward model
 	$(PYTEST) tests/e2e
 
-test-ui: $(VENV)/.ready-dev ## The page in a real browser (needs Chromium)
+test-ui: $(VENV)/.ready ## The page in a real browser (needs Chromium)
 	REQUIRE_BROWSER=1 $(PYTEST) tests/ui
 
-live-page: $(VENV)/.ready-dev ## Compare the numbers of a running demo's page, take its picture (HUD_PORT=…)
+live-page: $(VENV)/.ready ## Compare the numbers of a running demo's page, take its picture (HUD_PORT=…)
 	$(BIN)/python docs/live_page.py http://127.0.0.1:$(or $(HUD_PORT),8086) $(LIVE_PAGE_ARGS)
 
-chaos: $(VENV)/.ready-dev ## Kill services, runners and nodes at work and check that nothing is lost
+chaos: $(VENV)/.ready ## Kill services, runners and nodes at work and check that nothing is lost
 	$(PYTEST) tests/chaos -s
 
 test-oldest: ## Unit tests and contracts on the oldest supported Python that is here
@@ -82,25 +84,31 @@ test-newest: ## Unit tests and contracts on the newest supported Python that is 
 	$(MAKE) VENV=.venv-newest PYTHON="$$(python3 .ci/pythons.py newest)" test-unit test-contracts
 
 test-floors: ## Unit tests and contracts with the least versions of all dependencies
-	$(MAKE) VENV=.venv-floors CONSTRAINTS=constraints-floor.txt PYTHON="$$(python3 .ci/pythons.py oldest)" \
+	$(MAKE) VENV=.venv-floors CONSTRAINTS=constraints-floor.txt \
+	  PACKAGES='-r constraints-floor.txt' PYTHON="$$(python3 .ci/pythons.py oldest)" \
 	  test-unit test-contracts
 
-floors: $(VENV)/.ready-dev ## Write constraints-floor.txt: the least versions, and the newest of what they bring
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
+floors: $(VENV)/.ready ## Write constraints-floor.txt: the least versions, and the newest of what they bring
 	@{ printf -- '-e %s\n' '$(EXTRAS)' $(filter-out libs/common,$(DISTS)); \
-	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk)==' constraints.txt; \
+	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk|codespell|coverage|uv)==' constraints.txt; \
 	 } > $(VENV)/floors.in
 	@{ echo '# Written by make floors: the least versions that the distributions ask for (see CONTRIBUTING.md).'; \
 	   $(BIN)/uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --no-header --no-annotate \
 	     $(VENV)/floors.in | grep -vE '^(-e|nvidia-|cuda-|triton)'; } > constraints-floor.txt
 
-check: $(VENV)/.ready-dev ## Format, lint, types, import rules
+lock: $(VENV)/.ready ## Write requirements.lock: constraints.txt with the digests of all files of each package
+	@{ echo '# Written by make lock: constraints.txt with digests (see CONTRIBUTING.md, Dependencies).'; \
+	   $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-deps --generate-hashes --no-emit-package torch \
+	     --no-header --no-annotate constraints.txt; } > requirements.lock.new && mv requirements.lock.new requirements.lock
+
+check: $(VENV)/.ready ## Format, lint, spelling, types, import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/.ready-dev ## Format and fix what can be fixed
+format: $(VENV)/.ready ## Format and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -119,7 +127,7 @@ ladder: $(VENV)/.ready ## Measure speed: raw PyBoy, one environment, a vector, P
 bench-rllib: $(VENV)/.ready ## Measure our sampling loop and learner against RLlib's own, side by side
 	@$(BIN)/python benchmarks/bench_rllib.py $(BENCH_ARGS)
 
-bench-overhead: $(VENV)/.ready-dev ## Measure what the loop (captures, shaping, screen, 5 pages) costs the training
+bench-overhead: $(VENV)/.ready ## Measure what the loop (captures, shaping, screen, 5 pages) costs the training
 	@$(BIN)/python benchmarks/bench_overhead.py $(BENCH_ARGS)
 
 bench-learning: $(VENV)/.ready ## Train 3 seeds for 1,000,000 steps each: milestones over steps against chance
@@ -128,17 +136,17 @@ bench-learning: $(VENV)/.ready ## Train 3 seeds for 1,000,000 steps each: milest
 memory-flat: $(VENV)/.ready ## Train for an hour and watch the resident memory
 	@$(BIN)/python benchmarks/memory_flat.py $(BENCH_ARGS)
 
-bench-loop: $(VENV)/.ready-dev ## Measure the loop: captured segment to live model, segments a minute of judges
+bench-loop: $(VENV)/.ready ## Measure the loop: captured segment to live model, segments a minute of judges
 	@$(BIN)/python benchmarks/bench_loop.py $(BENCH_ARGS)
 
 bench-rm: $(VENV)/.ready ## Measure the reward model and its gate on played segments (BENCH_ARGS="--share 0.1")
 	@$(BIN)/python benchmarks/bench_rm.py $(BENCH_ARGS)
 
-bench-judge: $(VENV)/.ready-dev ## 10,000 bad answers, then outages of the models (429, 500, hang, dead)
+bench-judge: $(VENV)/.ready ## 10,000 bad answers, then outages of the models (429, 500, hang, dead)
 	@$(BIN)/python benchmarks/fuzz_answers.py
 	@$(BIN)/python benchmarks/judge_outages.py $(BENCH_ARGS)
 
-setup: $(VENV)/.ready-dev ## Only set up, with the tools of developers
+setup: $(VENV)/.ready ## Only set up, with the tools of developers
 
 clean: ## Remove the environment, caches and everything that demos kept
 	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors var .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -150,13 +158,12 @@ $(VENV)/bin/pip:
 	@$(PYTHON) -c "$$CHECK_PYTHON"
 	$(PYTHON) -m venv $(VENV)
 
+# PyTorch comes last and without a digest: which wheel it is, for CPUs or with CUDA, and what that brings, follows from
+# the indexes that pip is told of.
 $(VENV)/.ready: $(PYPROJECTS) | $(VENV)/bin/pip
 	@echo "Setting up $(VENV): some minutes and about 2.5 GB the first time"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) pip hatchling editables
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c $(CONSTRAINTS) \
-	  -e $(EXTRAS) $(addprefix -e ,$(filter-out libs/common,$(DISTS)))
-	@touch $@
-
-$(VENV)/.ready-dev: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) --group dev
+	$(PIP) install --no-deps $(PACKAGES)
+	$(PIP) install -c $(CONSTRAINTS) torch
+	$(PIP) install --no-deps --no-build-isolation $(addprefix -e ,$(DISTS))
+	$(PIP) check
 	@touch $@

@@ -1,6 +1,7 @@
-"""Every dependency is pinned, its floor is one that was tried, and so are the Pythons."""
+"""Every dependency is pinned, with digests; its floor was tried, and so were the Pythons."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -12,6 +13,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
+VERSION = ROOT / "VERSION"
 PROJECTS = sorted(
     path for top in ("libs", "services", "deploy") for path in ROOT.glob(f"{top}/*/pyproject.toml")
 )
@@ -21,6 +23,15 @@ def pins(name: str) -> dict[str, Version]:
     lines = (ROOT / name).read_text().splitlines()
     pinned = [line.split("==") for line in lines if "==" in line]
     return {canonicalize_name(package): Version(version) for package, version in pinned}
+
+
+def locked() -> dict[str, set[str]]:
+    """Package → the digests that its files may have."""
+    entries = re.findall(
+        r"^(\S+==\S+) \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)",
+        (ROOT / "requirements.lock").read_text(), re.MULTILINE,
+    )  # fmt: skip
+    return {package: set(re.findall("[0-9a-f]{64}", digests)) for package, digests in entries}
 
 
 def requirements(path: Path) -> list[Requirement]:
@@ -44,6 +55,39 @@ def test_each_dependency_has_a_floor_that_is_tried(path):
         assert least is not None, f"{requirement} names no floor"
         assert lowest[name].release[: len(least.release)] == least.release, "run: make floors"
         assert pinned[name] in requirement.specifier
+
+
+def test_the_lock_holds_what_is_pinned_with_digests():
+    entries = dict(package.split("==") for package in locked())
+    assert {canonicalize_name(name): Version(each) for name, each in entries.items()} == {
+        name: version for name, version in pins("constraints.txt").items() if name != "torch"
+    }, "run: make lock"
+    assert all(locked().values())
+
+
+def test_the_lock_names_no_place_to_fetch_from():
+    assert "://" not in (ROOT / "requirements.lock").read_text()
+
+
+def test_each_tool_of_developers_is_pinned():
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["dev"]
+    assert {canonicalize_name(tool) for tool in tools} <= set(pins("constraints.txt"))
+    assert {canonicalize_name(tool) for tool in tools} <= set(pins("constraints-floor.txt"))
+
+
+@pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.parent.name)
+def test_all_distributions_have_the_one_version(path):
+    settings = tomllib.loads(path.read_text())
+    assert settings["project"]["dynamic"] == ["version"]
+    assert (path.parent / settings["tool"]["hatch"]["version"]["path"]).resolve() == VERSION
+
+
+def test_a_tag_names_the_version_of_its_commit():
+    tags = subprocess.run(
+        ["git", "tag", "--points-at", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    named = [tag for tag in tags.stdout.split() if tag.startswith("v")]
+    assert named in ([], [f"v{Version(VERSION.read_text().strip())}"])
 
 
 def test_every_distribution_runs_on_the_pythons_that_are_promised():
