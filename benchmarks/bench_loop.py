@@ -17,6 +17,7 @@ import json
 import os
 import platform
 import sys
+from typing import Any
 
 import judge_throughput
 import loop_latency
@@ -30,7 +31,7 @@ def main() -> int:
     parser.add_argument("--segments", type=int, default=200, help="segments a throughput run (200)")
     options = parser.parse_args()
     busy = os.getloadavg()
-    result = {"benchmark": "loop"}
+    result: dict[str, Any] = {"benchmark": "loop"}
     result |= loop_latency.measure(options.minutes)
     print(f"latency: {json.dumps(result)}", flush=True)
     result |= judge_throughput.measure(options)

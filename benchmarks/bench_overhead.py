@@ -185,7 +185,7 @@ async def loop_off(directory: Path) -> AsyncIterator[Side]:
         yield side
     finally:
         process = run._process
-        run._stopping = True
+        run._stop_asked.set()
         if process is not None and process.returncode is None:
             process.kill()
         await run.wait()

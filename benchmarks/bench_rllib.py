@@ -21,6 +21,7 @@ least 2, else 1.
 
 import argparse
 import json
+import math
 import os
 import sys
 import tempfile
@@ -108,8 +109,9 @@ class Contender:
             reward = self._figures.figures().episode_return_mean
         else:
             reward = result["env_runners"].get("episode_return_mean")
-        known = reward is not None and reward == reward  # NaN before the first episode
-        self.curve.append((self._algorithm.env_steps, round(reward, 3) if known else None))
+        # NaN before the first episode
+        known = None if reward is None or math.isnan(reward) else round(reward, 3)
+        self.curve.append((self._algorithm.env_steps, known))
 
 
 def compare(preset: str, env: EnvConfig, options: argparse.Namespace) -> dict[str, Any]:

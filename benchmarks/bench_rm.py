@@ -311,10 +311,9 @@ def scaled(net: RewardNet, factor: float) -> RewardNet:
     """The network with its last layer multiplied; the constants stay."""
     copy = net.with_spec(net.spec)
     last = copy.net[-1]
-    assert last.weight is not None
     with torch.no_grad():
-        last.weight.mul_(factor)
-        last.bias.mul_(factor)
+        for values in last.parameters():
+            values.mul_(factor)
     return copy
 
 

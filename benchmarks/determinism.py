@@ -17,6 +17,7 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def run(kind: str, options: argparse.Namespace) -> dict[int, str]:
     return dict(json.loads(line) for line in done.stdout.splitlines())
 
 
-def play(options: argparse.Namespace):
+def play(options: argparse.Namespace) -> Iterator[tuple[int, str]]:
     """Play and yield (step, digest) at each mark.
 
     The digest is of the RAM and of everything that was observed and paid so far.

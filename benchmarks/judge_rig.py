@@ -108,8 +108,8 @@ def rig() -> Iterator[Rig]:
         environment = dict(os.environ) | {
             "NATS_URL": nats.url,
             "S3_ENDPOINT_URL": s3.credentials.endpoint_url or "",
-            "S3_ACCESS_KEY": s3.credentials.access_key,
-            "S3_SECRET_KEY": s3.credentials.secret_key,
+            "S3_ACCESS_KEY": s3.credentials.access_key or "",
+            "S3_SECRET_KEY": s3.credentials.secret_key or "",
             "LOG_LEVEL": "warning",
         }
         made = Rig(folder, nats, s3, environment)

@@ -207,7 +207,8 @@ def figures(seen: Seen, minutes: float, training: dict[str, Any]) -> dict[str, A
 def labels_agree(seen: Seen, manifest: dict[str, Any]) -> bool:
     """Whether the first scores, as many as it has labels, are the labels of a version."""
     mine = sorted(f"{name} {digest}" for _, name, digest in seen.scored[: manifest["labels"]])
-    return sha256("\n".join(mine).encode()).hexdigest() == manifest["label_digest"]
+    digest: str = manifest["label_digest"]
+    return sha256("\n".join(mine).encode()).hexdigest() == digest
 
 
 def waited(warm: list[tuple[float, bool]], share: float) -> float | None:

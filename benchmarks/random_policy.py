@@ -166,7 +166,8 @@ def follow(
 def drawn(rng: np.random.Generator, steps: int, hold: int) -> list[int]:
     """Actions, all alike likely, each kept for 1 to `hold` steps."""
     choices = rng.integers(0, len(Action), steps)
-    return np.repeat(choices, rng.integers(1, hold + 1, steps))[:steps].tolist()
+    held = np.repeat(choices, rng.integers(1, hold + 1, steps))
+    return [int(action) for action in held[:steps]]
 
 
 def begin(

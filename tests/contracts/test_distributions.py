@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -36,8 +37,9 @@ ALONE = [
 """Distribution, extra, package of it (all when empty)."""
 
 
-def project(home: Path) -> dict[str, object]:
-    return tomllib.loads((home / "pyproject.toml").read_text())["project"]
+def project(home: Path) -> dict[str, Any]:
+    about: dict[str, Any] = tomllib.loads((home / "pyproject.toml").read_text())["project"]
+    return about
 
 
 def declared(home: Path, extras: frozenset[str] | None = None) -> list[Requirement]:

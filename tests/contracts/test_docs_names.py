@@ -91,9 +91,9 @@ def _members(owner: ast.ClassDef) -> Iterator[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name
         yield from _assigned(node)
-    for node in ast.walk(owner):  # self.name = …
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.attr
+    for part in ast.walk(owner):  # self.name = …
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+            yield part.attr
 
 
 def _assigned(node: ast.stmt) -> Iterator[str]:

@@ -129,7 +129,7 @@ def made() -> dict[str, Any]:
         "canaries": canaries,
         "comparisons": comparisons,
     }
-    return json.loads(json.dumps(found))  # type: ignore[no-any-return]  # tuples as lists
+    return json.loads(json.dumps(found))  # tuples as lists
 
 
 @pytest.mark.parametrize("part", ["judge_config", "segments", "canaries", "comparisons"])

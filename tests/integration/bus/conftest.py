@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ async def start_worker(bus: Bus) -> AsyncIterator[StartWorker]:
     """Start workers, on the captures' consumer if nothing else is said; the end stops them."""
     started: list[tuple[DurableWorker, asyncio.Task[None]]] = []
 
-    def start(handler: Handler, **changes: object) -> DurableWorker:
+    def start(handler: Handler, **changes: Any) -> DurableWorker:
         observer = changes.pop("observer", None)
         on = changes.pop("on", bus)
         worker = DurableWorker(

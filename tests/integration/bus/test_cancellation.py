@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -49,7 +50,7 @@ async def test_a_worker_ends_in_whichever_turn_it_is_cancelled(bus: Bus):
     for turns in range(TURNS):
         worker = DurableWorker(bus, SegmentCaptured, "exporter", handler, settings=FAST)
         task = asyncio.create_task(worker.run())
-        await eventually(lambda worker=worker: worker.healthy, "it fetches")
+        await eventually(partial(getattr, worker, "healthy"), "it fetches")
         await bus.publisher("trainer").publish(segment_captured(f"segment-{turns}"))
         assert await cancelled_after(task, turns), f"cancelled in turn {turns}"
 

@@ -45,6 +45,8 @@ async def test_an_event_says_who_published_it_and_carries_its_trace_on(bus):
     assert cause.source == "rlaif/trainer"
     assert effect.source == "rlaif/exporter"
     assert effect.subject == "segment-1"
+    assert cause.traceparent is not None
+    assert effect.traceparent is not None
     cause_parts, effect_parts = cause.traceparent.split("-"), effect.traceparent.split("-")
     assert cause_parts[1] == effect_parts[1]
     assert cause_parts[2] != effect_parts[2]
@@ -126,7 +128,7 @@ async def test_a_full_stream_refuses_and_keeps_every_unhandled_event(small_bus):
 
 async def test_a_full_stream_makes_room_by_dropping_handled_events(small_bus, start_worker):
     count = await fill(small_bus)
-    handled = set()
+    handled: set[str] = set()
 
     async def handler(event):
         if len(handled) == count - 3:

@@ -3,6 +3,7 @@ import itertools
 import time
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -372,7 +373,7 @@ async def test_an_event_that_killed_every_worker_is_dead_lettered_unhandled(bus,
 
 
 async def test_two_workers_share_one_consumer_without_double_handling(bus, start_worker):
-    handled = Counter()
+    handled: Counter[tuple[str, str]] = Counter()
 
     def handler_of(name):
         async def handler(event):
@@ -436,5 +437,6 @@ async def test_the_observer_hears_how_each_delivery_ended(bus, start_worker):
 
 
 def test_a_consumer_that_the_catalog_lacks_is_refused():
+    nowhere: Any = None
     with pytest.raises(ValueError, match=r"'judge' is not a consumer of .*exporter"):
-        DurableWorker(None, SegmentCaptured, "judge", None)
+        DurableWorker(nowhere, SegmentCaptured, "judge", nowhere)

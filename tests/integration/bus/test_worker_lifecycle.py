@@ -12,6 +12,11 @@ from rlaif.contracts.events import SegmentCaptured
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.waiting import all_answered, eventually
 
+
+async def never_called(event):
+    raise AssertionError(event)
+
+
 STREAM = spec_of(SegmentCaptured).stream
 
 
@@ -69,7 +74,7 @@ async def test_an_idle_worker_stops_within_one_fetch(bus, start_worker):
 
 
 async def test_stop_before_run_returns(bus):
-    worker = DurableWorker(bus, SegmentCaptured, "exporter", None)
+    worker = DurableWorker(bus, SegmentCaptured, "exporter", never_called)
     await worker.stop()
     await worker.run()
     assert not worker.healthy
@@ -165,7 +170,7 @@ async def test_a_worker_sets_its_ack_wait_and_says_so(bus, start_worker, caplog)
 
 async def test_run_ends_with_an_error_when_the_connection_is_gone_for_good(bus, nats_url):
     other = await connect(nats_url, name="other")
-    worker = DurableWorker(other, SegmentCaptured, "exporter", None)
+    worker = DurableWorker(other, SegmentCaptured, "exporter", never_called)
     await other.close()
     with pytest.raises(BusUnavailableError, match="for good"):
         await worker.run()

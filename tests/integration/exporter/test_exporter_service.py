@@ -15,6 +15,7 @@ import pytest
 
 from rlaif.bus.publisher import EventPublisher
 from rlaif.contracts.catalog import envelop
+from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.exporter.settings import ReplaySettings
@@ -28,7 +29,7 @@ async def exported_events(bus):
     """The export events that are stored now."""
     stream = await bus.jetstream.stream_info("SEGMENTS")
     feed = bus.feed().follow(SegmentExported, history=True)
-    events = []
+    events: list[CloudEvent[SegmentExported]] = []
     while len(events) < stream.state.messages:
         events.append(await asyncio.wait_for(anext(feed), 5))
     await feed.aclose()

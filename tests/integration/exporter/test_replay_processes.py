@@ -183,6 +183,7 @@ async def test_a_hanging_replay_does_not_outlive_an_exporter_that_is_killed(
         stdout=subprocess.PIPE,
     )  # fmt: skip
     try:
+        assert parent.stdout is not None
         assert await parent.stdout.readline() == b"warm\n"
         (process,) = children(parent.pid)
         await eventually(lambda: busy(process), "the replay runs")

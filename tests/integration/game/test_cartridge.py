@@ -39,7 +39,9 @@ def test_the_shipped_rom_is_what_the_sources_build(cartridge_folder):
 def test_random_buttons_never_hang_it_nor_wall_the_player_in(cartridge_folder, seed):
     done = run(cartridge_folder, "soak.py", "--frames", str(FRAMES), "--seed", str(seed))
     assert done.returncode == 0, done.stdout + done.stderr
-    frames, rooms = re.search(r": (\d+) frames .* (\d+) rooms", done.stdout).groups()
+    played = re.search(r": (\d+) frames .* (\d+) rooms", done.stdout)
+    assert played is not None
+    frames, rooms = played.groups()
     assert int(frames) >= FRAMES
     assert int(rooms) >= 5
 
@@ -59,10 +61,11 @@ def tiles_by_group(folder):
     for group, rows in re.findall(
         r"\{(\d), 0x[0-9A-F]{2}, \"[^\"]*\",((?:\s*\"[^\"]*\")+)", source
     ):
-        for char in set("".join(re.findall(r"\"([^\"]*)\"", rows))):
-            seen.add((int(group), by_char[char]))
-    forms = re.search(r"season_tiles\[\] = \{(.*?)\n\s*\{0\}", source, re.S)[1]
-    seen |= {(0, name) for name in re.findall(r"TILE_(\w+)", forms)}
+        for drawn in set("".join(re.findall(r"\"([^\"]*)\"", rows))):
+            seen.add((int(group), by_char[drawn]))
+    table = re.search(r"season_tiles\[\] = \{(.*?)\n\s*\{0\}", source, re.S)
+    assert table is not None
+    seen |= {(0, name) for name in re.findall(r"TILE_(\w+)", table[1])}
     return [(group, name, *tiles[name][1:]) for group, name in sorted(seen)]
 
 

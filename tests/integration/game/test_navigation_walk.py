@@ -50,7 +50,9 @@ class Trip:
         room, grid, starts = self.here.room, self.grid(), self.starts()
         terrain = terrain_of(read_blocks(self.emulator))
         edges = [Leave(room, direction) for direction in WALKS]
-        found = [edge for edge in edges if find_path(grid, starts, goal_nodes(grid, edge))]
+        found: list[Leave | Enter] = [
+            edge for edge in edges if find_path(grid, starts, goal_nodes(grid, edge))
+        ]
         for row, column in zip(*terrain.warps().nonzero(), strict=True):
             door = Enter(room, TilePlace(int(row), int(column)))
             opened = collision_grid(terrain, enterable=[door.tile])

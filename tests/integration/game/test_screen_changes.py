@@ -133,7 +133,8 @@ class Player:
 
 def first_changes(player):
     """Frame before the first change of each kind."""
-    found, was_playing, season, group = {}, False, 0, 0
+    found: dict[str, int] = {}
+    was_playing, season, group = False, 0, 0
     while len(found) < len(KINDS):
         player.skip(player.frame + 1)
         ram = read_blocks(player.emulator)

@@ -25,7 +25,7 @@ def played(cartridge_folder, *, sound):
         if number == FRAMES:
             break
         action = Action[button]
-        emulator.frame(frozenset() if action == Action.NOP else {button.lower()})
+        emulator.frame(frozenset() if action == Action.NOP else frozenset({button.lower()}))
         if sound:
             heard = max(heard, int(np.ptp(emulator.samples().astype(int))))
         if number % LOOK_EVERY == 0:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ FRAME_SKIP = 4
 PATIENCE = 400
 """Decision steps that one deed may take."""
 
-PRESETS = ("seed", "default")
+PRESETS: tuple[Literal["seed", "default"], ...] = ("seed", "default")
 
 CHAPTERS = (
     "sword", "shield", "shovel", "bombs", "quarry_open", "bracelet", "rod_of_seasons", "feather",
@@ -94,7 +95,9 @@ class Player:
         self.game = GameEnv(config, np.random.default_rng(0), starts=given)
         self.row = np.zeros(128, dtype=np.float32)
         self.game.reset(self.row)
-        self.ledgers = {name: EpisodeRewards(preset(name)) for name in PRESETS}
+        self.ledgers: dict[str, EpisodeRewards] = {
+            name: EpisodeRewards(preset(name)) for name in PRESETS
+        }
         for ledger in self.ledgers.values():
             ledger.begin(self.game.facts)
         self.payments: dict[str, Counter[str]] = {name: Counter() for name in PRESETS}

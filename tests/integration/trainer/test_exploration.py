@@ -117,6 +117,7 @@ def test_what_was_walked_is_on_the_map(played: tuple[GameEnv, Explorer]):
     _, explorer = played
     shown = explorer.coverage.union().as_json()
     assert shown["rooms"]
+    assert explorer.archive is not None
     assert load_cartridge().sha256 == explorer.archive.identity.game.rom_sha256
 
 

@@ -73,7 +73,8 @@ def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replace
 
         ray.kill(algorithm.env_runner_group._worker_manager.actors()[2], no_restart=False)
         deadline = time.monotonic() + SECONDS
-        seen, looks = [], 0
+        seen: list[tuple[int, bool]] = []
+        looks = 0
         while (2, False) not in seen:  # its games are new ones
             assert time.monotonic() < deadline, f"the runner was not replaced: {seen}"
             # What it had played by then may still come, once.

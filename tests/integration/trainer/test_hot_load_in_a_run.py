@@ -141,7 +141,8 @@ async def test_no_model_ends_training_whatever_its_file_or_its_answers_do(
     await until("the deep file is refused", lambda: refused() == 1)
     await run.send(overflowing(tmp_path, 2))
     await until("the first NaN is told", lambda: refused() == 2)
-    assert run.state.reward_model_version is None
+    none_yet = run.state.reward_model_version
+    assert none_yet is None
 
     await run.send(published(tmp_path, 3))
     await until("model 3 pays", lambda: paid_by(run) == (3, 1.0))

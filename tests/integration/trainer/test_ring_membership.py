@@ -65,6 +65,7 @@ async def test_it_is_ready_when_nats_is_there_and_leaves_when_it_is_told(
 
 async def test_it_joins_again_when_its_connection_is_closed_for_good(joined: Ring):
     first = joined.job
+    assert joined.bus is not None
     await joined.bus.client.close()  # as NATS does with a client that it throws out
     await eventually(
         lambda: joined.job not in (None, first) and joined.job.healthy, "it is back", seconds=20

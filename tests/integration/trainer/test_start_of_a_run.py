@@ -17,6 +17,7 @@ from rlaif.trainer.checks import WrongSettingsError, check_start
 from rlaif.trainer.play.start import check_starts
 from rlaif.trainer.service.app import create_app
 from rlaif.trainer.service.cli import main
+from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.settings import TrainerSettings
 
 
@@ -39,7 +40,9 @@ REASON = (
 
 
 @pytest.fixture
-async def trainer(tmp_path: Path, game_that_never_starts: Path) -> AsyncIterator[httpx.AsyncClient]:
+async def trainer(
+    tmp_path: Path, game_that_never_starts: Path
+) -> AsyncIterator[tuple[httpx.AsyncClient, RunManager]]:
     """Of a trainer that starts a run of that game by itself; NATS is away, stores are files."""
     settings = TrainerSettings(
         data_dir=tmp_path / "data",
@@ -57,26 +60,27 @@ async def trainer(tmp_path: Path, game_that_never_starts: Path) -> AsyncIterator
                 transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8081", timeout=60
             )
         )
-        client.runs = app.state.runs
-        yield client
+        yield client, app.state.runs
 
 
 async def test_a_run_that_can_never_begin_fails_at_once_and_is_not_tried_again(trainer):
+    client, runs = trainer
+
     async def has_ended() -> bool:
-        answer = await trainer.get("/api/v1/runs/current")
+        answer = await client.get("/api/v1/runs/current")
         return answer.status_code == 200 and answer.json()["status"] not in ("starting", "training")
 
     await eventually(has_ended, "the run to end", seconds=60)
-    view = (await trainer.get("/api/v1/runs/current")).json()
+    view = (await client.get("/api/v1/runs/current")).json()
     assert (view["status"], view["attempts"]) == ("failed", 0)
     assert view["failure"] == REASON
 
-    ready = await trainer.get("/readyz")
+    ready = await client.get("/readyz")
     assert ready.status_code == 503
     assert REASON in ready.text
 
-    assert trainer.runs.state.progress(datetime.now(UTC)).status == "failed"
-    assert not trainer.runs.alive
+    assert runs.state.progress(datetime.now(UTC)).status == "failed"
+    assert not runs.alive
 
 
 def test_the_command_for_training_says_so_in_its_last_line(

@@ -69,6 +69,8 @@ def test_what_was_no_json_is_sent_again_byte_for_byte(payload):
 def test_the_largest_message_makes_a_letter_that_its_stream_takes(byte):
     largest = stream_config("CAPTURES", TopologySettings()).max_msg_size
     room = stream_config("DEAD", TopologySettings()).max_msg_size
+    assert largest is not None
+    assert room is not None
     assert len(travelling(letter_of(byte * largest, "\x01" * MAX_DETAIL))) < room - 1024
 
 

@@ -1,3 +1,4 @@
+from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from rlaif.bus.mailbox import Mailbox
@@ -5,8 +6,9 @@ from rlaif.bus.mailbox import Mailbox
 
 async def test_a_full_mailbox_drops_the_oldest_message():
     mailbox = Mailbox(2)
+    client = Client()
     for payload in (b"1", b"2", b"3"):
-        await mailbox.deliver(Msg(None, subject="telemetry.map", data=payload))
+        await mailbox.deliver(Msg(client, subject="telemetry.map", data=payload))
     mailbox.close()
     assert [message async for message in mailbox] == [
         ("telemetry.map", b"2"),

@@ -92,7 +92,7 @@ async def test_the_manifest_of_a_faster_exporter_counts(
     key = keys.manifest("ep-1", event.segment_id)
     theirs = file_store.get(key)
     real_get = file_store.get
-    looks = []
+    looks: list[str] = []
 
     def get(asked):
         # The other exporter commits between our first look and our put_once.

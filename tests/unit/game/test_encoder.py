@@ -58,7 +58,8 @@ any_ram = st.builds(
 @example(RamBlocks(b"\x80" * SIZE, b"\x80" * 256))
 def test_any_ram_gives_128_finite_numbers_from_0_to_1(ram):
     observation = encode(ram)
-    assert (observation.shape, observation.dtype) == ((128,), np.float32)
+    assert observation.shape == (128,)
+    assert observation.dtype == np.float32
     assert np.isfinite(observation).all()
     assert observation.min() >= 0
     assert observation.max() <= 1

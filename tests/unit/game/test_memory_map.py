@@ -28,7 +28,7 @@ def test_every_symbol_has_one_name_and_one_group():
 
 
 def test_no_two_symbols_share_a_byte():
-    taken = {}
+    taken: dict[tuple[int, int], str] = {}
     for place in SYMBOLS:
         for at in range(place.address, place.address + place.size):
             assert (place.bank, at) not in taken, (place, taken[place.bank, at])

@@ -55,8 +55,8 @@ def test_a_recording_from_a_state_plays_again_to_the_same_ram(session, tiny_rom,
     assert again.frames == 5
     other = PlayedEmulator(tiny_rom)
     again.prepare(other, again.rom_sha256)
-    for held in again.held():
-        other.frame(held, render=True)
+    for buttons in again.held():
+        other.frame(buttons, render=True)
     again.check_end(other)
     other.frame(frozenset({"a"}))
     with pytest.raises(RecordingError, match="after 5 frames"):
@@ -135,7 +135,7 @@ def test_each_frame_is_heard_unless_it_is_muted(tiny_rom, tmp_path):
     emulator = PlayedEmulator(tiny_rom, sound_emulated=True)
     emulator.tick(200)
     loud = Session(emulator, Cartridge(Path("tiny.gb"), tiny_rom, "0" * 64, "TINY", False))
-    frame = ((), [])
+    frame: tuple[tuple[str, ...], list[Command]] = ((), [])
     script = [frame, frame, ((), [Command.MUTE]), frame, ((), [Command.MUTE]), frame]
     screen = ScriptedScreen(script)
     play(loud, screen, FramePace(0), tmp_path / "game.state")
@@ -164,6 +164,7 @@ def test_a_state_of_another_rom_is_refused_and_play_stands_where_it_stood(sessio
     path = tmp_path / "game.state"
     session.save(path)
     origin = read_origin(path, path.read_bytes())
+    assert origin is not None
     other = origin.model_copy(update={"title": "ELSE", "rom_sha256": "0" * 64})
     origin_path(path).write_text(other.model_dump_json())
     for _ in range(3):

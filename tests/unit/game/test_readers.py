@@ -113,7 +113,9 @@ def test_banked_symbols_are_read_from_their_own_bank_whichever_is_selected(rom_m
     memory[3, 0xDB01] = 0x0F
     memory[0xFFAA] = 0x21
     assert number(emulator, "w1Link.xh") == 0x55
-    assert read(emulator, "w3TileCollisions")[1] == 0x0F
+    tiles = read(emulator, "w3TileCollisions")
+    assert isinstance(tiles, bytes)
+    assert tiles[1] == 0x0F
     assert number(emulator, "hCameraX") == 0x21
     emulator.close()
 

@@ -19,7 +19,7 @@ def crossing(start, end, *, kind="edge", direction=Action.RIGHT, place=(152, 64)
 
 def test_a_route_goes_over_the_crossings_in_order():
     graph = RoomGraph([crossing(B, C), crossing(A, B)])
-    assert [c.end for c in graph.route(A, C)] == [B, C]
+    assert [c.end for c in graph.route(A, C) or []] == [B, C]
     assert graph.route(A, A) == []
     assert graph.route(A, D) is None
 
@@ -29,7 +29,7 @@ def test_the_shorter_of_two_ways_is_taken_by_pixels_not_by_rooms():
     graph = RoomGraph(
         [far, crossing(A, B, place=(16, 64), to=(8, 64)), crossing(B, C, place=(24, 64))]
     )
-    assert len(graph.route(A, C, x=16, y=64)) == 2
+    assert len(graph.route(A, C, x=16, y=64) or []) == 2
     assert graph.route(A, C, x=152, y=16) == [far]
 
 
@@ -41,7 +41,9 @@ def test_an_edge_is_assumed_to_lead_back_until_it_is_known_but_a_door_is_not():
     assert back[0].direction == Action.LEFT
     assert graph.route(B, A, assume_return=False) is None
     graph.add(crossing(B, A, direction=Action.LEFT, place=(8, 64), to=(152, 64)))
-    assert not graph.route(B, A)[0].assumed
+    walked = graph.route(B, A)
+    assert walked is not None
+    assert not walked[0].assumed
     door = RoomGraph([crossing(A, B, kind="warp")])
     assert door.route(B, A) is None
 

@@ -85,7 +85,9 @@ def test_objects_are_marked_once_by_what_they_are(make_ram):
 
 
 def test_sixteen_enemies_have_sixteen_marks_and_what_is_outside_is_not_drawn(make_ram):
-    writes = [(0xD080 + page * 0x100, b"\x01\x09") for page in range(16)]
+    writes: list[tuple[int, bytes | int]] = [
+        (0xD080 + page * 0x100, b"\x01\x09") for page in range(16)
+    ]
     writes += [(0xD08D + page * 0x100, 0xF8) for page in range(16)]
     ram = make_ram(*writes)
     assert len({m.mark for m in marked_entities(ram)}) == 16

@@ -5,6 +5,7 @@ import httpx
 import pytest
 
 from rlaif.contracts.evidence import Evidence, Span
+from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, read_answer
 from rlaif.judge.routes.openai import OpenAiModel, read_completion
@@ -14,7 +15,6 @@ from rlaif.judge.rubric.judges import JUDGES, Judge
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.settings import CallSettings, VoteSettings
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers, completion
-from rlaif.testing.data.scores import JudgeCallRecord
 
 COUNT = 10_000
 STATE = JUDGES[0]

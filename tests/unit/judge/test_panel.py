@@ -255,7 +255,7 @@ async def test_only_the_vision_judge_is_shown_pictures() -> None:
 
 async def test_what_is_decided_is_not_asked_and_told_as_computed() -> None:
     panel, fakes = _panel()
-    decided = {
+    decided: dict[str, int | NoVote] = {
         "novelty": 1,
         "efficiency": 0,
         "dialog": NoVote.INSUFFICIENT,

@@ -76,7 +76,8 @@ def test_computed_levels_are_no_votes_and_audits_are() -> None:
 
 def test_the_cost_is_that_of_a_useful_label() -> None:
     metrics, service = _made()
-    assert metrics.standings.tokens_per_label is None
+    before = metrics.standings.tokens_per_label
+    assert before is None
     for _ in range(4):
         metrics.called(judge_call(prompt_tokens=100, completion_tokens=20, latency_seconds=0.5))
     metrics.scored(score_record(weighted=0.5))

@@ -99,7 +99,7 @@ def test_members_differ_in_scale_before_they_are_evened_and_not_after():
     spec = SPEC.model_copy(update={"members": 3})
     net = RewardNet(spec, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        net.net[-1].weight[0] *= 20.0
+        list(net.net.parameters())[-2][0] *= 20.0  # the weights of the last layer
     x = np.random.default_rng(0).random((400, 128), dtype=np.float32)
     evened = freeze_constants(net, x, np.empty((0, 128), np.float32))
     with torch.inference_mode():

@@ -1,6 +1,7 @@
 """Segments that show nearly the same are one label."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,7 +50,9 @@ def test_a_little_noise_keeps_a_segment_a_duplicate(seed, size):
     rng = np.random.default_rng(seed)
     rows = rng.random((20, 128)).astype(np.float32)
     noisy = np.clip(rows + rng.normal(0, size, rows.shape), 0, 1).astype(np.float32)
-    hashes = simhashes([Rows(rows), Rows(noisy), Rows(rng.random((20, 128), dtype=np.float32))])
+    other = rng.random((20, 128), dtype=np.float32)
+    segments: list[Any] = [Rows(rows), Rows(noisy), Rows(other)]
+    hashes = simhashes(segments)
     near, far = (int(hashes[0] ^ hashes[place]).bit_count() for place in (1, 2))
     assert near <= 4
     assert far > 2

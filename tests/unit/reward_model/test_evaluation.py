@@ -65,6 +65,7 @@ def test_a_worse_ranking_is_surely_worse_only_on_enough_segments(segments, surel
     right = np.arange(segments, dtype=np.float64)
     wrong = right + np.random.default_rng(3).normal(0, segments / 4, segments)
     gain = highest_gain(wrong, right, pairs, confidence=0.99, rng=np.random.default_rng(0))
+    assert gain is not None
     assert (gain < 0) is surely
     assert highest_gain(right, right, pairs, confidence=0.99, rng=np.random.default_rng(0)) == 0
 

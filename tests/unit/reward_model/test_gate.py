@@ -59,8 +59,8 @@ def test_a_champion_a_little_better_does_not_block_a_fresher_candidate():
 
 @pytest.mark.parametrize(("gain_high", "passes"), [(0.02, True), (-0.02, False)])
 def test_a_champion_much_better_blocks_only_when_that_is_no_luck(gain_high, passes):
-    change = {"champion": AgainstChampion(0.9, highest_gain=gain_high)}
-    assert (shortcomings(replace(GOOD, **change), SETTINGS) == []) is passes
+    measured = replace(GOOD, champion=AgainstChampion(0.9, highest_gain=gain_high))
+    assert (shortcomings(measured, SETTINGS) == []) is passes
 
 
 def test_few_new_pairs_decide_nothing():
@@ -114,13 +114,13 @@ def test_each_piece_of_evidence_can_refuse(change, word):
 
 
 def test_another_ranking_of_the_probes_is_fine_when_it_is_a_better_one():
-    change = {"champion": AgainstChampion(0.6, probe_correlation=0.1)}
-    assert shortcomings(replace(GOOD, **change), SETTINGS) == []
+    measured = replace(GOOD, champion=AgainstChampion(0.6, probe_correlation=0.1))
+    assert shortcomings(measured, SETTINGS) == []
 
 
 def test_a_control_near_chance_says_that_nothing_leaks():
-    change = {"control": Accuracy(0.56, 0.45, None, 60)}
-    assert shortcomings(replace(GOOD, **change), SETTINGS) == []
+    measured = replace(GOOD, control=Accuracy(0.56, 0.45, None, 60))
+    assert shortcomings(measured, SETTINGS) == []
 
 
 def test_a_potential_beyond_its_bound_is_refused():
@@ -132,7 +132,7 @@ def test_a_network_of_another_layout_or_with_nan_is_refused_before_it_is_asked()
     assert faults_of_network(net, layout_version="v1") == []
     assert "layout" in faults_of_network(net, layout_version="v2")[0]
     with torch.no_grad():
-        net.net[-1].bias[0] = float("nan")
+        list(net.net.parameters())[-1][0] = float("nan")
     assert "NaN" in faults_of_network(net, layout_version="v1")[0]
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.events import RewardModelPublished
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import EventData, RewardModelPublished
 from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model import training_loop as module
 from rlaif.reward_model.champions.registry import ModelRegistry
@@ -78,8 +79,9 @@ class DyingPublisher(RecordingPublisher):
         super().__init__()
         self._fate = fate
 
-    async def publish(self, data: Any) -> None:
+    async def publish(self, data: EventData, *, cause: CloudEvent[Any] | None = None) -> bool:
         self._fate.write(lambda: self.published.append(data))
+        return True
 
 
 def process(store: Any, publisher: Any) -> TrainingLoop:

@@ -378,8 +378,8 @@ def test_a_comparison_of_a_segment_that_is_forgotten_is_forgotten_too(store):
     log = log_of(store)
     log.read_new(full=True)
     newest = sorted(SEGMENTS, key=lambda item: item.env_step)[-2:]
-    for pair in ([each for each in SEGMENTS if each not in newest][:2], newest):
-        record = comparison(*pair, log)
+    for first, second in ([each for each in SEGMENTS if each not in newest][:2], newest):
+        record = comparison(first, second, log)
         key = keys.comparison("config-1", record.first, record.second)
         store.put_once(key, record.model_dump_json().encode())
     short = log_of(store, most_labels=2)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -140,7 +141,7 @@ def test_votes_that_disagree_make_a_softer_label(two):
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=12))
 def test_exchanging_the_segments_mirrors_the_preference(values):
     rows = [{"progress": value} for value in values]
-    segments = [Valued(row) for row in rows]
+    segments: list[Any] = [Valued(row) for row in rows]
     table = PairTable(segments, PairSettings())
     a, b = np.triu_indices(len(values), k=1)
     there, back = table.compare(a, b), table.compare(b, a)

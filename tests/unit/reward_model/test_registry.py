@@ -167,7 +167,9 @@ def test_a_crash_at_any_step_heals(file_store, at, after, earlier):
     if healed:
         check_whole(file_store, healed)
         # Healing again finds nothing to do, and tells of the same activation.
-        assert event_id(registry_of(file_store).heal()) == event_id(healed)
+        again = registry_of(file_store).heal()
+        assert again is not None
+        assert event_id(again) == event_id(healed)
     # The same labels give the same network, which takes the place of the orphan.
     again = publish(file_store, 1 if not committed else 2)
     assert again.champion.version == version + 1
@@ -189,7 +191,9 @@ def test_healing_does_not_undo_a_person_who_went_back(file_store):
     publish(file_store, 0)
     publish(file_store, 1)
     registry_of(file_store).activate(1)
-    assert registry_of(file_store).heal().champion.version == 1
+    healed = registry_of(file_store).heal()
+    assert healed is not None
+    assert healed.champion.version == 1
 
 
 def test_a_publication_cut_off_after_a_roll_back_is_healed(file_store):
@@ -199,6 +203,7 @@ def test_a_publication_cut_off_after_a_roll_back_is_healed(file_store):
     with pytest.raises(Crash):
         publish(CrashingStore(file_store, "champion.json", after=False), 2)
     healed = registry_of(file_store).heal()
+    assert healed is not None
     assert (healed.champion.version, healed.champion.activation) == (3, 4)
 
 
@@ -218,8 +223,10 @@ def test_the_published_file_holds_the_answers_to_the_candidates_probes(file_stor
         replace(candidate(), probes=probes), judge_config="mock-1", seed=0
     )
     data = file_store.get(live.manifest.model_key)
+    net = candidate().net
+    assert net is not None
     assert data == artifact.save(
-        candidate().net, live.manifest.spec, version=live.manifest.version, probes=probes
+        net, live.manifest.spec, version=live.manifest.version, probes=probes
     )
     loaded = artifact.load(data, sha256=live.manifest.model_sha256, layout_version="layout-1")
     assert loaded.probed
@@ -244,6 +251,7 @@ def test_a_champion_of_an_older_writer_is_read(file_store):
     del old["activation"], old["newest_version"]
     file_store.put(keys.CHAMPION, json.dumps(old).encode())
     found = registry_of(file_store).heal()
+    assert found is not None
     assert found == replace(live, champion=found.champion)
     assert found.champion.activation == 1
 

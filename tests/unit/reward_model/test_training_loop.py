@@ -261,7 +261,7 @@ async def test_an_event_wakes_it_early(world, monkeypatch):
     training = world.process(poll_seconds=60.0, relist_seconds=60.0)
     listener = ScoreListener(training)
     running = asyncio.create_task(training.run())
-    await eventually(lambda: looks, "the first look")
+    await eventually(lambda: bool(looks), "the first look")
     for segment in SIGNAL:
         scored = write_scored(world.store, segment)
         await listener.handle_segment_scored(envelop(scored, source="judge", time=NOW))
@@ -273,7 +273,8 @@ async def test_an_event_wakes_it_early(world, monkeypatch):
 async def test_an_outage_of_the_store_does_not_end_it(world, monkeypatch):
     world.write(SIGNAL)
     training = world.process(poll_seconds=0.01)
-    real, failures = LabelLog.read_new, []
+    real = LabelLog.read_new
+    failures: list[set[str]] = []
 
     def failing(self, hints=(), *, full):
         if len(failures) < 3:
@@ -423,7 +424,9 @@ async def test_a_second_fit_begins_with_the_champions_weights_and_says_so(world)
     live = world.registry.live()
     assert training._champion_to_beat(live, "layout-1").start is not None
     # Another split: the champion may have seen what is held out now.
-    assert other._champion_to_beat(live, "layout-1").start is None
+    stale = other._champion_to_beat(live, "layout-1")
+    assert stale is not None
+    assert stale.start is None
 
 
 async def test_two_versions_are_compared_on_pairs_that_neither_was_taught(world):

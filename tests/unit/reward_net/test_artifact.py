@@ -186,7 +186,7 @@ def test_another_observation_layout_is_refused():
     assert "'v2'" in error.detail
 
 
-def planted(change: Callable[[dict[str, torch.Tensor]], None]) -> bytes:
+def planted(change: Callable[[dict[str, torch.Tensor]], object]) -> bytes:
     """A file with valid metadata whose tensors were changed."""
     tensors = {name: value.clone() for name, value in network().state_dict().items()}
     change(tensors)

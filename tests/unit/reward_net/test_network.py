@@ -36,8 +36,8 @@ def test_equal_seeds_build_equal_networks_without_touching_the_global_generator(
     before = torch.random.get_rng_state()
     first, second, other = seeded(3), seeded(3), seeded(4)
     assert torch.equal(before, torch.random.get_rng_state())
-    assert torch.equal(first.net[0].weight, second.net[0].weight)
-    assert not torch.equal(first.net[0].weight, other.net[0].weight)
+    assert torch.equal(first.net.get_parameter("0.weight"), second.net.get_parameter("0.weight"))
+    assert not torch.equal(first.net.get_parameter("0.weight"), other.net.get_parameter("0.weight"))
 
 
 def test_the_potential_is_the_frozen_formula():
@@ -69,7 +69,7 @@ def test_the_potential_function_keeps_its_own_weights():
     phi = PotentialFunction(net)
     before = phi(observations())
     with torch.no_grad():
-        net.net[0].weight.fill_(0.0)
+        net.net.get_parameter("0.weight").fill_(0.0)
     np.testing.assert_array_equal(before, phi(observations()))
 
 

@@ -1,6 +1,6 @@
 """Captures to spool and upload, and a game without an emulator: RAM that a test writes."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Literal
 
@@ -56,7 +56,7 @@ class ScriptedGame:
         self.wram = bytearray(0x2000)
         self.weights = preset(weights)
         self.rewards = EpisodeRewards(self.weights)
-        self.earned: Counter[str] = Counter()
+        self.earned: defaultdict[str, float] = defaultdict(float)
         self.payments: Counter[str] = Counter()
         self.reward = 0.0
         self._facts: GameFacts | None = None

@@ -186,7 +186,10 @@ def test_another_room_square_or_possession_is_another_place(lasting: str):
 
 @pytest.mark.parametrize(("name", "scale"), [("player_x", 240), ("player_y", 176)])
 def test_pixels_of_one_square_are_one_place(name: str, scale: int):
-    at = [observation(**{name: np.float32(pixel) / np.float32(scale)}) for pixel in range(scale)]
+    at = [
+        observation(**{name: float(np.float32(pixel) / np.float32(scale))})
+        for pixel in range(scale)
+    ]
     numbers = places_of(np.concatenate(at)).tolist()
     squares = range(0, scale, 16)
     assert [len(set(numbers[start : start + 16])) for start in squares] == [1] * len(squares)

@@ -54,7 +54,8 @@ def test_a_policy_that_cannot_be_trained_so_is_told(
 
 
 def test_a_checkpoint_of_the_other_policy_is_told(tmp_path: Path):
-    manifest = checkpoints.Manifest.model_construct(policy="mlp")
+    values: dict[str, Any] = {"policy": "mlp"}  # and nothing else is asked for
+    manifest = checkpoints.Manifest.model_construct(**values)
     settings = TrainerSettings(data_dir=tmp_path, POLICY="cnn")
     with pytest.raises(WrongSettingsError, match="holds a policy of kind mlp, POLICY is cnn"):
         fits(manifest, settings, "", "r-1/iteration_4")

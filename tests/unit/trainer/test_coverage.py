@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,7 +122,8 @@ def test_a_file_of_another_version_or_content_is_refused_with_what_to_do(tmp_pat
     path = tmp_path / "runner-1.npz"
     account = RunCoverage({"1-0": walked(HERE)})
     for change in ({"version": np.array(99)}, {"square": np.array([-1])}, {"square": np.array([])}):
-        np.savez(path, **{**account.arrays(), **change})
+        arrays: dict[str, Any] = {**account.arrays(), **change}
+        np.savez(path, **arrays)
         with pytest.raises(CoverageFileError, match="delete it"):
             RunCoverage.load(path)
     path.write_bytes(b"")

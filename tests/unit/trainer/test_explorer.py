@@ -346,7 +346,7 @@ def test_a_call_is_bounded_and_fades():
 
 
 @pytest.mark.parametrize("options", [{"share": 1.5}, {"share": -0.1}, {"share": 1, "decay": 1.0}])
-def test_a_swarm_that_would_never_end_is_refused(options: dict[str, float]):
+def test_a_swarm_that_would_never_end_is_refused(options: dict[str, Any]):
     with pytest.raises(ValueError, match="swarm share"):
         Swarm(**options)
 

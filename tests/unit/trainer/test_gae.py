@@ -1,5 +1,7 @@
 """Advantages that can be worked out by hand."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,7 @@ def test_lambda_zero_is_the_one_step_error():
 
 
 def test_nothing_flows_back_over_the_end_of_an_episode():
-    calm = dict(values=column(0, 0), next_values=column(0, 0), gamma=0.9, lam=0.95)
+    calm: dict[str, Any] = dict(values=column(0, 0), next_values=column(0, 0), gamma=0.9, lam=0.95)
     ended = column(1, 0).astype(bool)
     quiet = advantages(column(1, 0), ended=ended, **calm)
     loud = advantages(column(1, 100), ended=ended, **calm)

@@ -29,7 +29,7 @@ from rlaif.trainer.rewards.learned.shaping import Transitions
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 OBSERVATIONS = gym.spaces.Box(0.0, 1.0, shape=(128,), dtype=np.float32)
-ACTIONS = gym.spaces.Discrete(8)
+ACTIONS: gym.spaces.Discrete = gym.spaces.Discrete(8)
 GAMMA, LAM = 0.97, 0.9
 STEPS, ENVS = 40, 3
 

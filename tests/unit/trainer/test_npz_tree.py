@@ -2,6 +2,7 @@
 
 from collections import deque
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from rlaif.trainer.run_folder import npz_tree
 
 
 def test_a_tree_comes_back_as_it_was(tmp_path: Path):
-    tree = {
+    tree: Any = {
         "none": None,
         "flags": [True, False],
         "large": 2**190 + 1,

@@ -39,4 +39,4 @@ def test_a_run_keeps_its_numbers_when_its_settings_are_read_again():
 
 def test_an_unknown_preset_is_refused():
     with pytest.raises(ValidationError, match="ppo_preset"):
-        TrainerSettings(ppo_preset="fast")  # type: ignore[arg-type]  # what is tested
+        TrainerSettings(ppo_preset="fast")

@@ -25,7 +25,8 @@ class Constant:
 
 
 def model(version: int, answers: Any = None) -> RewardModel:
-    return RewardModel(version, f"{version:064x}", b"", answers or Constant(float(version)))
+    potential: Any = answers or Constant(float(version))
+    return RewardModel(version, f"{version:064x}", b"", potential)
 
 
 def answer(schedule: ModelSchedule) -> float | None:

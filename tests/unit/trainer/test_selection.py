@@ -1,6 +1,7 @@
 """Which segments are captured: a fair share by a coin, the rest for what they show."""
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -38,9 +39,7 @@ class Play:
         for n in range(self.envs):
             episode = f"e{n}-{number // self.episode_segments}"
             score = float(self.rng.random())
-            chosen = self.selector.at_start(
-                episode, (lambda score=score: score) if unsure else None
-            )
+            chosen = self.selector.at_start(episode, partial(float, score) if unsure else None)
             provable = chosen is not None or self.selector.looks_back(episode)
             shown = FirstSightings((), (f"m{number}-{n}",)) if self.rng.random() < news else NOTHING
             reason = self.selector.at_end(episode, chosen, shown, provable=provable)
@@ -141,7 +140,7 @@ def test_disagreement_above_that_of_the_others_is_chosen():
     chosen = []
     for n, score in enumerate(scores):
         selector.begin_fragment(1, starting=10, pending=0)
-        if selector.at_start(f"e{n}", lambda score=score: float(score)) == "disagreement":
+        if selector.at_start(f"e{n}", partial(float, score)) == "disagreement":
             chosen.append(score)
     assert 20 < len(chosen) < 100
     assert np.mean(chosen) > 0.9

@@ -1,5 +1,7 @@
 """Shaping must not change what is worth doing: its discounted sum is fixed by the first state."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,7 +23,9 @@ class Linear:
         return np.tanh(observations @ self.weights).astype(np.float32)
 
 
-def play(lengths: list[int], rng: np.random.Generator, *, truncate_last: bool = False):
+def play(
+    lengths: list[int], rng: np.random.Generator, *, truncate_last: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Episodes one after the other in one environment: observations, terminated, truncated."""
     steps = sum(lengths)
     observations = rng.random((steps + 1, 1, WIDTH), dtype=np.float32)
@@ -34,7 +38,10 @@ def play(lengths: list[int], rng: np.random.Generator, *, truncate_last: bool = 
     return observations, terminated, truncated
 
 
-def fragments(observations, terminated, truncated, size: int, rng: np.random.Generator):
+def fragments(
+    observations: np.ndarray, terminated: np.ndarray, truncated: np.ndarray,
+    size: int, rng: np.random.Generator,
+) -> Iterator[Transitions]:  # fmt: skip
     """Cut into consecutive fragments of `size` steps, as a runner would return them."""
     for start in range(0, len(terminated), size):
         stop = min(start + size, len(terminated))

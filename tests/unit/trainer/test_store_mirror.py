@@ -114,7 +114,7 @@ def test_the_last_copy_tells_the_end_although_another_is_under_way(
     tmp_path: Path, settings: TrainerSettings
 ):
     store = SlowStore(tmp_path / "store")
-    state = RunState(run_id="r-1", status="running")
+    state = RunState(run_id="r-1", status="training")
     mirror = StoreMirror(settings, store, lambda: state)
     begin_attempt(tmp_path, "r-1", settings, NOW)
     under_way = threading.Thread(target=mirror.copy_new)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from rlaif.game.memory.blocks import RamBlocks
@@ -53,13 +55,13 @@ def test_control_texts_menus_death_and_the_title_do_not(wanted):
 
 
 def test_it_waits_for_as_many_frames_as_it_takes():
-    machine = Machine(37, wScrollMode=b"\x08")
+    machine: Any = Machine(37, wScrollMode=b"\x08")
     assert wait_for_player(machine, RamBlocks(machine.wram()), 240, render=True) == 37
     assert machine.drawn == [True] * 37
     assert not plays_alone(RamBlocks(machine.wram()))
 
 
 def test_it_stops_at_the_limit():
-    machine = Machine(1000, wScrollMode=b"\x08")
+    machine: Any = Machine(1000, wScrollMode=b"\x08")
     assert wait_for_player(machine, RamBlocks(machine.wram()), 240) == 240
     assert plays_alone(RamBlocks(machine.wram()))

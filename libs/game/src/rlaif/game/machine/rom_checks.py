@@ -108,7 +108,7 @@ def check_rom(data: bytes, name: str) -> None:
         )
 
 
-def header_checksum(data: bytes) -> int:
+def header_checksum(data: bytes | bytearray) -> int:
     """The checksum that the header of these bytes should have at 0x14D."""
     checksum = 0
     for byte in data[_CHECKED]:
