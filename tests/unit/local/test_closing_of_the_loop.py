@@ -1,0 +1,109 @@
+"""When the loop has closed, asked of services that answer, fail or are away."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from rlaif.local.loop_watch import LoopWatch
+
+URLS = {"trainer": "http://trainer", "reward-model": "http://reward-model", "hud": "http://hud"}
+RUN = {"status": "training", "reward_model_version": 2, "reward_model_loaded_at_step": 41_472}
+MANIFEST = {
+    "labels": 72,
+    "episodes": 41,
+    "metrics": {"heldout_accuracy": 0.8234, "heldout_pairs": 96},
+}
+
+
+class Services:
+    """Address → what is answered there; nothing else answers."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Any] = {
+            "http://trainer/api/v1/runs/current": RUN,
+            "http://reward-model/api/v1/training": {"state": "idle"},
+            "http://reward-model/api/v1/reward-models": {"items": []},
+            "http://reward-model/api/v1/reward-models/2": MANIFEST,
+        }
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        address = str(request.url.copy_with(query=None))
+        if address not in self.answers:
+            raise httpx.ConnectError("away")
+        answer = self.answers[address]
+        return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
+
+
+@pytest.fixture
+def services() -> Services:
+    return Services()
+
+
+@pytest.fixture
+async def watch(services: Services) -> AsyncIterator[LoopWatch]:
+    made = LoopWatch(URLS)
+    await made.close()
+    made._client = httpx.AsyncClient(transport=httpx.MockTransport(services))
+    yield made
+    await made.close()
+
+
+async def test_a_loaded_model_closes_the_loop_once(watch):
+    snapshot, closing = await watch.look()
+    assert closing.sentence() == (
+        "Loop closed: reward model v2 from 72 labels of 41 episodes, held-out accuracy 0.82 "
+        "(96 pairs), loaded at environment step 41,472"
+    )
+    assert snapshot.status == "training"
+    assert await watch.look() == (snapshot, None)
+
+
+async def test_models_of_an_earlier_start_closed_their_loop_then(watch, services):
+    services.answers["http://reward-model/api/v1/reward-models"] = {
+        "items": [{"version": 1}, {"version": 2}]
+    }
+    assert await watch.remember_known() == {1, 2}
+    assert (await watch.look())[1] is None
+
+
+async def test_a_model_that_was_published_and_not_loaded_closes_nothing(watch, services):
+    services.answers["http://trainer/api/v1/runs/current"] = RUN | {
+        "reward_model_loaded_at_step": None
+    }
+    assert (await watch.look())[1] is None
+
+
+async def test_a_closing_is_told_when_its_figures_can_be_had(watch, services):
+    manifest = services.answers.pop("http://reward-model/api/v1/reward-models/2")
+    assert (await watch.look())[1] is None
+    services.answers["http://reward-model/api/v1/reward-models/2"] = manifest
+    assert (await watch.look())[1].version == 2
+
+
+async def test_an_accuracy_that_nobody_measured_is_unknown(watch, services):
+    unmeasured = MANIFEST | {"metrics": {"heldout_accuracy": None, "heldout_pairs": 0}}
+    services.answers["http://reward-model/api/v1/reward-models/2"] = unmeasured
+    assert "held-out accuracy unknown (0 pairs)" in (await watch.look())[1].sentence()
+
+
+async def test_services_that_are_away_or_say_no_leave_nothing_known(watch, services):
+    services.answers = {"http://trainer/api/v1/runs/current": httpx.Response(404, json={})}
+    snapshot, closing = await watch.look()
+    assert (snapshot.sentence(), closing) == ("no run", None)
+
+
+async def test_what_is_not_ready_is_reported_with_its_reason(watch, services):
+    checks = {
+        "nats": {"ok": False, "detail": "connection refused"},
+        "s3": {"ok": False, "detail": None},
+        "job": {"ok": True, "detail": None},
+    }
+    services.answers["http://trainer/readyz"] = httpx.Response(503, json={"checks": checks})
+    services.answers["http://hud/readyz"] = httpx.Response(502, text="<html>bad gateway</html>")
+    assert await watch.reports(URLS) == {
+        "trainer": {"nats": "connection refused", "s3": ""},
+        "reward-model": None,
+        "hud": None,
+    }
