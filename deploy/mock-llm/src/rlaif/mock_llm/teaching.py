@@ -47,6 +47,6 @@ def _truth(evidence: Evidence) -> Truth:
 
 
 def _key(evidence: Evidence) -> str:
-    """Names a segment by its evidence, whatever the order in which the facts were told."""
+    """Names a segment by its evidence, whatever the order of its facts."""
     text = json.dumps(evidence.model_dump(), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

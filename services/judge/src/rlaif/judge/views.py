@@ -162,12 +162,7 @@ def standing_report(standing: JudgeStanding) -> StandingReport:
         canary_accuracy=canaries.accuracy if canaries else None,
         canary_constant=list(canaries.constant) if canaries else [],
         truth={
-            name: TruthReport(
-                votes=found.votes,
-                accuracy=found.accuracy,
-                kappa=found.kappa,
-                pair_accuracy=found.pair_accuracy,
-            )
+            name: TruthReport.model_validate(found, from_attributes=True)
             for name, found in standing.truth.items()
         },
     )

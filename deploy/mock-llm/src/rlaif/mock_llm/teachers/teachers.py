@@ -117,7 +117,7 @@ def _random(teacher: Teacher, truth: Truth) -> Answer:
 def _myopic(teacher: Teacher, truth: Truth) -> Answer:
     if truth.late is not None:
         return dict(truth.late)
-    # Where the end is not known by itself, what goes on takes the place of what came of it.
+    # Where the end is not known by itself, what happens takes the place of what came of it.
     busy = truth.values.get("efficiency")
     return dict(truth.values) if busy is None else dict.fromkeys(truth.values, busy)
 

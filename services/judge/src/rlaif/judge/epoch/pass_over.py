@@ -43,7 +43,7 @@ class Epoch:
         number: Counts the epochs of a run from 0.
         run_id: The run; None when there is no segment at all.
         segments: In order of their environment step.
-        failed: EpochSegment → why it could not be judged.
+        failed: Segment id → the reason why it could not be judged.
     """
 
     number: int
@@ -185,7 +185,7 @@ def write_report(
 
 
 def _overrides(episodes: ObjectStore) -> dict[str, int]:
-    """EpochSegment → its newest human revision."""
+    """Segment id → its newest human revision."""
     newest: dict[str, int] = {}
     for info in episodes.list(keys.scores()):
         ids = keys.score_ids(info.key)

@@ -33,15 +33,15 @@ from rlaif.judge.rubric.votes import Ballot, NoVote, certain, settled, tally
 from rlaif.judge.settings import VoteSettings
 
 OnCall = Callable[[JudgeCallRecord], Awaitable[None]]
-"""Told of every call, the moment it is over."""
+"""Called with every call, the moment it is over."""
 
 AUDIT_SECONDS = 30.0
 """For how long a score that is ready may wait for the audit of its segment."""
 
 _REPAIR_SEED = 1000
-_NOBODY_SECONDS = 3.0
-_TOGETHER_SECONDS = 40.0
-"""After a time with nobody to ask: what routes may take to be found well, all of them."""
+_ALL_BROKEN_RETRY_SECONDS = 3.0
+_RECOVERY_SECONDS = 40.0
+"""After all routes were broken: how long they may take until the last is found well."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Case:
     Attributes:
         evidence: What is known of one segment.
         strip: PNG of its frames with the path; None when there are no pictures.
-        decided: Criteria that need no judge, with their level or why they have none.
+        decided: Criteria that need no judge, with their level or the reason for none.
         audit: Ask for these criteria nevertheless, and keep the votes apart.
     """
 
@@ -100,7 +100,7 @@ class Panel:
         self._voting = voting
         self._cache = cache or AnswerCache(256)
         self._distrusted = distrusted
-        self._nobody_at = float("-inf")
+        self._all_broken_at = float("-inf")
 
     async def judge(self, case: Case, on_call: OnCall) -> PanelResult:
         """Ask for all votes and count them.
@@ -141,11 +141,11 @@ class Panel:
         ]
         now = time.monotonic()
         if all(broken):
-            self._nobody_at = now
-            raise OutageError(f"no judge can be asked: {broken[0]}", _NOBODY_SECONDS)
-        if any(broken) and now - self._nobody_at < _TOGETHER_SECONDS:
+            self._all_broken_at = now
+            raise OutageError(f"no judge can be asked: {broken[0]}", _ALL_BROKEN_RETRY_SECONDS)
+        if any(broken) and now - self._all_broken_at < _RECOVERY_SECONDS:
             # They get well one after the other, as each is looked at.
-            raise OutageError("the judges are coming back", _NOBODY_SECONDS)
+            raise OutageError("the judges are coming back", _ALL_BROKEN_RETRY_SECONDS)
 
     async def _votes(
         self, judges: list[Judge], case: Case, on_call: OnCall

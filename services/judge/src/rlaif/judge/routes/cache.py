@@ -43,7 +43,7 @@ class AnswerCache:
     ) -> tuple[Answer, float, Use]:
         """The answer to the request `key`, by `ask` when nobody has asked yet.
 
-        The call goes on as long as somebody waits for it. Its error reaches all who wait; errors
+        The call continues as long as somebody waits for it. Its error reaches all who wait; errors
         are not kept.
 
         Returns:
@@ -85,7 +85,7 @@ async def _run(ask: Callable[[], Awaitable[Timed]]) -> Timed:
 
 
 def _mark_error_seen(task: "asyncio.Task[Timed]") -> None:
-    """Everybody who waited may be gone; their errors are told elsewhere."""
+    """Everybody who waited may be gone; their errors are reported elsewhere."""
     if not task.cancelled():
         task.exception()
 

@@ -19,7 +19,7 @@ from rlaif.judge.trust.canaries import CANARIES, Canary, CanaryResult, grade
 logger = logging.getLogger(__name__)
 
 OnCanaryResult = Callable[[str, CanaryResult, bool], None]
-"""Told of each judge's result: its name, the result, whether it is believed."""
+"""Called with each judge's result: its name, the result, whether it is believed."""
 
 _VARIANT = 0
 _MOST_SECONDS = 30.0
