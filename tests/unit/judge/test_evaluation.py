@@ -8,7 +8,8 @@ import pytest
 
 from rlaif.bus.outcome import Reject, Retry
 from rlaif.contracts.scores import CriterionScore, ScoreRecord
-from rlaif.judge.epoch.pass_over import Epoch, find_epoch, judge_epoch, write_report
+from rlaif.judge.epoch.pass_over import judge_epoch, write_report
+from rlaif.judge.epoch.segments import Epoch, find_epoch
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scores import judge_call, score_record

@@ -24,7 +24,8 @@ from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry import Telemetry
 from rlaif.judge.consumers import SegmentScorer
-from rlaif.judge.epoch.pass_over import find_epoch, judge_epoch, write_report
+from rlaif.judge.epoch.pass_over import judge_epoch, write_report
+from rlaif.judge.epoch.segments import find_epoch
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.settings import JudgeSettings, PatienceSettings
 from rlaif.judge.wiring import build_parts

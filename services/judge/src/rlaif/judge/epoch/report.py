@@ -1,12 +1,13 @@
 """What an evaluator pass reports: one row a segment, and a summary of the epoch."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from statistics import fmean
 from typing import Any
 
 from rlaif.contracts.scores import CRITERIA, ScoreRecord
+from rlaif.judge.epoch.segments import Epoch
 from rlaif.judge.trust.agreement import Confusion
 
 Row = dict[str, Any]
@@ -33,12 +34,9 @@ def row(record: ScoreRecord) -> Row:
 
 def summary(
     records: Sequence[ScoreRecord],
+    epoch: Epoch,
     *,
-    epoch: int,
-    run_id: str | None,
     judge_config: str,
-    segments: int,
-    failed: Mapping[str, str],
     started_at: datetime,
     finished_at: datetime,
 ) -> dict[str, Any]:
@@ -46,25 +44,22 @@ def summary(
 
     Args:
         records: The scores of the epoch, human overrides in place of what they override.
-        epoch: Its number.
-        run_id: The run; None when there is no segment.
+        epoch: What was judged.
         judge_config: Who judged.
-        segments: Segments of the epoch.
-        failed: Segment → the reason why it could not be judged.
         started_at: When the pass began.
         finished_at: When it ended.
     """
     labels = sum(record.weighted is not None for record in records)
     return {
         "schema_version": 1,
-        "epoch": epoch,
-        "run_id": run_id,
+        "epoch": epoch.number,
+        "run_id": epoch.run_id,
         "judge_config": judge_config,
-        "segments": segments,
+        "segments": len(epoch.segments),
         "judged": len(records),
         "labels": labels,
         "overridden": sum(record.provenance == "human" for record in records),
-        "failed": dict(failed),
+        "failed": dict(epoch.failed),
         "weighted_mean": _mean([r.weighted for r in records if r.weighted is not None]),
         "criteria": {name: _criterion(name, records) for name in CRITERIA},
         "judges": _judges(records),

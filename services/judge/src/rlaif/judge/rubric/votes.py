@@ -82,13 +82,15 @@ def settled(ballots: Sequence[Ballot], votes: int) -> bool:
     return len(ballots) >= votes or any(times >= 2 for times in heard.values())
 
 
-def certain(level: int) -> CriterionScore:
-    """The score of a criterion that the RAM decides."""
+def certain(
+    level: int, *, judge: str = RAM, source: Literal["computed", "human"] = "computed"
+) -> CriterionScore:
+    """The score of a criterion that one word settles: the RAM's, or a person's."""
     return CriterionScore(
         value=level / 2,
         votes=(level,),
         agreement=1.0,
-        judge=RAM,
-        source="computed",
+        judge=judge,
+        source=source,
         soft=level / 2,
     )

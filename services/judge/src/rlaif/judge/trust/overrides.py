@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from rlaif.contracts.scores import CriterionScore, ScoreRecord, rubric_mean
+from rlaif.contracts.scores import ScoreRecord, rubric_mean
+from rlaif.judge.rubric.votes import certain
 from rlaif.storage import keys
 
 HUMAN = "human"
@@ -34,14 +35,7 @@ def overridden(
         if level is None:
             abstentions[name] = HUMAN
         else:
-            criteria[name] = CriterionScore(
-                value=level / 2,
-                votes=(level,),
-                agreement=1.0,
-                judge=HUMAN,
-                source="human",
-                soft=level / 2,
-            )
+            criteria[name] = certain(level, judge=HUMAN, source="human")
     values = {name: score.value for name, score in criteria.items()}
     return base.model_copy(
         update={
