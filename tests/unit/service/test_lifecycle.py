@@ -75,7 +75,7 @@ class World:
             open_store=self._open_store,
             open_bus=self._open_bus,
             start=self._start,
-            away=(AwayError,),
+            outage_errors=(AwayError,),
             retry_seconds=retry_seconds,
         )
         self.lifecycle.add_checks(self.readiness)

@@ -98,7 +98,7 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         open_store: Opens the store, or several; blocks, and is called in a thread.
         open_bus: Opens the bus.
         start: Makes the job on both; it runs at once and is stopped before the bus is closed.
-        away: Errors that are logged as one line: a server is away, or was lost for good.
+        outage_errors: Errors that are logged as one line: a server is away, or was lost for good.
             Any other one is a bug of the job, logged with its trace.
         retry_seconds: Pause before all is opened again.
     """
@@ -110,14 +110,14 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         open_store: Callable[[], StoreT],
         open_bus: Callable[[], Awaitable[BusT]],
         start: Callable[[StoreT, BusT], JobT],
-        away: tuple[type[Exception], ...],
+        outage_errors: tuple[type[Exception], ...],
         retry_seconds: float,
     ) -> None:
         self._name = name
         self._open_store = open_store
         self._open_bus = open_bus
         self._start = start
-        self._away = away
+        self._outage_errors = outage_errors
         self._retry_seconds = retry_seconds
         self._store: Dependency[StoreT] = Dependency()
         self._bus: Dependency[BusT] = Dependency()
@@ -183,9 +183,9 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
             try:
                 await self._work(announcer)
             except Exception as error:
-                away = _only(self._away, error)
-                if away is not None:
-                    logger.warning("not at work: %s", away)
+                outage = _only(self._outage_errors, error)
+                if outage is not None:
+                    logger.warning("not at work: %s", outage)
                 else:
                     # The service must not stay up without its job because of a bug.
                     logger.exception("the job broke; starting it again")
@@ -218,10 +218,10 @@ class Lifecycle(Generic[StoreT, BusT, JobT]):
         try:
             return await self._store.open(lambda: asyncio.to_thread(self._open_store))
         except Exception as error:
-            away = _only(self._away, error)
-            if away is None:
+            outage = _only(self._outage_errors, error)
+            if outage is None:
                 raise
-            logger.warning("not at work: %s", away)
+            logger.warning("not at work: %s", outage)
             return None
 
     async def _connect(self) -> BusT | None:

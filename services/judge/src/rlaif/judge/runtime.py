@@ -49,7 +49,7 @@ class Runtime:
             ),
             open_bus=lambda: connect_ready(settings.nats_url, name="judge"),
             start=self._start,
-            away=(BusError, StorageError),
+            outage_errors=(BusError, StorageError),
             retry_seconds=settings.startup_retry_seconds,
         )
 

@@ -109,7 +109,7 @@ class Runtime:
             open_store=self._open_stores,
             open_bus=lambda: connect_ready(settings.nats_url, name="reward-model"),
             start=self._start,
-            away=(BusError, StorageError),
+            outage_errors=(BusError, StorageError),
             retry_seconds=settings.startup_retry_seconds,
         )
 

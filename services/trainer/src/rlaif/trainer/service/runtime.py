@@ -127,7 +127,7 @@ def ring_lifecycle(
         open_store=open_stores,
         open_bus=lambda: connect_ready(settings.nats_url, name="trainer"),
         start=start,
-        away=(BusError, StorageError),
+        outage_errors=(BusError, StorageError),
         retry_seconds=_RETRY_SECONDS,
     )
     readiness.add("bus", lifecycle.check_bus)
