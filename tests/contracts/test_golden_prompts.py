@@ -22,7 +22,8 @@ from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.votes import COMPUTED
 from rlaif.judge.settings import VoteSettings
 from rlaif.judge.trust.canaries import CANARIES
-from rlaif.mock_llm.answering import Manner, answer
+from rlaif.mock_llm.answering import answer
+from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 from rlaif.mock_llm.wire import ChatRequest
 from rlaif.testing.data.segments import described_state, state_records
@@ -89,7 +90,8 @@ def _answers(prompt: tuple[Message, ...], schema: dict[str, Any]) -> list[str]:
                 temperature=temperature,
                 max_tokens=1000,
             ),
-            Manner(seed=7, noise=0.25, teacher=teacher),
+            MannerSettings(),
+            teacher,
         ).text
         for temperature, teacher in ((0.0, None), (1.0, None), (0.0, TEACHER))
     ]

@@ -17,7 +17,8 @@ from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import answer_schema, read_answer
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.mock_llm.answering import Manner, answer
+from rlaif.mock_llm.answering import answer
+from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.wire import ChatRequest
 
 Make = Callable[..., Any]
@@ -42,7 +43,7 @@ def _weighted(evidence: Evidence) -> float | None:
                 "json_schema": {"schema": answer_schema(judge)},
             },
         )
-        done = answer(chat, Manner(gullible=True))
+        done = answer(chat, MannerSettings(noise=0, gullible=True))
         for name, level in read_answer(judge, done.text).levels.items():
             if level is not None:
                 values[name] = level / 2

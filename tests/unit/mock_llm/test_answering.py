@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from rlaif.mock_llm.answering import Completion, Manner, answer
+from rlaif.mock_llm.answering import Completion, answer
 from rlaif.mock_llm.reading import UnreadablePromptError
+from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 from rlaif.mock_llm.wire import ChatRequest
 
@@ -15,7 +16,7 @@ Chat = Callable[..., dict[str, Any]]
 def _answer(body: dict[str, Any], teacher: Teacher | None = None, **changes: Any) -> Completion:
     server_seed = changes.pop("server_seed", 7)
     chat = ChatRequest.model_validate({"max_tokens": 256} | body | changes)
-    return answer(chat, Manner(server_seed, noise=0.5, teacher=teacher))
+    return answer(chat, MannerSettings(seed=server_seed, noise=0.5), teacher)
 
 
 def test_an_answer_fits_the_asked_schema_with_the_rationale_first(chat: Chat) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.mock_llm.answering import Manner, answer
+from rlaif.mock_llm.answering import answer
+from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.wire import ChatRequest
 
 Chat = Callable[..., dict[str, Any]]
@@ -13,7 +14,9 @@ Facts = Callable[..., dict[str, Any]]
 
 def _told(body: dict[str, Any], *, gullible: bool = False) -> dict[str, Any]:
     chat = ChatRequest.model_validate(body)
-    found: dict[str, Any] = json.loads(answer(chat, Manner(gullible=gullible)).text)
+    found: dict[str, Any] = json.loads(
+        answer(chat, MannerSettings(noise=0, gullible=gullible)).text
+    )
     return found
 
 

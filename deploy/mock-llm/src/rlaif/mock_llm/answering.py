@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rlaif.contracts.evidence import Evidence, EvidencePair
+from rlaif.contracts.evidence import Evidence
 from rlaif.mock_llm.comparing import BETTER, preferred_segment
 from rlaif.mock_llm.reading import INSUFFICIENT, criteria_of, evidence_of, injected, pair_of
 from rlaif.mock_llm.rules import RULES
+from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.teachers.teachers import Teacher
 from rlaif.mock_llm.teaching import taught_comparison, taught_opinions
 from rlaif.mock_llm.wire import ChatRequest
@@ -40,34 +41,28 @@ class Completion:
     finish_reason: str
 
 
-@dataclass(frozen=True)
-class Manner:
-    """How this stand-in answers, whatever it is asked.
-
-    Attributes:
-        seed: Of its noise.
-        noise: Chance at temperature 1 that a level is off by one.
-        gullible: Obey what the evidence says, as a model without defences may.
-        teacher: Errs in its own way instead of the noise; None for the noise.
-    """
-
-    seed: int = 0
-    noise: float = 0.0
-    gullible: bool = False
-    teacher: Teacher | None = None
-
-
-def answer(chat: ChatRequest, manner: Manner) -> Completion:
+def answer(chat: ChatRequest, manner: MannerSettings, teacher: Teacher | None = None) -> Completion:
     """Answer one judge prompt, with the keys of its schema in their order.
+
+    Args:
+        chat: The request.
+        manner: How to answer.
+        teacher: Errs in its own way instead of the noise; None for the noise.
 
     Raises:
         UnreadablePromptError: Not a judge prompt.
     """
     names = criteria_of(chat.response_format, chat.messages)
     if names == [BETTER]:
-        opinions = _comparison(pair_of(chat.messages), manner)
+        pair = pair_of(chat.messages)
+        opinions = taught_comparison(teacher, pair) if teacher else preferred_segment(pair)
     else:
-        opinions = _opinions(evidence_of(chat.messages), names, chat, manner)
+        evidence = evidence_of(chat.messages)
+        opinions = (
+            taught_opinions(teacher, evidence, names)
+            if teacher
+            else _opinions(evidence, names, chat, manner)
+        )
     if manner.gullible and (order := injected(chat.messages)) is not None:
         opinions = {"rationale": order, **dict.fromkeys(names, 2)}
     text = json.dumps(opinions)
@@ -87,17 +82,9 @@ def seeded(*parts: object) -> random.Random:
     return random.Random(int.from_bytes(digest[:8]))
 
 
-def _comparison(pair: EvidencePair, manner: Manner) -> dict[str, Any]:
-    if manner.teacher is not None:
-        return taught_comparison(manner.teacher, pair)
-    return preferred_segment(pair)
-
-
 def _opinions(
-    evidence: Evidence, names: Sequence[str], chat: ChatRequest, manner: Manner
+    evidence: Evidence, names: Sequence[str], chat: ChatRequest, manner: MannerSettings
 ) -> dict[str, Any]:
-    if manner.teacher is not None:
-        return taught_opinions(manner.teacher, evidence, names)
     prompt = json.dumps(chat.messages, sort_keys=True)
     draw = seeded(manner.seed, chat.seed, prompt)
     chance = min(0.5, max(0.0, manner.noise * chat.temperature))

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from rlaif.mock_llm import mishaps, wire
-from rlaif.mock_llm.answering import Manner, answer, seeded
+from rlaif.mock_llm.answering import answer, seeded
 from rlaif.mock_llm.faults import (
     Fault,
     FaultPlanError,
@@ -43,12 +43,10 @@ class StandIn:
         self._calls = metrics.counter(
             "completions", "Chat completions asked for, by fault.", ("route", "fault")
         )
-        self._manner = Manner(
-            settings.seed, settings.noise, settings.gullible, settings.simulated_teacher()
-        )
+        self._teacher = settings.simulated_teacher()
         # Whether a fault strikes depends on the seed and on how many requests came before. It must
         # not depend on the request: the same one would fail for ever.
-        self._draw: Callable[[], float] = seeded(settings.seed, "faults").random
+        self._draw: Callable[[], float] = seeded(settings.manner.seed, "faults").random
         self.plan: tuple[PlannedFault, ...] = parse_plan(settings.fault)
 
     async def complete(
@@ -70,7 +68,7 @@ class StandIn:
         return JSONResponse(reply)
 
     def _reply(self, chat: wire.ChatRequest, fault: Fault | None) -> dict[str, Any]:
-        done = answer(chat, self._manner)
+        done = answer(chat, self._settings.manner, self._teacher)
         text, finish_reason = mishaps.spoil(fault, done.text)
         return wire.completion(
             chat,
@@ -84,7 +82,7 @@ class StandIn:
     def _latency(self, chat: wire.ChatRequest, fault: Fault | None) -> float:
         if fault is Fault.SLOW:
             return self._settings.slow_seconds
-        jitter = seeded(self._settings.seed, chat.seed, "latency").random()
+        jitter = seeded(self._settings.manner.seed, chat.seed, "latency").random()
         return self._settings.latency_seconds + jitter * self._settings.jitter_seconds
 
 

@@ -10,6 +10,22 @@ from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 from rlaif.service.settings import Block, ServiceSettings
 
 
+class MannerSettings(BaseModel, frozen=True, extra="forbid"):
+    """How this stand-in answers, whatever it is asked."""
+
+    seed: int = Field(default=7, description="Seed of the noise and of the order of faults.")
+    noise: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Chance at temperature 1 that a level is off by one; 0 gives the bare rules.",
+    )
+    gullible: bool = Field(
+        default=False,
+        description="Obey instructions hidden in the evidence, as a model without defences may.",
+    )
+
+
 class TeacherSettings(BaseModel, frozen=True, extra="forbid"):
     """Who answers instead of the rules."""
 
@@ -33,17 +49,7 @@ class MockLlmSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="MOCK_LLM_")
 
     port: int = Field(default=8085, ge=0, le=65535, description="TCP port to listen on.")
-    seed: int = Field(default=7, description="Seed of the noise and of the order of faults.")
-    noise: float = Field(
-        default=0.25,
-        ge=0,
-        le=1,
-        description="Chance at temperature 1 that a level is off by one; 0 gives the bare rules.",
-    )
-    gullible: bool = Field(
-        default=False,
-        description="Obey instructions hidden in the evidence, as a model without defences may.",
-    )
+    manner: Annotated[MannerSettings, Block(prefix="")] = MannerSettings()
     simulated: Annotated[TeacherSettings, Block(prefix="teacher_", names={"kind": "teacher"})] = (
         TeacherSettings()
     )
@@ -77,4 +83,4 @@ class MockLlmSettings(ServiceSettings):
         """The teacher that these settings ask for."""
         if self.simulated.kind is None:
             return None
-        return Teacher(self.simulated.kind, self.simulated.error, self.seed)
+        return Teacher(self.simulated.kind, self.simulated.error, self.manner.seed)
