@@ -327,7 +327,7 @@ def trials(name: str, count: int, run: Trial, pool: ProcessPoolExecutor, say: Sa
     results = []
     for seed, result in enumerate(pool.map(_run, [run] * count, range(count))):
         results.append(result)
-        say(f"{name} {seed + 1}/{count}: {told(result)}")
+        say(f"{name} {seed + 1}/{count}: {in_words(result)}")
     return results
 
 
@@ -347,7 +347,7 @@ def _run(run: Trial, seed: int) -> Any:
     return run(Worker.played, seed)
 
 
-def told(result: Any) -> str:
+def in_words(result: Any) -> str:
     if not isinstance(result, dict):
         return str(result)
     numbers = all(isinstance(value, float) for value in result.values())

@@ -145,17 +145,29 @@ def test_equal_labels_and_settings_have_one_id_others_another(labels):
     assert trained(made).candidate_id != trained(made[:-1]).candidate_id
 
 
+def scaled(net: RewardNet, factor: float, *, every_layer: bool = False) -> RewardNet:
+    """The network with its last layer, or every layer, multiplied; the constants stay."""
+    copy = net.with_spec(net.spec)
+    last = f"net.{2 * len(net.spec.hidden)}."
+    with torch.no_grad():
+        for name, weights in copy.named_parameters():
+            if every_layer or name.startswith(last):
+                weights.mul_(factor)
+    return copy
+
+
 def test_a_fit_from_the_champions_weights_that_is_refused_is_done_again_from_fresh_ones(labels):
     made = labels(episodes=12, each=8, signal=True)
     fresh = trained(made)
+    assert fresh.net is not None
     assert fresh.passed, fresh.reasons
-    stuck = RewardNet(fresh.net.spec)
-    with torch.no_grad():
-        for weights in stuck.parameters():
-            weights.zero_()  # All gradients are 0 there: no label moves it.
+    # All gradients are 0 there: no label moves it.
+    stuck = scaled(fresh.net, 0.0, every_layer=True)
     champion = ChampionToBeat(PotentialFunction(fresh.net), start=stuck, name="version 1")
     found = train_candidate(made, settings=SETTINGS, champion=champion)
     assert found.passed, found.reasons
+    assert found.lineage is not None
+    assert found.net is not None
     assert found.lineage.warm_from is None
     x = made[0].observations
     assert np.array_equal(PotentialFunction(found.net)(x), PotentialFunction(fresh.net)(x))
@@ -165,10 +177,8 @@ def test_a_planted_network_meets_the_same_gate(labels):
     exam = Exam.prepare(*split_sides(labels(episodes=12, each=8, signal=True), SETTINGS), SETTINGS)
     good = exam.take()
     assert good.passed, good.reasons
-    flipped = good.net.with_spec(good.net.spec)
-    with torch.no_grad():
-        flipped.net[-1].weight.neg_()
-        flipped.net[-1].bias.neg_()
-    bad = exam.examine(flipped)
+    bad = exam.examine(scaled(good.net, -1.0))
     assert not bad.passed
+    assert good.measurements.heldout.value is not None
+    assert bad.measurements.heldout.value is not None
     assert bad.measurements.heldout.value < 0.5 < good.measurements.heldout.value

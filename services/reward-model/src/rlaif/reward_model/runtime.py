@@ -160,12 +160,7 @@ class Runtime:
             observer=self._observer,
         )
         monitor = RewardHackingMonitor(self._settings.watchdog)
-        listener = ProgressListener(
-            bus.subscribe,
-            monitor,
-            training.champions,
-            self._metrics,
-        )
+        listener = ProgressListener(bus.subscribe, monitor, training.champions, self._metrics)
         status_sender = StatusSender(training, bus.telemetry(), _now)
         return TrainingJob(training, worker, monitor, listener, status_sender)
 

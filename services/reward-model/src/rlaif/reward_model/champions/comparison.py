@@ -8,12 +8,7 @@ import numpy as np
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.learning.candidate import split_sides
-from rlaif.reward_model.learning.evaluation import (
-    NOT_MEASURED,
-    Accuracy,
-    Potential,
-    rank_correlation,
-)
+from rlaif.reward_model.learning.evaluation import NOT_MEASURED, Accuracy, rank_correlation
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.learning.split_halves import (
     accuracy_on,
@@ -60,26 +55,16 @@ def compare_versions(
         )
         for version in (first, second)
     )
-    return compare(labels, one, other, settings)
-
-
-def compare(
-    labels: Sequence[LabelledSegment],
-    first: Potential,
-    second: Potential,
-    settings: CandidateSettings,
-) -> Comparison:
-    """Compare two potentials on the held-out side of `labels`."""
     _, heldout = split_sides(labels, settings)
     if not heldout.segments:
         return Comparison(NOT_MEASURED, NOT_MEASURED, None, None)
-    one, other = (side_statistics(phi, heldout, settings) for phi in (first, second))
+    ones, others = (side_statistics(phi, heldout, settings) for phi in (one, other))
     pairs = [item for item in heldout.preferences if item.decided]
-    apart = [(one[i.a] - one[i.b]) * (other[i.a] - other[i.b]) < 0 for i in pairs]
+    apart = [(ones[i.a] - ones[i.b]) * (others[i.a] - others[i.b]) < 0 for i in pairs]
     probes = spaced_observations(heldout.segments)
     return Comparison(
-        accuracy_on(one, heldout.preferences, settings),
-        accuracy_on(other, heldout.preferences, settings),
-        rank_correlation(first(probes), second(probes)),
+        accuracy_on(ones, heldout.preferences, settings),
+        accuracy_on(others, heldout.preferences, settings),
+        rank_correlation(one(probes), other(probes)),
         float(np.mean(apart)) if apart else None,
     )
