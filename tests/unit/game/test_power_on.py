@@ -19,7 +19,7 @@ from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.starts.oracle_start import ORACLE_STAGES
 from rlaif.game.starts.power_on import START_ALONE, NoStartError, bring_to_control, stages_of
-from rlaif.game.starts.stages import Stage, play_stages
+from rlaif.game.starts.stages import BootStage, play_stages
 
 IN_PLAY = {
     "wGameState": 2, "wCutsceneIndex": 1, "w1Link.state": 1, "wScrollMode": 1, "wLinkHealth": 12,
@@ -304,7 +304,7 @@ def test_the_real_game_takes_the_way_through_the_files(tmp_path):
 
 def test_what_does_not_last_ends_no_stage():
     looks = iter(range(10_000))
-    stage = Stage(
+    stage = BootStage(
         screen="a flicker",
         is_over=lambda ram: next(looks) % 3 == 0,
         press=lambda ram: Action.NOP,

@@ -12,7 +12,7 @@ def test_a_start_carries_its_state_as_captures_store_it():
     start = Start.of(b"state" * 40, "here")
     assert start.provenance == "here"
     assert len(start.keyframe.sha256) == 64
-    assert len(start.keyframe.packed) < 200
+    assert len(start.keyframe.data) < 200
 
 
 def test_the_same_generator_chooses_the_same_starts():

@@ -8,7 +8,7 @@ Result = Literal["ok", "failed", "note"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """The outcome of one check.
 
     Attributes:
@@ -37,7 +37,7 @@ class Report:
     title: str
     rom_sha256: str
     hardware: str
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckResult, ...]
     seconds: float
 
     @property

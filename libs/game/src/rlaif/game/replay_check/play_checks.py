@@ -6,7 +6,7 @@ from multiprocessing import get_context
 
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.replay_check.differences import first_difference
-from rlaif.game.replay_check.findings import Finding, Result
+from rlaif.game.replay_check.findings import CheckResult, Result
 from rlaif.game.replay_check.plan import CheckPlan
 
 Make = Callable[[], PyBoyEmulator]
@@ -29,21 +29,21 @@ def trace(rom: bytes, plan: CheckPlan, sound: bool) -> list[str]:
     return digests
 
 
-def same_in_two_processes(rom: bytes, plan: CheckPlan, *, sound: bool) -> Finding:
+def same_in_two_processes(rom: bytes, plan: CheckPlan, *, sound: bool) -> CheckResult:
     """The same seed gives the same RAM in a process of its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         other = pool.submit(trace, rom, plan, sound)
         here = trace(rom, plan, sound)
         there = other.result()
     same = sum(a == b for a, b in zip(here, there, strict=True))
-    return Finding(
+    return CheckResult(
         "same seed in two processes",
         "ok" if same == len(here) else "failed",
         f"{same} of {len(here)} digests are the same",
     )
 
 
-def digest_covers(start: bytes, make: Make) -> Finding:
+def digest_covers(start: bytes, make: Make) -> CheckResult:
     """A changed byte in any memory of the game changes the digest; changed back, it is as before.
 
     Tried at the first, a middle and the last byte of each bank.
@@ -58,7 +58,7 @@ def digest_covers(start: bytes, make: Make) -> Finding:
             if not _is_seen(emulator, bank, where):
                 blind.append(f"0x{where:04X} of {name}")
     emulator.close()
-    return Finding(
+    return CheckResult(
         "the digest covers all memory",
         "failed" if blind else "ok",
         f"{places - len(blind)} of {places} changed bytes change it"
@@ -79,7 +79,7 @@ def _is_seen(emulator: PyBoyEmulator, bank: int | None, where: int) -> bool:
     return changed != before == emulator.ram_digest()
 
 
-def save_and_load(start: bytes, plan: CheckPlan, make: Make) -> Finding:
+def save_and_load(start: bytes, plan: CheckPlan, make: Make) -> CheckResult:
     """Saving disturbs nothing, and a loaded state plays on as the saved one.
 
     One emulator plays undisturbed. Another plays the same, saves at random places and loads every
@@ -107,12 +107,12 @@ def save_and_load(start: bytes, plan: CheckPlan, make: Make) -> Finding:
         trouble += "; the play that saves differs from the one that does not"
     _close(undisturbed, saving, loading)
     detail = f"{good} of {len(places)} states play on the same for {_AFTER_LOAD_STEPS} steps"
-    return Finding(
+    return CheckResult(
         "save and load at random places", "failed" if trouble else "ok", detail + trouble
     )
 
 
-def frames_at_once(start: bytes, make: Make) -> Finding:
+def frames_at_once(start: bytes, make: Make) -> CheckResult:
     """Many frames at once are the same as one by one."""
     once, singly = make(), make()
     trouble = ""
@@ -127,10 +127,12 @@ def frames_at_once(start: bytes, make: Make) -> Finding:
             break
     _close(once, singly)
     counts = ", ".join(map(str, _TICKS))
-    return Finding("frames at once or one by one", _result(trouble), f"{counts} frames{trouble}")
+    return CheckResult(
+        "frames at once or one by one", _result(trouble), f"{counts} frames{trouble}"
+    )
 
 
-def drawn_or_not(start: bytes, plan: CheckPlan, make: Make) -> Finding:
+def drawn_or_not(start: bytes, plan: CheckPlan, make: Make) -> CheckResult:
     """Drawing every step, every third or none changes no RAM."""
     never, always, sometimes = make(), make(), make()
     for emulator in (never, always, sometimes):
@@ -144,7 +146,7 @@ def drawn_or_not(start: bytes, plan: CheckPlan, make: Make) -> Finding:
             trouble = f"; at step {number} {first_difference(never, always)}"
             break
     _close(never, always, sometimes)
-    return Finding(
+    return CheckResult(
         "drawn or not",
         _result(trouble),
         f"{plan.trace_steps} steps: always, every third, never{trouble}",

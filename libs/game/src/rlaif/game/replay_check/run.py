@@ -8,7 +8,7 @@ from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.machine.real_time_clock import has_clock
 from rlaif.game.replay_check import play_checks
-from rlaif.game.replay_check.findings import Finding, Report
+from rlaif.game.replay_check.findings import CheckResult, Report
 from rlaif.game.replay_check.plan import CheckPlan
 from rlaif.game.replay_check.segment_checks import SegmentChecks
 
@@ -67,7 +67,7 @@ def _all_checks(
     plan: CheckPlan,
     say: Callable[[str], None],
     sleep: Callable[[float], None],
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     rom, game, sound = cartridge.data, cartridge.identity, cartridge.needs_sound
 
     def as_trained() -> PyBoyEmulator:
@@ -107,7 +107,7 @@ def _segments(
     segments: int,
     name: str,
     say: Callable[[str], None],
-) -> Iterable[Finding]:
+) -> Iterable[CheckResult]:
     checks = SegmentChecks(live, second, game)
     checks.run(plan if name == "segments" else plan.without_tampering(), segments, say)
     live.close()
@@ -115,8 +115,8 @@ def _segments(
     return checks.findings(name, as_trained=name == "segments")
 
 
-def _played_later(same: bool, seconds: float) -> Finding:
-    return Finding(
+def _played_later(same: bool, seconds: float) -> CheckResult:
+    return CheckResult(
         "a state played later",
         "ok" if same else "failed",
         f"{seconds:.1f} s later the state plays on as before"
@@ -125,9 +125,9 @@ def _played_later(same: bool, seconds: float) -> Finding:
     )
 
 
-def _sound_matters(rom: bytes, plan: CheckPlan) -> Finding:
+def _sound_matters(rom: bytes, plan: CheckPlan) -> CheckResult:
     differ = play_checks.trace(rom, plan, False) != play_checks.trace(rom, plan, True)
-    return Finding(
+    return CheckResult(
         "sound setting",
         "note",
         "RAM depends on it: capture and replay with the same setting (a replay checks it)"

@@ -8,7 +8,7 @@ from rlaif.contracts.captures import GameIdentity
 from rlaif.game.captures.capture import KeyframeError, pack_keyframe, unpack_keyframe
 from rlaif.game.captures.replay import ReplayError, replay
 from rlaif.game.machine.emulator import PyBoyEmulator
-from rlaif.game.replay_check.findings import Finding
+from rlaif.game.replay_check.findings import CheckResult
 from rlaif.game.replay_check.plan import CheckPlan
 from rlaif.game.replay_check.segments import Play, RecordedSegment, captured_segments
 
@@ -61,9 +61,9 @@ class SegmentChecks:
             if self._captured % max(1, segments // _REPORTS) == 0:
                 say(f"{self._captured} of {segments} segments, {self._same} the same")
 
-    def findings(self, name: str, *, as_trained: bool = True) -> Iterable[Finding]:
+    def findings(self, name: str, *, as_trained: bool = True) -> Iterable[CheckResult]:
         """What came out of it; a game may stand still with a setting that is not trained with."""
-        yield Finding(
+        yield CheckResult(
             name,
             "failed" if self._first_trouble else "ok",
             f"{self._same} of {self._captured} segments replay to the same RAM"
@@ -71,7 +71,7 @@ class SegmentChecks:
         )
         yield from self._tampering.findings()
         if not self._moved:
-            yield Finding(
+            yield CheckResult(
                 f"{name}: liveliness",
                 "failed" if as_trained else "note",
                 f"nothing is proved: in none of {self._captured} segments did the game's RAM "
@@ -79,7 +79,7 @@ class SegmentChecks:
                 "another ROM",
             )
         elif len(self._ends) < self._captured:
-            yield Finding(
+            yield CheckResult(
                 f"{name}: liveliness",
                 "note",
                 f"{len(self._ends)} different ends of {self._captured} segments: "
@@ -122,17 +122,17 @@ class Tampering:
             replace(recorded, keyframe=keyframe._replace(data=damaged)),
         )
 
-    def findings(self) -> Iterable[Finding]:
+    def findings(self) -> Iterable[CheckResult]:
         """What was noticed; nothing when nothing was tampered with."""
         if not self._segments:
             return
-        yield Finding(
+        yield CheckResult(
             "changed actions are noticed",
             "ok" if self._changed else "note",
             f"in {self._changed} of {self._segments} segments one changed action leads to other "
             "RAM" + ("" if self._changed else ": this game reacted to no button"),
         )
-        yield Finding(
+        yield CheckResult(
             "forged captures are refused",
             "failed" if self._unnoticed else "ok",
             f"{self._forged - len(self._unnoticed)} of {self._forged} forgeries were refused"

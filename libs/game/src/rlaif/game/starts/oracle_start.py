@@ -24,7 +24,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_text
-from rlaif.game.starts.stages import Stage
+from rlaif.game.starts.stages import BootStage
 
 INTRO_THREAD = 0xC2E0
 """State of thread 0, first byte of wThreadStateBuffer: 0 once the intro has handed over."""
@@ -84,10 +84,10 @@ def _read_on(ram: RamBlocks) -> Action:
 
 
 ORACLE_STAGES = (
-    Stage("the company screens or the title", _shows_files, lambda ram: Action.START, 2_400),
-    Stage("the choice of a file", _asks_for_a_name, _take_the_empty_file, 600),
-    Stage("the entry of a name", _shows_files, _write_a_letter, 900),
-    Stage("the new file or its message speed", _has_begun, _take_the_new_file, 900),
-    Stage("the opening scenes", has_control, _read_on, 14_400, steady=64),
+    BootStage("the company screens or the title", _shows_files, lambda ram: Action.START, 2_400),
+    BootStage("the choice of a file", _asks_for_a_name, _take_the_empty_file, 600),
+    BootStage("the entry of a name", _shows_files, _write_a_letter, 900),
+    BootStage("the new file or its message speed", _has_begun, _take_the_new_file, 900),
+    BootStage("the opening scenes", has_control, _read_on, 14_400, steady=64),
 )
 """Five minutes of game at most, some 20 seconds of emulation."""

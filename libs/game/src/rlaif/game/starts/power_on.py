@@ -10,12 +10,12 @@ from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.starts.oracle_start import ORACLE_STAGES
-from rlaif.game.starts.stages import PRESS_FRAMES, NoStartError, Stage, play_stages
+from rlaif.game.starts.stages import PRESS_FRAMES, BootStage, NoStartError, play_stages
 
 __all__ = ["START_ALONE", "NoStartError", "bring_to_control", "stages_of"]
 
 START_ALONE = (
-    Stage(
+    BootStage(
         screen="a screen that START alone does not leave",
         is_over=has_control,
         press=lambda ram: Action.START,
@@ -41,6 +41,6 @@ def bring_to_control(emulator: Emulator, cartridge: Cartridge) -> None:
     emulator.tick(PRESS_FRAMES)
 
 
-def stages_of(cartridge: Cartridge) -> Sequence[Stage]:
+def stages_of(cartridge: Cartridge) -> Sequence[BootStage]:
     """The way into a game; START alone for one of which nothing is known."""
     return ORACLE_STAGES if cartridge.game == "oracle-of-seasons" else START_ALONE

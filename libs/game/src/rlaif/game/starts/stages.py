@@ -22,7 +22,7 @@ class NoStartError(Exception):
 
 
 @dataclass(frozen=True)
-class Stage:
+class BootStage:
     """One screen, or several alike, on the way into a game.
 
     Attributes:
@@ -40,7 +40,7 @@ class Stage:
     steady: int = 0
 
 
-def play_stages(emulator: Emulator, stages: Sequence[Stage]) -> None:
+def play_stages(emulator: Emulator, stages: Sequence[BootStage]) -> None:
     """Play one stage after the other.
 
     Raises:
@@ -57,7 +57,7 @@ def play_stages(emulator: Emulator, stages: Sequence[Stage]) -> None:
                 raise NoStartError(f"after {stage.frames} frames it still shows {stage.screen}")
 
 
-def _is_left(emulator: Emulator, stage: Stage) -> bool:
+def _is_left(emulator: Emulator, stage: BootStage) -> bool:
     """Whether the stage is over now, and still is after its steady frames."""
     if not stage.is_over(read_blocks(emulator)):
         return False

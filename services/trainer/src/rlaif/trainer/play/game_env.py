@@ -6,13 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.contracts.observation import slot_index
-from rlaif.game.captures.capture import pack_keyframe, unpack_keyframe
+from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe, unpack_keyframe
 from rlaif.game.encoder.cached import Encoder, EncoderCache
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import LiveRam, RamBlocks, read_blocks
-from rlaif.trainer.play.capturing.recorder import PackedKeyframe
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.facts import read_facts
 from rlaif.trainer.play.stall_detector import Fault, StallDetector
@@ -218,7 +217,7 @@ class GameEnv:
             "rng": self._rng.bit_generator.state,
             "state": packed,
             "state_sha256": sha256,
-            "start": (self.start.keyframe.packed, self.start.keyframe.sha256),
+            "start": (self.start.keyframe.data, self.start.keyframe.sha256),
             "provenance": self.start.provenance,
             "warm_up": self.warm_up,
             "steps": self.steps,
@@ -239,10 +238,10 @@ class GameEnv:
             SaveStateError: The emulator cannot load it.
         """
         keyframe = PackedKeyframe(state["state"], state["state_sha256"])
-        self.emulator.load_state(unpack_keyframe(keyframe.packed, keyframe.sha256))
+        self.emulator.load_state(unpack_keyframe(keyframe.data, keyframe.sha256))
         self._rng.bit_generator.state = state["rng"]
         start = PackedKeyframe(*state["start"])
-        start_state = unpack_keyframe(start.packed, start.sha256)
+        start_state = unpack_keyframe(start.data, start.sha256)
         self.start = Start(start_state, state["provenance"], start)
         self.warm_up = state["warm_up"]
         self.steps, self.frames = state["steps"], state["frames"]

@@ -7,13 +7,13 @@ from typing import Protocol
 
 import numpy as np
 
+from rlaif.game.captures.capture import PackedKeyframe, pack_keyframe
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.predicates import is_dying, is_running
 from rlaif.game.starts.power_on import NoStartError, bring_to_control
 from rlaif.game.starts.savestates import load_state_file
-from rlaif.trainer.play.capturing.recorder import PackedKeyframe
 from rlaif.trainer.play.waiting import plays_alone
 
 POWER_ON = "power-on"
@@ -40,7 +40,7 @@ class Start:
     @classmethod
     def of(cls, state: bytes, provenance: str) -> "Start":
         """Pack a save state; about 1 ms."""
-        return cls(state, provenance, PackedKeyframe.of(state))
+        return cls(state, provenance, pack_keyframe(state))
 
 
 class StartSource(Protocol):

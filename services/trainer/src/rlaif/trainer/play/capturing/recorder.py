@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rlaif.contracts.captures import GameIdentity
-from rlaif.game.captures.capture import SegmentRecorder, pack_keyframe
+from rlaif.game.captures.capture import PackedKeyframe, SegmentRecorder, pack_keyframe
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.stories.milestones import Story
@@ -19,24 +19,6 @@ Ended = Literal["running", "terminated", "truncated"]
 _LONGER_FOR_LATER = 15
 """A segment that is not chosen yet may start so many times farther from its keyframe: a new one for
 each would cost a tenth of the speed, this costs about one in a hundred."""
-
-
-@dataclass(frozen=True)
-class PackedKeyframe:
-    """A save state as it is stored.
-
-    Attributes:
-        packed: zstd-compressed.
-        sha256: Digest of the uncompressed state.
-    """
-
-    packed: bytes
-    sha256: str
-
-    @classmethod
-    def of(cls, state: bytes) -> "PackedKeyframe":
-        """Pack a save state; about 1 ms."""
-        return cls(*pack_keyframe(state))
 
 
 @dataclass(frozen=True)
@@ -135,7 +117,7 @@ class EnvRecorder:
             return
         longest = self._keyframe_frames * (1 if self.chosen else _LONGER_FOR_LATER)
         if self._recorder.frames_since_keyframe > longest:
-            self._keyframe = PackedKeyframe.of(self._emulator.save_state())
+            self._keyframe = pack_keyframe(self._emulator.save_state())
             self._recorder.keyframe(self._keyframe.sha256, step=self._step)
         self._recorder.start_segment(self._emulator.ram_digest())
 
@@ -174,4 +156,4 @@ class EnvRecorder:
             reward_model_version=self.context.reward_model_version,
             selected_by=reason,
         )
-        return SpooledCapture(capture, self._keyframe.packed)
+        return SpooledCapture(capture, self._keyframe.data)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rlaif.trainer.play.capturing.recorder import PackedKeyframe
+from rlaif.game.captures.capture import PackedKeyframe
 from rlaif.trainer.play.exploration.archive import StateArchive
 from rlaif.trainer.play.exploration.choice import CellCounts, choose
 from rlaif.trainer.play.exploration.states import ArchivedStateError, ArchiveRecord

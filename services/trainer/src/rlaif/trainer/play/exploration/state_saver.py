@@ -243,7 +243,7 @@ class StateSaver:
             healthy=_is_healthy(ram, facts),
             environment=environment,
         )
-        self._put(record, start.keyframe.packed)
+        self._put(record, start.keyframe.data)
 
     def _put(self, record: ArchiveRecord, packed: bytes) -> bool:
         """Whether the archive keeps it; a disk that takes nothing costs the state, not the run."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rlaif.contracts.captures import GameIdentity
-from rlaif.game.captures.capture import SegmentRecorder
+from rlaif.game.captures.capture import PackedKeyframe, SegmentRecorder
 from rlaif.game.machine.emulator import Emulator
-from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended, PackedKeyframe
+from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended
 from rlaif.trainer.run_folder.spool import SpooledCapture
 
 Rank = tuple[int, float]
@@ -118,7 +118,7 @@ class EpisodeLog:
         named = capture.model_copy(
             update={"segment_id": f"{self._episode_id}-whole", "selected_by": "best"}
         )
-        return SpooledCapture(named, self._keyframe.packed)
+        return SpooledCapture(named, self._keyframe.data)
 
 
 class BestRanks:
