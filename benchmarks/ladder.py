@@ -50,14 +50,14 @@ import ppo_rung
 from bare import Bare, Script, ScriptPlayer, script_of
 from gymnasium.utils import seeding
 from scenes import scenes
-from trainers import environment
+from trainers import environment, exploration
 
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.starts.power_on import NoStartError
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
+from rlaif.trainer.play.exploration.explorer import ExplorationFollower, Explorer
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start, StartSet, StartSource, initial_state
@@ -245,14 +245,8 @@ class Ladder:
     def _watch(self, game: GameEnv, n: int) -> EpisodeFollower:
         """As the environment runner does it, with the trainer's defaults."""
         if self._explorer is None:
-            settings = TrainerSettings()
             self._explorer = Explorer.of_game(
-                ExploreConfig(
-                    directory=Path(self._directory.name),
-                    restarts=settings.explore_restarts,
-                    swarm=settings.explore_swarm,
-                    max_states=settings.explore_states,
-                ),
+                exploration(TrainerSettings(), Path(self._directory.name)),
                 runner=1,
                 cartridge=game.cartridge,
                 emulator=game.emulator,

@@ -137,6 +137,16 @@ def settings_of(preset: str, **changes: Any) -> TrainerSettings:
     return TrainerSettings(ppo_preset=preset, RAY_WORKERS=WORKERS, ENVS_PER_WORKER=ENVS, **changes)
 
 
+def exploration(settings: TrainerSettings, directory: Path) -> ExploreConfig:
+    """What a training run with these settings explores with."""
+    return ExploreConfig(
+        directory=directory,
+        restarts=settings.explore_restarts,
+        swarm=settings.explore_swarm,
+        max_states=settings.explore_states,
+    )
+
+
 def environment(
     states: dict[str, bytes],
     directory: Path,

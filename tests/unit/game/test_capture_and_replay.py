@@ -46,7 +46,7 @@ def recorded(emulators):
         for _ in range(steps):
             action = rng.randrange(8)
             emulator.step(action, 4)
-            recorder.add(action)
+            recorder.add_step(action)
 
     play(5)
     recorder.start_segment(emulator.ram_digest())
@@ -173,7 +173,7 @@ def test_a_segment_needs_a_keyframe_and_a_step(emulator):
 def test_a_new_keyframe_starts_a_new_prefix(emulator):
     recorder = recorder_for(emulator)
     recorder.keyframe("1" * 64, step=0)
-    recorder.add(1)
+    recorder.add_step(1)
     recorder.start_segment("0" * 64)
     recorder.keyframe("2" * 64, step=1)
     assert not recorder.in_segment
@@ -184,10 +184,10 @@ def test_a_dropped_segment_becomes_prefix(emulator):
     recorder = recorder_for(emulator)
     recorder.keyframe("1" * 64, step=0)
     recorder.start_segment("0" * 64)
-    recorder.add(3)
+    recorder.add_step(3)
     recorder.drop_segment()
     recorder.start_segment("0" * 64)
-    recorder.add(4)
+    recorder.add_step(4)
     capture = recorder.finish_segment(
         episode_id="ep", index=0, ram_sha256="0" * 64, env_step=0, ended="terminated"
     )
@@ -212,7 +212,7 @@ def waited(emulators):
         wait = WAITS.get(index, 0)
         for _ in range(wait):
             emulator.tick(1)
-        recorder.add(action, wait=wait)
+        recorder.add_step(action, wait=wait)
     assert recorder.frames_since_keyframe == 12 * 4 + 76
     capture = recorder.finish_segment(
         episode_id="ep-1", index=0, ram_sha256=emulator.ram_digest(), env_step=0

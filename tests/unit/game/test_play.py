@@ -90,7 +90,7 @@ def test_what_is_no_recording_is_refused(text):
 def test_frames_with_the_same_buttons_are_one_run():
     inputs = Inputs()
     for held in ({"a", "up"}, {"up", "a"}, set(), {"b"}):
-        inputs.add(frozenset(held))
+        inputs.add_frame(frozenset(held))
     assert inputs.runs == ((("up", "a"), 2), ((), 1), (("b",), 1))
 
 

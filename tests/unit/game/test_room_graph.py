@@ -40,7 +40,7 @@ def test_an_edge_is_assumed_to_lead_back_until_it_is_known_but_a_door_is_not():
     assert back[0].assumed
     assert back[0].direction == Action.LEFT
     assert graph.route(B, A, assume_return=False) is None
-    graph.add(crossing(B, A, direction=Action.LEFT, place=(8, 64), to=(152, 64)))
+    graph.add_crossing(crossing(B, A, direction=Action.LEFT, place=(8, 64), to=(152, 64)))
     walked = graph.route(B, A)
     assert walked is not None
     assert not walked[0].assumed

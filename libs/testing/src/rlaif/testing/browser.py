@@ -137,7 +137,7 @@ async def open_chromium(path: str, profile: Path) -> AsyncIterator[Chromium]:
     """Run a browser with one empty page.
 
     Args:
-        path: Of the browser.
+        path: The browser's executable.
         profile: An empty folder for what it keeps.
     """
     process = await asyncio.create_subprocess_exec(

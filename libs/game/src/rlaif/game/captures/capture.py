@@ -80,8 +80,8 @@ class SegmentRecorder:
         recorder = SegmentRecorder(...)
         recorder.keyframe(sha256_of_state, step=0)     # state saved now
         recorder.start_segment(ram_digest_now)
-        recorder.add(action)                           # after each decision step
-        recorder.add(action, wait=frames)              # a step after which the game was left alone
+        recorder.add_step(action)                      # after each decision step
+        recorder.add_step(action, wait=frames)         # a step after which the game was left alone
         capture = recorder.finish_segment(...)         # digest after the last step
     """
 
@@ -148,7 +148,7 @@ class SegmentRecorder:
         self._start = len(self._actions)
         self._start_ram_sha256 = ram_sha256
 
-    def add(self, action: int, *, wait: int = 0) -> None:
+    def add_step(self, action: int, *, wait: int = 0) -> None:
         """One more decision step was played.
 
         Args:

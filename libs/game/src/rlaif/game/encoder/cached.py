@@ -75,8 +75,8 @@ class Encoder:
         scene: Another scene than at the call before: its RAM. None when every byte is the same of
             the room, what is owned, the flags, the health (`scene.PLACE_SPANS` and the
             others).
-        progressed: Of another scene: whether more than its flags may differ.
-        x: Of the player at the last call, pixels in the room.
+        progressed: Whether more than the flags of another scene may differ.
+        x: Where the player was at the last call, pixels in the room.
         y: The same.
         still: Not one byte of work RAM differs from the call before.
     """

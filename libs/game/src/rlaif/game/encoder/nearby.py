@@ -126,8 +126,8 @@ def nearby(wram: bytes, x: int, y: int, present: Roster) -> list[float]:
 
     Args:
         wram: 8,192 bytes of work RAM.
-        x: Of the player, pixels.
-        y: Of the player, pixels.
+        x: Where the player is, pixels.
+        y: The same.
         present: `roster` of this work RAM.
     """
     slots: list[float] = []

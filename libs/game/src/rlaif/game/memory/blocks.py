@@ -31,7 +31,7 @@ class RamBlocks:
         """Refuse blocks of another size, which would shift every address.
 
         Raises:
-            ValueError: Of the wrong size.
+            ValueError: A block has the wrong size.
         """
         if len(self.wram) != WRAM_SIZE or len(self.dungeon_layout) != DUNGEON_LAYOUT_SIZE:
             raise ValueError(

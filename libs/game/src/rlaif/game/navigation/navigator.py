@@ -64,7 +64,7 @@ class Navigator:
         """Learn from a step that something else decided."""
         crossing = self._watcher.see(ram)
         if crossing is not None:
-            self.graph.add(crossing)
+            self.graph.add_crossing(crossing)
 
     def next(self, ram: RamBlocks) -> Decision:
         """The next action of the trip.

@@ -114,7 +114,7 @@ class RoomGraph:
         """The rooms seen."""
         return {room for c in self for room in (c.start, c.end)}
 
-    def add(self, crossing: Crossing) -> bool:
+    def add_crossing(self, crossing: Crossing) -> bool:
         """Learn a crossing; whether it is new. The latest places are kept."""
         new = crossing.key not in self._known
         self._known[crossing.key] = crossing

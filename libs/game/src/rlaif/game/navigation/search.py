@@ -16,7 +16,7 @@ class Path:
     Attributes:
         nodes: From the first to the last.
         directions: The move to each next node, one fewer than nodes.
-        cost: Of all moves, with what it costs to get to the first node.
+        cost: What all moves cost, with what it costs to get to the first node.
     """
 
     nodes: tuple[Node, ...]

@@ -56,7 +56,7 @@ class Inputs:
         """All runs so far."""
         return tuple(self._runs)
 
-    def add(self, held: frozenset[str]) -> None:
+    def add_frame(self, held: frozenset[str]) -> None:
         """One more frame."""
         buttons = tuple(name for name in BUTTON_NAMES if name in held)
         if self._runs and self._runs[-1][0] == buttons:
@@ -70,7 +70,7 @@ class Recording:
     """A play from power-on or from a state.
 
     Attributes:
-        title: Of the ROM.
+        title: Title in the ROM.
         rom_sha256: Digest of the ROM.
         emulator: Name, version and sound setting of the emulator.
         start: The packed state it starts from, None from power-on.

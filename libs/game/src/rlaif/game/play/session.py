@@ -81,7 +81,7 @@ class Session:
     def play(self, held: Held, *, render: bool = True) -> npt.NDArray[np.uint8]:
         """One frame; the picture `[144, 160, 3]` uint8, the last drawn one without `render`."""
         self.emulator.frame(held, render=render)
-        self._inputs.add(held)
+        self._inputs.add_frame(held)
         self.frames += 1
         return self.emulator.screen()
 

@@ -31,7 +31,7 @@ class CheckPlan:
         trace_steps: Steps after boot that are compared between processes and settings.
         save_points: States to save and load in the middle of play.
         tampered: Segments to tamper with; 0 only for a second look with the other sound setting.
-        seed: Of all random actions.
+        seed: Decides all random actions.
     """
 
     segments: int = 200

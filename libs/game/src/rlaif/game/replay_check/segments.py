@@ -30,7 +30,7 @@ class Play:
         segments_per_keyframe: Segments that share one keyframe.
         gap_steps: Steps played between a keyframe and its first segment; the last action before a
             keyframe is always a direction, which is then still held.
-        seed: Of the actions.
+        seed: Decides the actions.
         waits: Share of the steps after which the game is left alone for up to 20 frames.
     """
 
@@ -118,4 +118,4 @@ def _play_step(
     wait = rng.randint(1, _LONGEST_WAIT) if rng.random() < play.waits else 0
     if wait:
         emulator.tick(wait)
-    recorder.add(action, wait=wait)
+    recorder.add_step(action, wait=wait)

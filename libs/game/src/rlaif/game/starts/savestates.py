@@ -113,7 +113,7 @@ def check_state_file(state: bytes, name: str, *, version: str, colour: bool) -> 
     Args:
         state: The bytes.
         name: What to call them in messages.
-        version: Of PyBoy, for messages.
+        version: PyBoy's version, for messages.
         colour: The game runs in Game Boy Color mode.
 
     Raises:

@@ -25,7 +25,7 @@ class ByteTest:
     """A question to one byte: is `byte & mask` at least `low` and at most `high`?
 
     Attributes:
-        address: Of the byte.
+        address: Where the byte is.
         mask: Bits that count.
         low: Least value.
         high: Greatest value.

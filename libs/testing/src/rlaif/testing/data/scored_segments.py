@@ -109,12 +109,12 @@ def write_scored(
         store: The episodes' bucket.
         segment: What to write.
         judge_config: Who scored it.
-        layout_version: Of the observations.
+        layout_version: The layout of the observations.
         values: In place of the segment's own.
         observations: Bytes of observations.npy, in place of the segment's own; the manifest still
             names the digest of the right ones.
-        run_id: Of the score.
-        created_at: Of the score.
+        run_id: The run that the score names.
+        created_at: When the score was made.
 
     Returns:
         The event that tells of the score.

@@ -96,7 +96,7 @@ class EnvRecorder:
         self._keyframe = keyframe
         self._recorder.keyframe(keyframe.sha256, step=-len(warm_up))
         for action, wait in warm_up:
-            self._recorder.add(action, wait=wait)
+            self._recorder.add_step(action, wait=wait)
         self._facts = facts
         self._sightings.begin_episode(facts, read_blocks(self._emulator))
 
@@ -128,7 +128,7 @@ class EnvRecorder:
 
         At a selected segment's last step, return its capture.
         """
-        self._recorder.add(action, wait=wait)
+        self._recorder.add_step(action, wait=wait)
         self._step += 1
         if facts is not self._facts:
             self._facts = facts

@@ -86,7 +86,7 @@ class EpisodeLog:
         self._episode_id, self._keyframe = episode_id, keyframe
         self._recorder.keyframe(keyframe.sha256, step=-len(warm_up))
         for action, wait in warm_up:
-            self._recorder.add(action, wait=wait)
+            self._recorder.add_step(action, wait=wait)
         self._recorder.start_segment(self._emulator.ram_digest())
 
     def skip(self) -> None:
@@ -96,7 +96,7 @@ class EpisodeLog:
     def add(self, action: int, wait: int) -> None:
         """One more step was played, and the frames waited after it."""
         if self._keyframe is not None:
-            self._recorder.add(action, wait=wait)
+            self._recorder.add_step(action, wait=wait)
 
     @property
     def records(self) -> bool:
