@@ -53,7 +53,7 @@ class Supervisor:
         """Start, watch, stop.
 
         Args:
-            loops: End after the loop closed this many times; None to go on until told.
+            loops: End after the loop closed this many times; None to run until told.
             seconds: Give up after this long; None for never.
 
         Returns:
@@ -117,7 +117,7 @@ class Supervisor:
         try:
             before = await watch.remember_known()
             if before:
-                self._display.note(f"going on from reward model v{max(before)}")
+                self._display.note(f"resumed with reward model v{max(before)}")
             while not self._stop.is_set():
                 snapshot, closing = await watch.look()
                 reports = await watch.reports(child.spec.name for child in self._services)

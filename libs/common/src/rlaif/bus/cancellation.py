@@ -2,7 +2,7 @@
 
 nats-py 2.16 waits for every answer by `asyncio.wait_for`. On Python 3.11 that returns an answer
 which came in the same turn of the loop as a cancellation, and the cancellation is gone. A fetch on
-a closed connection turns it into `ConnectionClosedError`. A loop around either would go on for
+a closed connection turns it into `ConnectionClosedError`. A loop around either would continue for
 ever, and its service would not stop.
 
 The other way round, closing a client that reconnects cancels the future on which the closing waits
@@ -23,7 +23,7 @@ from nats.errors import ConnectionClosedError
 def heeding_cancellation() -> Iterator[None]:
     """Raise `CancelledError` at the end if the task was cancelled inside, whatever became of it.
 
-    A cancellation of before does not count: it was heeded, and what cleans up goes on.
+    An earlier cancellation does not count: it was heeded, and the clean-up after it continues.
 
     Raises:
         nats.errors.ConnectionClosedError: In place of a cancellation that nobody asked for.

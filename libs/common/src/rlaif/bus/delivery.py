@@ -10,7 +10,7 @@ not an event            dead letter `invalid_event`
 delivered too often     dead letter `never_answered`: its workers died, the handler is not run
 
 Tries are counted in headers of the copy: the server's delivery count includes kills and retries,
-and a count in this process would begin anew with each restart and in each worker. The server
+and a count in this process would start from zero with each restart and in each worker. The server
 cannot store a message for later, so a copy that is to wait is given back at its first delivery.
 """
 
@@ -262,8 +262,8 @@ class Delivery:
     async def _renew(self, message: Msg, again: _Again) -> _Renewed | _Again:
         """Store a fresh copy of the event, which says how often it was tried and how long it waits.
 
-        Its deliveries count anew. Killed before the old one is answered, the same copy is stored
-        again under the same id, so it is one.
+        Its deliveries are counted from zero. Killed before the old one is answered, the same copy
+        is stored again under the same id, so it is one.
         """
         sequence = message.metadata.sequence.stream
         tries = _tries(message) if again.tries is None else again.tries

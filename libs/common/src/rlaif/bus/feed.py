@@ -88,7 +88,7 @@ class StreamFeed:
         await queue.put(_End)
 
     async def _place(self, cursor: _Cursor) -> None:
-        """Find the sequence to read next; a stream that was made anew is read from its start."""
+        """Find the sequence to read next; a recreated stream is read from its start."""
         info = await self._link.jetstream.stream_info(cursor.stream)
         if cursor.next_sequence is None:
             cursor.next_sequence = 1 if cursor.history else info.state.last_seq + 1

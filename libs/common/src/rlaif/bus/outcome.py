@@ -34,7 +34,7 @@ class Suspect(Outcome):
     """Try again a few times, for what may pass and may be the event's own fault.
 
     Such as an object that the store does not have: perhaps it comes late, perhaps it was deleted.
-    Tries are counted in the event, so neither a restart nor another worker begins anew.
+    Tries are counted in the event, so neither a restart nor another worker starts from zero.
 
     Attributes:
         reason: Stable word for machines, such as `missing_object`, of the dead letter.

@@ -141,7 +141,7 @@ async def set_ack_wait(
     if found.ack_wait == ack_wait.total_seconds():
         return
     logger.warning(
-        "ack_wait of consumer %s changes from %s s to %s s, as its worker is set",
+        "ack_wait of consumer %s changes from %s s to %s s, the setting of its worker",
         consumer, found.ack_wait, ack_wait.total_seconds(),
     )  # fmt: skip
     await js.add_consumer(stream, found.evolve(ack_wait=ack_wait.total_seconds()))

@@ -193,7 +193,7 @@ class DurableWorker:
                 await subscription.unsubscribe()
 
     async def _repair(self, error: Exception) -> None:
-        """Make what is missing again and bind anew at the next pull."""
+        """Recreate what is missing; the next pull binds again."""
         if not self._link.closed:
             logger.warning("worker %s cannot fetch: %s; trying again", self._consumer, error)
         await self._unbind()

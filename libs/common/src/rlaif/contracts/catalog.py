@@ -189,7 +189,7 @@ def envelop(
 
 @cache
 def _envelope_of(data: type[EventData]) -> type[CloudEvent[Any]]:
-    """The envelope's class for an event class; pydantic would build it anew for each event."""
+    """The envelope's class for an event class; pydantic would build it for each event."""
     return CloudEvent[data]  # type: ignore[valid-type]  # the class is chosen at run time
 
 

@@ -125,7 +125,7 @@ class RunHistory(Telemetry):
     """What the run went through so far, every few seconds: for a page that came later.
 
     The trainer keeps it with the run, so neither a restart of the trainer nor one of the HUD loses
-    it. Of a run that went on from a checkpoint it is what led to that one, and what followed.
+    it. For a run that was resumed from a checkpoint it is what led to that one, and what followed.
     """
 
     SUBJECT: ClassVar[str] = "telemetry.history"

@@ -146,7 +146,7 @@ def load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
     except RewardNetError:
         raise
     except Exception as error:
-        # Whatever a file makes the libraries below raise: it is refused, its reader goes on.
+        # Whatever a file makes the libraries below raise: it is refused, and its reader continues.
         raise RewardNetError(
             "unreadable", f"the file cannot be read: {type(error).__name__}: {error}"
         ) from error

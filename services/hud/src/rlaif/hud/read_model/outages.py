@@ -1,4 +1,4 @@
-"""What keeps the ring from going on: what services say, who is silent, what gets no answer."""
+"""What stops the ring: what services say, who is silent, what gets no answer."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

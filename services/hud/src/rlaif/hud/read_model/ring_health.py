@@ -1,7 +1,7 @@
 """How the services of the ring are, by their own word, and what that means for the ring.
 
     readings of `/readyz`, on plain NATS ──▶ a state for each service
-    states, calls, counts                ──▶ troubles: what cannot go on, and why
+    states, calls, counts                ──▶ troubles: what has stopped, and why
 
 A service that is silent is a trouble; one that was never heard is not known, which is something
 else. While the HUD itself hears nothing it says nothing of others.
@@ -110,7 +110,7 @@ def _worst(told: Iterable[Mapping[str, str | None]]) -> dict[str, CheckView]:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that keeps the ring from going on.
+    """Something that stops the ring.
 
     Attributes:
         key: The same as long as it lasts.

@@ -284,7 +284,7 @@ class ServiceView(View):
 
 
 class TroubleView(View):
-    """Something that keeps the ring from going on."""
+    """Something that stops the ring."""
 
     key: str = Field(description="Stays the same while the trouble lasts.")
     who: str = Field(description="The service.")
