@@ -162,7 +162,7 @@ async def test_no_model_ends_training_whatever_its_file_or_its_answers_do(
     await run.stop()
 
 
-def paid_by(run: RunSupervisor) -> tuple[int | None, float] | None:
+def paid_by(run: RunSupervisor) -> tuple[int | None, float | None] | None:
     """Version and share of the reward model of the last iteration."""
     last = run.state.last
     return (last.reward_model_version, last.reward_model_share) if last else None

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from rlaif.contracts.run_figures import RunFigures
 from rlaif.trainer.learner import saving
-from rlaif.trainer.learner.progress import RunFigures
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.saving import CheckpointSaver
 from rlaif.trainer.run_folder.protocol import CheckpointNotSaved, Message
