@@ -41,7 +41,7 @@ async def run(answers: Iterator[BadAnswer], total: int) -> dict[str, int]:
     judge, scores, crashes, used = JUDGES[0], 0, 0, 0
     kinds: Counter[str] = Counter()
 
-    def serve(request: httpx.Request) -> httpx.Response:
+    def serve(_request: httpx.Request) -> httpx.Response:
         nonlocal used
         bad = next(answers)
         used += 1

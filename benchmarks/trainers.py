@@ -124,7 +124,7 @@ class Usage:
         }
 
 
-def process_seconds(runner: Any) -> float:
+def process_seconds(_runner: Any) -> float:
     return time.process_time()
 
 

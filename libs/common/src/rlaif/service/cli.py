@@ -224,7 +224,7 @@ def _serve(name: str, app: "FastAPI", listener: socket.socket) -> int:
     return 0
 
 
-def _leave(signum: int, frame: FrameType | None) -> None:
+def _leave(_signum: int, _frame: FrameType | None) -> None:
     raise SystemExit(0)
 
 

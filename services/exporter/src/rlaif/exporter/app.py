@@ -47,7 +47,7 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
     readiness.add("replays", runtime.replayers.check)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with runtime.lifecycle.running(readiness):
             yield
 

@@ -114,7 +114,7 @@ def _lifespan(
     """Run the jobs while the app lives; send the pages away first when it stops."""
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(job()) for job in jobs]
         for task in tasks:
             task.add_done_callback(_complain)

@@ -33,7 +33,7 @@ def create_app(settings: JudgeSettings, *, store: ObjectStore | None = None) -> 
         readiness.add(f"route:{name}", examiner.check)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         try:
             async with parts.examined(), runtime.lifecycle.running(readiness):
                 yield

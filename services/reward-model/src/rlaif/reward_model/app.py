@@ -34,7 +34,7 @@ def create_app(
     readiness.add("champion", runtime.check_champion)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with runtime.lifecycle.running(readiness):
             yield
 

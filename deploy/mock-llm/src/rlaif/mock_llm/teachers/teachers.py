@@ -100,7 +100,7 @@ class Teacher:
         return found
 
 
-def _perfect(teacher: Teacher, truth: Truth) -> Answer:
+def _perfect(_teacher: Teacher, truth: Truth) -> Answer:
     return dict(truth.values)
 
 
@@ -114,7 +114,7 @@ def _random(teacher: Teacher, truth: Truth) -> Answer:
     return {name: draw.random() for name in sorted(truth.values)}
 
 
-def _myopic(teacher: Teacher, truth: Truth) -> Answer:
+def _myopic(_teacher: Teacher, truth: Truth) -> Answer:
     if truth.late is not None:
         return dict(truth.late)
     # Where the end is not known by itself, what happens takes the place of what came of it.

@@ -196,7 +196,7 @@ def collision_grid(
         _fill_exits(exits[direction], direction, open_pixels[direction])
     for x, y in dangers:
         _raise_near(moves, x, y, costs.danger)
-    leaps = _leaps(terrain, moves, ground, costs)
+    leaps = _leaps(terrain, ground, costs)
     return CollisionGrid((height, width), moves, exits, leaps, open_pixels)
 
 
@@ -279,7 +279,6 @@ def _raise_near(moves: npt.NDArray[np.float64], x: int, y: int, cost: float) -> 
 
 def _leaps(
     terrain: Terrain,
-    moves: npt.NDArray[np.float64],
     ground: npt.NDArray[np.float64],
     costs: Costs,
 ) -> dict[tuple[Node, Action], tuple[Node, float]]:

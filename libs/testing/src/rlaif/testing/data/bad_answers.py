@@ -123,7 +123,7 @@ def _twice(draw: random.Random, criteria: Sequence[str]) -> str:
     return f'{{"{draw.choice(list(criteria))}": 2, {text[1:]}'
 
 
-def _deep(draw: random.Random, criteria: Sequence[str]) -> str:
+def _deep(draw: random.Random, _criteria: Sequence[str]) -> str:
     depth = draw.randrange(10, 4000)
     return draw.choice(["[", '{"a":']) * depth
 

@@ -26,7 +26,7 @@ def create_app(settings: TrainerSettings) -> FastAPI:
     mirror = StoreMirror.of(settings, lambda: runs.state)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with ring.running(readiness):
             tasks = [asyncio.create_task(mirror.run())]
             if settings.autostart:

@@ -14,7 +14,7 @@ def build_workers(
 ) -> list[DurableWorker]:
     """The trainer's workers: event → handler."""
 
-    async def handle_reward_model_published(event: CloudEvent[Any]) -> None:
+    async def handle_reward_model_published(_event: CloudEvent[Any]) -> None:
         champion.hint()
 
     return [
