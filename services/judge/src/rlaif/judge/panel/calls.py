@@ -1,4 +1,4 @@
-"""The record of each call of one vote: who was asked what, and what came back."""
+"""What a judge is sent, and the record of each call: who was asked what, and what came back."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Literal
 
 from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.judge.panel import prompts
+from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.routes.cache import Use, request_key
 from rlaif.judge.routes.ports import (
     Answer,
@@ -82,6 +83,26 @@ class CallLog:
             status=error.status if error else None,
         )
         await self.on_call(record)
+
+
+def verdict_request(
+    judge: Judge,
+    prompt: tuple[prompts.Message, ...],
+    *,
+    max_tokens: int,
+    seed: int = 0,
+    temperature: float = 0.0,
+) -> CompletionRequest:
+    """What a judge is sent to rate one segment."""
+    return CompletionRequest(
+        model=judge.model,
+        messages=prompt,
+        schema_name=f"{judge.name}_verdict",
+        schema=answer_schema(judge),
+        seed=seed,
+        temperature=temperature,
+        max_tokens=max_tokens,
+    )
 
 
 def outcome_of(error: ModelError) -> Outcome:

@@ -15,8 +15,8 @@ from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.assignment import judges_needed
-from rlaif.judge.panel.calls import CallLog
-from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
+from rlaif.judge.panel.calls import CallLog, verdict_request
+from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, read_answer
 from rlaif.judge.routes.cache import AnswerCache
 from rlaif.judge.routes.ports import (
     BrokenRouteError,
@@ -223,7 +223,13 @@ class Panel:
             return _no_vote(judge, NoVote.OVER_BUDGET)
         for repair in (False, True):
             seed = self._voting.seed + vote + (_REPAIR_SEED if repair else 0)
-            request = self._request(judge, prompt, seed)
+            request = verdict_request(
+                judge,
+                prompt,
+                seed=seed,
+                temperature=self._voting.temperature,
+                max_tokens=self._voting.max_tokens,
+            )
             log = CallLog(judge, self._routes[judge.name], vote, request, on_call)
             try:
                 verdict = await self._ask(judge, request, log, once)
@@ -235,19 +241,6 @@ class Panel:
                 continue
             return _ballots(verdict)
         return _no_vote(judge, NoVote.INVALID)
-
-    def _request(
-        self, judge: Judge, prompt: tuple[prompts.Message, ...], seed: int
-    ) -> CompletionRequest:
-        return CompletionRequest(
-            model=judge.model,
-            messages=prompt,
-            schema_name=f"{judge.name}_verdict",
-            schema=answer_schema(judge),
-            seed=seed,
-            temperature=self._voting.temperature,
-            max_tokens=self._voting.max_tokens,
-        )
 
     async def _ask(
         self, judge: Judge, request: CompletionRequest, log: CallLog, once: bool

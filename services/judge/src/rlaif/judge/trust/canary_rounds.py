@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.judge.evidence.strip import Frame, draw
 from rlaif.judge.panel import prompts
-from rlaif.judge.panel.calls import CallLog
-from rlaif.judge.panel.schema import InvalidAnswerError, answer_schema, read_answer
+from rlaif.judge.panel.calls import CallLog, verdict_request
+from rlaif.judge.panel.schema import InvalidAnswerError, read_answer
 from rlaif.judge.routes.ports import CompletionRequest, Modality, ModelError
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge
@@ -21,7 +21,6 @@ logger = logging.getLogger(__name__)
 OnCanaryResult = Callable[[str, CanaryResult, bool], None]
 """Called with each judge's result: its name, the result, whether it is believed."""
 
-_VARIANT = 0
 _MOST_SECONDS = 30.0
 """For how long segments may wait for a judge's canaries."""
 _SOONER = 10
@@ -139,15 +138,8 @@ def canary_request(
     judge: Judge, canary: Canary, strip: bytes | None, *, max_tokens: int
 ) -> CompletionRequest:
     """A canary as a judge is asked about a segment."""
-    return CompletionRequest(
-        model=judge.model,
-        messages=prompts.messages(judge, canary.evidence, strip, variant=_VARIANT),
-        schema_name=f"{judge.name}_verdict",
-        schema=answer_schema(judge),
-        seed=0,
-        temperature=0.0,
-        max_tokens=max_tokens,
-    )
+    prompt = prompts.messages(judge, canary.evidence, strip, variant=0)
+    return verdict_request(judge, prompt, max_tokens=max_tokens)
 
 
 def known_questions(judge: Judge, *, max_tokens: int) -> dict[Modality, CompletionRequest]:
