@@ -78,8 +78,10 @@ class BenchmarkRunner(EmulatorEnvRunner):
         bare, wall, cpu, same = Bare(cartridge), 0.0, 0.0, True
         looker = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
         steps = frames = 0
-        digests = self._vector.ram_digests()
-        for watcher, digest in zip(self._vector._followers, digests, strict=True):
+        vector = self._vector
+        assert vector is not None, "nothing was played"
+        for watcher, digest in zip(vector._followers, vector.ram_digests(), strict=True):
+            assert isinstance(watcher, Recorded)
             for number, episode in enumerate(watcher.played):
                 began = time.perf_counter(), time.process_time()
                 bare.load(episode.state)
