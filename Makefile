@@ -36,7 +36,7 @@ endef
 export CHECK_PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui chaos \
+.PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui coverage chaos \
         test-oldest test-newest test-floors floors lock check format rom clean play replay-check ladder \
         bench-rllib bench-loop bench-judge bench-rm bench-overhead bench-learning memory-flat \
         live-page
@@ -67,6 +67,10 @@ test-integration: $(VENV)/.ready ## Tests on a real NATS, S3 server and emulator
 
 test-e2e: $(VENV)/.ready ## One ring, from power-on to a loaded reward model
 	$(PYTEST) tests/e2e
+
+coverage: $(VENV)/.ready ## Lines and branches that unit tests and contracts run (COVERED="tests/integration …" for others)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/coverage run -m pytest $(or $(COVERED),tests/unit tests/contracts)
+	$(BIN)/coverage report
 
 test-ui: $(VENV)/.ready ## The page in a real browser (needs Chromium)
 	REQUIRE_BROWSER=1 $(PYTEST) tests/ui
@@ -149,7 +153,7 @@ bench-judge: $(VENV)/.ready ## 10,000 bad answers, then outages of the models (4
 setup: $(VENV)/.ready ## Only set up, with the tools of developers
 
 clean: ## Remove the environment, caches and everything that demos kept
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors var .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 to 3.14 that can make virtual environments was found." \

@@ -21,7 +21,7 @@ GENERATED = [
 """Written from the code by docs/generate.py: what they name is there."""
 
 PAGES = sorted(
-    {ROOT / "README.md", ROOT / "CONTRIBUTING.md"}
+    {*ROOT.glob("*.md")}
     | {page for top in TOPS for page in (ROOT / top).rglob("*.md")} - set(GENERATED)
 )
 FOREIGN = {
@@ -163,6 +163,9 @@ def _is_there(text: str) -> bool:
         return True
     if re.fullmatch(r"[\w/.-]*\w\.py", text):
         return any(path.endswith("/" + text) for path in files())
+    if re.match(rf"({'|'.join(TOPS)})/", text) and " " not in text:
+        pattern = re.sub(r"<[^>]+>", "*", text.rstrip("/"))
+        return any(ROOT.glob(pattern))
     if re.fullmatch(r"rlaif(\.[a-z_]+)+", text):
         return any(
             path.endswith("/" + text.replace(".", "/") + end)
@@ -195,6 +198,8 @@ def test_what_a_page_names_exists(page: Path):
         ("`GoneClass`", "`GoneClass`"),
         ("`nowhere_to_be_seen_" + "at_all()`", "`nowhere_to_be_seen_" + "at_all()`"),
         ("`nowhere.py`", "`nowhere.py`"),
+        ("`docs/nowhere.txt`", "`docs/nowhere.txt`"),
+        ("`tests/nowhere/<part>`", "`tests/nowhere/<part>`"),
         ("`rlaif.nowhere`", "`rlaif.nowhere`"),
         ("`TRAINER_" + "NOWHERE=1`", "`TRAINER_" + "NOWHERE=1`"),
         ("`make nothing`", "make nothing"),
@@ -208,4 +213,5 @@ def test_what_is_gone_is_named(page, found):
 
 def test_what_is_there_is_not_complained_of():
     page = "`Names.knows`, `Names.words`, `broken` ([this](test_docs_names.py)), `make test`, `a/b`"
+    page += ", `tests/unit/<part>`, `docs/adr/`"
     assert list(broken(page, Path(__file__).parent)) == []
