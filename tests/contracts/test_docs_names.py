@@ -27,7 +27,7 @@ PAGES = sorted(
 FOREIGN = {
     "EnvRunner", "Learner", "SampleBatch", "make_vec",  # RLlib, gymnasium
     "StartAfter",  # S3
-    "PIP_EXTRA_INDEX_URL", "RAY_JOB_STOP_WAIT_TIME_S",
+    "PIP_EXTRA_INDEX_URL", "RAY_JOB_STOP_WAIT_TIME_S", "OTEL_EXPORTER_OTLP_ENDPOINT",
     "rlaif/__init__.py", "src/rlaif/__init__.py",  # of ours, and must not exist
 }  # fmt: skip
 """Names that are not looked up."""
