@@ -54,7 +54,7 @@ def script_of(
     config: EnvConfig, starts: StartSource, rng: np.random.Generator, actions: Sequence[int]
 ) -> Script:
     """Play `actions` and write down everything that a bare PyBoy needs to play them again."""
-    game = GameEnv(config, rng, starts=starts)
+    game = GameEnv(config.game, rng, starts=starts)
     row = np.empty(128, dtype=np.float32)
     episodes = [_begin(game, row)]
     for at, action in enumerate(actions):

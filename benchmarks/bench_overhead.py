@@ -71,10 +71,10 @@ START_SECONDS = 900.0
 ITERATION_SECONDS = 300.0
 TRAINING_PROCESS = b"rlaif.trainer.learner.process"
 ALIKE: dict[str, Any] = {
-    "RAY_WORKERS": WORKERS,
-    "ENVS_PER_WORKER": ENVS,
-    "RUN_HOURS": 1_000,
-    "EPOCH_STEPS": 1_000_000_000,
+    "ray_workers": WORKERS,
+    "envs_per_worker": ENVS,
+    "run_hours": 1_000,
+    "epoch_steps": 1_000_000_000,
 }
 NEVER_MINUTES = 10_000
 
@@ -169,12 +169,14 @@ class Pages:
 async def loop_off(directory: Path) -> AsyncIterator[Side]:
     """The training process alone."""
     side = Side("off")
-    settings = TrainerSettings(
-        data_dir=directory / "off",
-        watch_fps=0,
-        captures_per_minute=0,
-        checkpoint_minutes=NEVER_MINUTES,
-        **ALIKE,
+    settings = TrainerSettings.model_validate(
+        {
+            "data_dir": directory / "off",
+            "watch_fps": 0,
+            "captures_per_minute": 0,
+            "checkpoint_minutes": NEVER_MINUTES,
+            **ALIKE,
+        }
     )
     run = RunSupervisor(settings, "off", side.take)
     run.start()
@@ -205,7 +207,7 @@ async def loop_on(directory: Path, nats: NatsServer, pages: Pages) -> AsyncItera
         "LOG_LEVEL": "ERROR",
         "PYTHONUNBUFFERED": "1",
         "OMP_NUM_THREADS": "1",
-        **{name: str(value) for name, value in ALIKE.items()},
+        **{name.upper(): str(value) for name, value in ALIKE.items()},
     }
     log = (directory / "on.log").open("wb")
     hud_port = free_port()

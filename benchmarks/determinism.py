@@ -26,6 +26,8 @@ import numpy as np
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.zelda_env import ZeldaOracleEnv
+from rlaif.trainer.settings.capture import CaptureSettings
+from rlaif.trainer.settings.game import GameSettings
 
 KINDS = ("plain", "again", "disturbed")
 MARKS = 10
@@ -85,7 +87,11 @@ def play(options: argparse.Namespace) -> Iterator[tuple[int, str]]:
     The digest is of the RAM and of everything that was observed and paid so far.
     """
     disturbed = options.worker == "disturbed"
-    config = EnvConfig(run_id="determinism", rom_path=options.rom, episode_length=3_000)
+    config = EnvConfig(
+        run_id="determinism",
+        game=GameSettings(rom_path=options.rom, episode_length=3_000),
+        capture=CaptureSettings(best_episodes=0),
+    )
     env = ZeldaOracleEnv({"env": config}, render_mode="rgb_array" if disturbed else None)
     seen = hashlib.sha256()
     observation, _ = env.reset(seed=options.seed)

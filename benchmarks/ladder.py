@@ -50,20 +50,21 @@ import ppo_rung
 from bare import Bare, Script, ScriptPlayer, script_of
 from gymnasium.utils import seeding
 from scenes import scenes
-from trainers import environment, exploration
+from trainers import environment
 
 from rlaif.game.machine.cartridges import Cartridge, CartridgeError, load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.starts.power_on import NoStartError
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.exploration.explorer import ExplorationFollower, Explorer
+from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start, StartSet, StartSource, initial_state
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import ZeldaOracleEnv
-from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.capture import CaptureSettings
+from rlaif.trainer.settings.game import GameSettings
 
 ENV_TARGET, VECTOR_TARGET = 0.80, 0.75
 SEED = 11
@@ -114,7 +115,9 @@ class Ladder:
         self, cartridge: Cartridge, starts: Sequence[Start], options: argparse.Namespace
     ) -> None:
         self._config = EnvConfig(
-            run_id="ladder", rom_path=options.rom, frame_skip=options.frame_skip
+            run_id="ladder",
+            game=GameSettings(rom_path=options.rom, frame_skip=options.frame_skip),
+            capture=CaptureSettings(best_episodes=0),
         )
         self._cartridge = cartridge
         self._frame_skip: int = options.frame_skip
@@ -246,7 +249,7 @@ class Ladder:
         """As the environment runner does it, with the trainer's defaults."""
         if self._explorer is None:
             self._explorer = Explorer.of_game(
-                exploration(TrainerSettings(), Path(self._directory.name)),
+                ExploreConfig(Path(self._directory.name)),
                 runner=1,
                 cartridge=game.cartridge,
                 emulator=game.emulator,

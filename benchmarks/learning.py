@@ -46,6 +46,7 @@ from curves import Curve, draw
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.stories.story_lookup import story_of
+from rlaif.trainer.checks import by_field
 from rlaif.trainer.learner.evaluation_games import EvaluationTask, play
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.run_folder import evaluations
@@ -59,6 +60,7 @@ from rlaif.trainer.run_folder.protocol import (
 )
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.game import GameSettings
 
 RESULTS = Path(__file__).parent / "results" / "learning"
 POINTS = 10
@@ -77,13 +79,13 @@ def settings_of(options: argparse.Namespace, seed: int) -> TrainerSettings:
     return TrainerSettings.model_validate(
         {
             "data_dir": options.data_dir.resolve(),
-            "RAY_WORKERS": options.workers,
-            "ENVS_PER_WORKER": options.envs,
+            "ray_workers": options.workers,
+            "envs_per_worker": options.envs,
             "mode": "pipeline",
-            "RUN_HOURS": 1_000,
-            "EPOCH_STEPS": max(1, options.steps // POINTS),
-            "EPISODE_LENGTH": options.episode_length,
-            "FRAME_SKIP": options.frame_skip,
+            "run_hours": 1_000,
+            "epoch_steps": max(1, options.steps // POINTS),
+            "episode_length": options.episode_length,
+            "frame_skip": options.frame_skip,
             "explore_restarts": options.restarts,
             "eval_episodes": options.eval_episodes,
             "eval_episode_length": options.episode_length,
@@ -91,7 +93,7 @@ def settings_of(options: argparse.Namespace, seed: int) -> TrainerSettings:
             "captures_per_minute": 0,
             "seed": seed,
             "stop_seconds": 600,
-            **changes,
+            **by_field(changes),
         }
     )
 
@@ -170,12 +172,14 @@ def random_episodes(options: argparse.Namespace) -> list[float]:
     task = EvaluationTask.of(
         EnvConfig(
             run_id="random",
-            noop_start=settings.noop_start,
-            frame_skip=settings.frame_skip,
-            reward_preset=settings.reward_preset,
+            game=GameSettings(
+                noop_start=settings.game.noop_start,
+                frame_skip=settings.game.frame_skip,
+                reward_preset=settings.game.reward_preset,
+            ),
         ),
-        length=settings.eval_episode_length,
-        seed=settings.eval_seed,
+        length=settings.evaluation.episode_length,
+        seed=settings.evaluation.seed,
         greedy=False,
     )
     episodes = play(task, range(RANDOM_EPISODES), no_preference)
@@ -184,7 +188,7 @@ def random_episodes(options: argparse.Namespace) -> list[float]:
         json.dumps(
             {
                 "episodes": RANDOM_EPISODES,
-                "steps": settings.eval_episode_length,
+                "steps": settings.evaluation.episode_length,
                 "fractions": fractions,
                 "returns": [round(each.reward, 3) for each in episodes],
                 "rooms": [each.rooms for each in episodes],

@@ -165,8 +165,8 @@ def result(
         "episodes": state.last.episodes if state.last else 0,
         "segments_captured": state.last.segments_captured if state.last else 0,
         "checkpoint": state.checkpoint,
-        "environments": settings.ray_workers * settings.envs_per_worker,
-        "episode_length": settings.episode_length,
+        "environments": settings.ray.workers * settings.sampling.envs_per_worker,
+        "episode_length": settings.game.episode_length,
         "samples": [[round(each.seconds), round(each.resident, 1)] for each in samples],
         "machine": platform.platform(),
     }
@@ -175,13 +175,15 @@ def result(
 def main() -> int:
     options = parse_options()
     with tempfile.TemporaryDirectory(prefix="memory-flat-") as directory:
-        settings = TrainerSettings(
-            data_dir=Path(directory),
-            RAY_WORKERS=2,
-            ENVS_PER_WORKER=4,
-            RUN_HOURS=1_000,
-            EPISODE_LENGTH=options.episode_length,
-            stop_seconds=120,
+        settings = TrainerSettings.model_validate(
+            {
+                "data_dir": Path(directory),
+                "ray_workers": 2,
+                "envs_per_worker": 4,
+                "run_hours": 1_000,
+                "episode_length": options.episode_length,
+                "stop_seconds": 120,
+            }
         )
         samples, run = asyncio.run(watch(settings, options.minutes))
     found = result(samples, run, settings, options.warm_up_minutes)

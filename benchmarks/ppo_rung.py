@@ -36,7 +36,6 @@ from trainers import (
     Replayed,
     Usage,
     environment,
-    exploration,
     settings_of,
     start_ray,
     told,
@@ -45,6 +44,7 @@ from trainers import (
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.learner.ppo import ShapedPPO, build_config
 from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.explorer import ExploreConfig
 
 TARGETS = {"ppo_ratio": 0.60, "ppo_ratio_seeds": 0.45}
 SUFFIX = {"default": "", "seed": "_seeds"}
@@ -55,7 +55,8 @@ class PpoRung:
 
     def __init__(self, preset: str, env: EnvConfig, directory: Path, iterations: int) -> None:
         settings = settings_of(preset)
-        config = build_config(settings, env, exploration(settings, directory / preset))
+        explore = ExploreConfig(directory / preset, settings.explore)
+        config = build_config(settings, env, explore)
         config.env_runners(env_runner_cls=BenchmarkRunner)
         self._algorithm = ShapedPPO(config)
         self._suffix = SUFFIX[preset]

@@ -31,11 +31,12 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.stories.milestones import Story, fraction, milestones_reached
 from rlaif.game.stories.story_lookup import story_of
-from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.rewards.game.facts import GameFacts
+from rlaif.trainer.settings.exploration import ExploreSettings
+from rlaif.trainer.settings.game import GameSettings
 
 NEVER = 1 << 40
 """Steps after which an episode is cut when it is not to be."""
@@ -101,17 +102,18 @@ def play(options: argparse.Namespace, seed: int) -> Journey:
     """One seed, from power-on to its last step."""
     began = time.perf_counter()
     rng = np.random.default_rng([seed, 0xACE])
-    config = EnvConfig(
-        run_id="random",
+    settings = GameSettings(
         rom_path=options.rom,
         frame_skip=options.frame_skip,
         episode_length=options.episode_length if options.archive else NEVER,
     )
-    game = GameEnv(config, np.random.default_rng(seed))
+    game = GameEnv(settings, np.random.default_rng(seed))
     journey = Journey(seed)
     watch = Watch(journey, story_of(game.cartridge.game))
     with tempfile.TemporaryDirectory() as directory:
-        explorer = explorer_of(game, config, Path(directory), options) if options.archive else None
+        explorer = (
+            explorer_of(game, settings, Path(directory), options) if options.archive else None
+        )
         follow(game, journey, watch, rng, options, explorer)
         if explorer is not None and explorer.archive is not None:
             journey.states = len(explorer.archive)
@@ -121,17 +123,19 @@ def play(options: argparse.Namespace, seed: int) -> Journey:
 
 
 def explorer_of(
-    game: GameEnv, config: EnvConfig, directory: Path, options: argparse.Namespace
+    game: GameEnv, settings: GameSettings, directory: Path, options: argparse.Namespace
 ) -> Explorer:
     explore = ExploreConfig(
-        directory, restarts=options.restarts, swarm=0.5, save_every=options.save_every
+        directory,
+        ExploreSettings(restarts=options.restarts, swarm=0.5),
+        save_every=options.save_every,
     )
     explorer = Explorer.of_game(
         explore,
         runner=1,
         cartridge=game.cartridge,
         emulator=game.emulator,
-        frame_skip=config.frame_skip,
+        frame_skip=settings.frame_skip,
     )
     game.starts = explorer.starts(game.starts)
     return explorer

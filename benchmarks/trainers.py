@@ -18,6 +18,8 @@ from rlaif.trainer.play.exploration.explorer import ExplorationFollower, Explore
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.capture import CaptureSettings
+from rlaif.trainer.settings.game import GameSettings
 
 WORKERS, ENVS = 2, 8
 
@@ -74,7 +76,7 @@ class BenchmarkRunner(EmulatorEnvRunner):
     def replay(self) -> Replayed:
         """Play everything since `start_over` again on a bare PyBoy."""
         config: EnvConfig = self.config.env_config["env"]
-        cartridge = load_cartridge(config.rom_path)
+        cartridge = load_cartridge(config.game.rom_path)
         bare, wall, cpu, same = Bare(cartridge), 0.0, 0.0, True
         looker = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
         steps = frames = 0
@@ -85,14 +87,14 @@ class BenchmarkRunner(EmulatorEnvRunner):
             for number, episode in enumerate(watcher.played):
                 began = time.perf_counter(), time.process_time()
                 bare.load(episode.state)
-                bare.play(episode.warm_up, config.frame_skip)
+                bare.play(episode.warm_up, config.game.frame_skip)
                 if not number:  # the first start counts for neither
                     began = time.perf_counter(), time.process_time()
-                bare.play(episode.steps, config.frame_skip)
+                bare.play(episode.steps, config.game.frame_skip)
                 wall += time.perf_counter() - began[0]
                 cpu += time.process_time() - began[1]
                 steps += len(episode.steps)
-                frames += sum(config.frame_skip + wait for _, wait in episode.steps)
+                frames += sum(config.game.frame_skip + wait for _, wait in episode.steps)
             if watcher.played[-1].steps:
                 looker.load_state(bare.save())
                 same &= looker.ram_digest() == digest
@@ -136,16 +138,8 @@ def cpu_of_runners(algorithm: Any) -> list[float]:
 
 
 def settings_of(preset: str, **changes: Any) -> TrainerSettings:
-    return TrainerSettings(ppo_preset=preset, RAY_WORKERS=WORKERS, ENVS_PER_WORKER=ENVS, **changes)
-
-
-def exploration(settings: TrainerSettings, directory: Path) -> ExploreConfig:
-    """What a training run with these settings explores with."""
-    return ExploreConfig(
-        directory=directory,
-        restarts=settings.explore_restarts,
-        swarm=settings.explore_swarm,
-        max_states=settings.explore_states,
+    return TrainerSettings.model_validate(
+        {"ppo_preset": preset, "ray_workers": WORKERS, "envs_per_worker": ENVS, **changes}
     )
 
 
@@ -165,10 +159,13 @@ def environment(
         paths.append(path)
     return EnvConfig(
         run_id="bench",
-        rom_path=rom,
-        frame_skip=frame_skip,
-        episode_length=episode_length,
-        initial_state_paths=tuple(paths),
+        game=GameSettings(
+            rom_path=rom,
+            frame_skip=frame_skip,
+            episode_length=episode_length,
+            initial_state_paths=",".join(map(str, paths)),
+        ),
+        capture=CaptureSettings(best_episodes=0),
     )
 
 

@@ -75,18 +75,20 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def settings(tmp_path: Path, cluster: Cluster) -> TrainerSettings:
-    return TrainerSettings(
-        data_dir=tmp_path,
-        RAY_ADDRESS=cluster.address,
-        RAY_WORKERS=RUNNERS,
-        ENVS_PER_WORKER=ENVS,
-        BATCH_SIZE=BATCH,
-        minibatch_size=128,
-        epochs=1,
-        hidden=16,
-        EPISODE_LENGTH=60,
-        segment_frames=SEGMENT_FRAMES,
-        stop_seconds=60,
+    return TrainerSettings.model_validate(
+        {
+            "data_dir": tmp_path,
+            "ray_address": cluster.address,
+            "ray_workers": RUNNERS,
+            "envs_per_worker": ENVS,
+            "batch_size": BATCH,
+            "minibatch_size": 128,
+            "epochs": 1,
+            "hidden": 16,
+            "episode_length": 60,
+            "segment_frames": SEGMENT_FRAMES,
+            "stop_seconds": 60,
+        }
     )
 
 

@@ -23,10 +23,10 @@ from rlaif.game.navigation.room_graph import RoomId
 from rlaif.game.navigation.room_watcher import standing
 from rlaif.game.stories.milestones import MilestoneLatch
 from rlaif.game.stories.story_lookup import story_of
-from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.rewards.game.ledger import PARTS, EpisodeRewards, preset
+from rlaif.trainer.settings.game import GameSettings
 
 WALKTHROUGH = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
 FRAME_SKIP = 4
@@ -90,9 +90,9 @@ class Player:
     """
 
     def __init__(self, start: bytes) -> None:
-        config = EnvConfig(run_id="t", noop_start=0, walk_start=0, longest_wait_frames=0)
+        settings = GameSettings(noop_start=0, walk_start=0, longest_wait_frames=0)
         given = StartSet([Start.of(start, "walkthrough")])
-        self.game = GameEnv(config, np.random.default_rng(0), starts=given)
+        self.game = GameEnv(settings, np.random.default_rng(0), starts=given)
         self.row = np.zeros(128, dtype=np.float32)
         self.game.reset(self.row)
         self.ledgers: dict[str, EpisodeRewards] = {

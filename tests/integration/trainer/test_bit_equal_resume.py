@@ -20,13 +20,15 @@ from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder import npz_tree
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.exploration import ExploreSettings
+from rlaif.trainer.settings.game import GameSettings
 
 EPISODE = 100
 
 
 def explore(directory: Path) -> ExploreConfig:
     """Everything that draws: archived starts, swarming, states kept often."""
-    return ExploreConfig(directory=directory, restarts=0.5, swarm=0.5, save_every=50)
+    return ExploreConfig(directory, ExploreSettings(restarts=0.5, swarm=0.5), save_every=50)
 
 
 class Play:
@@ -35,7 +37,7 @@ class Play:
     def __init__(self, directory: Path, attempt: int, *, begin: bool = True) -> None:
         self.directory = directory
         self.explorer: Explorer | None = None
-        config = EnvConfig(run_id="r", attempt=attempt, episode_length=EPISODE)
+        config = EnvConfig(run_id="r", attempt=attempt, game=GameSettings(episode_length=EPISODE))
         self.vector = EmulatorVector(
             config, count=2, runner=0, seed=3, follow=self._watch, begin=begin
         )
@@ -89,7 +91,9 @@ def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path):
 
 def test_games_of_other_settings_are_not_resumed():
     one = EmulatorVector(EnvConfig(run_id="r"), count=1, runner=0, seed=3)
-    other = EmulatorVector(EnvConfig(run_id="r", frame_skip=2), count=1, runner=0, seed=3)
+    other = EmulatorVector(
+        EnvConfig(run_id="r", game=GameSettings(frame_skip=2)), count=1, runner=0, seed=3
+    )
     why = other.load_state_dict(one.state_dict())
     assert why is not None
     assert "'frame_skip': 4" in why
@@ -115,17 +119,19 @@ def cluster() -> Iterator[None]:
 
 
 def algorithm(directory: Path, workers: int, *, attempt: int, resumes: bool) -> ShapedPPO:
-    settings = TrainerSettings(
-        ray_workers=workers,
-        envs_per_worker=1,
-        batch_size=128,
-        minibatch_size=32,
-        epochs=2,
-        learning_rate=1e-3,
-        curiosity_weight=0.1,
-        imitation_weight=0.1,
+    settings = TrainerSettings.model_validate(
+        {
+            "ray_workers": workers,
+            "envs_per_worker": 1,
+            "batch_size": 128,
+            "minibatch_size": 32,
+            "epochs": 2,
+            "learning_rate": 1e-3,
+            "curiosity_weight": 0.1,
+            "imitation_weight": 0.1,
+        }
     )
-    env = EnvConfig(run_id="r", attempt=attempt, episode_length=EPISODE)
+    env = EnvConfig(run_id="r", attempt=attempt, game=GameSettings(episode_length=EPISODE))
     return ShapedPPO(build_config(settings, env, explore(directory), resumes=resumes))
 
 

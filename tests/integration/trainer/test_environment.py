@@ -2,7 +2,6 @@
 
 import warnings
 from collections import Counter
-from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -20,8 +19,11 @@ from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import ENV_ID, ZeldaOracleEnv, register
+from rlaif.trainer.settings.capture import CaptureSettings
+from rlaif.trainer.settings.game import GameSettings
 
-CONFIG = EnvConfig(run_id="t", episode_length=200, keyframe_steps=60)
+GAME = GameSettings(episode_length=200)
+CONFIG = EnvConfig(run_id="t", game=GAME, capture=CaptureSettings(keyframe_steps=60))
 
 
 def play(vector: EmulatorVector, steps: int, quota: int, seed: int = 0):
@@ -54,7 +56,7 @@ def test_it_is_registered_with_a_version():
 
 def test_the_same_seed_plays_the_same_game():
     def rollout(seed: int) -> str:
-        game = GameEnv(CONFIG, np.random.default_rng(seed))
+        game = GameEnv(GAME, np.random.default_rng(seed))
         row = np.zeros(128, dtype=np.float32)
         game.reset(row)
         for action in np.random.default_rng(0).integers(0, 8, 120):
@@ -69,7 +71,7 @@ def test_the_same_seed_plays_the_same_game():
 
 def test_every_seed_starts_another_game():
     """Also without idle steps: the game draws no random numbers while nothing moves."""
-    game = GameEnv(replace(CONFIG, noop_start=0), np.random.default_rng(0))
+    game = GameEnv(GAME.model_copy(update={"noop_start": 0}), np.random.default_rng(0))
     row = np.zeros(128, dtype=np.float32)
     digests = set()
     for seed in range(20):
@@ -81,9 +83,12 @@ def test_every_seed_starts_another_game():
     assert len(digests) >= 15
 
 
-def leave_the_room(config):
+def leave_the_room(**changes):
     """Walk here and there until control is lost; returns the outcomes and the last row."""
-    game = GameEnv(replace(config, noop_start=0, walk_start=0), np.random.default_rng(0))
+    game = GameEnv(
+        GAME.model_copy(update={"noop_start": 0, "walk_start": 0, **changes}),
+        np.random.default_rng(0),
+    )
     row = np.zeros(128, dtype=np.float32)
     game.reset(row)
     rng, outcomes = np.random.default_rng(5), []
@@ -98,33 +103,34 @@ def leave_the_room(config):
 
 
 def test_a_step_that_loses_control_goes_on_until_the_player_has_it_again():
-    outcomes, row = leave_the_room(CONFIG)
+    outcomes, row = leave_the_room()
     assert row[slot_index("has_control")] == 1
-    assert 0 < outcomes[-1].wait <= CONFIG.longest_wait_frames
+    assert 0 < outcomes[-1].wait <= GAME.longest_wait_frames
     assert all(outcome.wait == 0 for outcome in outcomes[:-1])
 
 
 def test_waiting_can_be_switched_off():
-    outcomes, row = leave_the_room(replace(CONFIG, longest_wait_frames=0))
+    outcomes, row = leave_the_room(longest_wait_frames=0)
     assert row[slot_index("has_control")] == 0
     assert outcomes[-1].wait == 0
 
 
 def test_episodes_start_at_the_states_that_are_given(tmp_path):
     row = np.zeros(128, dtype=np.float32)
-    game = GameEnv(CONFIG, np.random.default_rng(0))
+    game = GameEnv(GAME, np.random.default_rng(0))
     game.reset(row)
     (tmp_path / "first.state").write_bytes(game.emulator.save_state())
     for action in [Action.DOWN] * 20:
         game.step(action, row)
     (tmp_path / "second.state").write_bytes(game.emulator.save_state())
     game.close()
-    config = replace(
-        CONFIG,
-        episode_length=40,
-        segment_steps=20,
-        initial_state_paths=(tmp_path / "first.state", tmp_path / "second.state"),
-        initial_state_weights=(1.0, 3.0),
+    config = EnvConfig(
+        run_id="t",
+        game=GameSettings(
+            episode_length=40,
+            initial_state_paths=f"{tmp_path / 'first.state'}, {tmp_path / 'second.state'}=3",
+        ),
+        capture=CaptureSettings(segment_frames=80),
     )
     vector = EmulatorVector(config, count=2, runner=1, seed=4)
     fragment = play(vector, 600, 100)
@@ -146,7 +152,7 @@ def test_another_source_of_starts_can_be_plugged_in():
             self.asked += 1
             return start
 
-    game = GameEnv(CONFIG, np.random.default_rng(0))
+    game = GameEnv(GAME, np.random.default_rng(0))
     row = np.zeros(128, dtype=np.float32)
     game.reset(row)
     start = Start.of(game.emulator.save_state(), "cell-7")
@@ -229,7 +235,11 @@ def test_the_quota_bounds_the_captures():
 
 def test_segments_are_also_chosen_for_what_they_showed_and_replay_from_afar():
     """Seen at their end, so their keyframe may be older than that of the others."""
-    config = replace(CONFIG, episode_length=600, keyframe_steps=20, uniform_share=0.2)
+    config = EnvConfig(
+        run_id="t",
+        game=GameSettings(episode_length=600),
+        capture=CaptureSettings(keyframe_steps=20, uniform_share=0.2),
+    )
     vector = EmulatorVector(config, count=3, runner=1, seed=2)
     # The networks disagree in the lower half of a room.
     vector.ask_about(lambda rows: float(rows[:, slot_index("player_y")].mean()))

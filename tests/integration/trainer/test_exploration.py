@@ -19,8 +19,10 @@ from rlaif.trainer.play.exploration.states import Cell, block_of
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.vector import EmulatorVector
+from rlaif.trainer.settings.exploration import ExploreSettings
+from rlaif.trainer.settings.game import GameSettings
 
-CONFIG = EnvConfig(run_id="t", episode_length=150)
+GAME = GameSettings(episode_length=150)
 STEPS = 600
 
 
@@ -29,13 +31,15 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GameEnv, 
     """Some hundred steps at random, each action held for a while, states kept often."""
     directory = tmp_path_factory.mktemp("run")
     rng = np.random.default_rng(3)
-    game = GameEnv(CONFIG, rng)
+    game = GameEnv(GAME, rng)
     explorer = Explorer.of_game(
-        ExploreConfig(directory, restarts=0.5, swarm=0.5, save_every=30, sync_every=1),
+        ExploreConfig(
+            directory, ExploreSettings(restarts=0.5, swarm=0.5), save_every=30, sync_every=1
+        ),
         runner=1,
         cartridge=game.cartridge,
         emulator=game.emulator,
-        frame_skip=CONFIG.frame_skip,
+        frame_skip=GAME.frame_skip,
     )
     watcher = explorer.environment(0)
     game.starts = watcher.starts(game.starts)
@@ -92,7 +96,7 @@ def test_an_episode_from_the_archive_starts_in_its_cell_and_is_paid_nothing_for_
     game, explorer = played
     assert explorer.archive is not None
     calm = GameEnv(
-        EnvConfig(run_id="t", noop_start=0, walk_start=0),
+        GameSettings(noop_start=0, walk_start=0),
         np.random.default_rng(0),
         starts=explorer.starts(game.starts),
     )
@@ -122,7 +126,9 @@ def test_what_was_walked_is_on_the_map(played: tuple[GameEnv, Explorer]):
 
 
 def test_a_watched_vector_counts_places_and_starts_episodes_at_archived_states(tmp_path: Path):
-    explore = ExploreConfig(tmp_path, restarts=1.0, swarm=0.0, save_every=20, sync_every=1)
+    explore = ExploreConfig(
+        tmp_path, ExploreSettings(restarts=1.0, swarm=0.0), save_every=20, sync_every=1
+    )
     explorers: list[Explorer] = []
 
     def watch(game: GameEnv, n: int) -> EpisodeFollower:
@@ -132,12 +138,12 @@ def test_a_watched_vector_counts_places_and_starts_episodes_at_archived_states(t
                 runner=1,
                 cartridge=game.cartridge,
                 emulator=game.emulator,
-                frame_skip=CONFIG.frame_skip,
+                frame_skip=GAME.frame_skip,
             )
             explorers.append(made)
         return explorers[0].environment(n)
 
-    config = EnvConfig(run_id="t", episode_length=60)
+    config = EnvConfig(run_id="t", game=GameSettings(episode_length=60))
     vector = EmulatorVector(config, count=2, runner=1, seed=1, follow=watch)
     vector.begin_fragment(300, capture_quota=0, context=CaptureContext())
     rng = np.random.default_rng(6)

@@ -15,6 +15,7 @@ from rlaif.trainer.learner.report import report
 from rlaif.trainer.learner.stock import StockPPO, build_stock_config
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.game import GameSettings
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
@@ -39,20 +40,24 @@ def ray_here() -> Iterator[None]:
 
 
 def settings_of(workers: int, *, overlap: bool = True) -> TrainerSettings:
-    return TrainerSettings(
-        RAY_WORKERS=workers,
-        ENVS_PER_WORKER=2,
-        BATCH_SIZE=BATCH,
-        minibatch_size=32,
-        epochs=1,
-        hidden=16,
-        overlap=overlap,
+    return TrainerSettings.model_validate(
+        {
+            "ray_workers": workers,
+            "envs_per_worker": 2,
+            "batch_size": BATCH,
+            "minibatch_size": 32,
+            "epochs": 1,
+            "hidden": 16,
+            "overlap": overlap,
+        }
     )
 
 
 def algorithm_of(workers: int, *, overlap: bool = True) -> ShapedPPO:
     settings = settings_of(workers, overlap=overlap)
-    return ShapedPPO(build_config(settings, EnvConfig(run_id="t", noop_start=0, walk_start=0)))
+    return ShapedPPO(
+        build_config(settings, EnvConfig(run_id="t", game=GameSettings(noop_start=0, walk_start=0)))
+    )
 
 
 def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replaced(ray_here: None):
@@ -113,7 +118,7 @@ def test_without_runner_processes_nothing_overlaps(ray_here: None):
 
 def test_rllibs_own_parts_train_and_are_saved_on_the_same_game(ray_here: None, tmp_path: Path):
     settings = settings_of(workers=0)
-    game = EnvConfig(run_id="t", noop_start=0, episode_length=20)
+    game = EnvConfig(run_id="t", game=GameSettings(noop_start=0, episode_length=20))
     algorithm = StockPPO(build_stock_config(settings, game))
     try:
         result = algorithm.train()

@@ -18,15 +18,17 @@ SECONDS = 120.0
 async def test_captures_beyond_the_bound_are_dropped_and_counted_while_training_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
-    settings = TrainerSettings(
-        data_dir=tmp_path,
-        RAY_WORKERS=0,
-        BATCH_SIZE=128,
-        minibatch_size=64,
-        epochs=1,
-        EPISODE_LENGTH=40,
-        segment_frames=40,
-        spool_captures=3,
+    settings = TrainerSettings.model_validate(
+        {
+            "data_dir": tmp_path,
+            "ray_workers": 0,
+            "batch_size": 128,
+            "minibatch_size": 64,
+            "epochs": 1,
+            "episode_length": 40,
+            "segment_frames": 40,
+            "spool_captures": 3,
+        }
     )
     metrics = ServiceMetrics("trainer")
     runs = RunManager(settings, metrics)

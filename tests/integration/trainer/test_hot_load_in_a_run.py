@@ -16,6 +16,7 @@ from rlaif.trainer.run_folder.protocol import GrantCaptures, LoadRewardModel
 from rlaif.trainer.run_folder.spool import Spool, SpooledCapture
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.rewards import ShapingSettings
 
 SECONDS = 90.0
 SPEC = RewardNetSpec(layout_version=LAYOUT_VERSION, hidden=(8,), spread=0.1)
@@ -23,16 +24,18 @@ SPEC = RewardNetSpec(layout_version=LAYOUT_VERSION, hidden=(8,), spread=0.1)
 
 @pytest.fixture
 def settings(tmp_path: Path) -> TrainerSettings:
-    return TrainerSettings(
-        data_dir=tmp_path,
-        RAY_WORKERS=0,
-        BATCH_SIZE=128,
-        minibatch_size=64,
-        epochs=1,
-        EPISODE_LENGTH=100,
-        shaping_ramp_iterations=2,
-        shaping_swap_iterations=2,
-        curiosity_weight=0.1,
+    return TrainerSettings.model_validate(
+        {
+            "data_dir": tmp_path,
+            "ray_workers": 0,
+            "batch_size": 128,
+            "minibatch_size": 64,
+            "epochs": 1,
+            "episode_length": 100,
+            "shaping_ramp_iterations": 2,
+            "shaping_swap_iterations": 2,
+            "curiosity_weight": 0.1,
+        }
     )
 
 
@@ -126,7 +129,7 @@ async def test_no_model_ends_training_whatever_its_file_or_its_answers_do(
     settings: TrainerSettings, tmp_path: Path
 ):
     settings = settings.model_copy(
-        update={"shaping_ramp_iterations": 0, "shaping_swap_iterations": 0}
+        update={"shaping": ShapingSettings(ramp_iterations=0, swap_iterations=0)}
     )
     run = RunSupervisor(settings, "r-nonsense")
 

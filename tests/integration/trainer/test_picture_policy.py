@@ -19,6 +19,7 @@ from rlaif.trainer.learner.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.game import GameSettings
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
@@ -54,21 +55,21 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 def algorithm_of(policy: str, *, attempt: int = 0, resumes: bool = False) -> ShapedPPO:
-    settings = TrainerSettings(
-        POLICY=policy,
-        RAY_WORKERS=0,
-        ENVS_PER_WORKER=2,
-        BATCH_SIZE=80,
-        minibatch_size=40,
-        epochs=2,
-        hidden=32,
+    settings = TrainerSettings.model_validate(
+        {
+            "policy": policy,
+            "ray_workers": 0,
+            "envs_per_worker": 2,
+            "batch_size": 80,
+            "minibatch_size": 40,
+            "epochs": 2,
+            "hidden": 32,
+        }
     )
     env = EnvConfig(
         run_id="t",
         attempt=attempt,
-        noop_start=0,
-        walk_start=0,
-        episode_length=30,
+        game=GameSettings(noop_start=0, walk_start=0, episode_length=30),
         pictures=policy == "cnn",
     )
     return ShapedPPO(build_config(settings, env, resumes=resumes))

@@ -27,14 +27,16 @@ pytestmark = [
 
 @pytest.fixture
 def settings(tmp_path: Path) -> TrainerSettings:
-    return TrainerSettings(
-        data_dir=tmp_path,
-        RAY_WORKERS=1,
-        BATCH_SIZE=128,
-        minibatch_size=64,
-        epochs=1,
-        EPISODE_LENGTH=40,
-        RAY_ADDRESS=None,
+    return TrainerSettings.model_validate(
+        {
+            "data_dir": tmp_path,
+            "ray_workers": 1,
+            "batch_size": 128,
+            "minibatch_size": 64,
+            "epochs": 1,
+            "episode_length": 40,
+            "ray_address": None,
+        }
     )
 
 

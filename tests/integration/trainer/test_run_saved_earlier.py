@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rlaif.testing.waiting import eventually
+from rlaif.trainer.checks import with_overrides
 from rlaif.trainer.run_folder import checkpoints, npz_tree
 from rlaif.trainer.run_folder.protocol import Message, Started
 from rlaif.trainer.run_folder.record import RunRecord
@@ -35,15 +36,18 @@ def directory(tmp_path: Path) -> Path:
 def settings(directory: Path, tmp_path: Path) -> TrainerSettings:
     """Those that the run's record holds, on this machine."""
     kept = RunRecord.read(directory / "run.json").settings
-    return TrainerSettings.model_validate_json(kept).model_copy(
-        update={"data_dir": tmp_path, "mode": "continuous"}
-    )
+    settings = TrainerSettings.model_validate_json(kept).model_copy(update={"data_dir": tmp_path})
+    return with_overrides(settings, {"mode": "continuous"})
 
 
 def test_its_settings_are_read(settings: TrainerSettings):
-    assert (settings.hidden, settings.batch_size, settings.minibatch_size) == (8, 64, 32)
-    assert (settings.imitation_weight, settings.imitation_segments) == (0.1, 1)
-    assert (settings.explore_states, settings.episode_length) == (16, 40)
+    assert (settings.network.hidden, settings.ppo.batch_size, settings.ppo.minibatch_size) == (
+        8,
+        64,
+        32,
+    )
+    assert (settings.imitation.weight, settings.imitation.segments) == (0.1, 1)
+    assert (settings.explore.states, settings.game.episode_length) == (16, 40)
 
 
 @pytest.mark.timeout(240)

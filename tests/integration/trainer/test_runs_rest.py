@@ -16,13 +16,15 @@ SMALL = {"EPOCH_STEPS": 128, "BATCH_SIZE": 128, "minibatch_size": 64, "TRAINER_E
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     """Of a trainer that starts nothing by itself; NATS is away, stores are files."""
-    settings = TrainerSettings(
-        data_dir=tmp_path / "data",
-        autostart=False,
-        ray_workers=0,
-        nats_url="nats://127.0.0.1:9",
-        episodes_store=f"file://{tmp_path}/episodes",
-        models_store=f"file://{tmp_path}/models",
+    settings = TrainerSettings.model_validate(
+        {
+            "data_dir": tmp_path / "data",
+            "autostart": False,
+            "ray_workers": 0,
+            "nats_url": "nats://127.0.0.1:9",
+            "episodes_store": f"file://{tmp_path}/episodes",
+            "models_store": f"file://{tmp_path}/models",
+        }
     )
     app = create_app(settings)
     async with (

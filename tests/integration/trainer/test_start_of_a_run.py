@@ -44,13 +44,15 @@ async def trainer(
     tmp_path: Path, game_that_never_starts: Path
 ) -> AsyncIterator[tuple[httpx.AsyncClient, RunManager]]:
     """Of a trainer that starts a run of that game by itself; NATS is away, stores are files."""
-    settings = TrainerSettings(
-        data_dir=tmp_path / "data",
-        rom_path=game_that_never_starts,
-        ray_workers=0,
-        nats_url="nats://127.0.0.1:9",
-        episodes_store=f"file://{tmp_path}/episodes",
-        models_store=f"file://{tmp_path}/models",
+    settings = TrainerSettings.model_validate(
+        {
+            "data_dir": tmp_path / "data",
+            "rom_path": game_that_never_starts,
+            "ray_workers": 0,
+            "nats_url": "nats://127.0.0.1:9",
+            "episodes_store": f"file://{tmp_path}/episodes",
+            "models_store": f"file://{tmp_path}/models",
+        }
     )
     app = create_app(settings)
     async with AsyncExitStack() as stack:
@@ -109,7 +111,7 @@ def test_a_save_state_in_play_is_a_start(tmp_path: Path):
 
 def test_a_save_state_of_the_title_is_none(tmp_path: Path):
     path = state_of_the_embedded_game(tmp_path / "title.state", in_play=False)
-    settings = TrainerSettings(data_dir=tmp_path, initial_state_path=path)
+    settings = TrainerSettings.model_validate({"data_dir": tmp_path, "initial_state_path": path})
     with pytest.raises(WrongSettingsError, match=r"title\.state is no moment of play"):
         check_start(settings)
 

@@ -11,6 +11,7 @@ from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.testing.waiting import eventually
+from rlaif.trainer.checks import with_overrides
 from rlaif.trainer.play.exploration.archive import StateArchive
 from rlaif.trainer.play.exploration.choice import CellCounts
 from rlaif.trainer.play.exploration.coverage import CoverageMap, load_directory
@@ -25,13 +26,15 @@ SECONDS = 150.0
 
 @pytest.fixture
 def settings(tmp_path: Path) -> TrainerSettings:
-    return TrainerSettings(
-        data_dir=tmp_path,
-        RAY_WORKERS=0,
-        BATCH_SIZE=128,
-        minibatch_size=64,
-        epochs=1,
-        EPISODE_LENGTH=100,
+    return TrainerSettings.model_validate(
+        {
+            "data_dir": tmp_path,
+            "ray_workers": 0,
+            "batch_size": 128,
+            "minibatch_size": 64,
+            "epochs": 1,
+            "episode_length": 100,
+        }
     )
 
 
@@ -97,8 +100,9 @@ async def test_a_killed_driver_costs_one_interval_at_most_and_keeps_model_and_ar
     model = tmp_path / "rm.safetensors"
     spec = RewardNetSpec(layout_version=LAYOUT_VERSION)
     model.write_bytes(artifact.save(RewardNet(spec), spec, version=3))
-    settings = settings.model_copy(
-        update={"checkpoint_minutes": 1e-6, "reward_model_path": model, "explore_restarts": 0.5}
+    settings = with_overrides(
+        settings,
+        {"checkpoint_minutes": 1e-6, "reward_model_path": model, "explore_restarts": 0.5},
     )
     run = RunSupervisor(settings, RUN_ID)
     run.start()

@@ -17,6 +17,8 @@ from rlaif.trainer.play.followers.best_episodes import BestEpisodes
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.run_folder.record import record_path
+from rlaif.trainer.settings.capture import CaptureSettings
+from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.videos.__main__ import main
 from rlaif.trainer.videos.film import film
 
@@ -26,7 +28,11 @@ STEPS = 60
 @pytest.fixture(scope="module")
 def played():
     """The fragment in which two environments play three episodes each, and its return values."""
-    config = EnvConfig(run_id="r-film", episode_length=STEPS, best_episodes=2)
+    config = EnvConfig(
+        run_id="r-film",
+        game=GameSettings(episode_length=STEPS),
+        capture=CaptureSettings(best_episodes=2),
+    )
     vector = EmulatorVector(config, count=2, runner=1, seed=3)
     vector.begin_fragment(3 * STEPS, capture_quota=0, context=CaptureContext(env_step=9))
     # The first stands still, the second walks about.

@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlaif.contracts.observation import OBSERVATION_SIZE, slot_index
-from rlaif.trainer.rewards.learned.additive import AdditiveRewards, AdditiveRules, lower_bound
+from rlaif.trainer.rewards.learned.additive import AdditiveRewards, lower_bound
 from rlaif.trainer.rewards.learned.observed_places import places_of
 from rlaif.trainer.rewards.learned.shaping import Transitions
+from rlaif.trainer.settings.rewards import AdditiveSettings
 
-RULES = AdditiveRules(threshold=0.5, clip=2.0, power=3.0, caution=1.0, cap=10.0)
+SETTINGS = AdditiveSettings(threshold=0.5, clip=2.0, count_power=3.0, caution=1.0, episode_cap=10.0)
 SCALE_X = 240
 RICH = slot_index("rupees")
 """Read by the reward model of these tests: z is ten times the slot."""
@@ -42,8 +43,10 @@ def walk(squares: list[int], *, z: float | list[float] = 2.0, ends: dict[int, st
     )
 
 
-def pay(*parts: Transitions, rules: AdditiveRules = RULES, weight: float = 1.0) -> list[float]:
-    rewards = AdditiveRewards(rules, weight)
+def pay(
+    *parts: Transitions, settings: AdditiveSettings = SETTINGS, weight: float = 1.0
+) -> list[float]:
+    rewards = AdditiveRewards(settings, weight)
     return np.concatenate([rewards.pay(0, part, likes_rupees) for part in parts])[:, 0].tolist()
 
 
@@ -83,16 +86,16 @@ def test_a_step_that_a_limit_cut_pays_for_what_it_reached():
 
 
 def test_an_episode_is_paid_at_most_its_cap_and_it_is_counted():
-    rewards = AdditiveRewards(RULES, weight=0.5)
+    rewards = AdditiveRewards(SETTINGS, weight=0.5)
     paid = rewards.pay(0, walk(list(range(15)), z=2.5), likes_rupees)[:, 0]
-    assert paid.sum() == pytest.approx(0.5 * RULES.cap)
+    assert paid.sum() == pytest.approx(0.5 * SETTINGS.episode_cap)
     assert paid[:5] == pytest.approx(0.5 * 2.0)
     assert not paid[5:].any()
     assert rewards.capped == 1
 
 
 def test_a_runner_that_was_started_anew_has_been_paid_nothing():
-    rewards = AdditiveRewards(RULES, 1.0)
+    rewards = AdditiveRewards(SETTINGS, 1.0)
     part = walk([0, 1], z=1.5)
     first = rewards.pay(0, part, likes_rupees)
     assert rewards.pay(0, part, likes_rupees) == pytest.approx(1 / 8)
@@ -100,7 +103,7 @@ def test_a_runner_that_was_started_anew_has_been_paid_nothing():
 
 
 def test_without_a_model_nothing_is_paid():
-    assert not AdditiveRewards(RULES, 1.0).pay(0, walk([0, 1, 2]), None).any()
+    assert not AdditiveRewards(SETTINGS, 1.0).pay(0, walk([0, 1, 2]), None).any()
 
 
 @given(
@@ -115,10 +118,10 @@ def test_farming_a_loop_pays_little_more_than_walking_it_once(loop, laps, z, siz
     path = [loop[0], *(loop * laps)]
     parts = [walk(path[start : start + size + 1], z=z) for start in range(0, len(path) - 1, size)]
     paid = pay(*parts)
-    once = min(max(z - RULES.threshold, 0.0), RULES.clip)
+    once = min(max(z - SETTINGS.threshold, 0.0), SETTINGS.clip)
     assert min(paid) >= 0.0
     assert sum(paid) <= 1.203 * once * len(set(loop)) + 1e-5
-    assert sum(paid) <= RULES.cap + 1e-5
+    assert sum(paid) <= SETTINGS.episode_cap + 1e-5
 
 
 @given(
@@ -139,10 +142,10 @@ def test_cutting_into_fragments_changes_nothing(squares, ends, size):
 
 
 def test_it_goes_on_from_its_state():
-    rewards = AdditiveRewards(RULES, 1.0)
+    rewards = AdditiveRewards(SETTINGS, 1.0)
     for runner in (0, 3):
         rewards.pay(runner, walk([0, 1, 2, 1, 2, 3], z=1.1 + runner / 10), likes_rupees)
-    resumed = AdditiveRewards(RULES, 1.0)
+    resumed = AdditiveRewards(SETTINGS, 1.0)
     resumed.load_state_dict(rewards.state_dict())
     for runner in (0, 3):
         part = walk([3, 2, 9, 1, 8, 7, 6, 5], z=2.5)

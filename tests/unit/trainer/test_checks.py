@@ -19,7 +19,7 @@ from rlaif.trainer.settings import TrainerSettings
 def wrong(tmp_path: Path, **values: Any) -> str:
     """The complaint about these settings."""
     with pytest.raises(WrongSettingsError) as complaint:
-        check(TrainerSettings(data_dir=tmp_path, **values))
+        check(TrainerSettings.model_validate({"data_dir": tmp_path, **values}))
     text = str(complaint.value)
     assert "\n" not in text
     return text
@@ -42,9 +42,9 @@ def test_a_minibatch_larger_than_the_batch_is_impossible(tmp_path: Path):
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ({"POLICY": "cnn", "SAMPLER": "stock"}, "POLICY is cnn, but SAMPLER is stock"),
-        ({"POLICY": "cnn", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
-        ({"SAMPLER": "stock", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
+        ({"policy": "cnn", "sampler": "stock"}, "POLICY is cnn, but SAMPLER is stock"),
+        ({"policy": "cnn", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
+        ({"sampler": "stock", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
     ],
 )
 def test_a_policy_that_cannot_be_trained_so_is_told(
@@ -56,7 +56,7 @@ def test_a_policy_that_cannot_be_trained_so_is_told(
 def test_a_checkpoint_of_the_other_policy_is_told(tmp_path: Path):
     values: dict[str, Any] = {"policy": "mlp"}  # and nothing else is asked for
     manifest = checkpoints.Manifest.model_construct(**values)
-    settings = TrainerSettings(data_dir=tmp_path, POLICY="cnn")
+    settings = TrainerSettings.model_validate({"data_dir": tmp_path, "policy": "cnn"})
     with pytest.raises(WrongSettingsError, match="holds a policy of kind mlp, POLICY is cnn"):
         fits(manifest, settings, "", "r-1/iteration_4")
 
@@ -83,13 +83,15 @@ def test_a_save_state_of_another_game_is_told(tmp_path: Path):
 
 
 def test_initial_states_are_drawn_by_their_weights():
-    settings = TrainerSettings(initial_state_path=Path("a"), initial_state_paths="b=2.5, c,d=e,")
-    drawn = [(str(path), weight) for path, weight in settings.initial_states]
+    settings = TrainerSettings.model_validate(
+        {"initial_state_path": Path("a"), "initial_state_paths": "b=2.5, c,d=e,"}
+    )
+    drawn = [(str(path), weight) for path, weight in settings.game.initial_states]
     assert drawn == [("a", 1.0), ("b", 2.5), ("c", 1.0), ("d=e", 1.0)]
-    assert TrainerSettings().initial_states == ()
+    assert TrainerSettings().game.initial_states == ()
     for wrong_weight in ("0", "-1", "nan", "inf"):
         with pytest.raises(ValueError, match="weights must be above 0"):
-            TrainerSettings(initial_state_paths=f"a={wrong_weight}")
+            TrainerSettings.model_validate({"initial_state_paths": f"a={wrong_weight}"})
 
 
 def test_a_missing_checkpoint_is_told(tmp_path: Path):
@@ -114,9 +116,14 @@ def test_a_ray_job_needs_the_dashboard(tmp_path: Path):
 
 
 def test_a_run_has_settings_of_its_own_under_either_name(tmp_path: Path):
-    service = TrainerSettings(data_dir=tmp_path, gamma=0.9)
+    service = TrainerSettings.model_validate({"data_dir": tmp_path, "gamma": 0.9})
     own = with_overrides(service, {"EPOCH_STEPS": 5, "TRAINER_LEARNING_RATE": 0.1, "clip": 0.3})
-    assert (own.epoch_steps, own.learning_rate, own.clip, own.gamma) == (5, 0.1, 0.3, 0.9)
+    assert (own.run.epoch_steps, own.ppo.learning_rate, own.ppo.clip, own.ppo.gamma) == (
+        5,
+        0.1,
+        0.3,
+        0.9,
+    )
     assert own.data_dir == tmp_path
     assert by_field({"RUN_HOURS": 1}) == {"run_hours": 1}
 

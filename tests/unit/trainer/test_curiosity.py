@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
-from rlaif.trainer.rewards.learned.curiosity import Curiosity, CuriosityRules
+from rlaif.trainer.rewards.learned.curiosity import Curiosity
 from rlaif.trainer.rewards.learned.moments import RunningMoments
 from rlaif.trainer.rewards.learned.shaping import Transitions
 
@@ -26,7 +26,7 @@ def played(rng: np.random.Generator, *, steps: int = 64, envs: int = 2) -> Trans
 
 
 def curiosity(seed: int = 0, weight: float = 1.0) -> Curiosity:
-    return Curiosity(CuriosityRules(), inputs=WIDTH, weight=weight, seed=seed)
+    return Curiosity(inputs=WIDTH, weight=weight, seed=seed)
 
 
 def pay(of: Curiosity, transitions: Transitions, *, continues: bool = True) -> np.ndarray:

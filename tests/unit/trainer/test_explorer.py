@@ -16,6 +16,7 @@ from rlaif.trainer.play.exploration.states import ArchiveIdentity
 from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.start import Start, StartSet
+from rlaif.trainer.settings.exploration import ExploreSettings
 
 STORY = Story([Milestone("sword", "Sword", treasure(5)), Milestone("gate", "Gate", treasure(6))])
 IDENTITY = ArchiveIdentity(
@@ -69,8 +70,10 @@ class Played:
 @pytest.fixture
 def explore(tmp_path: Path) -> Callable[..., Explorer]:
     def make(runner: int = 1, **changes: Any) -> Explorer:
-        options = {"restarts": 1.0, "swarm": 0.0, "save_every": 3, "sync_every": 1, **changes}
-        config = ExploreConfig(tmp_path, **options)
+        options = {"save_every": 3, "sync_every": 1}
+        options |= {name: changes.pop(name) for name in options if name in changes}
+        settings = ExploreSettings(**{"restarts": 1.0, "swarm": 0.0, **changes})
+        config = ExploreConfig(tmp_path, settings, **options)
         return Explorer(config, runner=runner, identity=IDENTITY, story=STORY)
 
     return make
@@ -272,7 +275,7 @@ def test_another_game_emulator_or_frame_skip_begins_anew_beside_it(
     Played(explorer, new_game()).walk(0x66)
     explorer.sync()
     faster = IDENTITY.model_copy(update={"frame_skip": 8})
-    config = ExploreConfig(tmp_path, restarts=1.0)
+    config = ExploreConfig(tmp_path, ExploreSettings(restarts=1.0, swarm=0.0))
     anew = Explorer(config, runner=1, identity=faster, story=STORY)
     assert anew.archive is not None
     assert len(anew.archive) == 0

@@ -124,5 +124,5 @@ def test_refusals_and_parts_are_metrics(tmp_path: Path):
 
 def test_a_ramp_longer_than_the_time_between_swaps_is_a_wrong_setting():
     with pytest.raises(ValueError, match="a ramp must end"):
-        TrainerSettings(shaping_ramp_iterations=6, shaping_swap_iterations=5)
-    TrainerSettings(shaping_ramp_iterations=1, shaping_swap_iterations=0)
+        TrainerSettings.model_validate({"shaping_ramp_iterations": 6, "shaping_swap_iterations": 5})
+    TrainerSettings.model_validate({"shaping_ramp_iterations": 1, "shaping_swap_iterations": 0})

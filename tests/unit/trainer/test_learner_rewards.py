@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,19 +15,27 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
 from rlaif.trainer.learner.hot_load import check_reward_model
-from rlaif.trainer.learner.learner_rewards import LearnerRewards, RewardRules
+from rlaif.trainer.learner.learner_rewards import LearnerRewards
 from rlaif.trainer.play.fragment import Fragment
-from rlaif.trainer.rewards.learned.additive import AdditiveRules
 from rlaif.trainer.rewards.learned.shaping import Transitions
+from rlaif.trainer.settings.rewards import (
+    AdditiveSettings,
+    CuriositySettings,
+    RewardSettings,
+    ShapingSettings,
+)
 
 STEPS, ENVS = 24, 2
 # Networks that nobody has trained answer below 0: the additive mode pays for more than -5 here.
-RULES = RewardRules(
-    ramp_iterations=3,
-    swap_iterations=4,
-    additive=AdditiveRules(threshold=-5.0),
-    curiosity_weight=0.3,
+SETTINGS = RewardSettings(
+    ShapingSettings(ramp_iterations=3, swap_iterations=4),
+    AdditiveSettings(threshold=-5.0),
+    CuriositySettings(weight=0.3),
 )
+
+
+def with_shaping(**changes: Any) -> RewardSettings:
+    return replace(SETTINGS, shaping=SETTINGS.shaping.model_copy(update=changes))
 
 
 def model(version: int, *, members: int = 1):
@@ -67,8 +76,8 @@ class Play:
         )
 
 
-def rewards(rules: RewardRules = RULES, seed: int = 5) -> LearnerRewards:
-    return LearnerRewards(rules, gamma=0.999, gae_lambda=0.95, seed=seed)
+def rewards(settings: RewardSettings = SETTINGS, seed: int = 5) -> LearnerRewards:
+    return LearnerRewards(settings, gamma=0.999, gae_lambda=0.95, seed=seed)
 
 
 def offer(of: LearnerRewards, version: int, *, members: int = 1) -> None:
@@ -96,7 +105,7 @@ def test_the_total_is_the_sum_of_the_parts():
 
 def test_without_a_model_and_without_curiosity_the_game_pays_all():
     fragments = Play().iteration()
-    learned = rewards(RewardRules()).learn_from(fragments)
+    learned = rewards(RewardSettings()).learn_from(fragments)
     assert set(learned.parts) == {"game", "shaping"}
     for fragment, total in zip(fragments, learned.total, strict=True):
         assert np.array_equal(total, fragment.rewards)
@@ -119,7 +128,7 @@ def test_one_version_pays_for_a_whole_iteration_and_is_recorded():
 
 @pytest.mark.parametrize("mode", ["potential", "additive"])
 def test_the_mean_potential_is_the_live_models(mode):
-    of, fragments = rewards(replace(RULES, mode=mode, ramp_iterations=1)), Play().iteration()
+    of, fragments = rewards(with_shaping(mode=mode, ramp_iterations=1)), Play().iteration()
     offer(of, 1)
     learned = of.learn_from(fragments)
     if mode == "potential":
@@ -132,7 +141,7 @@ def test_the_mean_potential_is_the_live_models(mode):
 
 
 def test_the_additive_mode_pays_by_the_same_models_and_never_takes():
-    of, play = rewards(replace(RULES, mode="additive")), Play()
+    of, play = rewards(with_shaping(mode="additive")), Play()
     assert not any(grid.any() for grid in of.learn_from(play.iteration()).shaping)
     offer(of, 1, members=3)
     paid = np.concatenate([grid.ravel() for grid in of.learn_from(play.iteration()).shaping])
@@ -144,9 +153,9 @@ def test_the_additive_mode_pays_by_the_same_models_and_never_takes():
 @pytest.mark.parametrize("saved_after", [1, 2, 4, 6])
 def test_it_goes_on_from_a_checkpoint_bit_for_bit(mode, saved_after):
     """Saved before, in and after a ramp, and while another model waits."""
-    rules = replace(RULES, mode=mode)
-    whole, play, state = rewards(rules), Play(), {}
-    resumed = rewards(rules, seed=77)
+    settings = with_shaping(mode=mode)
+    whole, play, state = rewards(settings), Play(), {}
+    resumed = rewards(settings, seed=77)
     for number in range(9):
         if number == saved_after:
             state = load(save(whole.state_dict()))
@@ -181,7 +190,7 @@ def test_a_damaged_model_in_a_checkpoint_is_refused():
 
 
 def test_curiosity_that_was_off_at_the_checkpoint_starts_anew():
-    of, play = rewards(replace(RULES, curiosity_weight=0.0)), Play()
+    of, play = rewards(replace(SETTINGS, curiosity=CuriositySettings())), Play()
     of.learn_from(play.iteration())
     later = rewards()
     later.load_state_dict(of.state_dict())

@@ -22,7 +22,7 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.learner.batch import finite
 from rlaif.trainer.learner.gae import standardized
 from rlaif.trainer.learner.hot_load import check_reward_model
-from rlaif.trainer.learner.learner_rewards import LearnerRewards, RewardRules
+from rlaif.trainer.learner.learner_rewards import LearnerRewards
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.reward_models import RewardModel
 from rlaif.trainer.rewards.learned.shaping import Transitions
@@ -30,6 +30,7 @@ from rlaif.trainer.run_folder.protocol import MESSAGES, RewardModelLoaded, Rewar
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.rewards import RewardSettings, ShapingSettings
 
 FLAGS = slice(40, 60)
 STEPS, ENVS = 12, 2
@@ -78,8 +79,12 @@ def play(seed: int, *, flags_up: bool = False) -> list[Fragment]:
     ]
 
 
-def rewards(mode: Any = "potential", **rules: Any) -> LearnerRewards:
-    return LearnerRewards(RewardRules(mode=mode, **rules), gamma=0.999, gae_lambda=0.95, seed=1)
+def rewards(mode: Any = "potential", *, ramp: int = 0) -> LearnerRewards:
+    # Models swap at once here: no run could be set up so with a ramp.
+    shaping = ShapingSettings(mode=mode, ramp_iterations=0, swap_iterations=0).model_copy(
+        update={"ramp_iterations": ramp}
+    )
+    return LearnerRewards(RewardSettings(shaping), gamma=0.999, gae_lambda=0.95, seed=1)
 
 
 def swap_to(of: LearnerRewards, new: RewardModel) -> None:
@@ -90,7 +95,7 @@ def swap_to(of: LearnerRewards, new: RewardModel) -> None:
 @pytest.mark.parametrize("mode", ["potential", "additive"])
 @pytest.mark.parametrize("ramp", [0, 3])
 def test_it_is_refused_at_once_and_the_model_before_pays(mode: str, ramp: int):
-    of, alone = rewards(mode, ramp_iterations=ramp), rewards(mode, ramp_iterations=ramp)
+    of, alone = rewards(mode, ramp=ramp), rewards(mode, ramp=ramp)
     good, bad = model(1), model(2, overflows=True)
     for each in (of, alone):
         swap_to(each, good)
@@ -126,7 +131,7 @@ def test_it_pays_as_long_as_its_answers_are_numbers():
 
 
 def test_a_model_that_fades_out_is_refused_too_and_the_new_one_stays():
-    of = rewards(ramp_iterations=3)
+    of = rewards(ramp=3)
     swap_to(of, model(2, overflows=True))
     of.models.age = 9
     swap_to(of, model(3))

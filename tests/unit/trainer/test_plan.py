@@ -1,18 +1,12 @@
 """When a run saves, evaluates and ends."""
 
 from rlaif.trainer.run_folder.plan import Plan
-from rlaif.trainer.settings import Mode
+from rlaif.trainer.settings.run import Mode, RunSettings
 
 
 def plan(mode: Mode = "continuous", *, first_step: int = 0, eval_interval: int = 1) -> Plan:
-    return Plan(
-        mode=mode,
-        epoch_steps=1000,
-        eval_interval=eval_interval,
-        run_seconds=3600.0,
-        checkpoint_seconds=600.0,
-        first_step=first_step,
-    )
+    run = RunSettings(mode=mode, epoch_steps=1000, run_hours=1.0, checkpoint_minutes=10.0)
+    return Plan(run, eval_interval, first_step)
 
 
 def test_a_run_ends_when_its_training_time_is_over():

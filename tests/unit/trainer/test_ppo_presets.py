@@ -1,14 +1,16 @@
 """Presets of PPO's numbers, and what is set one by one."""
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
-from rlaif.trainer.ppo_presets import PRESETS
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.ppo_presets import PRESETS
 
 
 def numbers(settings: TrainerSettings) -> dict[str, float]:
-    return {name: getattr(settings, name) for name in vars(PRESETS["seed"])}
+    return {name: getattr(settings.ppo, name) for name in vars(PRESETS["seed"])}
 
 
 def test_the_default_preset_applies_when_none_is_named():
@@ -16,7 +18,7 @@ def test_the_default_preset_applies_when_none_is_named():
 
 
 def test_the_seeds_numbers_are_those_of_their_documents():
-    assert numbers(TrainerSettings(ppo_preset="seed")) == {
+    assert numbers(TrainerSettings.model_validate({"ppo_preset": "seed"})) == {
         "learning_rate": 5e-5, "gamma": 0.99, "gae_lambda": 0.95, "clip": 0.2, "value_clip": 10.0,
         "entropy": 0.01, "batch_size": 4096, "minibatch_size": 512, "epochs": 10,
     }  # fmt: skip
@@ -26,17 +28,18 @@ def test_a_number_that_is_set_wins_over_its_preset(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("TRAINER_PPO_PRESET", "seed")
     monkeypatch.setenv("TRAINER_GAMMA", "0.9")
     monkeypatch.setenv("BATCH_SIZE", "128")
-    settings = TrainerSettings(epochs=3)
-    assert (settings.gamma, settings.batch_size, settings.epochs) == (0.9, 128, 3)
-    assert settings.minibatch_size == 512, "the rest is the preset's"
+    given: dict[str, Any] = {"epochs": 3}
+    settings = TrainerSettings(**given)
+    assert (settings.ppo.gamma, settings.ppo.batch_size, settings.ppo.epochs) == (0.9, 128, 3)
+    assert settings.ppo.minibatch_size == 512, "the rest is the preset's"
 
 
 def test_a_run_keeps_its_numbers_when_its_settings_are_read_again():
-    settings = TrainerSettings(ppo_preset="seed", epochs=3)
+    settings = TrainerSettings.model_validate({"ppo_preset": "seed", "epochs": 3})
     again = TrainerSettings.model_validate_json(settings.model_dump_json())
     assert numbers(again) == numbers(settings)
 
 
 def test_an_unknown_preset_is_refused():
-    with pytest.raises(ValidationError, match="ppo_preset"):
-        TrainerSettings(ppo_preset="fast")
+    with pytest.raises(ValidationError, match="preset"):
+        TrainerSettings.model_validate({"ppo_preset": "fast"})

@@ -39,16 +39,18 @@ class Cluster:
 
 
 def settings(tmp_path: Path) -> TrainerSettings:
-    return TrainerSettings(
-        data_dir=tmp_path,
-        run_on="ray-job",
-        ray_address="http://head:8265",
-        mode="pipeline",
-        epoch_steps=1000,
-        nats_url="nats://user:secret@nats:4222",
-        s3_access_key="secret",
-        s3_secret_key="secret",
-        s3_endpoint_url="http://s3:9000",
+    return TrainerSettings.model_validate(
+        {
+            "data_dir": tmp_path,
+            "run_on": "ray-job",
+            "ray_address": "http://head:8265",
+            "mode": "pipeline",
+            "epoch_steps": 1000,
+            "nats_url": "nats://user:secret@nats:4222",
+            "s3_access_key": "secret",
+            "s3_secret_key": "secret",
+            "s3_endpoint_url": "http://s3:9000",
+        }
     )
 
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from rlaif.contracts.run_figures import RunFigures
 from rlaif.trainer.learner import saving
+from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.saving import CheckpointSaver
 from rlaif.trainer.run_folder.protocol import CheckpointNotSaved, Message
@@ -28,7 +28,7 @@ class FullDisk(CheckpointSaver):
             run_id="r-1", created_at=datetime(2026, 3, 1, tzinfo=UTC), attempts=0, settings="{}"
         )
         run = RunContext(TrainerSettings(data_dir=directory), record, directory, self.said.append)
-        super().__init__(run, SimpleNamespace(), RunFigures())  # type: ignore[arg-type]  # not looked at
+        super().__init__(run, SimpleNamespace(), RunTally())  # type: ignore[arg-type]  # not looked at
         self.tries = 0
 
     def _save(self) -> None:

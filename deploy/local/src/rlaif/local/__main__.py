@@ -86,7 +86,7 @@ def _check_game(rom: Path | None, display: Display) -> None:
     from rlaif.trainer.settings import TrainerSettings
 
     try:
-        check_start(TrainerSettings(rom_path=rom))
+        check_start(TrainerSettings.model_validate({"rom_path": rom}))
     except ValidationError:
         return  # the trainer says what is wrong with its other settings
     except WrongSettingsError as error:

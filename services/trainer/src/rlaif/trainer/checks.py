@@ -49,8 +49,12 @@ def with_overrides(settings: TrainerSettings, overrides: dict[str, Any]) -> Trai
     try:
         return TrainerSettings.model_validate(flat_values(settings) | named)
     except ValidationError as error:
+        names: dict[tuple[str | int, ...], str] = {
+            setting.path: setting.name for setting in describe(TrainerSettings)
+        }
         lines = [
-            f"{'.'.join(map(str, each['loc'])) or 'settings'}: {each['msg']}"
+            f"{names.get(each['loc']) or '.'.join(map(str, each['loc'])) or 'settings'}: "
+            f"{each['msg']}"
             for each in error.errors(include_input=False, include_url=False)
         ]
         raise WrongSettingsError("; ".join(lines)) from error
@@ -91,16 +95,16 @@ def check(settings: TrainerSettings, resumed: Path | None = None) -> None:
     _check_sizes(settings)
     _check_policy(settings)
     cartridge = _check_game(settings)
-    if resumed is None or settings.mode == "evaluation":
-        if settings.reward_model_path is not None:
-            read_reward_model(settings.reward_model_path)
+    if resumed is None or settings.run.mode == "evaluation":
+        if settings.run.reward_model_path is not None:
+            read_reward_model(settings.run.reward_model_path)
         _check_checkpoint(settings, cartridge)
     else:
         _check_resumed(settings, cartridge, resumed)
-    if settings.run_on == "ray-job" and not (settings.ray_address or "").startswith("http"):
+    if settings.ray.run_on == "ray-job" and not (settings.ray.address or "").startswith("http"):
         raise WrongSettingsError(
             "TRAINER_RUN_ON is ray-job, but RAY_ADDRESS is "
-            f"{settings.ray_address or 'not set'}: give the cluster's dashboard, such as "
+            f"{settings.ray.address or 'not set'}: give the cluster's dashboard, such as "
             "http://ray-head:8265"
         )
 
@@ -115,8 +119,8 @@ def check_start(settings: TrainerSettings) -> None:
         WrongSettingsError: It cannot, and never will with this ROM and these save states.
     """
     try:
-        cartridge = load_cartridge(settings.rom_path)
-        check_starts(cartridge, [path for path, _ in settings.initial_states])
+        cartridge = load_cartridge(settings.game.rom_path)
+        check_starts(cartridge, [path for path, _ in settings.game.initial_states])
     except CartridgeError as error:
         raise WrongSettingsError(f"ROM_PATH: {error}") from error
     except EmulatorError as error:
@@ -151,28 +155,30 @@ def read_reward_model(path: Path) -> tuple[bytes, int]:
 
 
 def _check_sizes(settings: TrainerSettings) -> None:
-    runners = max(1, settings.ray_workers)
-    environments = runners * settings.envs_per_worker
-    if settings.batch_size < environments:
+    runners = max(1, settings.ray.workers)
+    environments = runners * settings.sampling.envs_per_worker
+    if settings.ppo.batch_size < environments:
         raise WrongSettingsError(
-            f"BATCH_SIZE {settings.batch_size} is smaller than the {environments} environments "
-            f"({runners} x {settings.envs_per_worker}), so that not each can play a step: raise "
-            "BATCH_SIZE, or lower RAY_WORKERS or ENVS_PER_WORKER"
+            f"BATCH_SIZE {settings.ppo.batch_size} is smaller than the {environments} environments "
+            f"({runners} x {settings.sampling.envs_per_worker}), so that not each can play a step: "
+            "raise BATCH_SIZE, or lower RAY_WORKERS or ENVS_PER_WORKER"
         )
-    if settings.minibatch_size > settings.batch_size:
+    if settings.ppo.minibatch_size > settings.ppo.batch_size:
         raise WrongSettingsError(
-            f"TRAINER_MINIBATCH_SIZE {settings.minibatch_size} is larger than BATCH_SIZE "
-            f"{settings.batch_size}: a gradient step cannot take more than the batch has"
+            f"TRAINER_MINIBATCH_SIZE {settings.ppo.minibatch_size} is larger than BATCH_SIZE "
+            f"{settings.ppo.batch_size}: a gradient step cannot take more than the batch has"
         )
 
 
 def _check_policy(settings: TrainerSettings) -> None:
-    if settings.imitation_weight > 0 and (settings.policy == "cnn" or settings.sampler == "stock"):
+    if settings.imitation.weight > 0 and (
+        settings.network.kind == "cnn" or settings.sampling.sampler == "stock"
+    ):
         raise WrongSettingsError(
             "TRAINER_IMITATION_WEIGHT is above 0, but imitation keeps neither pictures nor what "
             "RLlib's own sampler plays: set POLICY to mlp and SAMPLER to fast, or the weight to 0"
         )
-    if settings.policy == "cnn" and settings.sampler == "stock":
+    if settings.network.kind == "cnn" and settings.sampling.sampler == "stock":
         raise WrongSettingsError(
             "POLICY is cnn, but SAMPLER is stock, whose environments draw no pictures: set "
             "SAMPLER to fast, or POLICY to mlp"
@@ -181,10 +187,10 @@ def _check_policy(settings: TrainerSettings) -> None:
 
 def _check_game(settings: TrainerSettings) -> Cartridge:
     try:
-        cartridge = load_cartridge(settings.rom_path)
+        cartridge = load_cartridge(settings.game.rom_path)
     except CartridgeError as error:
         raise WrongSettingsError(f"ROM_PATH: {error}") from error
-    paths = [path for path, _ in settings.initial_states]
+    paths = [path for path, _ in settings.game.initial_states]
     if not paths:
         return cartridge
     emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
@@ -199,14 +205,14 @@ def _check_game(settings: TrainerSettings) -> Cartridge:
 
 
 def _check_checkpoint(settings: TrainerSettings, cartridge: Cartridge) -> None:
-    if settings.checkpoint is None:
-        if settings.mode == "evaluation":
+    if settings.run.checkpoint is None:
+        if settings.run.mode == "evaluation":
             raise WrongSettingsError(
                 "an evaluation needs TRAINER_CHECKPOINT: a run's id, RUN/iteration_N or a directory"
             )
         return
     try:
-        path = checkpoints.find(settings.data_dir.resolve(), settings.checkpoint)
+        path = checkpoints.find(settings.data_dir.resolve(), settings.run.checkpoint)
         manifest = checkpoints.read_manifest(path)
     except checkpoints.CheckpointError as error:
         raise WrongSettingsError(f"TRAINER_CHECKPOINT: {error}") from error
@@ -229,15 +235,15 @@ def fits(
     Raises:
         WrongSettingsError: It is not.
     """
-    if manifest.policy != settings.policy:
+    if manifest.policy != settings.network.kind:
         raise WrongSettingsError(
             f"checkpoint {name} holds a policy of kind {manifest.policy}, POLICY is "
-            f"{settings.policy}: set it to {manifest.policy}, or begin a new run"
+            f"{settings.network.kind}: set it to {manifest.policy}, or begin a new run"
         )
-    if manifest.hidden != settings.hidden:
+    if manifest.hidden != settings.network.hidden:
         raise WrongSettingsError(
             f"checkpoint {name} has layers of {manifest.hidden} units, TRAINER_HIDDEN is "
-            f"{settings.hidden}: set it to {manifest.hidden}, or begin a new run"
+            f"{settings.network.hidden}: set it to {manifest.hidden}, or begin a new run"
         )
     if manifest.rom_sha256 != rom_sha256:
         raise WrongSettingsError(

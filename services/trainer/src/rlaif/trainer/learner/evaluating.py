@@ -51,8 +51,8 @@ def find_checkpoint(run: RunContext) -> Path:
         CheckpointError: There is none of this name, or it is damaged.
         WrongSettingsError: It does not fit the settings.
     """
-    assert run.settings.checkpoint is not None  # checked before the start
-    path = run.named_checkpoint(run.settings.checkpoint)
+    assert run.settings.run.checkpoint is not None  # checked before the start
+    path = run.named_checkpoint(run.settings.run.checkpoint)
     checks.fits(checkpoints.read_manifest(path), run.settings, run.rom_sha256, str(path))
     return path
 
@@ -83,11 +83,11 @@ def _evaluate(
     settings, began = run.settings, time.monotonic()
     task = EvaluationTask.of(
         run.environments(),
-        length=settings.eval_episode_length,
-        seed=settings.eval_seed,
-        greedy=settings.eval_greedy,
+        length=settings.evaluation.episode_length,
+        seed=settings.evaluation.seed,
+        greedy=settings.evaluation.greedy,
     )
-    episodes = play_on_runners(algorithm.env_runner_group, task, settings.eval_episodes)
+    episodes = play_on_runners(algorithm.env_runner_group, task, settings.evaluation.episodes)
     own, model = run.record.run_id, manifest.reward_model
     evaluation = Evaluation(
         evaluation_id=f"{own}-e{epoch:04d}" if epoch is not None else own,
@@ -99,9 +99,9 @@ def _evaluate(
         created_at=datetime.now(UTC),
         seconds=time.monotonic() - began,
         rom_sha256=manifest.rom_sha256,
-        seed=settings.eval_seed,
-        policy="greedy" if settings.eval_greedy else "sampled",
-        episode_length=settings.eval_episode_length,
+        seed=settings.evaluation.seed,
+        policy="greedy" if settings.evaluation.greedy else "sampled",
+        episode_length=settings.evaluation.episode_length,
         reward_model_version=model.version if model else None,
         **evaluations.figures(episodes),
     )

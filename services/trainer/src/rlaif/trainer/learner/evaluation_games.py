@@ -50,7 +50,8 @@ class EvaluationTask:
     @classmethod
     def of(cls, env: EnvConfig, *, length: int, seed: int, greedy: bool) -> "EvaluationTask":
         """Play `env` without pictures, for `length` steps an episode."""
-        return cls(replace(env, episode_length=length, screen_path=None), seed, greedy)
+        game = env.game.model_copy(update={"episode_length": length})
+        return cls(replace(env, game=game, screen_path=None), seed, greedy)
 
 
 @dataclass
@@ -134,7 +135,7 @@ def play(task: EvaluationTask, numbers: Sequence[int], forward: Forward) -> list
     cache = EncoderCache()
     starts: StartSource | None = None
     for number in numbers[:GROUP]:
-        game = GameEnv(task.env, _stream(task, number), starts=starts, cache=cache)
+        game = GameEnv(task.env.game, _stream(task, number), starts=starts, cache=cache)
         starts = game.starts  # the way from power-on takes a second or two: once
         games.append(game)
     rows = np.zeros((GROUP, 128), dtype=np.float32)

@@ -6,7 +6,6 @@ iteration, so that a new champion reaches every environment at the same moment.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
@@ -16,11 +15,10 @@ from rlaif.trainer.learner.hot_load import check_reward_model
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.additive import (
     AdditiveRewards,
-    AdditiveRules,
     Answers,
     lower_bound,
 )
-from rlaif.trainer.rewards.learned.curiosity import Curiosity, CuriosityRules
+from rlaif.trainer.rewards.learned.curiosity import Curiosity
 from rlaif.trainer.rewards.learned.reward_models import (
     ModelSchedule,
     NonsenseError,
@@ -29,41 +27,10 @@ from rlaif.trainer.rewards.learned.reward_models import (
 )
 from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper
 from rlaif.trainer.rewards.learned.statistics import PartStatistics, part_statistics
-from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.rewards import RewardSettings
 
 GAME, SHAPING, CURIOSITY = "game", "shaping", "curiosity"
 """Parts of the reward. `shaping` is the reward model's, in either mode."""
-
-
-@dataclass(frozen=True)
-class RewardRules:
-    """How the parts are made; from the settings, which explain each."""
-
-    mode: Literal["potential", "additive"] = "potential"
-    shaping_weight: float = 1.0
-    ramp_iterations: int = 0
-    swap_iterations: int = 0
-    additive: AdditiveRules = field(default_factory=AdditiveRules)
-    curiosity_weight: float = 0.0
-    curiosity: CuriosityRules = field(default_factory=CuriosityRules)
-
-    @classmethod
-    def of(cls, settings: TrainerSettings) -> "RewardRules":
-        """The rules that a run's settings ask for."""
-        return cls(
-            mode=settings.shaping_mode,
-            shaping_weight=settings.shaping_weight,
-            ramp_iterations=settings.shaping_ramp_iterations,
-            swap_iterations=settings.shaping_swap_iterations,
-            additive=AdditiveRules(
-                threshold=settings.additive_threshold,
-                clip=settings.additive_clip,
-                power=settings.additive_count_power,
-                caution=settings.additive_caution,
-                cap=settings.additive_episode_cap,
-            ),
-            curiosity_weight=settings.curiosity_weight,
-        )
 
 
 @dataclass(frozen=True)
@@ -117,27 +84,29 @@ class LearnerRewards:
         refused: Models that answered nonsense in the last iteration, and why; they paid nothing.
     """
 
-    def __init__(self, rules: RewardRules, *, gamma: float, gae_lambda: float, seed: int) -> None:
+    def __init__(
+        self, settings: RewardSettings, *, gamma: float, gae_lambda: float, seed: int
+    ) -> None:
         """Start anew.
 
         Args:
-            rules: How the parts are made.
+            settings: How the parts are made.
             gamma: PPO's discount; shaping needs the same.
             gae_lambda: Of the advantages, for the statistics alone.
             seed: Of curiosity.
         """
-        self._rules = rules
+        self._settings = settings
         self._decay = gamma * gae_lambda
         self._seen: list[Float32] = []
         self.refused: list[tuple[RewardModel, str]] = []
-        self.models = ModelSchedule(rules.ramp_iterations, rules.swap_iterations)
-        self._shaper = PotentialShaper(gamma=gamma, weight=rules.shaping_weight)
-        self._additive = AdditiveRewards(rules.additive, rules.shaping_weight)
+        self.models = ModelSchedule(
+            settings.shaping.ramp_iterations, settings.shaping.swap_iterations
+        )
+        self._shaper = PotentialShaper(gamma=gamma, weight=settings.shaping.weight)
+        self._additive = AdditiveRewards(settings.additive, settings.shaping.weight)
         self._curiosity = (
-            Curiosity(
-                rules.curiosity, inputs=OBSERVATION_SIZE, weight=rules.curiosity_weight, seed=seed
-            )
-            if rules.curiosity_weight > 0
+            Curiosity(inputs=OBSERVATION_SIZE, weight=settings.curiosity.weight, seed=seed)
+            if settings.curiosity.weight > 0
             else None
         )
 
@@ -173,7 +142,7 @@ class LearnerRewards:
         All of them are asked about before any is paid: a model that answers nonsense to one is
         refused, and the model before it pays for all.
         """
-        is_potential = self._rules.mode == "potential"
+        is_potential = self._settings.shaping.mode == "potential"
         asked = [
             fragment.transitions.visited() if is_potential else fragment.transitions.landed()
             for fragment in fragments
@@ -192,7 +161,7 @@ class LearnerRewards:
             asked: `[B, D]` observations of each fragment.
         """
         self.refused = []
-        read = self._potential if self._rules.mode == "potential" else self._z
+        read = self._potential if self._settings.shaping.mode == "potential" else self._z
         while (mixed := self.models.mixed(read)) is not None:
             self._seen = []
             try:
@@ -213,7 +182,7 @@ class LearnerRewards:
     def _z(self, network: PotentialFunction, observations: Float32) -> Float32:
         members = network.normalised(observations)
         self._look_at(network, network.scale * np.tanh(members.mean(axis=0)))
-        return lower_bound(members, self._rules.additive.caution)
+        return lower_bound(members, self._settings.additive.caution)
 
     def _look_at(self, network: PotentialFunction, potentials: Float32) -> None:
         """Keep the live model's potentials for their mean."""

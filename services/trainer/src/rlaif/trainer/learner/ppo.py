@@ -21,9 +21,9 @@ from ray.rllib.utils.metrics import (
 )
 
 from rlaif.trainer.learner.batch import columns, finite
-from rlaif.trainer.learner.learner_rewards import LearnedRewards, LearnerRewards, RewardRules
+from rlaif.trainer.learner.learner_rewards import LearnedRewards, LearnerRewards
 from rlaif.trainer.learner.options.disagreement import RunnerRewardModel
-from rlaif.trainer.learner.options.imitation import ImitationRules, TopSegments
+from rlaif.trainer.learner.options.imitation import TopSegments
 from rlaif.trainer.learner.options.picture_policy import picture_spec
 from rlaif.trainer.learner.rllib.env_runner import EmulatorEnvRunner
 from rlaif.trainer.learner.rllib.learner import ArrayLearner
@@ -34,6 +34,7 @@ from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
 from rlaif.trainer.play.zelda_env import ACTION_SPACE, OBSERVATION_SPACE, ZeldaOracleEnv
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.rewards import ImitationSettings, RewardSettings
 
 
 def build_config(
@@ -57,18 +58,19 @@ def build_config(
         env_config={
             "env": env,
             "explore": explore,
-            "rewards": RewardRules.of(settings),
+            "rewards": settings.rewards,
             "resumes": resumes,
-            "overlap": settings.overlap,
-            "imitation": ImitationRules.of(settings),
+            "overlap": settings.sampling.overlap,
+            "imitation": settings.imitation,
+            "segment_steps": env.segment_steps,
         },
         observation_space=OBSERVATION_SPACE,
         action_space=ACTION_SPACE,
     )
     config.env_runners(
         env_runner_cls=EmulatorEnvRunner,
-        num_env_runners=settings.ray_workers,
-        num_envs_per_env_runner=settings.envs_per_worker,
+        num_env_runners=settings.ray.workers,
+        num_envs_per_env_runner=settings.sampling.envs_per_worker,
         num_cpus_per_env_runner=1,
         sample_timeout_s=600.0,
         create_env_on_local_worker=False,
@@ -78,30 +80,31 @@ def build_config(
     )
     config.fault_tolerance(restart_failed_env_runners=True)
     config.learners(num_learners=0, num_gpus_per_learner=0)
-    if settings.policy == "cnn":
-        config.rl_module(rl_module_spec=picture_spec(settings.hidden))
+    if settings.network.kind == "cnn":
+        config.rl_module(rl_module_spec=picture_spec(settings.network.hidden))
     else:
         config.rl_module(
             model_config=DefaultModelConfig(
-                fcnet_hiddens=[settings.hidden, settings.hidden], fcnet_activation="tanh"
+                fcnet_hiddens=[settings.network.hidden, settings.network.hidden],
+                fcnet_activation="tanh",
             )
         )
     config.training(
         learner_class=ArrayLearner,
-        gamma=settings.gamma,
-        lr=settings.learning_rate,
-        lambda_=settings.gae_lambda,
-        clip_param=settings.clip,
-        vf_clip_param=settings.value_clip,
-        entropy_coeff=settings.entropy,
-        train_batch_size_per_learner=settings.batch_size,
-        minibatch_size=min(settings.minibatch_size, settings.batch_size),
-        num_epochs=settings.epochs,
+        gamma=settings.ppo.gamma,
+        lr=settings.ppo.learning_rate,
+        lambda_=settings.ppo.gae_lambda,
+        clip_param=settings.ppo.clip,
+        vf_clip_param=settings.ppo.value_clip,
+        entropy_coeff=settings.ppo.entropy,
+        train_batch_size_per_learner=settings.ppo.batch_size,
+        minibatch_size=min(settings.ppo.minibatch_size, settings.ppo.batch_size),
+        num_epochs=settings.ppo.epochs,
         use_kl_loss=False,
         grad_clip=0.5,
     )
     config.reporting(min_time_s_per_iteration=0, metrics_num_episodes_for_smoothing=100)
-    config.debugging(seed=settings.seed, log_level="ERROR")
+    config.debugging(seed=settings.run.seed, log_level="ERROR")
     return config
 
 
@@ -134,14 +137,15 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         """Build learner and runners."""
         super().setup(config)
         self.rewards = LearnerRewards(
-            self.config.env_config.get("rewards", RewardRules()),
+            self.config.env_config.get("rewards", RewardSettings()),
             gamma=self.config.gamma,
             gae_lambda=self.config.lambda_,
             seed=self.config.seed or 0,
         )
         self.sampler = FragmentSampler(self.env_runner_group, timeout=self.config.sample_timeout_s)
-        self._imitation: ImitationRules = self.config.env_config.get("imitation", ImitationRules())
-        self.top = TopSegments(self._imitation.segments, self._imitation.steps)
+        own = self.config.env_config
+        self._imitation: ImitationSettings = own.get("imitation", ImitationSettings())
+        self.top = TopSegments(self._imitation.segments, own.get("segment_steps", 75))
         self._sent: RunnerRewardModel | None = None
         self._gap = False
         self._module_steps = 0

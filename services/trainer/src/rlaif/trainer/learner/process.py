@@ -55,7 +55,7 @@ class LearnerProcess:
     def run(self) -> None:
         """Do what the run's mode says, until it is done or told to stop."""
         run = self._run
-        if run.settings.mode == "evaluation":
+        if run.settings.run.mode == "evaluation":
             path = evaluating.find_checkpoint(run)
             # As if it resumed: no episode of training begins.
             evaluating.evaluate_only(run, _build(run, resumes=True), path)
@@ -67,9 +67,9 @@ class LearnerProcess:
         saver.restore(found)
         commands = CommandHandler(run, algorithm, self._commands)
         commands.tell_live_model()
-        plan = Plan.of(run.settings, algorithm.env_steps)
-        if run.settings.reward_model_path is not None and found is None:
-            commands.load_given(run.settings.reward_model_path)
+        plan = run.plan(algorithm.env_steps)
+        if run.settings.run.reward_model_path is not None and found is None:
+            commands.load_given(run.settings.run.reward_model_path)
         why: End | None = None
         while why is None:
             if saver.is_saved:
@@ -86,7 +86,7 @@ class LearnerProcess:
     def _iterate(
         self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver, commands: CommandHandler
     ) -> None:
-        spool = Spool(self._run.directory / "spool", self._run.settings.spool_captures)
+        spool = Spool(self._run.directory / "spool", self._run.settings.capture.spool_captures)
         if self._rate is None:
             self._rate = StepRate(time.monotonic(), algorithm.env_steps)
         result = algorithm.train()
@@ -120,7 +120,7 @@ class LearnerProcess:
         Returns:
             Why the disk did not take all that the runners and this process found; None: it did.
         """
-        best = BestEpisodes.of_run(self._run.directory, self._run.settings.best_episodes)
+        best = BestEpisodes.of_run(self._run.directory, self._run.settings.capture.best_episodes)
         lost = [fragment.not_written for fragment in algorithm.fragments if fragment.not_written]
         for fragment in algorithm.fragments:
             try:
@@ -132,7 +132,7 @@ class LearnerProcess:
 
 def _build(run: RunContext, *, resumes: bool) -> ShapedPPO:
     """Learner and runners. Those of a run that resumes begin no episode of their own."""
-    if run.settings.sampler == "stock":
+    if run.settings.sampling.sampler == "stock":
         return StockPPO(build_stock_config(run.settings, run.environments()))
     return ShapedPPO(
         build_config(run.settings, run.environments(), run.exploration(), resumes=resumes)
@@ -157,10 +157,10 @@ def _end(code: int) -> None:
 
 def _join_ray(settings: TrainerSettings) -> None:
     """Start a small Ray of the run's own, or join the cluster that the settings name."""
-    own = settings.own_ray
+    own = settings.ray.is_own
     ray.init(
-        address="local" if own else settings.ray_address,
-        num_cpus=settings.ray_workers + 1 if own else None,
+        address="local" if own else settings.ray.address,
+        num_cpus=settings.ray.workers + 1 if own else None,
         include_dashboard=False if own else None,
         log_to_driver=False,
         logging_level="ERROR",
@@ -208,7 +208,7 @@ def main(arguments: list[str]) -> int:
             tell(Failed(reason=f"{type(error).__name__}: {error}", of_disk=of_disk))
             return 1
         finally:
-            if not settings.own_ray:
+            if not settings.ray.is_own:
                 ray.shutdown()  # the cluster's part is not ours to kill
     return 0
 

@@ -49,7 +49,7 @@ def environment(settings: TrainerSettings) -> dict[str, str]:
 
 def entrypoint(settings: TrainerSettings, run_id: str) -> str:
     """The command of the job."""
-    return f"{settings.ray_job_entrypoint} --messages --run-id {run_id}"
+    return f"{settings.ray.job_entrypoint} --messages --run-id {run_id}"
 
 
 def running_job(client: Any, run_id: str) -> str | None:
@@ -110,7 +110,7 @@ def main(arguments: list[str]) -> int:
     input_file = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     with os.fdopen(message_fd, "wb") as messages:
         try:
-            client = JobSubmissionClient(settings.ray_address)
+            client = JobSubmissionClient(settings.ray.address)
             name: SimpleQueue[str] = SimpleQueue()
             threading.Thread(
                 target=_listen, args=(input_file, client, name), name="commands", daemon=True
@@ -120,7 +120,7 @@ def main(arguments: list[str]) -> int:
             asyncio.run(relay(client.tail_job_logs(job), messages))
             status = client.get_job_status(job)
         except (ConnectionError, RuntimeError) as error:
-            reason = f"Ray at {settings.ray_address}: {error}"
+            reason = f"Ray at {settings.ray.address}: {error}"
             messages.write(Failed(reason=reason).line())
             return 1
         if status in (JobStatus.SUCCEEDED, JobStatus.STOPPED):

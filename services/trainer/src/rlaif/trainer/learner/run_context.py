@@ -8,6 +8,7 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder.plan import Plan
 from rlaif.trainer.run_folder.protocol import Message
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
@@ -37,7 +38,7 @@ class RunContext:
     @property
     def rom_sha256(self) -> str:
         """Digest of the game's ROM."""
-        return load_cartridge(self.settings.rom_path).sha256
+        return load_cartridge(self.settings.game.rom_path).sha256
 
     def named_checkpoint(self, name: str) -> Path:
         """The checkpoint that the settings name, of this run or another one.
@@ -47,35 +48,21 @@ class RunContext:
         """
         return checkpoints.find(self.settings.data_dir.resolve(), name)
 
+    def plan(self, first_step: int) -> Plan:
+        """When the run saves, evaluates and ends, from `first_step` on."""
+        return Plan(self.settings.run, self.settings.evaluation.interval, first_step)
+
     def exploration(self) -> ExploreConfig:
         """How places are explored."""
-        return ExploreConfig(
-            directory=self.directory,
-            restarts=self.settings.explore_restarts,
-            swarm=self.settings.explore_swarm,
-            max_states=self.settings.explore_states,
-        )
+        return ExploreConfig(self.directory, self.settings.explore)
 
     def environments(self) -> EnvConfig:
         """What every environment is built from."""
-        settings = self.settings
         return EnvConfig(
             run_id=self.record.run_id,
             attempt=self.record.attempts,
-            rom_path=settings.rom_path,
-            initial_state_paths=tuple(path for path, _ in settings.initial_states),
-            initial_state_weights=tuple(weight for _, weight in settings.initial_states),
-            frame_skip=settings.frame_skip,
-            episode_length=settings.episode_length,
-            reward_preset=settings.reward_preset,
-            noop_start=settings.noop_start,
-            walk_start=settings.walk_start,
-            longest_wait_frames=settings.longest_wait_frames,
-            segment_steps=settings.segment_steps,
-            keyframe_steps=settings.keyframe_steps,
-            uniform_share=settings.capture_uniform_share,
-            best_episodes=settings.best_episodes,
-            pictures=settings.policy == "cnn",
+            game=self.settings.game,
+            capture=self.settings.capture,
+            pictures=self.settings.network.kind == "cnn",
             screen_path=self.directory / "screen.rgb",
-            watch_fps=settings.watch_fps,
         )

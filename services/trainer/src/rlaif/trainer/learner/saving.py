@@ -69,8 +69,8 @@ class CheckpointSaver:
             passed_over += snapshot.restore(algorithm, self._figures, saved)
             self.iteration = self._saved_iteration = manifest.counters.iteration
             self._trained_before = manifest.counters.trained_seconds
-        elif run.settings.checkpoint is not None:
-            snapshot.restore_policy(algorithm, run.named_checkpoint(run.settings.checkpoint))
+        elif run.settings.run.checkpoint is not None:
+            snapshot.restore_policy(algorithm, run.named_checkpoint(run.settings.run.checkpoint))
         self._began = time.monotonic()
         self._saved_at_trained = self.trained_seconds
         run.tell(
@@ -152,8 +152,8 @@ class CheckpointSaver:
                 segments_skipped=self._figures.segments_skipped,
             ),
             datetime.now(UTC),
-            hidden=settings.hidden,
-            policy=settings.policy,
+            hidden=settings.network.hidden,
+            policy=settings.network.kind,
             rom_sha256=self._run.rom_sha256,
             reward_model=checkpoints.RewardModelEntry(version=live.version, sha256=live.sha256)
             if live
@@ -163,12 +163,12 @@ class CheckpointSaver:
     def _tidy(self, manifest: checkpoints.Manifest) -> None:
         """Note the end of an epoch, delete old checkpoints."""
         run = self._run
-        ended = Plan.of(run.settings, 0).epochs_ended(manifest.counters.env_steps)
+        ended = run.plan(0).epochs_ended(manifest.counters.env_steps)
         if ended:
             epochs.note(run.directory, ended - 1, manifest)
         best = evaluations.best(evaluations.read_all(run.directory))
         checkpoints.prune(
             run.checkpoints,
-            keep=run.settings.checkpoints_kept,
+            keep=run.settings.run.checkpoints_kept,
             protected={best.iteration} if best else (),
         )

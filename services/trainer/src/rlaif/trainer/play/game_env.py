@@ -12,7 +12,6 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import LiveRam, RamBlocks, read_blocks
-from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.facts import read_facts
 from rlaif.trainer.play.stall_detector import Fault, StallDetector
 from rlaif.trainer.play.start import Start, StartSource, start_set
@@ -20,6 +19,7 @@ from rlaif.trainer.play.waiting import plays_alone, wait_for_player
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.rewards.game.ledger import EpisodeRewards, preset, total
 from rlaif.trainer.rewards.game.terms import VisitCounts
+from rlaif.trainer.settings.game import GameSettings
 
 Row = npt.NDArray[np.float32]
 """One observation, `[128] float32`."""
@@ -68,7 +68,7 @@ class GameEnv:
 
     def __init__(
         self,
-        config: EnvConfig,
+        settings: GameSettings,
         rng: np.random.Generator,
         *,
         starts: StartSource | None = None,
@@ -77,21 +77,19 @@ class GameEnv:
         """Start an emulator.
 
         Args:
-            config: Of the run.
+            settings: What is played.
             rng: Draws each episode's start and warm-up.
-            starts: Where episodes start; None takes the save states of `config`, or power-on.
+            starts: Where episodes start; None takes the save states of `settings`, or power-on.
             cache: What the encoders of several environments share.
         """
-        self._config = config
+        self._settings = settings
         self._rng = rng
-        self.cartridge = load_cartridge(config.rom_path)
+        self.cartridge = load_cartridge(settings.rom_path)
         self.emulator = PyBoyEmulator(
             self.cartridge.data, sound_emulated=self.cartridge.needs_sound
         )
-        self.starts = starts or start_set(
-            self.emulator, self.cartridge, config.start_paths, config.initial_state_weights
-        )
-        self._rewards = EpisodeRewards(preset(config.reward_preset))
+        self.starts = starts or start_set(self.emulator, self.cartridge, settings.initial_states)
+        self._rewards = EpisodeRewards(preset(settings.reward_preset))
         self._encoder = Encoder(cache)
         self._ram = LiveRam(self.emulator)
         self._stalls = StallDetector(self.emulator)
@@ -135,7 +133,7 @@ class GameEnv:
 
     def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
         """Play one action; writes the observation after it into `out`."""
-        self.emulator.step(action, self._config.frame_skip, render=render)
+        self.emulator.step(action, self._settings.frame_skip, render=render)
         return self.finish_step(action, out, render=render)
 
     def finish_step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
@@ -154,7 +152,7 @@ class GameEnv:
             and self.steps < self._next_check
             and not (self._alone or encoder.still or self._asks_each_step)
         ):
-            self.frames += self._config.frame_skip
+            self.frames += self._settings.frame_skip
             return self.uneventful
         return self._finish_eventful_step(action, out, scene, render=render)
 
@@ -165,14 +163,14 @@ class GameEnv:
         wait, still = 0, self._encoder.still
         if self._alone:
             wait, scene, still = self._wait(out, scene, render=render)
-        frames = self._config.frame_skip + wait
+        frames = self._settings.frame_skip + wait
         self.frames += frames
         self._update_facts(scene, waited=wait > 0)
         parts = self._rewards.step(self.facts, action)
         fault = self._stalls.check(still, frames)
         self._plan_check()
         terminated = self.facts.dead
-        late = self.steps >= self._config.episode_length
+        late = self.steps >= self._settings.episode_length
         truncated = not terminated and (late or fault is not None)
         if parts is self._rewards.nothing and not (wait or terminated or truncated):
             return self.uneventful
@@ -187,7 +185,7 @@ class GameEnv:
             Frames played, the RAM of the last new scene, whether no byte changed in all of them.
         """
         wait, still = 0, self._encoder.still
-        while self._alone and wait < self._config.longest_wait_frames:
+        while self._alone and wait < self._settings.longest_wait_frames:
             self.emulator.tick(1, render=render)
             wait += 1
             scene = self._look(out) or scene
@@ -208,7 +206,7 @@ class GameEnv:
     def _plan_check(self) -> None:
         """Say at which step an uneventful one is looked at all the same."""
         often = 1 if self._stalls.suspects else CHECK_STEPS
-        self._next_check = min(self.steps + often, self._config.episode_length)
+        self._next_check = min(self.steps + often, self._settings.episode_length)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that decides how the episode continues, as plain values; about 36 ms."""
@@ -274,8 +272,8 @@ class GameEnv:
         return encoder.scene
 
     def _drawn_walk(self) -> list[int]:
-        still = int(self._rng.integers(0, self._config.noop_start + 1))
-        moves = int(self._rng.integers(0, self._config.walk_start + 1))
+        still = int(self._rng.integers(0, self._settings.noop_start + 1))
+        moves = int(self._rng.integers(0, self._settings.walk_start + 1))
         drawn = self._rng.integers(0, len(_DIRECTIONS), size=moves).tolist()
         return [int(Action.NOP)] * still + [int(_DIRECTIONS[number]) for number in drawn]
 
@@ -284,7 +282,7 @@ class GameEnv:
         self.emulator.load_state(self.start.state)
         played = []
         for action in walk:
-            self.emulator.step(action, self._config.frame_skip)
-            ram, limit = read_blocks(self.emulator), self._config.longest_wait_frames
+            self.emulator.step(action, self._settings.frame_skip)
+            ram, limit = read_blocks(self.emulator), self._settings.longest_wait_frames
             played.append((action, wait_for_player(self.emulator, ram, limit)))
         self.warm_up = tuple(played)

@@ -83,19 +83,19 @@ class StartSet:
 
 
 def start_set(
-    emulator: Emulator, cartridge: Cartridge, paths: Sequence[Path], weights: Sequence[float] = ()
+    emulator: Emulator, cartridge: Cartridge, states: Sequence[tuple[Path, float]]
 ) -> StartSet:
-    """The starts in these files; without files the state that power-on leads to.
+    """The starts in these files, drawn by these weights; without any, power-on's.
 
     Raises:
         NoStartError: The game did not come into play by itself: pass a save state.
         SaveStateError: A file cannot be read, or is no save state of this game and emulator.
         ValueError: The weights do not fit.
     """
-    if not paths:
+    if not states:
         return StartSet([Start.of(initial_state(emulator, cartridge, None), POWER_ON)])
-    starts = [Start.of(initial_state(emulator, cartridge, path), path.name) for path in paths]
-    return StartSet(starts, weights)
+    starts = [Start.of(initial_state(emulator, cartridge, path), path.name) for path, _ in states]
+    return StartSet(starts, [weight for _, weight in states])
 
 
 def initial_state(emulator: Emulator, cartridge: Cartridge, path: Path | None) -> bytes:

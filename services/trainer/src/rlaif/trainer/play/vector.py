@@ -72,7 +72,7 @@ class EmulatorVector:
         cache = EncoderCache()
         self._games: list[GameEnv] = []
         for stream in streams[:count]:
-            game = GameEnv(config, np.random.default_rng(stream), starts=starts, cache=cache)
+            game = GameEnv(config.game, np.random.default_rng(stream), starts=starts, cache=cache)
             # Power-on takes a second or two of play: the others start where the first came to.
             starts = game.starts
             self._games.append(game)
@@ -84,8 +84,8 @@ class EmulatorVector:
         self._select_rng = np.random.default_rng(streams[count])
         self._selector = SegmentSelector(
             SelectionRules(
-                uniform_share=config.uniform_share,
-                episode_segments=config.episode_length // config.segment_steps,
+                uniform_share=config.capture.uniform_share,
+                episode_segments=config.game.episode_length // config.segment_steps,
             ),
             self._select_rng,
         )
@@ -94,8 +94,8 @@ class EmulatorVector:
         self._returns = [0.0] * count
         self._row_rewards = [0.0] * count
         self._recorders = [self._recorder(n) for n in range(count)]
-        self._logs = [self._log(n) for n in range(count)] if config.best_episodes else []
-        self._best_ranks = BestRanks(config.best_episodes)
+        self._logs = [self._log(n) for n in range(count)] if config.capture.best_episodes else []
+        self._best_ranks = BestRanks(config.capture.best_episodes)
         self._first_steps: list[frozenset[str]] = [frozenset()] * count
         self._best: list[RecordedEpisode] = []
         self._screen = self._open_screen()
@@ -147,7 +147,7 @@ class EmulatorVector:
         self._actions[t] = actions
         drawn = 0 if self._picture_due() else None
         chosen = actions.tolist()
-        frame_skip, looks = self._config.frame_skip, self.frame_stack is not None
+        frame_skip, looks = self._config.game.frame_skip, self.frame_stack is not None
         for n, game in enumerate(self._games):
             if self._recorders[n].at_border:
                 self._recorders[n].before_segment(self._asked(t, n))
@@ -288,8 +288,8 @@ class EmulatorVector:
             "environments": self.count,
             "rom_sha256": cartridge.sha256,
             "emulator": self._games[0].emulator.identity.model_dump(mode="json"),
-            "frame_skip": config.frame_skip,
-            "reward_preset": config.reward_preset,
+            "frame_skip": config.game.frame_skip,
+            "reward_preset": config.game.reward_preset,
         }
 
     def close(self) -> None:
@@ -372,7 +372,7 @@ class EmulatorVector:
             env_id=self._env_id(n),
             game=game.cartridge.identity,
             emulator=game.emulator,
-            frame_skip=self._config.frame_skip,
+            frame_skip=self._config.game.frame_skip,
         )
 
     def _recorder(self, n: int) -> EnvRecorder:
@@ -382,9 +382,9 @@ class EmulatorVector:
             env_id=self._env_id(n),
             game=game.cartridge.identity,
             emulator=game.emulator,
-            frame_skip=self._config.frame_skip,
+            frame_skip=self._config.game.frame_skip,
             segment_steps=self._config.segment_steps,
-            keyframe_steps=self._config.keyframe_steps,
+            keyframe_steps=self._config.capture.keyframe_steps,
             story=self._story,
             selector=self._selector,
         )
@@ -399,7 +399,7 @@ class EmulatorVector:
 
     def _open_screen(self) -> ScreenSlot | None:
         watched = self._runner == 1 or self._runner == 0
-        if self._config.screen_path is None or not watched or self._config.watch_fps <= 0:
+        if self._config.screen_path is None or not watched or self._config.game.watch_fps <= 0:
             return None
         try:
             return ScreenSlot(self._config.screen_path, create=True)
@@ -413,7 +413,7 @@ class EmulatorVector:
         now = time.monotonic()
         if now < self._next_picture:
             return False
-        self._next_picture = now + 1.0 / self._config.watch_fps
+        self._next_picture = now + 1.0 / self._config.game.watch_fps
         return True
 
     def _show(self, game: GameEnv) -> None:

@@ -57,7 +57,7 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         """Start an episode; see `gymnasium.Env.reset`."""
         super().reset(seed=seed)
         if self._game is None:
-            self._game = GameEnv(self._config, self.np_random, starts=self._starts)
+            self._game = GameEnv(self._config.game, self.np_random, starts=self._starts)
         self._game.use(self.np_random)
         observation = np.empty(128, dtype=np.float32)
         self._game.reset(observation)

@@ -8,7 +8,7 @@ seconds in the training loop, over all attempts; neither stops nor what a kill l
 from dataclasses import dataclass
 from typing import Literal
 
-from rlaif.trainer.settings import Mode, TrainerSettings
+from rlaif.trainer.settings.run import Mode, RunSettings
 
 End = Literal["time", "epoch", "evaluated", "asked"]
 """Why a run ends: RUN_HOURS are over, its epoch is, its evaluation is, or somebody asked."""
@@ -19,36 +19,27 @@ class Plan:
     """The plan of one attempt.
 
     Attributes:
-        mode: Of the run.
-        epoch_steps: Environment steps of an epoch.
+        run: How long the run and its epochs are, and what it does.
         eval_interval: Epochs between two evaluations; 0 for none.
-        run_seconds: Training time after which the run ends.
-        checkpoint_seconds: Longest training between two checkpoints.
         first_step: Environment steps at which the attempt began.
     """
 
-    mode: Mode
-    epoch_steps: int
+    run: RunSettings
     eval_interval: int
-    run_seconds: float
-    checkpoint_seconds: float
     first_step: int = 0
 
-    @classmethod
-    def of(cls, settings: TrainerSettings, first_step: int) -> "Plan":
-        """The plan that the settings make."""
-        return cls(
-            mode=settings.mode,
-            epoch_steps=settings.epoch_steps,
-            eval_interval=settings.eval_interval,
-            run_seconds=settings.run_hours * 3600,
-            checkpoint_seconds=settings.checkpoint_minutes * 60,
-            first_step=first_step,
-        )
+    @property
+    def mode(self) -> Mode:
+        """What the run does."""
+        return self.run.mode
+
+    @property
+    def _run_seconds(self) -> float:
+        return self.run.run_hours * 3600
 
     def epochs_ended(self, env_steps: int) -> int:
         """Epochs that are over."""
-        return env_steps // self.epoch_steps
+        return env_steps // self.run.epoch_steps
 
     def end(self, env_steps: int, trained_seconds: float) -> End | None:
         """Why training ends now; None when it goes on."""
@@ -56,12 +47,12 @@ class Plan:
             self.first_step
         ):
             return "epoch"
-        return "time" if trained_seconds >= self.run_seconds else None
+        return "time" if trained_seconds >= self._run_seconds else None
 
     def saves(self, before: int, after: int, seconds_since_save: float) -> bool:
         """Whether to save after an iteration that led from `before` to `after` steps."""
         ended = self.epochs_ended(after) > self.epochs_ended(before)
-        return ended or seconds_since_save >= self.checkpoint_seconds
+        return ended or seconds_since_save >= self.run.checkpoint_minutes * 60
 
     def evaluates(self, env_steps: int, evaluated: set[int]) -> int | None:
         """The number of the epoch to evaluate now; None when there is nothing to evaluate.
@@ -80,10 +71,10 @@ class Plan:
         self, env_steps: int, trained_seconds: float, steps_per_second: float | None
     ) -> float | None:
         """Training time until the run ends; None while the rate is unknown."""
-        by_time = max(0.0, self.run_seconds - trained_seconds)
+        by_time = max(0.0, self._run_seconds - trained_seconds)
         if self.mode != "epoch":
             return by_time
         if not steps_per_second:
             return None
-        last = (self.epochs_ended(self.first_step) + 1) * self.epoch_steps
+        last = (self.epochs_ended(self.first_step) + 1) * self.run.epoch_steps
         return min(by_time, max(0, last - env_steps) / steps_per_second)

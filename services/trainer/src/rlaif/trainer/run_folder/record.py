@@ -1,22 +1,24 @@
 """A run on disk: `runs/{run_id}/run.json` and what stands beside it."""
 
-import json
 import logging
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from rlaif.contracts.ids import Id
 from rlaif.files.whole import write_whole
+from rlaif.service.settings import flat_values
 from rlaif.trainer.run_folder.plan import End
-from rlaif.trainer.settings import Mode, TrainerSettings
+from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.run import Mode
 
 log = logging.getLogger(__name__)
 
 _FILE = "run.json"
+_FLAT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
 
 class RunRecord(BaseModel):
@@ -76,11 +78,17 @@ def begin_attempt(
         run_id=run_id,
         created_at=known.created_at if known else now,
         attempts=known.attempts + 1 if known else 0,
-        settings=json.dumps(settings.model_dump(mode="json", exclude=_SECRETS)),
+        settings=_stored(settings),
         overrides=dict(overrides),
-        mode=settings.mode,
+        mode=settings.run.mode,
     ).write(path)
     return path
+
+
+def _stored(settings: TrainerSettings) -> str:
+    """By flat names: the blocks may change, what a run was started with does not."""
+    values = flat_values(settings)
+    return _FLAT.dump_json({n: values[n] for n in values if n not in _SECRETS}).decode()
 
 
 def finish(data_dir: Path, run_id: str, why: End) -> None:

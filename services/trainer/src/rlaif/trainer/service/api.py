@@ -23,7 +23,7 @@ from rlaif.trainer.run_folder.protocol import PartFigures
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.service.runs.manager import RunInProgressError, RunManager
 from rlaif.trainer.service.runs.state import RunState, Status
-from rlaif.trainer.settings import Mode
+from rlaif.trainer.settings.run import Mode
 
 _WATCH_SECONDS = 0.5
 

@@ -71,8 +71,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = load_settings(TrainerSettings, quiet | options(arguments))
     except InvalidSettingsError as error:
         return _complain(str(error), WRONG_SETTINGS)
-    longer = max(settings.stop_seconds, _STOP_SECONDS)
-    settings = settings.model_copy(update={"stop_seconds": longer})
+    longer = max(settings.run.stop_seconds, _STOP_SECONDS)
+    run = settings.run.model_copy(update={"stop_seconds": longer})
+    settings = settings.model_copy(update={"run": run})
     configure_logging("trainer", settings.log_level, settings.log_format)
     try:
         export_spans("trainer")
@@ -87,7 +88,7 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
     readiness = Readiness()
     ring = ring_lifecycle(settings, runs, readiness, metrics)
     mirror = StoreMirror.of(settings, lambda: runs.state)
-    run_id = settings.run_id
+    run_id = settings.run.id
     if resume and run_id is None:
         known = [record for record in runs.on_disk() if record.mode != "evaluation"]
         if not known:
@@ -203,9 +204,8 @@ class _LineWriter:
         self._open_line = False
 
     def begin(self, run_id: str) -> None:
-        self.note(
-            f"run {run_id}, {self._settings.mode}, in {self._settings.data_dir / 'runs' / run_id}"
-        )
+        directory = self._settings.data_dir / "runs" / run_id
+        self.note(f"run {run_id}, {self._settings.run.mode}, in {directory}")
 
     def take(self, message: Message) -> None:
         match message:

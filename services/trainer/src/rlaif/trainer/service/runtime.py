@@ -60,7 +60,7 @@ class RingJob:
             lambda: runs.state,
             lambda: runs.screen_path,
             runs.history,
-            fps=settings.watch_fps,
+            fps=settings.game.watch_fps,
         )
         self._workers = build_workers(bus, self.champion, metrics.worker_observer())
 
@@ -92,7 +92,9 @@ class RingJob:
 
     async def _grant_captures(self) -> None:
         """Keep the training process's capture budget in step with the queues behind it."""
-        budget = CaptureBudget(self._settings.captures_per_minute, self._settings.judge_backlog)
+        budget = CaptureBudget(
+            self._settings.capture.captures_per_minute, self._settings.capture.judge_backlog
+        )
         captured = 0
         while True:
             await asyncio.sleep(_GRANT_SECONDS)

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Float32
-from rlaif.trainer.settings import TrainerSettings
 
 MAX_AGE = 50
 """Iterations after which a segment is forgotten: another policy played it, another reward model
@@ -24,20 +23,6 @@ may have paid for it."""
 
 _MOST_WEIGHT = 20.0
 _LEAST_SPREAD = 1e-4
-
-
-@dataclass(frozen=True)
-class ImitationRules:
-    """How much is imitated; from the settings, which explain each."""
-
-    weight: float = 0.0
-    segments: int = 64
-    steps: int = 75
-
-    @classmethod
-    def of(cls, settings: TrainerSettings) -> "ImitationRules":
-        """The rules that a run's settings ask for."""
-        return cls(settings.imitation_weight, settings.imitation_segments, settings.segment_steps)
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
                 runner=self.worker_index or 0,
                 cartridge=game.cartridge,
                 emulator=game.emulator,
-                frame_skip=env.frame_skip,
+                frame_skip=env.game.frame_skip,
             )
         return self._explorer.environment(n)
 

@@ -1,7 +1,7 @@
 """Exploration of one environment runner: counts places, keeps states, says where to start."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
+from rlaif.trainer.settings.exploration import ExploreSettings
 
 COVERAGE_DIR, ARCHIVE_DIR, CELLS_DIR = "coverage", "archive", "cells"
 """In that one."""
@@ -28,23 +29,18 @@ COVERAGE_DIR, ARCHIVE_DIR, CELLS_DIR = "coverage", "archive", "cells"
 
 @dataclass(frozen=True)
 class ExploreConfig:
-    """Settings of the exploration of one run; travels to the runner processes.
+    """The exploration of one run; travels to the runner processes.
 
     Attributes:
         directory: Of the run; `exploration/` is made in it.
-        restarts: Share of episodes that start at an archived state, 0 to 1. With `swarm` 0 too,
-            no states are kept.
-        swarm: Chance that an episode starts where another environment just reached a milestone.
-        max_states: States kept at most.
+        settings: Where episodes start. With no restarts and no swarm, no states are kept.
         save_every: Decision steps of a runner between two states, milestones excepted. A save
             costs about 36 ms and 16,000 steps about 4 s, so that saving costs 1 %.
         sync_every: Fragments between two exchanges with the other runners, through files.
     """
 
     directory: Path
-    restarts: float = 0.0
-    swarm: float = 0.0
-    max_states: int = 512
+    settings: ExploreSettings = field(default_factory=ExploreSettings)
     save_every: int = 16_000
     sync_every: int = 10
 
@@ -84,14 +80,14 @@ class Explorer:
         self.counts = CellCounts()
         self._counts_file = home / CELLS_DIR / f"runner-{runner}.json"
         self.counts.load(self._counts_file)
-        self.swarm = Swarm(share=config.swarm)
+        self.swarm = Swarm(share=config.settings.swarm)
         self.archive: StateArchive | None = None
         self.saver: StateSaver | None = None
         self._unsynced: str | None = None
-        if config.restarts > 0 or config.swarm > 0:
+        if config.settings.restarts > 0 or config.settings.swarm > 0:
             try:
                 self.archive = StateArchive(
-                    home / ARCHIVE_DIR, identity, self.counts, max_states=config.max_states
+                    home / ARCHIVE_DIR, identity, self.counts, max_states=config.settings.states
                 )
             except OSError as error:
                 self._unsynced = disk.why(error)
@@ -134,7 +130,7 @@ class Explorer:
             archive=self.archive,
             counts=self.counts,
             swarm=self.swarm,
-            restarts=self._config.restarts,
+            restarts=self._config.settings.restarts,
         )
 
     def state_dict(self) -> dict[str, Any]:

@@ -21,29 +21,11 @@ import numpy.typing as npt
 
 from rlaif.trainer.rewards.learned.observed_places import places_of
 from rlaif.trainer.rewards.learned.shaping import Float32, Transitions
+from rlaif.trainer.settings.rewards import AdditiveSettings
 
 Int64 = npt.NDArray[np.int64]
 Answers = Callable[[Float32], Float32]
 """`[B, D]` observations to `[B]` z."""
-
-
-@dataclass(frozen=True)
-class AdditiveRules:
-    """What is paid.
-
-    Attributes:
-        threshold: z that pays nothing yet. Higher pays for less.
-        clip: The most that one step pays, before the count.
-        power: Exponent of the count. 0 pays a place each time.
-        caution: Standard deviations of an ensemble that are taken off.
-        cap: The most that one episode is paid.
-    """
-
-    threshold: float = 0.5
-    clip: float = 2.0
-    power: float = 3.0
-    caution: float = 1.0
-    cap: float = 10.0
 
 
 def lower_bound(members: Float32, caution: float) -> Float32:
@@ -78,7 +60,7 @@ class AdditiveRewards:
         capped: Episodes that have reached the cap so far.
     """
 
-    rules: AdditiveRules
+    settings: AdditiveSettings
     weight: float
     capped: int = 0
     _open: dict[int, list[_Episode]] = field(default_factory=dict)
@@ -109,7 +91,7 @@ class AdditiveRewards:
         pay = np.zeros((steps, envs), dtype=np.float64)
         if answers is not None:
             z = answers(reached.reshape(-1, width)).reshape(steps, envs)
-            pay += np.clip(z - self.rules.threshold, 0.0, self.rules.clip)
+            pay += np.clip(z - self.settings.threshold, 0.0, self.settings.clip)
             pay[transitions.terminated] = 0.0
         places = places_of(reached)
         starts = places_of(transitions.observations)
@@ -137,7 +119,7 @@ class AdditiveRewards:
         next_starts: Int64,
     ) -> tuple[_Episode, list[float]]:
         """Discount and cap one environment's column; gives the episode that is open after it."""
-        cap, power = self.rules.cap, self.rules.power
+        cap, power = self.settings.episode_cap, self.settings.count_power
         column = []
         for t, place in enumerate(places):
             visits = episode.counts[place] = episode.counts.get(place, 0) + 1

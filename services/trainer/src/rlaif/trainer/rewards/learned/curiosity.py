@@ -7,7 +7,6 @@ deviation, clipped at 5; the error by the running deviation of its own discounte
 return runs over the ends of episodes: what is known stays known when the player dies.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -33,43 +32,34 @@ _LEARNED_SHARE = 0.25
 """Of an iteration's observations, drawn anew each time. Burda et al. take as little, so that many
 environments do not make every place dull at once."""
 
+_LEARNING_RATE = 1e-3
+"""Adam step of the predictor. Higher makes places dull sooner."""
+
+_GAMMA = 0.99
+"""Discount of the return whose deviation normalises the reward."""
+
 _MINIBATCH = 256
 _LEAST_DEVIATION = 1e-4
 _STREAM = 0x24D
 
 
-@dataclass(frozen=True)
-class CuriosityRules:
-    """How curiosity is computed.
-
-    Attributes:
-        learning_rate: Adam step of the predictor. Higher makes places dull sooner.
-        gamma: Discount of the return whose deviation normalises the reward.
-    """
-
-    learning_rate: float = 1e-3
-    gamma: float = 0.99
-
-
 class Curiosity:
     """The two networks and their running figures. Equal seeds and fragments give equal rewards."""
 
-    def __init__(self, rules: CuriosityRules, *, inputs: int, weight: float, seed: int) -> None:
+    def __init__(self, *, inputs: int, weight: float, seed: int) -> None:
         """Start anew.
 
         Args:
-            rules: How it is computed.
             inputs: D, length of an observation.
             weight: What a normalised error of 1 pays.
             seed: Of both networks and of the order in which the predictor learns.
         """
         self.weight = weight
-        self._rules = rules
         generator = torch.Generator().manual_seed(seed)
         self._target = _network((inputs, *_TARGET), generator).requires_grad_(False)
         self._predictor = _network((inputs, *_PREDICTOR), generator)
         self._optimiser = torch.optim.Adam(
-            self._predictor.parameters(), lr=rules.learning_rate, fused=True
+            self._predictor.parameters(), lr=_LEARNING_RATE, fused=True
         )
         self._order = np.random.default_rng([seed, _STREAM])
         self._observations = RunningMoments.of_width(inputs)
@@ -120,7 +110,7 @@ class Curiosity:
             running = np.zeros(errors.shape[1])
         sums = np.empty_like(errors)
         for t in range(len(errors)):
-            running = running * self._rules.gamma + errors[t]
+            running = running * _GAMMA + errors[t]
             sums[t] = running
         self._carried[runner] = running
         self._returns.add(sums.reshape(-1, 1))

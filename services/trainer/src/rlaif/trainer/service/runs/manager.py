@@ -74,7 +74,7 @@ class RunManager:
             try:
                 await self._resume_or_start()
             except StorageError as error:
-                self._why_not = f"cannot look for run {self._settings.run_id}: {error}"
+                self._why_not = f"cannot look for run {self._settings.run.id}: {error}"
                 log.warning("the run waits for the models store", extra={"reason": str(error)})
                 await asyncio.sleep(_STORE_RETRY_SECONDS)
                 continue
@@ -95,8 +95,8 @@ class RunManager:
             return
 
     async def _resume_or_start(self) -> None:
-        if self._settings.run_id is not None or self._settings.mode == "evaluation":
-            await self.start(self._settings.run_id)
+        if self._settings.run.id is not None or self._settings.run.mode == "evaluation":
+            await self.start(self._settings.run.id)
             return
         known = [record for record in self.on_disk() if record.mode != "evaluation"]
         if known and known[0].finished is not None:

@@ -133,7 +133,7 @@ class StoreMirror:
         checkpoint_store.prune(
             self._store,
             record.run_id,
-            keep=self._settings.checkpoints_kept,
+            keep=self._settings.run.checkpoints_kept,
             protected={best.iteration} if best else (),
         )
 
@@ -179,16 +179,16 @@ def progress(state: RunState, settings: TrainerSettings, found: list[Evaluation]
     return {
         "run_id": state.run_id,
         "status": state.status,
-        "mode": settings.mode,
+        "mode": settings.run.mode,
         "attempt": state.attempt,
-        "epoch": state.env_steps // settings.epoch_steps,
-        "epoch_steps": settings.epoch_steps,
+        "epoch": state.env_steps // settings.run.epoch_steps,
+        "epoch_steps": settings.run.epoch_steps,
         "iteration": state.iteration,
         "env_steps": state.env_steps,
         **figures.model_dump(mode="json"),
         "milestones": figures.milestones or [],
         "trained_hours": None if seconds is None else seconds / 3600,
-        "run_hours": settings.run_hours,
+        "run_hours": settings.run.run_hours,
         "reward_model_version": state.reward_model_version,
         "checkpoint_iteration": state.checkpoint,
         "evaluations": len(found),

@@ -86,7 +86,7 @@ class RunSupervisor:
             self.state = replace(self.state, status="stopping")
             await self.send(Stop())
             try:
-                await asyncio.wait_for(process.wait(), self._settings.stop_seconds)
+                await asyncio.wait_for(process.wait(), self._settings.run.stop_seconds)
             except TimeoutError:
                 log.warning("training process did not stop in time; ending it")
                 with contextlib.suppress(ProcessLookupError):
@@ -233,7 +233,7 @@ class RunSupervisor:
             return await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
-                _PROCESS_MODULES[self._settings.run_on],
+                _PROCESS_MODULES[self._settings.ray.run_on],
                 str(run_file),
                 str(write_fd),
                 stdin=asyncio.subprocess.PIPE,
@@ -278,6 +278,6 @@ def _pause_after(attempt: int) -> float:
 def _environment(settings: TrainerSettings) -> dict[str, str]:
     """The process's environment: one thread a library, or they fight over the cores."""
     threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    ray = _OWN_RAY if settings.own_ray else {}
+    ray = _OWN_RAY if settings.ray.is_own else {}
     plain = {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
     return os.environ | threads | plain | ray

@@ -8,7 +8,7 @@ PpoPreset = Literal["default", "seed"]
 
 @dataclass(frozen=True)
 class PpoNumbers:
-    """The settings that a preset fills in; the fields of `TrainerSettings` explain them."""
+    """The settings that a preset fills in; the fields of `PpoSettings` explain them."""
 
     learning_rate: float
     gamma: float
@@ -33,17 +33,11 @@ PRESETS: dict[PpoPreset, PpoNumbers] = {
 }  # fmt: skip
 
 
-def filled(given: dict[str, Any], aliases: dict[str, str]) -> dict[str, Any]:
+def filled(given: dict[str, Any]) -> dict[str, Any]:
     """`given` and, for what it leaves out, the numbers of the preset that it names.
 
     Args:
-        given: Settings by field name or alias, before they are checked.
-        aliases: Field name → alias, where there is one.
+        given: Settings by name, before they are checked.
     """
-    numbers = PRESETS.get(given.get("ppo_preset", "default"), PRESETS["default"])
-    left_out = {
-        name: value
-        for name, value in asdict(numbers).items()
-        if name not in given and aliases.get(name, name) not in given
-    }
-    return {**given, **left_out}
+    numbers = PRESETS.get(given.get("preset", "default"), PRESETS["default"])
+    return asdict(numbers) | given

@@ -1,0 +1,86 @@
+"""Settings of the trainer, in blocks. The names without a prefix are the seeds' own.
+
+    ppo, policy, sampling       settings/ppo.py           what is learned, by what, from whose play
+    game                        settings/game.py          what is played
+    shaping, additive,
+    curiosity, imitation        settings/rewards.py       what the learner adds to the rewards
+    explore                     settings/exploration.py   where episodes start
+    capture                     settings/capture.py       what the judges see
+    run, evaluation, ray        settings/run.py           when, how long, where
+
+What needs a block takes it as it is; there is no second class with the same values.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from rlaif.service.settings import Block, ServiceSettings
+from rlaif.trainer.settings.capture import CaptureSettings
+from rlaif.trainer.settings.exploration import ExploreSettings
+from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.ppo import NetworkSettings, PpoSettings, SamplingSettings
+from rlaif.trainer.settings.rewards import (
+    AdditiveSettings,
+    CuriositySettings,
+    ImitationSettings,
+    RewardSettings,
+    ShapingSettings,
+)
+from rlaif.trainer.settings.run import EvaluationSettings, RaySettings, RunSettings
+
+
+class TrainerSettings(ServiceSettings):
+    """Everything that can be set about a run and the service around it."""
+
+    model_config = SettingsConfigDict(env_prefix="TRAINER_")
+
+    port: int = Field(default=8081, ge=0, le=65535, description="TCP port of the REST API.")
+    data_dir: Path = Field(
+        default=Path("var/trainer"), description="Where runs, spools and checkpoints are kept."
+    )
+    autostart: bool = Field(
+        default=True, description="Start, or resume, the newest run when the service starts."
+    )
+
+    game: Annotated[
+        GameSettings, Block(prefix="", unprefixed=frozenset({"rom_path", "episode_length"}))
+    ] = GameSettings()
+    run: Annotated[
+        RunSettings,
+        Block(
+            prefix="", names={"id": "run_id"}, unprefixed=frozenset({"run_hours", "epoch_steps"})
+        ),
+    ] = RunSettings()
+    evaluation: Annotated[
+        EvaluationSettings, Block(prefix="eval_", unprefixed=frozenset({"interval"}))
+    ] = EvaluationSettings()
+    ray: Annotated[
+        RaySettings, Block(names={"run_on": "run_on"}, unprefixed=frozenset({"workers", "address"}))
+    ] = RaySettings()
+    sampling: Annotated[
+        SamplingSettings, Block(prefix="", unprefixed=frozenset({"sampler", "envs_per_worker"}))
+    ] = SamplingSettings()
+    ppo: Annotated[
+        PpoSettings,
+        Block(prefix="", names={"preset": "ppo_preset"}, unprefixed=frozenset({"batch_size"})),
+    ] = PpoSettings()
+    network: Annotated[
+        NetworkSettings,
+        Block(prefix="", names={"kind": "policy"}, unprefixed=frozenset({"kind"})),
+    ] = NetworkSettings()
+    shaping: ShapingSettings = ShapingSettings()
+    additive: AdditiveSettings = AdditiveSettings()
+    curiosity: CuriositySettings = CuriositySettings()
+    imitation: ImitationSettings = ImitationSettings()
+    explore: ExploreSettings = ExploreSettings()
+    capture: Annotated[
+        CaptureSettings, Block(prefix="", names={"uniform_share": "capture_uniform_share"})
+    ] = CaptureSettings()
+
+    @property
+    def rewards(self) -> RewardSettings:
+        """What the learner's rewards are made by."""
+        return RewardSettings(self.shaping, self.additive, self.curiosity)

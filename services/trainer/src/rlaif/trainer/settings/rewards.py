@@ -1,0 +1,109 @@
+"""What the learner adds to the rewards: the reward model's answer, curiosity; and imitation."""
+
+from dataclasses import dataclass, field
+from typing import Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+
+class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
+    """How a reward model pays, and how one takes over from another."""
+
+    weight: float = Field(
+        default=1.0,
+        ge=0,
+        description="Scale of what the reward model pays; 0 trains without it.",
+    )
+    mode: Literal["potential", "additive"] = Field(
+        default="potential",
+        description="potential pays the change of the reward model's answer and takes back what it "
+        "gave: nothing can be farmed. additive pays the answer itself, once a place: louder, and "
+        "the policy may come to live on it (ADR 0012).",
+    )
+    ramp_iterations: int = Field(
+        default=5,
+        ge=0,
+        description="Iterations over which a new reward model takes over from the one before it. "
+        "More spare the critic, and make the new one count later; 0 and 1 swap at once.",
+    )
+    swap_iterations: int = Field(
+        default=10,
+        ge=0,
+        description="Iterations that a reward model counts at least before the next champion takes "
+        "over. Not below the ramp. The first one of a run does not wait.",
+    )
+
+    @model_validator(mode="after")
+    def _ramp_ends_before_the_next_swap(self) -> Self:
+        if self.ramp_iterations > max(1, self.swap_iterations):
+            raise ValueError(
+                f"shaping_ramp_iterations is {self.ramp_iterations} but reward models may "
+                f"be swapped every {self.swap_iterations} iterations: a ramp must end "
+                "before the next one begins; lower the ramp or raise shaping_swap_iterations"
+            )
+        return self
+
+
+class AdditiveSettings(BaseModel, frozen=True, extra="forbid"):
+    """What is paid when the reward model pays its answer itself."""
+
+    threshold: float = Field(
+        default=0.5,
+        description="Additive mode: answer that pays nothing yet, in root mean squares of the "
+        "model's training data above the start of an episode. Higher pays for less.",
+    )
+    clip: float = Field(
+        default=2.0, gt=0, description="Additive mode: the most above the threshold that counts."
+    )
+    count_power: float = Field(
+        default=3.0,
+        ge=0,
+        description="Additive mode: the n-th step of an episode at one place with the same "
+        "possessions pays n to the minus this. 0 pays every time, which can be farmed.",
+    )
+    caution: float = Field(
+        default=1.0,
+        ge=0,
+        description="Additive mode: standard deviations of an ensemble that are taken off its "
+        "mean. Higher pays less where its networks disagree.",
+    )
+    episode_cap: float = Field(
+        default=10.0,
+        gt=0,
+        description="Additive mode: the most an episode is paid, before the weight.",
+    )
+
+
+class CuriositySettings(BaseModel, frozen=True, extra="forbid"):
+    """What a novel observation pays."""
+
+    weight: float = Field(
+        default=0.0,
+        ge=0,
+        description="What an observation pays whose novelty is one standard deviation of the "
+        "discounted return (random network distillation); 0 computes none (ADR 0012).",
+    )
+
+
+class ImitationSettings(BaseModel, frozen=True, extra="forbid"):
+    """How much the best segments are imitated."""
+
+    weight: float = Field(
+        default=0.0,
+        ge=0,
+        description="Weight of imitating the segments that were paid best in the last 50 "
+        "iterations (advantage-weighted regression), beside PPO's loss; 0 imitates nothing. More "
+        "holds on to rare finds, and to lucky ones.",
+    )
+    segments: int = Field(
+        default=64, ge=1, description="Segments that are imitated: the best ones."
+    )
+
+
+@dataclass(frozen=True)
+class RewardSettings:
+    """How the parts of the reward are made that the learner adds."""
+
+    shaping: ShapingSettings = field(default_factory=ShapingSettings)
+    additive: AdditiveSettings = field(default_factory=AdditiveSettings)
+    curiosity: CuriositySettings = field(default_factory=CuriositySettings)

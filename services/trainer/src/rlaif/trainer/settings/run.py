@@ -1,0 +1,119 @@
+"""A run: what it does, when it saves, evaluates and ends, and where it trains."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from rlaif.contracts.ids import Id
+
+Mode = Literal["continuous", "epoch", "pipeline", "evaluation"]
+"""What a run does; see the setting."""
+
+
+class RunSettings(BaseModel, frozen=True, extra="forbid"):
+    """What a run does, from what it begins, and what is kept of it."""
+
+    mode: Mode = Field(
+        default="continuous",
+        description="continuous trains until RUN_HOURS; epoch trains to the next multiple of "
+        "EPOCH_STEPS; pipeline is continuous with an evaluation every EVAL_INTERVAL epochs; "
+        "evaluation plays a checkpoint and trains nothing.",
+    )
+    id: Id | None = Field(
+        default=None,
+        description="Run to resume, from this disk or from the models store; begun under this "
+        "name when neither knows it. Unset: the service resumes the newest, rlaif-train "
+        "begins a new one.",
+    )
+    seed: int = Field(default=7, ge=0, description="Seed of environments, policy and selection.")
+    checkpoint: str | None = Field(
+        default=None,
+        description="Checkpoint to evaluate, or whose policy a new run begins with: a run's id "
+        "(its newest), RUN/iteration_N, or a directory.",
+    )
+    reward_model_path: Path | None = Field(
+        default=None,
+        description="Reward model (safetensors) to begin with; unset waits for the champion.",
+    )
+    run_hours: float = Field(
+        default=48.0,
+        gt=0,
+        description="A run ends after this much training; stops and what a kill lost do not count.",
+    )
+    epoch_steps: int = Field(
+        default=300_000,
+        ge=1,
+        description="Environment steps between two checkpoints.",
+    )
+    checkpoint_minutes: float = Field(
+        default=10.0,
+        gt=0,
+        description="A checkpoint at least this often, besides the end of every epoch: the most "
+        "training that a kill can cost.",
+    )
+    checkpoints_kept: int = Field(
+        default=2,
+        ge=1,
+        description="Newest checkpoints kept of a run, on disk and in the models store; the one "
+        "with the best evaluation stays too.",
+    )
+    stop_seconds: float = Field(
+        default=6.0,
+        gt=0,
+        description="How long a run may take to save when asked to stop; then it is ended. It "
+        "must hold an iteration, and be shorter than what ends the service. rlaif-train takes 60 "
+        "at least.",
+    )
+
+
+class EvaluationSettings(BaseModel, frozen=True, extra="forbid"):
+    """How a frozen policy is evaluated, and how often."""
+
+    interval: int = Field(
+        default=1,
+        ge=0,
+        description="Epochs between two evaluations of a pipeline; 0 never evaluates.",
+    )
+    episodes: int = Field(
+        default=8, ge=1, le=1000, description="Episodes an evaluation. More are surer and slower."
+    )
+    episode_length: int = Field(
+        default=3_000, ge=1, description="Decision steps after which its episodes are cut."
+    )
+    seed: int = Field(
+        default=1_000, ge=0, description="Seed of its episodes: the same one plays the same starts."
+    )
+    greedy: bool = Field(
+        default=False,
+        description="Always take the likeliest action instead of drawing it, as training does. A "
+        "greedy policy often walks into a wall for ever.",
+    )
+
+
+class RaySettings(BaseModel, frozen=True, extra="forbid"):
+    """Where the training process runs, and on how many runners."""
+
+    workers: int = Field(
+        default=3,
+        ge=0,
+        description="Environment runner processes; 0 samples inside the training process.",
+    )
+    address: str | None = Field(
+        default=None,
+        description="Ray cluster: http://HEAD:8265 submits jobs to it, auto or HOST:6379 joins it "
+        "from here. Unset starts a small one of the run's own.",
+    )
+    run_on: Literal["process", "ray-job"] = Field(
+        default="process",
+        description="process trains in a child process; ray-job submits rlaif-train to the Ray "
+        "cluster whose dashboard RAY_ADDRESS names.",
+    )
+    job_entrypoint: str = Field(
+        default="rlaif-train", description="Command that a Ray job starts; options are added."
+    )
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the training process starts a Ray of its own, of this machine alone."""
+        return self.address is None or self.address.startswith("http")
