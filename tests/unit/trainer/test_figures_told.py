@@ -71,6 +71,16 @@ def test_before_the_first_iteration_figures_are_not_known() -> None:
     assert (told["iteration"], told["env_steps"]) == (5, 640)
 
 
+def test_of_a_run_on_disk_only_its_record_is_known() -> None:
+    known = {
+        name: value for name, value in view(RunState(run_id="r-2")).items() if value is not None
+    }
+    assert known == {
+        "run_id": "r-1", "created_at": NOW, "attempts": 1, "mode": "continuous", "overrides": {},
+        "status": "on disk",
+    }  # fmt: skip
+
+
 def test_a_reading_keeps_the_shape_that_its_readers_know() -> None:
     begun = state(Started(env_steps=640, iteration=5, restored_from=None)).progress(NOW)
     told = begun.model_dump()

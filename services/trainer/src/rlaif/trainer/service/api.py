@@ -215,36 +215,15 @@ def _one(runs: RunManager, run_id: str) -> RunView:
 
 
 def _view(record: RunRecord, state: RunState | None) -> RunView:
+    stored = record.model_dump(include=set(RunView.model_fields))
     if state is None or state.run_id != record.run_id:
-        return RunView(
-            run_id=record.run_id,
-            created_at=record.created_at,
-            attempts=record.attempts,
-            mode=record.mode,
-            overrides=record.overrides,
-            status="on disk" if record.finished is None else "finished",
-            finished=record.finished,
-        )
-    last, refused = state.last, state.reward_model_refused
+        return RunView(**stored, status="on disk" if record.finished is None else "finished")
+    last = state.last
     return RunView(
-        run_id=record.run_id,
-        created_at=record.created_at,
-        attempts=record.attempts,
-        mode=record.mode,
-        overrides=record.overrides,
-        status=state.status,
-        finished=state.finished,
-        iteration=state.iteration,
-        env_steps=state.env_steps,
-        **state.figures,
+        **(stored | state.standing | {"finished": state.finished}),
         checkpoint=state.checkpoint,
         evaluation=state.evaluation.evaluation_id if state.evaluation else None,
-        reward_model_version=state.reward_model_version,
-        reward_model_loaded_at_step=state.reward_model_loaded_at_step,
-        reward_model_refused=refused.version if refused else None,
-        reward_model_refusal=refused.reason if refused else None,
         rewards=last.reward_statistics if last else None,
         learner=last.learner if last else None,
         failure=state.failure,
-        trouble=state.disk_trouble or state.learning_trouble,
     )

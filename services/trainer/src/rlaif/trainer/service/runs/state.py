@@ -146,22 +146,26 @@ class RunState:
             return None
         return f"run {self.run_id} plays but does not learn: {self.last.not_learned}"
 
+    @property
+    def standing(self) -> dict[str, Any]:
+        """What readings and REST say alike, by field."""
+        refused = self.reward_model_refused
+        return {
+            **self.figures,
+            "run_id": self.run_id,
+            "status": self.status,
+            "iteration": self.iteration,
+            "env_steps": self.env_steps,
+            "reward_model_version": self.reward_model_version,
+            "reward_model_loaded_at_step": self.reward_model_loaded_at_step,
+            "reward_model_refused": refused.version if refused else None,
+            "reward_model_refusal": refused.reason if refused else None,
+            "trouble": self.disk_trouble or self.learning_trouble,
+        }
+
     def progress(self, now: datetime) -> TrainingProgress:
         """The state as telemetry; what is not known yet is null."""
-        refused = self.reward_model_refused
-        return TrainingProgress(
-            at=now,
-            run_id=self.run_id,
-            status=self.status,
-            iteration=self.iteration,
-            env_steps=self.env_steps,
-            **self.figures,
-            reward_model_version=self.reward_model_version,
-            reward_model_loaded_at_step=self.reward_model_loaded_at_step,
-            reward_model_refused=refused.version if refused else None,
-            reward_model_refusal=refused.reason if refused else None,
-            trouble=self.disk_trouble or self.learning_trouble,
-        )
+        return TrainingProgress(at=now, **self.standing)
 
     def reward(self, now: datetime) -> RewardBreakdown | None:
         """The parts of the reward of the last iteration; None before the first."""
