@@ -1,6 +1,5 @@
 """N games stepped together into preallocated arrays: the sampling loop without RLlib."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,14 +14,14 @@ from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended, EnvReco
 from rlaif.trainer.play.capturing.selection import SegmentSelector, SelectionRules
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
-from rlaif.trainer.play.followers.episode_log import BestRanks, EpisodeLog, RecordedEpisode
+from rlaif.trainer.play.followers.episode_log import BestEpisodeRecorder, EpisodeLog
 from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, FrameStack, PictureFragment
+from rlaif.trainer.play.followers.screen_feed import ScreenFeed
 from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
 from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome
 from rlaif.trainer.play.start import StartSource
 from rlaif.trainer.rewards.game.ledger import PARTS
 from rlaif.trainer.rewards.learned.shaping import Transitions
-from rlaif.trainer.run_folder.screen import ScreenSlot
 from rlaif.trainer.run_folder.spool import SpooledCapture
 
 Disagreement = Callable[[npt.NDArray[np.float32]], float]
@@ -65,6 +64,7 @@ class EmulatorVector:
             begin: Start the episodes now; False leaves it to a saved state or the first fragment.
         """
         self._config = config
+        self._frame_skip = config.game.frame_skip
         self._runner = runner
         self.count = count
         drawn_from = [seed, runner, config.attempt, *([config.life] if config.life else [])]
@@ -94,12 +94,11 @@ class EmulatorVector:
         self._returns = [0.0] * count
         self._row_rewards = [0.0] * count
         self._recorders = [self._recorder(n) for n in range(count)]
-        self._logs = [self._log(n) for n in range(count)] if config.capture.best_episodes else []
-        self._best_ranks = BestRanks(config.capture.best_episodes)
-        self._first_steps: list[frozenset[str]] = [frozenset()] * count
-        self._best: list[RecordedEpisode] = []
-        self._screen = self._open_screen()
-        self._next_picture = 0.0
+        keep = config.capture.best_episodes
+        logs = [self._log(n) for n in range(count)] if keep else []
+        self._best = BestEpisodeRecorder(logs, keep, self._story)
+        is_watched = runner in (0, 1)
+        self._screen = ScreenFeed(config.screen_path if is_watched else None, config.game.watch_fps)
         self._env_steps = 0
         self._fragments = 0
         self.observations = np.zeros((count, 128), dtype=np.float32)
@@ -111,8 +110,7 @@ class EmulatorVector:
         """Allocate T = `steps` rows; select at most `capture_quota` segments on the way."""
         if not self._begun:
             self._begin()
-        if self._screen is None:
-            self._screen = self._open_screen()
+        self._screen.open()
         self._rows = np.zeros((steps + 1, self.count, 128), dtype=np.float32)
         self._rows[0] = self.observations
         self._actions = np.zeros((steps, self.count), dtype=np.int64)
@@ -124,7 +122,7 @@ class EmulatorVector:
         self._episodes: list[EpisodeSummary] = []
         self._ends: list[tuple[int, int]] = []
         self._captures: list[SpooledCapture] = []
-        self._best = []
+        self._best.begin_fragment()
         if self.frame_stack is not None:
             self._first_stacks = self.frame_stack.stacks.copy()
             self._frames = np.zeros((steps, self.count, HEIGHT, WIDTH), dtype=np.uint8)
@@ -145,9 +143,10 @@ class EmulatorVector:
     def step(self, t: int, actions: npt.NDArray[np.int64]) -> None:
         """Play row t: one action in every environment, episodes restarted where they end."""
         self._actions[t] = actions
-        drawn = 0 if self._picture_due() else None
+        drawn = 0 if self._screen.is_due() else None
         chosen = actions.tolist()
-        frame_skip, looks = self._config.game.frame_skip, self.frame_stack is not None
+        frame_skip, looks = self._frame_skip, self.frame_stack is not None
+        logs, followers = self._best.logs, self._followers
         for n, game in enumerate(self._games):
             if self._recorders[n].at_border:
                 self._recorders[n].before_segment(self._asked(t, n))
@@ -165,14 +164,14 @@ class EmulatorVector:
             capture = self._recorders[n].after_step(
                 chosen[n], _ended(outcome) if eventful else "running", game.facts, outcome.wait
             )
-            if self._logs:
-                self._logs[n].add(chosen[n], outcome.wait)
+            if logs:
+                logs[n].add(chosen[n], outcome.wait)
             if capture is not None:
                 self._captures.append(capture)
-            if self._followers:
-                self._followers[n].after_step(game.emulator, game.facts, chosen[n], outcome.wait)
+            if followers:
+                followers[n].after_step(game.emulator, game.facts, chosen[n], outcome.wait)
             if n == drawn:
-                self._show(game)
+                self._screen.show(game, self._env_steps)
             if eventful and (outcome.terminated or outcome.truncated):
                 self._end_episode(t, n, game, outcome)
         self._rewards[t] = self._row_rewards
@@ -205,7 +204,7 @@ class EmulatorVector:
             episodes=tuple(self._episodes),
             env_index_of_end=tuple(self._ends),
             captures=tuple(self._captures),
-            best=tuple(self._best),
+            best=tuple(self._best.found),
             pictures=PictureFragment(self._first_stacks, self._frames)
             if self.frame_stack
             else None,
@@ -236,7 +235,7 @@ class EmulatorVector:
             "select_rng": self._select_rng.bit_generator.state,
             "selected": self._selector.state_dict(),
             "seen": None if self.frame_stack is None else self.frame_stack.stacks.copy(),
-            "best_ranks": self._best_ranks.state_dict(),
+            "best_ranks": self._best.ranks.state_dict(),
             "env_steps": self._env_steps,
             "fragments": self._fragments,
         }
@@ -263,8 +262,7 @@ class EmulatorVector:
             self._recorders[n].begin_episode(
                 f"{self._env_id(n)}-{number}", keyframe, (), game.facts
             )
-            if self._logs:
-                self._logs[n].skip()
+            self._best.skip_episode(n)
             self._episode_numbers[n] += 1
             if self._followers and state["watchers"]:
                 self._followers[n].load_state_dict(state["watchers"][n], game.facts)
@@ -272,7 +270,7 @@ class EmulatorVector:
         self._select_rng.bit_generator.state = state["select_rng"]
         if self.frame_stack is not None and state.get("seen") is not None:
             self.frame_stack.stacks[:] = state["seen"]
-        self._best_ranks.load_state_dict(state.get("best_ranks", ()))
+        self._best.ranks.load_state_dict(state.get("best_ranks", ()))
         self._selector.load_state_dict(state.get("selected", {"taken": {}, "shown": {}}))
         self._env_steps = state["env_steps"]
         self._fragments = state["fragments"]
@@ -296,8 +294,7 @@ class EmulatorVector:
         """Stop the emulators."""
         for game in self._games:
             game.close()
-        if self._screen is not None:
-            self._screen.close()
+        self._screen.close()
 
     def _let_follow(self, follow: Callable[[GameEnv, int], EpisodeFollower]) -> None:
         for n, game in enumerate(self._games):
@@ -327,18 +324,15 @@ class EmulatorVector:
             )
         )
         self._ends.append((t, n))
-        if self._logs:
-            self._keep_if_best(n, outcome, frozenset(step.name for step in reached))
+        self._best.end_episode(
+            n,
+            game,
+            frozenset(step.name for step in reached),
+            reward=self._returns[n],
+            ended=_ended(outcome),
+            context=self._recorders[n].context,
+        )
         self._begin_episode(n, row)
-
-    def _keep_if_best(self, n: int, outcome: StepOutcome, reached: frozenset[str]) -> None:
-        """Record the episode that has just ended when it is among the best so far."""
-        gained = tuple(sorted(reached - self._first_steps[n]))
-        log = self._logs[n]
-        if log.records and self._best_ranks.takes((len(gained), self._returns[n])):
-            whole = log.finish(_ended(outcome), self._recorders[n].context)
-            rooms = self._games[n].rooms_visited
-            self._best.append(RecordedEpisode(gained, self._returns[n], rooms, whole))
 
     def _begin(self) -> None:
         self._begun = True
@@ -353,10 +347,7 @@ class EmulatorVector:
         self._returns[n] = 0.0
         name = f"{self._env_id(n)}-{self._episode_numbers[n]}"
         self._recorders[n].begin_episode(name, game.start.keyframe, game.warm_up, game.facts)
-        if self._logs:
-            self._logs[n].begin(name, game.start.keyframe, game.warm_up)
-            shown = milestones_reached(read_blocks(game.emulator), self._story)
-            self._first_steps[n] = frozenset(step.name for step in shown)
+        self._best.begin_episode(n, name, game)
         if self._followers:
             self._followers[n].begin_episode(game.emulator, game.facts, game.start, game.warm_up)
         self._episode_numbers[n] += 1
@@ -396,35 +387,6 @@ class EmulatorVector:
             return None
         seen = min(t, self._recorders[n].step, _SEEN_LAST - 1)
         return lambda: measure(self._rows[t - seen : t + 1, n])
-
-    def _open_screen(self) -> ScreenSlot | None:
-        watched = self._runner == 1 or self._runner == 0
-        if self._config.screen_path is None or not watched or self._config.game.watch_fps <= 0:
-            return None
-        try:
-            return ScreenSlot(self._config.screen_path, create=True)
-        except OSError:
-            return None  # nobody sees the game until the disk takes it; asked again
-
-    def _picture_due(self) -> bool:
-        """Whether the watched environment draws this step; drawing does not touch its RAM."""
-        if self._screen is None:
-            return False
-        now = time.monotonic()
-        if now < self._next_picture:
-            return False
-        self._next_picture = now + 1.0 / self._config.game.watch_fps
-        return True
-
-    def _show(self, game: GameEnv) -> None:
-        assert self._screen is not None
-        facts = game.facts
-        self._screen.write(
-            game.emulator.screen(),
-            env_step=self._env_steps,
-            place=(facts.group, facts.room, facts.x, facts.y),
-            rooms_visited=game.rooms_visited,
-        )
 
 
 def _ended(outcome: StepOutcome) -> Ended:

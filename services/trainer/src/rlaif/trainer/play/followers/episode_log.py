@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from rlaif.contracts.captures import GameIdentity
 from rlaif.game.captures.capture import PackedKeyframe, SegmentRecorder
 from rlaif.game.machine.emulator import Emulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.stories.milestones import Story, milestones_reached
 from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended
+from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.run_folder.spool import SpooledCapture
 
 Rank = tuple[int, float]
@@ -146,3 +149,55 @@ class BestRanks:
         """Resume with what `state_dict` gave."""
         self._ranks = [(int(steps), float(reward)) for steps, reward in ranks]
         heapq.heapify(self._ranks)
+
+
+class BestEpisodeRecorder:
+    """Records the running episodes of all environments, and gives those among the best so far.
+
+    Attributes:
+        logs: One an environment; empty when no episode is kept.
+        ranks: Of the best so far.
+        found: Episodes of this fragment that are among them.
+    """
+
+    def __init__(self, logs: Sequence[EpisodeLog], keep: int, story: Story) -> None:
+        """Keep the best `keep` episodes of those that `logs` record, by steps of `story`."""
+        self.logs = logs
+        self.ranks = BestRanks(keep)
+        self.found: list[RecordedEpisode] = []
+        self._story = story
+        self._first_steps: list[frozenset[str]] = [frozenset()] * len(logs)
+
+    def begin_fragment(self) -> None:
+        """What was found in the fragment before is gone with it."""
+        self.found = []
+
+    def begin_episode(self, n: int, episode_id: str, game: GameEnv) -> None:
+        """Environment `n` starts an episode; what its start shows does not count for it."""
+        if self.logs:
+            self.logs[n].begin(episode_id, game.start.keyframe, game.warm_up)
+            shown = milestones_reached(read_blocks(game.emulator), self._story)
+            self._first_steps[n] = frozenset(step.name for step in shown)
+
+    def skip_episode(self, n: int) -> None:
+        """The running episode of environment `n` began elsewhere; it is not recorded."""
+        if self.logs:
+            self.logs[n].skip()
+
+    def end_episode(
+        self,
+        n: int,
+        game: GameEnv,
+        reached: frozenset[str],
+        *,
+        reward: float,
+        ended: Ended,
+        context: CaptureContext,
+    ) -> None:
+        """Keep the episode that has just ended in environment `n` if it is among the best."""
+        if not self.logs or not self.logs[n].records:
+            return
+        gained = tuple(sorted(reached - self._first_steps[n]))
+        if self.ranks.takes((len(gained), reward)):
+            whole = self.logs[n].finish(ended, context)
+            self.found.append(RecordedEpisode(gained, reward, game.rooms_visited, whole))
