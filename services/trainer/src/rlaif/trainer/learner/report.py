@@ -96,12 +96,12 @@ def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) 
         ]
         cause = f"the reward of {', '.join(spoilt)}" if spoilt else "the critic's values"
         return (
-            f"all {played} steps of the batch were left out, as {cause} are no numbers; go on from "
-            "an older checkpoint, or without that part"
+            f"all {played} steps of the batch were left out, as {cause} are no numbers; resume "
+            "from an older checkpoint, or without that part"
         )
     if 0 < module.get("gradient_steps", 0) <= module.get("steps_left_out", 0):
         return (
-            "every gradient step was left out, as its loss is no number; go on from an older "
+            "every gradient step was left out, as its loss is no number; resume from an older "
             "checkpoint, with a lower learning rate"
         )
     return None

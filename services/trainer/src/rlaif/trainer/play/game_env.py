@@ -83,6 +83,7 @@ class GameEnv:
             cache: What the encoders of several environments share.
         """
         self._settings = settings
+        self._frame_skip = settings.frame_skip
         self._rng = rng
         self.cartridge = load_cartridge(settings.rom_path)
         self.emulator = PyBoyEmulator(
@@ -133,7 +134,7 @@ class GameEnv:
 
     def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
         """Play one action; writes the observation after it into `out`."""
-        self.emulator.step(action, self._settings.frame_skip, render=render)
+        self.emulator.step(action, self._frame_skip, render=render)
         return self.finish_step(action, out, render=render)
 
     def finish_step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
@@ -152,7 +153,7 @@ class GameEnv:
             and self.steps < self._next_check
             and not (self._alone or encoder.still or self._asks_each_step)
         ):
-            self.frames += self._settings.frame_skip
+            self.frames += self._frame_skip
             return self.uneventful
         return self._finish_eventful_step(action, out, scene, render=render)
 
@@ -163,7 +164,7 @@ class GameEnv:
         wait, still = 0, self._encoder.still
         if self._alone:
             wait, scene, still = self._wait(out, scene, render=render)
-        frames = self._settings.frame_skip + wait
+        frames = self._frame_skip + wait
         self.frames += frames
         self._update_facts(scene, waited=wait > 0)
         parts = self._rewards.step(self.facts, action)
@@ -282,7 +283,7 @@ class GameEnv:
         self.emulator.load_state(self.start.state)
         played = []
         for action in walk:
-            self.emulator.step(action, self._settings.frame_skip)
+            self.emulator.step(action, self._frame_skip)
             ram, limit = read_blocks(self.emulator), self._settings.longest_wait_frames
             played.append((action, wait_for_player(self.emulator, ram, limit)))
         self.warm_up = tuple(played)

@@ -19,8 +19,6 @@ import numpy as np
 Reason = Literal["uniform", "disagreement", "new room", "milestone"]
 """`Capture.selected_by`."""
 
-REASONS: tuple[Reason, ...] = ("uniform", "disagreement", "new room", "milestone")
-
 LEAST_UNIFORM_SHARE = 0.2
 
 SPREAD_WINDOW, SPREAD_MOST = 30, 3

@@ -40,7 +40,7 @@ class RunState:
         reward_model_refused: The last one that did not load; None when none was refused since the
             last one that did.
         checkpoint: Iteration of the last checkpoint.
-        finished: Why it came to its end; None while it can go on.
+        finished: Why it came to its end; None while it can be resumed.
         evaluation: The last evaluation.
         failure: Why it failed.
         failure_is_final: Trying again would fail in the same way.
@@ -131,7 +131,7 @@ class RunState:
         if self.waiting_for is not None:
             return (
                 f"run {self.run_id} waits: {self.waiting_for}; make room or mend the disk, and "
-                "training goes on by itself within a minute"
+                "training resumes by itself within a minute"
             )
         if self.not_saved is not None:
             return f"training goes on, but no checkpoint is saved: {self.not_saved}; make room"
