@@ -24,23 +24,14 @@ class KeyframeError(ValueError):
 
 
 class PackedKeyframe(NamedTuple):
-    """A packed save state.
+    """A packed save state."""
 
-    Attributes:
-        data: zstd frame.
-        sha256: Digest of the unpacked state; it names the object.
-    """
-
-    data: bytes
-    sha256: Sha256
+    data: bytes  # zstd frame
+    sha256: Sha256  # of the unpacked state; names the object
 
 
 def segment_id(episode_id: str, index: int) -> str:
-    """The id of segment number `index` of an episode.
-
-    Raises:
-        ValueError: The id would be longer than 64 characters.
-    """
+    """The id of segment number `index` of an episode; ValueError when longer than 64 characters."""
     made = f"{episode_id}-s{index:05d}"
     if len(made) > 64:
         raise ValueError(f"segment id {made!r} is longer than 64 characters")
@@ -94,7 +85,6 @@ class SegmentRecorder:
         emulator: EmulatorIdentity,
         frame_skip: int,
     ) -> None:
-        """Record for one environment of one run."""
         self._run_id, self._env_id = run_id, env_id
         self._game, self._emulator, self._frame_skip = game, emulator, frame_skip
         self._keyframe_sha256: Sha256 | None = None
@@ -125,12 +115,7 @@ class SegmentRecorder:
         return 0 if self._start is None else len(self._actions) - self._start
 
     def keyframe(self, sha256: Sha256, *, step: int) -> None:
-        """Start from a save state taken at this moment; a started segment is dropped.
-
-        Args:
-            sha256: Digest of the unpacked save state.
-            step: Decision step of the episode, from 0.
-        """
+        """Start from a save state taken at decision step `step`; a started segment is dropped."""
         self._keyframe_sha256 = sha256
         self._keyframe_step = step
         self._actions.clear()
@@ -138,23 +123,14 @@ class SegmentRecorder:
         self._start = None
 
     def start_segment(self, ram_sha256: Sha256) -> None:
-        """Start a segment before the next action.
-
-        Raises:
-            ValueError: There is no keyframe yet.
-        """
+        """Start a segment before the next action; ValueError when there is no keyframe yet."""
         if self._keyframe_sha256 is None:
             raise ValueError("no keyframe: save a state and call keyframe() before a segment")
         self._start = len(self._actions)
         self._start_ram_sha256 = ram_sha256
 
     def add_step(self, action: int, *, wait: int = 0) -> None:
-        """One more decision step was played.
-
-        Args:
-            action: 0 to 7.
-            wait: Game frames played after it with no button held.
-        """
+        """A step was played, and after it `wait` game frames with no button held."""
         if wait:
             self._waits.append((len(self._actions), wait))
         self._actions.append(action)
@@ -175,17 +151,9 @@ class SegmentRecorder:
         reward_model_version: int | None = None,
         selected_by: str = "uniform",
     ) -> Capture:
-        """Cut the segment.
+        """Cut the segment; `ram_sha256` is the RAM after its last step, `env_step` the run's.
 
-        Args:
-            episode_id: Its episode.
-            index: Number of the segment in the episode.
-            ram_sha256: Digest of the RAM after its last step.
-            env_step: Environment steps of the run.
-            ended: running, terminated or truncated.
-            policy_iteration: Iteration of the policy that played.
-            reward_model_version: Champion that paid, None without one.
-            selected_by: Why it was captured.
+        `ended` is running, terminated or truncated; `reward_model_version` the champion that paid.
 
         Raises:
             ValueError: No segment was started, or it has no step.

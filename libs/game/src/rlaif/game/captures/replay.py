@@ -33,13 +33,7 @@ class WrongEmulatorError(ReplayError):
 
 
 class ReplayMismatchError(ReplayError):
-    """The replay led to other RAM than the capture says.
-
-    Attributes:
-        where: start or end of the segment.
-        expected: Digest in the capture.
-        found: Digest of the replay.
-    """
+    """The replay led to other RAM than the capture says, at its start or its end."""
 
     def __init__(self, segment_id: str, where: str, expected: str, found: str) -> None:
         super().__init__(
@@ -51,19 +45,12 @@ class ReplayMismatchError(ReplayError):
 
 @dataclass(frozen=True)
 class ReplayStep:
-    """One decision step that has just been replayed; the emulator stands after it.
+    """One decision step that has just been replayed; the emulator stands after it."""
 
-    Attributes:
-        index: Decision step in the segment, from 0.
-        frame: Game frames of the segment played so far, waits included.
-        action: What was played.
-        rendered: Whether `Emulator.screen` shows this moment.
-    """
-
-    index: int
-    frame: int
+    index: int  # in the segment, from 0
+    frame: int  # game frames of the segment so far, waits included
     action: Action
-    rendered: bool
+    rendered: bool  # `Emulator.screen` shows this moment
 
 
 def replay(
@@ -74,24 +61,15 @@ def replay(
     rom_sha256: str,
     render_steps: frozenset[int] = frozenset(),
 ) -> Iterator[ReplayStep]:
-    """Play a capture again.
+    """Play a capture again; yields each decision step after it was played.
 
     The end is checked after the last step was yielded: what was collected is good only when the
-    iteration ends without an error.
-
-    Args:
-        emulator: Runs the ROM `rom_sha256`; its state is replaced.
-        capture: What to play.
-        packed_keyframe: The capture's keyframe as stored.
-        rom_sha256: Digest of the ROM in `emulator`.
-        render_steps: Decision steps whose last frame is drawn.
-
-    Yields:
-        Each decision step after it was played.
+    iteration ends without an error. The state of `emulator`, which runs the ROM `rom_sha256`, is
+    replaced. Of the steps in `render_steps` the last frame is drawn.
 
     Raises:
         WrongGameError: Captured on another cartridge.
-        WrongEmulatorError: Captured on another emulator or setting.
+        WrongEmulatorError: Captured on another emulator, version or sound setting.
         KeyframeError: The keyframe is damaged or not loadable.
         ReplayMismatchError: The RAM differs at the start or at the end.
     """
@@ -137,12 +115,7 @@ def replay_frames(capture: Capture) -> int:
 
 
 def check_identity(emulator: Emulator, capture: Capture, rom_sha256: str) -> None:
-    """See that the capture can be replayed here.
-
-    Raises:
-        WrongGameError: Captured on another cartridge.
-        WrongEmulatorError: Captured on another emulator, version or sound setting.
-    """
+    """Raise WrongGameError or WrongEmulatorError when the capture cannot be replayed here."""
     if capture.game.rom_sha256 != rom_sha256:
         raise WrongGameError(
             f"segment {capture.segment_id} was captured on {capture.game.title!r} "

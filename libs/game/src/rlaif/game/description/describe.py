@@ -34,13 +34,9 @@ _COMPASS = ("N", "E", "S", "W")
 def describe(state: GameState, *, oracle_names: bool = False) -> dict[str, Any]:
     """What a judge may know of a state, as JSON-able values; at most about 300 tokens.
 
-    Args:
-        state: The state.
-        oracle_names: Name dungeons as in Oracle of Seasons; false for another game on this map.
-
-    Returns:
-        Facts only: hearts are full hearts, x and y are pixels in the room, keys are small keys of
-        the current dungeon. What does not apply is left out or null.
+    Facts only: hearts are full hearts, x and y are pixels in the room, keys are small keys of the
+    current dungeon. What does not apply is left out or null. With `oracle_names` dungeons are named
+    as in Oracle of Seasons.
     """
     if not state.running:
         return {"running": False}

@@ -42,16 +42,10 @@ _VISITED, _NOT_VISITED, _NO_ROOM, _HERE = "##", "..", "  ", "@@"
 
 
 class Marked(NamedTuple):
-    """An object on the room map.
+    """An object on the room map."""
 
-    Attributes:
-        mark: Its two characters.
-        kind: enemy, talkable, item, part or companion.
-        entity: The object.
-    """
-
-    mark: str
-    kind: str
+    mark: str  # two characters
+    kind: str  # enemy, talkable, item, part or companion
     entity: Entity
 
 

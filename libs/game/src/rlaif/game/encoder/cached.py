@@ -37,7 +37,6 @@ class EncoderCache:
     """Parts of observations by the bytes that they were computed from; encoders may share it."""
 
     def __init__(self) -> None:
-        """Remember nothing yet."""
         self.places: dict[parts.Key, tuple[Observation, Observation]] = {}
         self.items: dict[parts.Key, Observation] = {}
         self.flags: dict[parts.Key, Observation] = {}
@@ -72,17 +71,15 @@ class Encoder:
     """Encodes the steps of one environment.
 
     Attributes:
-        scene: Another scene than at the call before: its RAM. None when every byte is the same of
-            the room, what is owned, the flags, the health (`scene.PLACE_SPANS` and the
-            others).
+        scene: Another scene than at the call before: its RAM. None when every byte of the room,
+            what is owned, the flags and the health is the same (`PLACE_SPANS` and the others).
         progressed: Whether more than the flags of another scene may differ.
         x: Where the player was at the last call, pixels in the room.
-        y: The same.
+        y: Likewise.
         still: Not one byte of work RAM differs from the call before.
     """
 
     def __init__(self, cache: EncoderCache | None = None) -> None:
-        """Encode, with what others kept in `cache`."""
         self._cache = cache or EncoderCache()
         self._look = compiled_look()
         self._seen = np.zeros(SEEN_WORDS, dtype=np.uint64)
@@ -96,13 +93,7 @@ class Encoder:
     def encode_into(
         self, wram: npt.NDArray[np.uint8], layout: npt.NDArray[np.uint8], out: Observation
     ) -> None:
-        """Write the observation into `out`, `[128]` float32, contiguous.
-
-        Args:
-            wram: `LiveRam.wram`, or a copy; read-only.
-            layout: `LiveRam.dungeon_layout`, the same.
-            out: The row.
-        """
+        """Write the observation of a `LiveRam` into `out`, `[128]` float32, contiguous."""
         told = self._look(wram, layout, self._seen, self._cells, self._scene, out)
         if told & WROTE:
             self.scene = None
@@ -115,7 +106,6 @@ class Encoder:
         self.y = told >> 16
 
     def _enter(self, ram: RamBlocks, changed: int) -> None:
-        """Make the scene ready for the compiled code: what of it changed."""
         cache, scene = self._cache, self._scene
         if changed & PLACE:
             key = parts.PLACE_KEY(ram.wram)

@@ -28,19 +28,12 @@ Places = tuple[int, ...]
 
 
 class Roster(NamedTuple):
-    """Which objects are in the room, without where they stand.
-
-    Attributes:
-        enemies: Monsters.
-        people: Whom or what to talk to: what is listed, or all people where nothing is.
-        things: What can be picked up; where there is none, buttons and the like.
-        listed: What reacts to A.
-    """
+    """Which objects are in the room, without where they stand."""
 
     enemies: Places
-    people: Places
-    things: Places
-    listed: Places
+    people: Places  # what is listed, or all people where nothing is
+    things: Places  # what can be picked up; where there is none, buttons and the like
+    listed: Places  # what reacts to A
 
 
 SIGN = 0xF2
@@ -122,14 +115,7 @@ def _places(numbers: list[int]) -> Places:
 
 
 def nearby(wram: bytes, x: int, y: int, present: Roster) -> list[float]:
-    """The slots of this part, each in [0, 1].
-
-    Args:
-        wram: 8,192 bytes of work RAM.
-        x: Where the player is, pixels.
-        y: The same.
-        present: `roster` of this work RAM.
-    """
+    """The slots of this part, each in [0, 1]; the player stands at (x, y), pixels."""
     slots: list[float] = []
     for _, at in _by_distance(wram, x, y, present.enemies)[:ENEMY_SLOTS]:
         angle = wram[at + OBJECT_ANGLE]

@@ -164,7 +164,6 @@ _ROOMS_SCALE = LAYOUT[slot_index("rooms_visited")].scale
 
 
 def _span(first: int, size: int = 1) -> slice:
-    """What to look at in the work RAM."""
     return slice(first - WRAM_START, first - WRAM_START + size)
 
 

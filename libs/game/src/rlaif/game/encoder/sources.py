@@ -84,11 +84,7 @@ _BY_PATTERN: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def sources_of(slot: str) -> tuple[str, ...]:
-    """Symbols that a slot comes from; objects are named by the addresses of their pages.
-
-    Raises:
-        KeyError: No such slot.
-    """
+    """Symbols that a slot comes from; objects are named by the addresses of their pages."""
     if slot in _BY_NAME:
         return _BY_NAME[slot]
     for pattern, sources in _BY_PATTERN:

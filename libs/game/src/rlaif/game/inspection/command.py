@@ -75,12 +75,7 @@ def run(options: argparse.Namespace) -> int:
 def inspect_file(
     file: Path | None, rom: Path | None = None, *, allow_modified: bool = False
 ) -> dict[str, Any]:
-    """What a ROM or a save state is.
-
-    Args:
-        file: A ROM or a save state; None for the embedded game.
-        rom: The ROM of the save state; None for the embedded game.
-        allow_modified: Take a randomizer or a hack of Oracle of Seasons too.
+    """What a ROM or a save state is; None stands for the embedded game.
 
     Raises:
         CartridgeError: The ROM cannot be used.

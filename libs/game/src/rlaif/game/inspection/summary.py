@@ -14,12 +14,7 @@ _UNARMED = 0x02
 def summary(
     state: GameState, room_names: Mapping[tuple[int, int], str] = MappingProxyType({})
 ) -> dict[str, str]:
-    """What the screen and the inventory should show, by topic.
-
-    Args:
-        state: The state.
-        room_names: (Group, room) → name, of a game whose rooms have one.
-    """
+    """What the screen and the inventory should show, by topic; rooms are named by (group, room)."""
     told = {
         "Place": _place(state, room_names.get((state.group, state.room))),
         "Player": f"x {state.x} y {state.y} pixels, faces {state.facing}",

@@ -15,12 +15,7 @@ _GAMES = {
 
 
 def as_text(facts: dict[str, Any], *, show_all: bool = False) -> str:
-    """The facts, one paragraph a topic.
-
-    Args:
-        facts: What `rlaif-game inspect --json` prints.
-        show_all: Show the symbols that are 0 too.
-    """
+    """What `inspect --json` prints, a paragraph a topic; `show_all` adds the symbols that are 0."""
     lines = [*_rom(facts["rom"])]
     if "state" in facts:
         lines += [f"Save state  {facts['state']['path']}, {facts['state']['size_bytes']} bytes"]

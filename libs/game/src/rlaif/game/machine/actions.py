@@ -27,18 +27,10 @@ BUTTONS: tuple[str | None, ...] = ("up", "down", "left", "right", "a", "b", "sta
 
 
 def encode_actions(actions: list[int] | tuple[int, ...]) -> str:
-    """One digit an action, as a capture stores them.
-
-    Raises:
-        ValueError: An action is not 0 to 7.
-    """
+    """One digit an action, as a capture stores them; ValueError unless all are 0 to 7."""
     return "".join(str(Action(action).value) for action in actions)
 
 
 def decode_actions(digits: str) -> list[Action]:
-    """What `encode_actions` wrote.
-
-    Raises:
-        ValueError: A character is not a digit from 0 to 7.
-    """
+    """What `encode_actions` wrote; ValueError unless all digits are 0 to 7."""
     return [Action(int(digit)) for digit in digits]

@@ -44,25 +44,15 @@ __all__ = ["Cartridge", "CartridgeError", "Game", "UnsupportedGameError", "load_
 
 @dataclass(frozen=True)
 class Cartridge:
-    """A ROM that passed the checks.
+    """A ROM that passed the checks."""
 
-    Attributes:
-        path: Where it came from, for messages.
-        data: Its bytes.
-        sha256: Their digest, 64 hexadecimal digits.
-        title: Title in its header.
-        is_oracle_of_seasons: It is Oracle of Seasons (US), not the embedded game or another.
-        is_embedded: It is the game of this package.
-        is_modified: Oracle of Seasons (US) with changed bytes, let in on request.
-    """
-
-    path: Path
+    path: Path  # for messages
     data: bytes
     sha256: str
     title: str
-    is_oracle_of_seasons: bool
-    is_embedded: bool = False
-    is_modified: bool = False
+    is_oracle_of_seasons: bool  # the US one
+    is_embedded: bool = False  # it is the game of this package
+    is_modified: bool = False  # Oracle of Seasons (US) with changed bytes, let in on request
 
     @property
     def game(self) -> Game:

@@ -149,17 +149,13 @@ class PyBoyEmulator:
     """
 
     def __init__(self, rom: Path | bytes, *, sound_emulated: bool = False) -> None:
-        """Boot a ROM.
+        """Boot a ROM. A `.ram` file beside it is neither read nor written.
 
-        Args:
-            rom: The ROM or where it is. A `.ram` file beside it is neither read nor written.
-            sound_emulated: Emulate the sound chip. Slower; some games wait for it (Oracle of
-                Seasons does in a few transitions). It is part of the identity, because RAM may
-                depend on it.
+        Emulating the sound chip is slower; some games wait for it (Oracle of Seasons does in a few
+        transitions). It is part of the identity, because RAM may depend on it.
 
         Raises:
             BadRomError: PyBoy refuses the ROM.
-            OSError: The path cannot be read.
         """
         data = rom if isinstance(rom, bytes) else rom.read_bytes()
         try:
@@ -186,13 +182,7 @@ class PyBoyEmulator:
         self.identity = EmulatorIdentity(version=version("pyboy"), sound_emulated=sound_emulated)
 
     def step(self, action: int, frame_skip: int, *, render: bool = False) -> None:
-        """Play one decision step.
-
-        Args:
-            action: 0 to 7, see `rlaif.game.machine.actions`.
-            frame_skip: Frames of the step, at least 1.
-            render: Draw the last frame, for `screen`. It changes no RAM.
-        """
+        """Play one decision step of at least 1 frame; drawing its last frame changes no RAM."""
         self._release()
         button = BUTTONS[action]
         if button is None:
@@ -248,13 +238,7 @@ class PyBoyEmulator:
         return head + bytes((self._memory[bank, stop - 1],))
 
     def poke(self, bank: int | None, where: int, value: int) -> None:
-        """Write one byte, for checks of the emulator itself; no player does this.
-
-        Args:
-            bank: Of switchable memory; None writes as the CPU would.
-            where: Address.
-            value: 0 to 255.
-        """
+        """Write one byte for a check of the emulator; without a bank as the CPU would."""
         self._memory[where if bank is None else (bank, where)] = value
 
     @property

@@ -14,10 +14,7 @@ class UnusableFileError(Exception):
 def read_bounded(path: Path, largest: int, what: str) -> bytes:
     """Read a file that may be anything: a device, a pipe that never ends, or 2 GB.
 
-    Args:
-        path: The file.
-        largest: Bytes that a file of this kind has at most; a larger one is not read.
-        what: What it should be, such as `a Game Boy ROM`.
+    One of more than `largest` bytes is not read; `what` it should be is such as `a Game Boy ROM`.
 
     Raises:
         FileNotFoundError: There is none.

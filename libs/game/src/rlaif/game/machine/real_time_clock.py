@@ -41,7 +41,6 @@ class RealTimeClock:
     """Looks after the clock of one PyBoy whose cartridge has one."""
 
     def __init__(self, pyboy: Any, rom: bytes) -> None:
-        """Look after the clock of `pyboy`, which runs `rom`."""
         self._pyboy, self._memory = pyboy, pyboy.memory
         self._ram_size = _RAM_BANKS.get(rom[_RAM_SIZE], 1) * _RAM_BANK_SIZE
         self._counted_at: int | None = None

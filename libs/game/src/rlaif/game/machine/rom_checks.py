@@ -53,23 +53,14 @@ class UnsupportedGameError(CartridgeError):
 
 
 class OracleHeader(NamedTuple):
-    """What the header of one of the two Oracle games says.
+    """What the header of one of the two Oracle games says."""
 
-    Attributes:
-        title: ZELDA DIN for Seasons, ZELDA NAYRU for Ages.
-        game_code: AZ7E is Seasons for the USA; the last letter is the region.
-    """
-
-    title: str
-    game_code: str
+    title: str  # ZELDA DIN for Seasons, ZELDA NAYRU for Ages
+    game_code: str  # AZ7E is Seasons for the USA; the last letter is the region
 
 
 def check_rom(data: bytes, name: str) -> None:
-    """See that the bytes are a whole Game Boy ROM that the emulator can run; about 10 µs.
-
-    Raises:
-        CartridgeError: They are not.
-    """
+    """Raise CartridgeError unless this is a whole ROM that the emulator can run; about 10 µs."""
     if not data:
         raise CartridgeError(f"{name} is empty: copy the ROM again")
     for start, what in _ARCHIVES.items():
