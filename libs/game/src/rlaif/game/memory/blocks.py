@@ -17,22 +17,13 @@ DUNGEON_LAYOUT_SIZE = 256
 
 @dataclass(frozen=True)
 class RamBlocks:
-    """A copy of the RAM in which the game keeps its state.
+    """A copy of the RAM in which the game keeps its state."""
 
-    Attributes:
-        wram: 0xC000-0xDFFF with bank 1 at 0xD000, 8,192 bytes.
-        dungeon_layout: w2DungeonLayout of bank 2, 256 bytes; zeros on a game without banks.
-    """
-
-    wram: bytes
-    dungeon_layout: bytes = bytes(DUNGEON_LAYOUT_SIZE)
+    wram: bytes  # 0xC000-0xDFFF with bank 1 at 0xD000, 8,192 bytes
+    dungeon_layout: bytes = bytes(DUNGEON_LAYOUT_SIZE)  # of bank 2; zeros without banks
 
     def __post_init__(self) -> None:
-        """Refuse blocks of another size, which would shift every address.
-
-        Raises:
-            ValueError: A block has the wrong size.
-        """
+        """Refuse blocks of another size, which would shift every address."""
         if len(self.wram) != WRAM_SIZE or len(self.dungeon_layout) != DUNGEON_LAYOUT_SIZE:
             raise ValueError(
                 f"RAM blocks of {len(self.wram)} and {len(self.dungeon_layout)} bytes, "
@@ -71,15 +62,9 @@ def read_blocks(emulator: Emulator) -> RamBlocks:
 
 
 class LiveRam:
-    """The RAM of an emulator where it lies, for who looks at it on every step.
-
-    Attributes:
-        wram: `[8192] uint8`, read-only: as in `RamBlocks`.
-        dungeon_layout: `[256] uint8`, read-only: the same.
-    """
+    """The RAM of an emulator where it lies, read-only arrays, for who looks at it on every step."""
 
     def __init__(self, emulator: Emulator) -> None:
-        """Look at the RAM of `emulator`."""
         self._emulator = emulator
         shared = emulator.work_ram
         self._is_shared = shared is not None and emulator.has_banks

@@ -52,27 +52,16 @@ _UNIT = tuple(
 
 
 class Entity(NamedTuple):
-    """One object of the room.
+    """One object of the room; x and y are pixels from its top left corner."""
 
-    Attributes:
-        slot: Address of its object, which names it while it lives.
-        id: What it is, in the id list of its kind.
-        subid: Which variant.
-        x: Pixels from the left edge of the room.
-        y: Pixels from the top edge of the room.
-        health: Its health; 0 for what has none.
-        direction: Where it faces: 0 up, 1 right, 2 down, 3 left; other values by kind.
-        angle: Where it moves: 0 up, 8 right, 16 down, 24 left; 32 and above nowhere.
-    """
-
-    slot: int
-    id: int
+    slot: int  # address of its object, which names it while it lives
+    id: int  # in the id list of its kind
     subid: int
     x: int
     y: int
-    health: int
-    direction: int = 0
-    angle: int = 0xFF
+    health: int  # 0 for what has none
+    direction: int = 0  # 0 up, 1 right, 2 down, 3 left; other values by kind
+    angle: int = 0xFF  # 0 up, 8 right, 16 down, 24 left; 32 and above nowhere
 
     @property
     def heading(self) -> tuple[float, float] | None:

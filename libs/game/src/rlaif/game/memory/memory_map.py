@@ -45,20 +45,12 @@ TILE_STRIDE = 16
 
 
 def symbol(name: str) -> Symbol:
-    """The symbol of this name.
-
-    Raises:
-        KeyError: No symbol has it.
-    """
+    """The symbol of this name; KeyError when no symbol has it."""
     return _BY_NAME[name]
 
 
 def address(name: str) -> int:
-    """The address of a symbol.
-
-    Raises:
-        KeyError: No symbol has this name.
-    """
+    """The address of a symbol; KeyError when no symbol has this name."""
     return _BY_NAME[name].address
 
 

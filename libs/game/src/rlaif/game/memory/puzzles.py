@@ -38,13 +38,7 @@ _ORB_PARTS = frozenset({0x03, 0x0B})
 
 
 class PuzzleElement(NamedTuple):
-    """Something that the player can push, press, hit or light.
-
-    Attributes:
-        kind: What it is.
-        column: Tile column in the room, from 0.
-        row: Tile row in the room, from 0.
-    """
+    """Something that the player can push, press, hit or light, by its tile in the room."""
 
     kind: PuzzleKind
     column: int

@@ -34,11 +34,7 @@ pointers. bytes: one byte each. None: a direction or angle that points nowhere."
 
 
 def raw(source: RamBlocks | Emulator, place: Symbol) -> bytes:
-    """The bytes of a symbol, from its own bank.
-
-    Raises:
-        ValueError: The blocks do not hold this bank: read the emulator.
-    """
+    """The bytes of a symbol, from its own bank; ValueError when the blocks do not hold it."""
     if not isinstance(source, RamBlocks):
         return _from_emulator(source, place)
     if place.address >= _HIGH_RAM or place.bank > 2:
@@ -52,23 +48,13 @@ def raw(source: RamBlocks | Emulator, place: Symbol) -> bytes:
 
 
 def read(source: RamBlocks | Emulator, name: str) -> Value:
-    """The value of the symbol of this name.
-
-    Raises:
-        KeyError: No symbol has it.
-        ValueError: The blocks do not hold its bank.
-    """
+    """The value of the symbol of this name; KeyError when there is none."""
     place = symbol(name)
     return decode(place, raw(source, place))
 
 
 def number(source: RamBlocks | Emulator, name: str) -> int:
-    """The value of a symbol that is a number, BCD or binary.
-
-    Raises:
-        KeyError: No symbol has this name.
-        TypeError: It is no number.
-    """
+    """The value of a symbol that is a number, BCD or binary; TypeError when it is none."""
     place = _checked(name, _NUMBERS, "a number")
     value = decode(place, raw(source, place))
     assert isinstance(value, int)  # every encoding of _NUMBERS gives one
@@ -76,22 +62,13 @@ def number(source: RamBlocks | Emulator, name: str) -> int:
 
 
 def members(source: RamBlocks | Emulator, name: str) -> frozenset[int]:
-    """The numbers in a symbol that is a set of bits.
-
-    Raises:
-        KeyError: No symbol has this name.
-        TypeError: It is no set.
-    """
+    """The numbers in a symbol that is a set of bits; TypeError when it is none."""
     place = _checked(name, _SETS, "a set")
     return _bits(raw(source, place))
 
 
 def decode(place: Symbol, data: bytes) -> Value:
-    """What the bytes of a symbol stand for.
-
-    Raises:
-        ValueError: Not as many bytes as the symbol has.
-    """
+    """What the bytes of a symbol stand for; ValueError unless they are as many as it has."""
     if len(data) != place.size:
         raise ValueError(f"{place.name} has {place.size} bytes, got {len(data)}")
     return _DECODERS[place.encoding](data)

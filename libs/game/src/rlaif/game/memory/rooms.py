@@ -51,11 +51,7 @@ def room_size(ram: RamBlocks) -> tuple[int, int]:
 def on_screen(x: int, y: int, camera_x: int, camera_y: int) -> tuple[int, int]:
     """Where a pixel of the room is on the picture of 160x144 pixels, status bar included.
 
-    Args:
-        x: Pixels from the left edge of the room.
-        y: Pixels from the top edge of the room.
-        camera_x: hCameraX; 0 in a small room.
-        camera_y: hCameraY; 0 in a small room.
+    The camera is at hCameraX, hCameraY; at 0, 0 in a small room.
     """
     return x - camera_x, y - camera_y + STATUS_BAR_PIXELS
 

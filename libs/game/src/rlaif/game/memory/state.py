@@ -26,72 +26,42 @@ class GameState:
 
     Health is in quarter hearts, positions in pixels from the top left corner of the room. Bit sets
     are integers: `treasures >> 0x05 & 1` is the sword.
-
-    Attributes:
-        running: A file is loaded and played; on the title screen all the rest means nothing.
-        group: Map group, 0 to 7.
-        room: Room id in its group; (group, room) names a room.
-        room_stable: The room has been entered; false while scrolling, when position and room do
-            not belong together.
-        room_flags: The room's flag byte (memory_map.ROOM_*).
-        rooms_visited: Rooms visited in this file.
-        visited_around: Whether the rooms to the north, east, south, west were visited.
-        facing: up, right, down or left.
-        dungeon: 0 to 11, None outside dungeons.
-        keys: Small keys held for the current dungeon, None outside.
-        shield_level: 0 when no shield is owned.
-        treasures: Bit set of the 128 treasures.
-        essences: Bit n is the essence of dungeon n + 1.
-        seasons: Bits 0-3, seasons of the rod.
-        season: spring, summer, autumn or winter.
-        global_flags: Bit set of the 128 story flags.
-        text_id: Id of the text on the screen, None without text.
-        menu: 0 none, 1 inventory, 2 map, 3 save.
-        enemies_left: Enemies for which doors and chests wait.
-        deaths: In this file; counted on the game-over screen, later than `dying`.
-        kills: Stops at 1000.
-        playtime_frames: Frames played in this file.
-        talkable: What reacts to A, as the game lists it.
-        riding: On an animal or in a minecart, whose position x and y then are.
-        puzzle: What is left in the room to push, press, hit or light.
-        dialog_state: Somebody speaks or a sign is read, outside the menu.
-        puzzle_state: The player can act and the room is not solved.
     """
 
-    running: bool
-    group: int
-    room: int
+    running: bool  # a file is loaded and played; on the title screen all the rest means nothing
+    group: int  # map group, 0 to 7
+    room: int  # in its group; (group, room) names a room
     room_large: bool
-    room_stable: bool
-    room_flags: int
+    room_stable: bool  # false while scrolling, when position and room do not belong together
+    room_flags: int  # memory_map.ROOM_*
     rooms_visited: int
-    visited_around: tuple[bool, bool, bool, bool]
+    visited_around: tuple[bool, bool, bool, bool]  # north, east, south, west
     x: int
     y: int
-    facing: str
+    facing: str  # up, right, down or left
     health: int
     max_health: int
     rupees: int
     bombs: int
     ember_seeds: int
-    dungeon: int | None
-    keys: int | None
+    dungeon: int | None  # 0 to 11, None outside dungeons
+    keys: int | None  # small keys held for the current dungeon, None outside
     boss_key: bool
     dungeon_map: bool
     compass: bool
     sword_level: int
-    shield_level: int
+    shield_level: int  # 0 when no shield is owned
     item_a: int
     item_b: int
-    treasures: int
-    essences: int
-    seasons: int
-    season: str
-    global_flags: int
+    treasures: int  # bit set of the 128 treasures
+    essences: int  # bit n is the essence of dungeon n + 1
+    seasons: int  # bits 0-3, seasons of the rod
+    season: str  # spring, summer, autumn or winter
+    global_flags: int  # bit set of the 128 story flags
     text: bool
     text_choice: bool
-    text_id: int | None
-    menu: int
+    text_id: int | None  # None without text
+    menu: int  # 0 none, 1 inventory, 2 map, 3 save
     scrolling: bool
     fading: bool
     cutscene: bool
@@ -101,18 +71,18 @@ class GameState:
     switches: int
     toggles: int
     torches: int
-    enemies_left: int
-    deaths: int
-    kills: int
-    playtime_frames: int
+    enemies_left: int  # for which doors and chests wait
+    deaths: int  # in this file; counted on the game-over screen, later than `dying`
+    kills: int  # stops at 1000
+    playtime_frames: int  # in this file
     enemies: tuple[Entity, ...]
     interactions: tuple[Entity, ...]
     parts: tuple[Entity, ...]
-    talkable: tuple[Entity, ...]
-    riding: bool
-    puzzle: tuple[PuzzleElement, ...]
-    dialog_state: bool
-    puzzle_state: bool
+    talkable: tuple[Entity, ...]  # what reacts to A, as the game lists it
+    riding: bool  # on an animal or in a minecart, whose position x and y then are
+    puzzle: tuple[PuzzleElement, ...]  # what is left in the room to push, press, hit or light
+    dialog_state: bool  # somebody speaks or a sign is read, outside the menu
+    puzzle_state: bool  # the player can act and the room is not solved
 
     def owns(self, treasure: int) -> bool:
         """Whether a treasure (0 to 127) is owned."""

@@ -30,28 +30,16 @@ Confidence = Literal["A", "B", "C"]
 
 @dataclass(frozen=True)
 class Symbol:
-    """One place in RAM.
+    """One place in RAM."""
 
-    Attributes:
-        name: Its label.
-        address: As the CPU sees it.
-        bank: Work RAM bank; 0 is what is always there (0xC000-0xCFFF and 0xFF80-0xFFFE), 1 and up
-            are at 0xD000.
-        size: Bytes.
-        encoding: How to read them.
-        confidence: How sure it is.
-        meaning: What they say, with units.
-        group: What it belongs to, for display.
-    """
-
-    name: str
-    address: int
-    bank: int
-    size: int
+    name: str  # label
+    address: int  # as the CPU sees it
+    bank: int  # 0 is what is always there (0xC000-0xCFFF and 0xFF80-0xFFFE), 1 and up are at 0xD000
+    size: int  # bytes
     encoding: Encoding
     confidence: Confidence
-    meaning: str
-    group: str
+    meaning: str  # with units
+    group: str  # what it belongs to, for display
 
 
 _Row = tuple[str, int, int, int, Encoding, Confidence, str]

@@ -77,12 +77,7 @@ def room_cells(collisions: bytes) -> npt.NDArray[np.uint8]:
 def look_around(
     cells: npt.NDArray[np.uint8], x: int, y: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
-    """What surrounds the point (x, y).
-
-    Args:
-        cells: `room_cells` of the room.
-        x: Pixels, 0 to 255.
-        y: Pixels, 0 to 255.
+    """What surrounds the point (x, y), pixels 0 to 255, in the `room_cells` of a room.
 
     Returns:
         The half tiles around it, `[25]` uint8, row by row (the middle one is its own), and the

@@ -80,23 +80,14 @@ class TilePlace(NamedTuple):
 
 @dataclass(frozen=True)
 class Costs:
-    """What a move of 8 pixels costs; infinity forbids it.
+    """What a move of 8 pixels costs, all but `plain` on top of it; infinity forbids it."""
 
-    Attributes:
-        plain: On ordinary ground; the unit.
-        deadly: More, into holes and lava.
-        water: More, into deep water for who can swim; others never enter.
-        warp: More, onto a door, stairs or a cave mouth that is not the target.
-        danger: More, next to something dangerous (`dangers` of the grid).
-        leap: More, for jumping off a cliff, which has no way back.
-    """
-
-    plain: float = 1.0
-    deadly: float = math.inf
-    water: float = 1.0
-    warp: float = math.inf
-    danger: float = 4.0
-    leap: float = 4.0
+    plain: float = 1.0  # on ordinary ground; the unit
+    deadly: float = math.inf  # into holes and lava
+    water: float = 1.0  # into deep water for who can swim; others never enter
+    warp: float = math.inf  # onto a door, stairs or a cave mouth that is not the target
+    danger: float = 4.0  # next to something dangerous (`dangers` of the grid)
+    leap: float = 4.0  # for jumping off a cliff, which has no way back
 
 
 @dataclass(frozen=True)
@@ -172,14 +163,10 @@ def collision_grid(
 ) -> CollisionGrid:
     """Work out the moves of a room; about 2 ms.
 
-    Args:
-        terrain: The room.
-        costs: What a move costs.
-        enterable: Tiles that cost nothing more whatever they are: the one that is walked to, and
-            the one on which the player stands.
-        obstacles: (x, y) of people and things that stop the player and are not in the collision
-            bytes.
-        dangers: (x, y) of enemies; moves that end within 20 pixels cost more.
+    Tiles in `enterable` cost nothing more whatever they are: the one that is walked to, and the one
+    on which the player stands. `obstacles` are (x, y) of people and things that stop the player and
+    are not in the collision bytes, `dangers` those of enemies: moves that end within 20 pixels of
+    one cost more.
     """
     costs = costs or Costs()
     solid = np.pad(solid_pixels(terrain.collisions), _PAD)

@@ -23,21 +23,13 @@ from rlaif.game.navigation.walker import Decision, Walker, WalkSettings
 
 @dataclass(frozen=True)
 class TripSettings:
-    """How patiently to travel.
-
-    Attributes:
-        walk: In one room.
-        most_steps: Decision steps of the whole trip.
-        most_waiting: Decision steps in a row without control.
-        closes_text: Press A to close a text on the way.
-        assume_return: Trust that edges can be crossed the other way, too.
-    """
+    """How patiently to travel."""
 
     walk: WalkSettings = field(default_factory=WalkSettings)
-    most_steps: int = 3000
-    most_waiting: int = 400
-    closes_text: bool = True
-    assume_return: bool = True
+    most_steps: int = 3000  # decision steps of the whole trip
+    most_waiting: int = 400  # decision steps in a row without control
+    closes_text: bool = True  # press A to close a text on the way
+    assume_return: bool = True  # trust that edges can be crossed the other way, too
 
 
 class Navigator:
@@ -46,7 +38,6 @@ class Navigator:
     def __init__(
         self, graph: RoomGraph | None = None, settings: TripSettings | None = None
     ) -> None:
-        """Use and extend `graph`."""
         self.graph = RoomGraph() if graph is None else graph
         self._settings = settings or TripSettings()
         self._watcher = RoomWatcher()
@@ -67,11 +58,7 @@ class Navigator:
             self.graph.add_crossing(crossing)
 
     def next(self, ram: RamBlocks) -> Decision:
-        """The next action of the trip.
-
-        Raises:
-            ValueError: There is no trip: call `go` first.
-        """
+        """The next action of the trip; ValueError when there is none: call `go` first."""
         if self._target is None:
             raise ValueError("no target: call go(target) first")
         self.watch(ram)

@@ -51,29 +51,17 @@ class RoomId(NamedTuple):
 
 @dataclass(frozen=True)
 class Crossing:
-    """A way from one room into another.
-
-    Attributes:
-        start: The room that is left.
-        end: The room that is entered.
-        kind: edge, the screen scrolls; warp, a door, stairs, a cave mouth or a hole.
-        direction: Over which edge, or where the player was facing.
-        x: Pixels, where the player last stood in the room that is left.
-        y: Pixels.
-        arrival_x: Pixels, where he stood first with control in the other room.
-        arrival_y: Pixels.
-        assumed: Not walked yet, but the way back of an edge that was.
-    """
+    """A way from one room into another; places are in pixels."""
 
     start: RoomId
     end: RoomId
-    kind: Literal["edge", "warp"]
-    direction: Action
-    x: int
+    kind: Literal["edge", "warp"]  # the screen scrolls; or a door, stairs, a cave mouth or a hole
+    direction: Action  # over which edge, or where the player was facing
+    x: int  # where the player last stood in the room that is left
     y: int
-    arrival_x: int
+    arrival_x: int  # where he stood first with control in the other room
     arrival_y: int
-    assumed: bool = False
+    assumed: bool = False  # not walked yet, but the way back of an edge that was
 
     @property
     def key(self) -> tuple[RoomId, RoomId, str, Action, int, int]:
@@ -100,7 +88,6 @@ class RoomGraph:
     """The crossings seen so far."""
 
     def __init__(self, crossings: Collection[Crossing] = ()) -> None:
-        """Start with these crossings."""
         self._known = {crossing.key: crossing for crossing in crossings}
 
     def __len__(self) -> int:
@@ -139,15 +126,10 @@ class RoomGraph:
         without: Collection[Crossing] = (),
         assume_return: bool = True,
     ) -> list[Crossing] | None:
-        """The shortest known way, as crossings in order; [] when already there, None without one.
+        """The shortest known way from a pixel of one room to another, as crossings in order.
 
-        Args:
-            start: Where the player is.
-            end: Where he wants to be.
-            x: His place in the room, in pixels.
-            y: Pixels.
-            without: Crossings that do not work at present.
-            assume_return: Trust that edges can be crossed the other way, too.
+        [] when already there, None when there is none. Those in `without` do not work at present;
+        `assume_return` trusts that edges can be crossed the other way, too.
         """
         closed = {crossing.key for crossing in without}
         order = count()
@@ -177,11 +159,7 @@ class RoomGraph:
 
     @classmethod
     def from_json(cls, text: str) -> "RoomGraph":
-        """What `to_json` wrote.
-
-        Raises:
-            RoomGraphError: Something else.
-        """
+        """What `to_json` wrote; RoomGraphError when it is something else."""
         try:
             stored = json.loads(text)
             if stored["version"] != VERSION:

@@ -21,21 +21,13 @@ _SAME_LINE = 12
 
 @dataclass(frozen=True)
 class Standing:
-    """Where the player is.
-
-    Attributes:
-        room: The room.
-        x: Pixels in the room.
-        y: Pixels in the room.
-        facing: Where he looks.
-        size: Height and width of the room in pixels.
-    """
+    """Where the player is, in pixels of the room."""
 
     room: RoomId
     x: int
     y: int
     facing: Action
-    size: tuple[int, int]
+    size: tuple[int, int]  # height and width of the room in pixels
 
 
 def standing(ram: RamBlocks) -> Standing:
@@ -54,7 +46,6 @@ class RoomWatcher:
     """Follows one player through one play; show it the RAM after every step."""
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
         self._settled: RoomId | None = None
         self._last: Standing | None = None
 

@@ -11,17 +11,11 @@ from rlaif.game.navigation.grid import STEP, CollisionGrid, Node
 
 @dataclass(frozen=True)
 class Path:
-    """A way through one room.
-
-    Attributes:
-        nodes: From the first to the last.
-        directions: The move to each next node, one fewer than nodes.
-        cost: What all moves cost, with what it costs to get to the first node.
-    """
+    """A way through one room."""
 
     nodes: tuple[Node, ...]
-    directions: tuple[Action, ...]
-    cost: float
+    directions: tuple[Action, ...]  # the move to each next node, one fewer than nodes
+    cost: float  # of all moves and of getting to the first node
 
     @property
     def waypoints(self) -> tuple[tuple[int, int], ...]:
@@ -37,11 +31,7 @@ class Path:
         return tuple((node.x, node.y) for node in kept)
 
     def actions(self, pixels_per_action: int = 4) -> list[Action]:
-        """The d-pad actions that walk it from the first node.
-
-        Args:
-            pixels_per_action: How far a decision step walks: frame skip times 1 pixel a frame.
-        """
+        """The d-pad actions that walk it from the first node; one goes the frame skip in pixels."""
         if STEP % pixels_per_action:
             raise ValueError(f"{STEP} pixels are no multiple of {pixels_per_action} an action")
         repeat = STEP // pixels_per_action
@@ -57,13 +47,7 @@ class Path:
 def find_path(
     grid: CollisionGrid, starts: Mapping[Node, float], goals: Collection[Node]
 ) -> Path | None:
-    """The cheapest path from any start to any goal (A*), or None.
-
-    Args:
-        grid: The room.
-        starts: Nodes to start from and what it costs to be there.
-        goals: Nodes to reach.
-    """
+    """The cheapest path (A*) from any start, by what it costs to be there, to any goal, or None."""
     if not goals:
         return None
     rows = [node.row for node in goals]

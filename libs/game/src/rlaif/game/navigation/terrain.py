@@ -88,21 +88,13 @@ _HAZARD_BYTE, _WALL = 0x10, 0x0F
 
 @dataclass(frozen=True)
 class Terrain:
-    """A room's buffers.
+    """A room's buffers."""
 
-    Attributes:
-        collisions: `[12, 16]` uint8, the game's collision byte of each tile.
-        layout: `[12, 16]` uint8, tile indices.
-        mode: wActiveCollisions, which table of tile indices holds.
-        large: A room of 11x15 tiles instead of 8x10.
-        swims: The player owns the flippers.
-    """
-
-    collisions: npt.NDArray[np.uint8]
-    layout: npt.NDArray[np.uint8]
-    mode: int = 0
-    large: bool = False
-    swims: bool = False
+    collisions: npt.NDArray[np.uint8]  # `[12, 16]`, the game's collision byte of each tile
+    layout: npt.NDArray[np.uint8]  # `[12, 16]`, tile indices
+    mode: int = 0  # wActiveCollisions, which table of tile indices holds
+    large: bool = False  # 11x15 tiles instead of 8x10
+    swims: bool = False  # the player owns the flippers
 
     @property
     def size(self) -> tuple[int, int]:

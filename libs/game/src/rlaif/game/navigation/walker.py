@@ -37,16 +37,13 @@ Status = Literal["walking", "waiting", "arrived", "blocked", "lost"]
 class Decision:
     """What to do next.
 
-    Attributes:
-        status: walking, waiting (the game does not listen), arrived, blocked (there is no way, or
-            something stands in it) or lost (too long, or no game is played).
-        action: What to play; NOP when there is nothing left to do.
-        reason: Why, for a person or a log; empty while walking a planned path.
+    It is waiting when the game does not listen; blocked when there is no way, or something stands
+    in it; lost after too long, or when no game is played.
     """
 
     status: Status
-    action: Action = Action.NOP
-    reason: str = ""
+    action: Action = Action.NOP  # NOP when there is nothing left to do
+    reason: str = ""  # for a person or a log; empty while walking a planned path
 
     @property
     def done(self) -> bool:
@@ -56,34 +53,21 @@ class Decision:
 
 @dataclass(frozen=True)
 class WalkSettings:
-    """How patiently to walk.
-
-    Attributes:
-        costs: What a move costs.
-        tolerance: Pixels off a node that still count as on it; below 3, or 4 pixels a step
-            oscillate around it.
-        place_tolerance: Pixels off a `Place` that count as arrived.
-        stuck_steps: Steps without moving after which a move is given up; locked doors and blocks
-            give way after 20 frames.
-        replan_every: Steps after which the path is planned again while enemies are there.
-        most_plans: Plans in one room before it gives up.
-        push_steps: Steps to walk against what is in the way when there is no path.
-    """
+    """How patiently to walk; lengths are in pixels."""
 
     costs: Costs = field(default_factory=Costs)
-    tolerance: int = 2
-    place_tolerance: int = 4
-    stuck_steps: int = 7
-    replan_every: int = 12
-    most_plans: int = 60
-    push_steps: int = 8
+    tolerance: int = 2  # off a node that count as on it; below 3, or 4 a step oscillate
+    place_tolerance: int = 4  # off a `Place` that count as arrived
+    stuck_steps: int = 7  # without moving: the move is given up; doors give way after 20 frames
+    replan_every: int = 12  # steps between plans while enemies are there
+    most_plans: int = 60  # in one room before it gives up
+    push_steps: int = 8  # against what is in the way when there is no path
 
 
 class Walker:
     """One goal in one room."""
 
     def __init__(self, goal: Goal, settings: WalkSettings) -> None:
-        """Walk to `goal`."""
         self._goal, self._settings = goal, settings
         self._grid: CollisionGrid | None = None
         self._path: Path | None = None
@@ -287,7 +271,6 @@ def _off(here: Standing, node: Node) -> int:
 
 
 def _towards(dx: int, dy: int) -> Action:
-    """The direction along the longer of the two."""
     if abs(dx) > abs(dy):
         return Action.RIGHT if dx > 0 else Action.LEFT
     return Action.DOWN if dy > 0 else Action.UP
