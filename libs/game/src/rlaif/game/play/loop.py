@@ -15,7 +15,7 @@ _LATE = 0.25
 
 
 class FramePace:
-    """Keeps to the speed of the console."""
+    """Keeps to the speed of the console, or so many times it; 0 does not wait at all."""
 
     def __init__(
         self,
@@ -23,7 +23,6 @@ class FramePace:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Go `speed` times as fast; 0 does not wait at all."""
         self._frame = 1 / (FRAMES_PER_SECOND * speed) if speed else 0.0
         self._clock, self._sleep = clock, sleep
         self._due = clock()
@@ -86,7 +85,6 @@ def _hear(session: Session, screen: PlayScreen) -> None:
 
 
 def _carried_out(command: Command, session: Session, state_file: Path) -> str:
-    """Save or load, and what came of it."""
     try:
         if command is Command.SAVE:
             session.save(state_file)

@@ -67,23 +67,14 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Recording:
-    """A play from power-on or from a state.
-
-    Attributes:
-        title: Title in the ROM.
-        rom_sha256: Digest of the ROM.
-        emulator: Name, version and sound setting of the emulator.
-        start: The packed state it starts from, None from power-on.
-        inputs: What was down and for how many frames.
-        end_ram_sha256: Digest of the RAM after the last frame.
-    """
+    """A play from power-on or from a state."""
 
     title: str
     rom_sha256: str
     emulator: dict[str, Any]
-    start: bytes | None
+    start: bytes | None  # the packed state it starts from, None from power-on
     inputs: tuple[Run, ...]
-    end_ram_sha256: str
+    end_ram_sha256: str  # after the last frame
 
     @property
     def frames(self) -> int:
@@ -96,11 +87,7 @@ class Recording:
             yield from [frozenset(buttons)] * frames
 
     def prepare(self, player: Player, rom_sha256: str) -> None:
-        """Bring a freshly booted player to the start.
-
-        Raises:
-            RecordingError: It was recorded on another ROM, or the start is damaged.
-        """
+        """Bring a freshly booted player to the start; RecordingError on another ROM."""
         if self.rom_sha256 != rom_sha256:
             raise RecordingError(
                 f"recorded on {self.title!r} ({self.rom_sha256[:12]}), this is "
@@ -110,11 +97,7 @@ class Recording:
             player.load_state(_unpacked(self.start))
 
     def check_end(self, player: Player) -> None:
-        """See that the replay led to the same RAM.
-
-        Raises:
-            RecordingError: It did not.
-        """
+        """Raise RecordingError when the replay led to other RAM."""
         found = player.ram_digest()
         if found != self.end_ram_sha256:
             raise RecordingError(
@@ -132,11 +115,7 @@ class Recording:
 
     @classmethod
     def read(cls, path: Path) -> "Recording":
-        """The recording in a file.
-
-        Raises:
-            RecordingError: The file cannot be read, or holds something else.
-        """
+        """The recording in a file; RecordingError when it holds something else."""
         try:
             return cls.from_json(read_bounded(path, LARGEST_BYTES, "a recording").decode())
         except FileNotFoundError:
@@ -146,11 +125,7 @@ class Recording:
 
     @classmethod
     def from_json(cls, text: str) -> "Recording":
-        """What `to_json` wrote.
-
-        Raises:
-            RecordingError: Something else.
-        """
+        """What `to_json` wrote; RecordingError when it is something else."""
         try:
             stored = json.loads(text)
             if stored["version"] != VERSION:

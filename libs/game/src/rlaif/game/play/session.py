@@ -21,7 +21,6 @@ class PlayedEmulator(PyBoyEmulator):
     """An emulator for hands: any buttons together, frame by frame."""
 
     def __init__(self, rom: bytes, *, sound_emulated: bool = False) -> None:
-        """Boot a ROM; see `PyBoyEmulator`."""
         super().__init__(rom, sound_emulated=sound_emulated)
         self._sounds = sound_emulated
         self._down: Held = frozenset()
@@ -54,16 +53,11 @@ class PlayedEmulator(PyBoyEmulator):
 
 
 class Session:
-    """A play that can be saved, loaded and recorded."""
+    """A play from power-on or from a save state; it can be saved, loaded and recorded."""
 
     def __init__(
         self, emulator: PlayedEmulator, cartridge: Cartridge, state_file: Path | None = None
     ) -> None:
-        """Start from power-on, or from a save state.
-
-        Raises:
-            SaveStateError: The file cannot be read, or holds no state of this game.
-        """
         self.emulator = emulator
         self._cartridge = cartridge
         self.frames = 0
@@ -93,7 +87,7 @@ class Session:
         write_origin(path, state, title=game.title, rom_sha256=game.sha256)
 
     def load(self, path: Path) -> None:
-        """Go on from a save state; the recording starts anew there.
+        """Resume from a save state; the recording starts anew there.
 
         Raises:
             SaveStateError: The file cannot be read, or holds no state of this game; play stands

@@ -35,18 +35,10 @@ _LEAD = 0.2
 
 
 class WindowScreen:
-    """A window of SDL2. Text is shown in its title."""
+    """A window of SDL2, `scale` screen pixels a Game Boy pixel; text is shown in its title."""
 
     def __init__(self, title: str, *, scale: int = 4) -> None:
-        """Open a window.
-
-        Args:
-            title: Name of the game.
-            scale: Screen pixels a Game Boy pixel.
-
-        Raises:
-            ScreenError: SDL2 is missing or finds no display.
-        """
+        """Open a window; ScreenError when SDL2 is missing or finds no display."""
         if not _has_display():  # without one SDL may take a driver that shows nothing
             raise ScreenError(f"no display for a window. {_WITHOUT}")
         try:

@@ -9,36 +9,22 @@ Result = Literal["ok", "failed", "note"]
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The outcome of one check.
-
-    Attributes:
-        check: What was asked.
-        result: ok, failed or note.
-        detail: Figures, and for a failure the first difference.
-    """
+    """The outcome of one check."""
 
     check: str
     result: Result
-    detail: str
+    detail: str  # figures, and for a failure the first difference
 
 
 @dataclass(frozen=True)
 class Report:
-    """All findings about one ROM.
+    """All findings about one ROM, in the order of the checks."""
 
-    Attributes:
-        title: Title in the ROM's header.
-        rom_sha256: Its digest.
-        hardware: Colour or grey, mapper, cartridge RAM, clock.
-        findings: In the order of the checks.
-        seconds: Wall-clock seconds that all took.
-    """
-
-    title: str
+    title: str  # in the ROM's header
     rom_sha256: str
-    hardware: str
+    hardware: str  # colour or grey, mapper, cartridge RAM, clock
     findings: tuple[CheckResult, ...]
-    seconds: float
+    seconds: float  # wall clock, for all checks
 
     @property
     def passed(self) -> bool:
@@ -46,7 +32,7 @@ class Report:
         return all(finding.result != "failed" for finding in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as JSON-able values, with `passed`."""
+        """All of it as JSON-able values, with `passed`."""
         return asdict(self) | {"passed": self.passed}
 
     def table(self) -> str:

@@ -20,36 +20,20 @@ class WrongPlanError(ValueError):
 
 @dataclass(frozen=True)
 class CheckPlan:
-    """How much to play.
-
-    Attributes:
-        segments: Segments to capture and replay, at least 1.
-        steps: Decision steps a segment.
-        frame_skip: Frames a decision step.
-        boot_frames: Frames without a button after power-on.
-        boot_presses: Random presses after that, eight frames each, to get past title screens.
-        trace_steps: Steps after boot that are compared between processes and settings.
-        save_points: States to save and load in the middle of play.
-        tampered: Segments to tamper with; 0 only for a second look with the other sound setting.
-        seed: Decides all random actions.
-    """
+    """How much to play."""
 
     segments: int = 200
-    steps: int = 75
-    frame_skip: int = 4
-    boot_frames: int = 240
-    boot_presses: int = 120
-    trace_steps: int = 300
-    save_points: int = 40
-    tampered: int = 20
-    seed: int = 0
+    steps: int = 75  # decision steps a segment
+    frame_skip: int = 4  # frames a decision step
+    boot_frames: int = 240  # without a button after power-on
+    boot_presses: int = 120  # random, eight frames each, to get past title screens
+    trace_steps: int = 300  # after boot, compared between processes and settings
+    save_points: int = 40  # states to save and load in the middle of play
+    tampered: int = 20  # segments; 0 only for a second look with the other sound setting
+    seed: int = 0  # decides all random actions
 
     def check(self) -> None:
-        """See that every check has something to look at.
-
-        Raises:
-            WrongPlanError: A number is too small.
-        """
+        """Raise WrongPlanError unless every check has something to look at."""
         for name, number in vars(self).items():
             least = 0 if name in _MAY_BE_ZERO else 1
             if number < least:

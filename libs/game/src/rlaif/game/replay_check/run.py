@@ -37,11 +37,7 @@ def check_rom_replays(
 ) -> Report:
     """Find out whether captures of this game can be trusted; it knows nothing of the game.
 
-    Args:
-        cartridge: The game; it is played with the sound setting that training uses.
-        plan: How much to play.
-        say: Called with each line of progress.
-        sleep: Waits so many seconds; only used for a cartridge with a clock.
+    It is played with the sound setting that training uses. `say` gets each line of progress.
 
     Raises:
         BadRomError: PyBoy refuses the ROM.

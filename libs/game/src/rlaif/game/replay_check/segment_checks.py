@@ -36,7 +36,6 @@ class SegmentChecks:
     """Captures segments in one emulator, replays them in a second, and tampers with some."""
 
     def __init__(self, live: PyBoyEmulator, second: PyBoyEmulator, game: GameIdentity) -> None:
-        """Play on in `live`, where it stands."""
         self._live, self._second, self._game = live, second, game
         self._ends: set[str] = set()
         self._moved = 0
@@ -91,7 +90,6 @@ class Tampering:
     """Tampers with segments and counts what was noticed."""
 
     def __init__(self, emulator: PyBoyEmulator, rom_sha256: str) -> None:
-        """Replay in `emulator`, which runs the ROM `rom_sha256`."""
         self._emulator, self._rom = emulator, rom_sha256
         self._segments = self._changed = self._forged = 0
         self._unnoticed: list[str] = []

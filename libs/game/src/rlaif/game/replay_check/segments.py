@@ -21,26 +21,15 @@ Observe = Callable[[Emulator], npt.NDArray[np.float32]]
 
 @dataclass(frozen=True)
 class Play:
-    """How to play at random.
-
-    Attributes:
-        segments: How many to capture.
-        steps: Decision steps a segment.
-        frame_skip: Game frames a decision step.
-        segments_per_keyframe: Segments that share one keyframe.
-        gap_steps: Steps played between a keyframe and its first segment; the last action before a
-            keyframe is always a direction, which is then still held.
-        seed: Decides the actions.
-        waits: Share of the steps after which the game is left alone for up to 20 frames.
-    """
+    """How to play at random."""
 
     segments: int
-    steps: int = 75
-    frame_skip: int = 4
-    segments_per_keyframe: int = 4
-    gap_steps: int = 3
+    steps: int = 75  # decision steps a segment
+    frame_skip: int = 4  # game frames a decision step
+    segments_per_keyframe: int = 4  # that share one keyframe
+    gap_steps: int = 3  # between a keyframe and its first segment
     seed: int = 0
-    waits: float = 0.05
+    waits: float = 0.05  # share of the steps after which the game is left alone for up to 20 frames
 
 
 def _nothing_seen() -> npt.NDArray[np.float32]:
@@ -49,17 +38,11 @@ def _nothing_seen() -> npt.NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class RecordedSegment:
-    """A captured segment and what was seen while it was played.
-
-    Attributes:
-        capture: The capture.
-        keyframe: Its packed keyframe.
-        observations: `[T, 128]` float32, after each step; `[0, 128]` when nothing was observed.
-    """
+    """A captured segment and what was seen in it, `[0, 128]` when nothing was."""
 
     capture: Capture
     keyframe: PackedKeyframe
-    observations: npt.NDArray[np.float32] = field(default_factory=_nothing_seen)
+    observations: npt.NDArray[np.float32] = field(default_factory=_nothing_seen)  # `[T, 128]`
 
 
 def captured_segments(
@@ -70,11 +53,7 @@ def captured_segments(
     episode_id: str = "replay-check",
     observe: Observe | None = None,
 ) -> Iterator[RecordedSegment]:
-    """Play at random from where the emulator stands, without rendering, and capture.
-
-    Yields:
-        Each segment once it has been played.
-    """
+    """Play at random from where the emulator stands, without rendering; yields what is captured."""
     rng = random.Random(play.seed)
     recorder = SegmentRecorder(
         run_id="replay-check",
@@ -89,6 +68,7 @@ def captured_segments(
         if keyframe is None or index % play.segments_per_keyframe == 0:
             # The recorder still counts from the keyframe before.
             step += recorder.steps_since_keyframe + 1
+            # A direction is still held when the state is saved.
             emulator.step(rng.choice((Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)), 4)
             keyframe = pack_keyframe(emulator.save_state())
             recorder.keyframe(keyframe.sha256, step=step)

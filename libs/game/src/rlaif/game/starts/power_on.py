@@ -30,10 +30,6 @@ def bring_to_control(emulator: Emulator, cartridge: Cartridge) -> None:
 
     The same ROM comes to the same state.
 
-    Args:
-        emulator: It runs `cartridge` and stands at power-on.
-        cartridge: Says which way leads into the game.
-
     Raises:
         NoStartError: It stayed on a screen for longer than that takes.
     """

@@ -48,7 +48,7 @@ _MOST_TILES, _FEW_TILES = 0.8, 0.2
 
 
 class WrongStateError(SaveStateError):
-    """The state belongs to another emulator version or to another game."""
+    """The state belongs to another emulator version, colour mode or game."""
 
 
 def is_state(data: bytes) -> bool:
@@ -59,15 +59,7 @@ def is_state(data: bytes) -> bool:
 
 
 def load_state_file(emulator: Emulator, cartridge: Cartridge, path: Path) -> bytes:
-    """Bring an emulator to the save state of a file.
-
-    Args:
-        emulator: It runs `cartridge`.
-        cartridge: The game that the state must belong to.
-        path: The file.
-
-    Returns:
-        The state.
+    """Bring an emulator that runs `cartridge` to the save state of a file; the state.
 
     Raises:
         WrongStateError: Of another emulator version or another game.
@@ -80,13 +72,9 @@ def load_state_file(emulator: Emulator, cartridge: Cartridge, path: Path) -> byt
 
 
 def load_checked(emulator: Emulator, cartridge: Cartridge, state: bytes, name: str) -> None:
-    """Bring an emulator to a save state and see that it is of this game.
+    """Bring an emulator that runs `cartridge` to a save state and see that it is of this game.
 
-    Args:
-        emulator: It runs `cartridge`. After an error it stands in no good state: load another.
-        cartridge: The game that the state must belong to.
-        state: The bytes.
-        name: What to call them in messages.
+    After an error the emulator stands in no good state: load another. `name` is for messages.
 
     Raises:
         WrongStateError: Of another emulator version or another game.
@@ -109,12 +97,6 @@ def load_checked(emulator: Emulator, cartridge: Cartridge, state: bytes, name: s
 
 def check_state_file(state: bytes, name: str, *, version: str, colour: bool) -> None:
     """See that bytes can be a state of this emulator, before they are loaded.
-
-    Args:
-        state: The bytes.
-        name: What to call them in messages.
-        version: PyBoy's version, for messages.
-        colour: The game runs in Game Boy Color mode.
 
     Raises:
         WrongStateError: Of another PyBoy, emulator or colour mode.
@@ -147,11 +129,7 @@ def check_state_file(state: bytes, name: str, *, version: str, colour: bool) -> 
 
 
 def check_game(emulator: Emulator, cartridge: Cartridge, name: str) -> None:
-    """See that the memory of an emulator is not that of another game.
-
-    Raises:
-        WrongStateError: It is.
-    """
+    """Raise WrongStateError when the memory of an emulator is that of another game."""
     ram = read_blocks(emulator)
     found = ram.block(_SAVEFILE, len(AGES_SAVEFILE_STRING))
     if cartridge.game != "other" and found == AGES_SAVEFILE_STRING:

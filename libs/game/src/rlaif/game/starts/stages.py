@@ -23,29 +23,17 @@ class NoStartError(Exception):
 
 @dataclass(frozen=True)
 class BootStage:
-    """One screen, or several alike, on the way into a game.
+    """One screen, or several alike, on the way into a game."""
 
-    Attributes:
-        screen: What is on it, for messages.
-        is_over: Whether the game has left it.
-        press: What to press now; NOP waits.
-        frames: Game frames that it takes at most.
-        steady: Frames without a button after which `is_over` must still hold.
-    """
-
-    screen: str
+    screen: str  # for messages
     is_over: Callable[[RamBlocks], bool]
-    press: Callable[[RamBlocks], Action]
-    frames: int
-    steady: int = 0
+    press: Callable[[RamBlocks], Action]  # what to press now; NOP waits
+    frames: int  # at most
+    steady: int = 0  # frames without a button after which `is_over` must still hold
 
 
 def play_stages(emulator: Emulator, stages: Sequence[BootStage]) -> None:
-    """Play one stage after the other.
-
-    Raises:
-        NoStartError: One took longer than it may.
-    """
+    """Play one stage after the other; NoStartError when one took longer than it may."""
     for stage in stages:
         for _ in range(stage.frames // (2 * PRESS_FRAMES)):
             if _is_left(emulator, stage):

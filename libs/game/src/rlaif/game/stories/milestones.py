@@ -22,14 +22,7 @@ _SAVE_FILE = range(0xC5B0, 0xCB00)
 
 @dataclass(frozen=True)
 class ByteTest:
-    """A question to one byte: is `byte & mask` at least `low` and at most `high`?
-
-    Attributes:
-        address: Where the byte is.
-        mask: Bits that count.
-        low: Least value.
-        high: Greatest value.
-    """
+    """A question to one byte: is `byte & mask` at least `low` and at most `high`?"""
 
     address: int
     mask: int = 0xFF
@@ -43,21 +36,13 @@ class ByteTest:
 
 @dataclass(frozen=True)
 class Milestone:
-    """One step of the story.
+    """One step of the story."""
 
-    Attributes:
-        name: Unique in its game, snake_case.
-        title: What happened, for people.
-        test: How the RAM shows it.
-        is_main: The quest needs it; the others are extras and count for no fraction.
-        confidence: How sure the address is, as in `symbols`.
-    """
-
-    name: str
-    title: str
+    name: str  # unique in its game, snake_case
+    title: str  # for people
     test: ByteTest
-    is_main: bool = True
-    confidence: Confidence = "B"
+    is_main: bool = True  # the quest needs it; extras count for no fraction
+    confidence: Confidence = "B"  # of the address, as in `symbols`
 
     @property
     def is_momentary(self) -> bool:
@@ -121,14 +106,9 @@ def equals(name: str, value: int) -> ByteTest:
 
 
 class Story:
-    """The steps of one game, in quest order, ready to be looked for.
-
-    Attributes:
-        milestones: Main steps and extras; their order is the quest's.
-    """
+    """The steps of one game, main ones and extras, in quest order, ready to be looked for."""
 
     def __init__(self, milestones: Iterable[Milestone]) -> None:
-        """Keep the steps, and their tests as columns."""
         self.milestones = tuple(milestones)
         tests = [milestone.test for milestone in self.milestones]
         self._offsets = np.array([test.address - WRAM_START for test in tests], dtype=np.intp)
@@ -169,7 +149,6 @@ class MilestoneLatch:
     """
 
     def __init__(self, story: Story, start: RamBlocks) -> None:
-        """Begin at a state."""
         self._story = story
         self._known = list(milestones_reached(start, story))
         self._known_names = {milestone.name for milestone in self._known}
@@ -186,11 +165,7 @@ class MilestoneLatch:
         return fraction((*self._known, *self._reached), self._story)
 
     def update(self, ram: RamBlocks) -> tuple[Milestone, ...]:
-        """Look at the RAM; about 10 µs.
-
-        Returns:
-            The steps that show for the first time, in quest order.
-        """
+        """The steps that show for the first time, in quest order; about 10 µs."""
         found = milestones_reached(ram, self._story)
         new = tuple(step for step in found if step.name not in self._known_names)
         self._known_names.update(step.name for step in new)
