@@ -1,7 +1,4 @@
-"""Captures: actions and digests in, a `Capture` and a packed keyframe out.
-
-KeyframeError    the packed keyframe is damaged, or is not the one the capture names
-"""
+"""Captures: actions and digests in, a `Capture` and a packed keyframe out."""
 
 import hashlib
 from typing import NamedTuple
@@ -20,7 +17,7 @@ _LEVEL = 3
 
 
 class KeyframeError(ValueError):
-    """The packed keyframe cannot be used."""
+    """The packed keyframe is damaged, or is not the one the capture names."""
 
 
 class PackedKeyframe(NamedTuple):

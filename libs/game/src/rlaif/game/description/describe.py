@@ -3,12 +3,7 @@
 from typing import Any
 
 from rlaif.contracts.items import NAMED_ITEMS
-from rlaif.game.memory.entities import (
-    HARMLESS_ENEMY_IDS,
-    INTERACTION_TREASURE,
-    PART_ITEM_DROP,
-    Entity,
-)
+from rlaif.game.memory.entities import INTERACTION_TREASURE, PART_ITEM_DROP, Entity
 from rlaif.game.memory.entities import nearest as nearest_first
 from rlaif.game.memory.memory_map import ROOM_EVENTS, ROOM_ITEM
 from rlaif.game.memory.state import SEASONS, GameState
@@ -97,18 +92,12 @@ def _room(state: GameState, oracle_names: bool) -> dict[str, Any]:
 
 
 def _entities(state: GameState) -> list[dict[str, Any]]:
-    kinds: dict[int, str] = {}
-    for entity in state.parts:
-        if entity.id == PART_ITEM_DROP:
-            kinds[entity.slot] = "item"
-    for entity in state.interactions:
-        if entity.id == INTERACTION_TREASURE:
-            kinds[entity.slot] = "item"
-    for entity in state.talkable:
-        kinds[entity.slot] = "talkable"
-    for entity in state.enemies:
-        if entity.id not in HARMLESS_ENEMY_IDS:
-            kinds[entity.slot] = "enemy"
+    kinds = {
+        **{e.slot: "item" for e in state.parts if e.id == PART_ITEM_DROP},
+        **{e.slot: "item" for e in state.interactions if e.id == INTERACTION_TREASURE},
+        **{e.slot: "talkable" for e in state.talkable},
+        **{e.slot: "enemy" for e in state.enemies},
+    }
     known = {
         e.slot: e for e in (*state.parts, *state.interactions, *state.talkable, *state.enemies)
     }

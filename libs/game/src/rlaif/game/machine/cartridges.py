@@ -2,9 +2,6 @@
 
 This is the one place that reads and checks a ROM: for the trainer, the exporter, `make demo` and
 every command.
-
-    CartridgeError              missing, unreadable, cut off, damaged, or not supported
-    └── UnsupportedGameError    whole, but a game on which nothing can be trained
 """
 
 import hashlib

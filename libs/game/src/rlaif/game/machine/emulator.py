@@ -24,6 +24,7 @@ import numpy.typing as npt
 from rlaif.contracts.captures import EmulatorIdentity
 from rlaif.game.machine.actions import BUTTONS, DIRECTIONS
 from rlaif.game.machine.real_time_clock import RealTimeClock, has_clock
+from rlaif.game.machine.rom_checks import CARTRIDGE_TYPE, COLOUR_FLAG, RAM_SIZE_CODE
 
 with warnings.catch_warnings():
     # pyboy imports SDL2 for its windows, which warns on import; no window is ever opened here.
@@ -47,9 +48,7 @@ SCREEN_SHAPE = (144, 160, 3)
 _BANK_SIZE = 0x1000
 _CART_BANK_SIZE = 0x2000
 _ALL_BUTTONS = ("up", "down", "left", "right", "a", "b", "start", "select")
-_CGB_FLAG = 0x143
 _LCDC = 0xFF40
-_CART_TYPE, _CART_RAM_SIZE = 0x147, 0x149
 _NO_LOG = 5
 """Above INFO (4), which PyBoy counts as the most urgent of its levels. It prints its log on
 standard output, where it would stand between lines of JSON; what matters of it is raised, too."""
@@ -159,6 +158,7 @@ class PyBoyEmulator:
         """
         data = rom if isinstance(rom, bytes) else rom.read_bytes()
         try:
+            self.has_banks = bool(data[COLOUR_FLAG] & 0x80)
             with _recorded_ram() as arrays:
                 self._pyboy: Any = PyBoy(
                     io.BytesIO(data),
@@ -166,15 +166,14 @@ class PyBoyEmulator:
                     no_input=True,  # no window events; the button calls still work
                     sound_emulated=sound_emulated,
                     log_level=_NO_LOG,
-                    cgb=bool(data[_CGB_FLAG] & 0x80),
+                    cgb=self.has_banks,
                 )
         except (PyBoyException, IndexError, KeyError) as error:
             raise BadRomError(f"PyBoy cannot run this ROM: {error}") from error
         self._pyboy.set_emulation_speed(0)
         self._memory = self._pyboy.memory
-        self.has_banks = bool(data[_CGB_FLAG] & 0x80)
         self._cart_ram_banks = _cart_ram_banks(data)
-        self._cart_ram_bytes = _MBC2_RAM if data[_CART_TYPE] in _MBC2_TYPES else _CART_BANK_SIZE
+        self._cart_ram_bytes = _MBC2_RAM if data[CARTRIDGE_TYPE] in _MBC2_TYPES else _CART_BANK_SIZE
         self._clock = RealTimeClock(self._pyboy, data) if has_clock(data) else None
         self._held: str | None = None
         self._work_ram = self._shared_work_ram(arrays)
@@ -371,9 +370,9 @@ class PyBoyEmulator:
 
 
 def _cart_ram_banks(rom: bytes) -> int:
-    if rom[_CART_TYPE] in _MBC2_TYPES:
+    if rom[CARTRIDGE_TYPE] in _MBC2_TYPES:
         return 1  # its 512 half bytes are in the mapper, the header says 0
-    return _CART_RAM_BANKS.get(rom[_CART_RAM_SIZE], 1)
+    return _CART_RAM_BANKS.get(rom[RAM_SIZE_CODE], 1)
 
 
 _RECORDING = threading.Lock()

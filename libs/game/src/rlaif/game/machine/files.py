@@ -1,14 +1,11 @@
-"""Files that a user names: a path and the largest size in, bytes out, or a phrase why not.
-
-UnusableFileError    the rest of the sentence `cannot read the ROM /x: …`
-"""
+"""Files that a user names: a path and the largest size in, bytes out, or a phrase why not."""
 
 import stat
 from pathlib import Path
 
 
 class UnusableFileError(Exception):
-    """The file cannot be read; the message says why and what to do, without its name."""
+    """The file cannot be read; the message is the rest of `cannot read the ROM /x: …`."""
 
 
 def read_bounded(path: Path, largest: int, what: str) -> bytes:

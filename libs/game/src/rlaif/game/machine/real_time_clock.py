@@ -11,7 +11,8 @@ Not in a PyBoy state, and so not restored: what the game latched and has not rea
 import struct
 from typing import Any
 
-_CARTRIDGE_TYPE, _RAM_SIZE = 0x147, 0x149
+from rlaif.game.machine.rom_checks import CARTRIDGE_TYPE, RAM_SIZE_CODE
+
 _TYPES_WITH_CLOCK = frozenset({0x0F, 0x10})
 _RAM_BANKS = {0x03: 4, 0x04: 16, 0x05: 8}
 _RAM_BANK_SIZE = 0x2000
@@ -34,7 +35,7 @@ NO_HOST_TIME = 1e12
 
 def has_clock(rom: bytes) -> bool:
     """Whether the cartridge has a clock."""
-    return rom[_CARTRIDGE_TYPE] in _TYPES_WITH_CLOCK
+    return rom[CARTRIDGE_TYPE] in _TYPES_WITH_CLOCK
 
 
 class RealTimeClock:
@@ -42,7 +43,7 @@ class RealTimeClock:
 
     def __init__(self, pyboy: Any, rom: bytes) -> None:
         self._pyboy, self._memory = pyboy, pyboy.memory
-        self._ram_size = _RAM_BANKS.get(rom[_RAM_SIZE], 1) * _RAM_BANK_SIZE
+        self._ram_size = _RAM_BANKS.get(rom[RAM_SIZE_CODE], 1) * _RAM_BANK_SIZE
         self._counted_at: int | None = None
 
     def count(self) -> None:

@@ -7,6 +7,7 @@ CartridgeError              missing, unreadable, cut off, damaged, or not suppor
 from typing import NamedTuple
 
 HEADER_END = 0x150
+COLOUR_FLAG = 0x143
 CARTRIDGE_TYPE, SIZE_CODE, RAM_SIZE_CODE, CHECKSUM = 0x147, 0x148, 0x149, 0x14D
 
 _LOGO = slice(0x104, 0x10C)

@@ -24,14 +24,12 @@ TREASURE_NAMES: dict[int, str] = {
 }  # fmt: skip
 """Bit in wObtainedTreasureFlags → what it is."""
 
+_TOOLS_END = 0x20
 ITEM_NAMES: dict[int, str] = {
-    0x01: "shield", 0x02: "punch", 0x03: "bomb", 0x04: "cane of somaria", 0x05: "sword",
-    0x06: "boomerang", 0x07: "Rod of Seasons", 0x08: "magnetic gloves", 0x09: "switch hook helper",
-    0x0A: "switch hook", 0x0B: "switch hook chain", 0x0C: "biggoron sword", 0x0D: "bombchus",
-    0x0E: "flute", 0x0F: "shooter", 0x11: "harp", 0x13: "slingshot", 0x15: "shovel",
-    0x16: "power bracelet", 0x17: "feather", 0x19: "seed satchel", 0x1A: "dust",
-    0x1D: "minecart collision", 0x1E: "fool's ore",
-}  # fmt: skip
+    **{number: name for number, name in TREASURE_NAMES.items() if number < _TOOLS_END},
+    0x03: "bomb",
+    0x1A: "dust",
+}
 """Item id in the inventory → what it is."""
 
 DROP_NAMES: dict[int, str] = {

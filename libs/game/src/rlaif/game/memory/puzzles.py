@@ -7,7 +7,7 @@ meaning in the tile table that holds (wActiveCollisions), and orbs, which are pa
 from typing import Literal, NamedTuple
 
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.entities import Entity, parts
+from rlaif.game.memory.entities import parts
 from rlaif.game.memory.memory_map import ROOM_EVENTS, ROOM_ITEM, TILE_STRIDE, address
 from rlaif.game.memory.rooms import room_flags, room_size
 
@@ -63,14 +63,14 @@ def puzzle_elements(ram: RamBlocks) -> tuple[PuzzleElement, ...]:
             if column < columns and row < rows:
                 found.append(PuzzleElement(kinds[tiles[at]], column, row))
             at = to_do.find(1, at + 1)
-    found += [_orb(part) for part in parts(ram) if part.id in _ORB_PARTS]
+    found += [
+        PuzzleElement("orb", part.x // _TILE_PIXELS, part.y // _TILE_PIXELS)
+        for part in parts(ram)
+        if part.id in _ORB_PARTS
+    ]
     return tuple(found)
 
 
 def is_settled(ram: RamBlocks) -> bool:
     """The room has given its item, or its event has happened: nothing more to solve."""
     return room_flags(ram, ram.u8(_ROOM)) & (ROOM_ITEM | ROOM_EVENTS) != 0
-
-
-def _orb(part: Entity) -> PuzzleElement:
-    return PuzzleElement("orb", part.x // _TILE_PIXELS, part.y // _TILE_PIXELS)

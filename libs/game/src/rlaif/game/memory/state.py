@@ -93,58 +93,59 @@ def decode(ram: RamBlocks) -> GameState:
     """Decode the RAM; any bytes give a state."""
     x, y = player_position(ram)
     dungeon = rooms.dungeon_of(ram)
-    room = ram.u8(_A["wActiveRoom"])
+    room = ram.u8(address("wActiveRoom"))
     treasures = _bit_set(ram, "wObtainedTreasureFlags", 16)
-    shield = ram.u8(_A["wShieldLevel"]) if treasures >> TREASURE_SHIELD & 1 else 0
+    shield = ram.u8(address("wShieldLevel")) if treasures >> TREASURE_SHIELD & 1 else 0
     text = predicates.is_text(ram)
     return GameState(
         running=predicates.is_running(ram),
-        group=ram.u8(_A["wActiveGroup"]),
+        group=ram.u8(address("wActiveGroup")),
         room=room,
-        room_large=ram.u8(_A["wRoomIsLarge"]) != 0,
+        room_large=ram.u8(address("wRoomIsLarge")) != 0,
         room_stable=predicates.is_room_stable(ram),
         room_flags=rooms.room_flags(ram, room),
         rooms_visited=rooms.count_visited(ram),
         visited_around=rooms.visited_around(ram),
         x=x,
         y=y,
-        facing=FACINGS[ram.u8(_A["w1Link.direction"]) & 3],
-        health=ram.u8(_A["wLinkHealth"]),
-        max_health=ram.u8(_A["wLinkMaxHealth"]),
-        rupees=bcd16(ram.u16(_A["wNumRupees"])),
-        bombs=bcd(ram.u8(_A["wNumBombs"])),
-        ember_seeds=bcd(ram.u8(_A["wNumEmberSeeds"])),
+        facing=FACINGS[ram.u8(address("w1Link.direction")) & 3],
+        health=ram.u8(address("wLinkHealth")),
+        max_health=ram.u8(address("wLinkMaxHealth")),
+        rupees=bcd16(ram.u16(address("wNumRupees"))),
+        bombs=bcd(ram.u8(address("wNumBombs"))),
+        ember_seeds=bcd(ram.u8(address("wNumEmberSeeds"))),
         dungeon=dungeon,
-        keys=None if dungeon is None else ram.u8(_A["wDungeonSmallKeys"] + dungeon),
-        boss_key=dungeon is not None and ram.bit(_A["wDungeonBossKeys"], dungeon),
-        dungeon_map=dungeon is not None and ram.bit(_A["wDungeonMaps"], dungeon),
-        compass=dungeon is not None and ram.bit(_A["wDungeonCompasses"], dungeon),
-        sword_level=ram.u8(_A["wSwordLevel"]),
+        keys=None if dungeon is None else ram.u8(address("wDungeonSmallKeys") + dungeon),
+        boss_key=dungeon is not None and ram.bit(address("wDungeonBossKeys"), dungeon),
+        dungeon_map=dungeon is not None and ram.bit(address("wDungeonMaps"), dungeon),
+        compass=dungeon is not None and ram.bit(address("wDungeonCompasses"), dungeon),
+        sword_level=ram.u8(address("wSwordLevel")),
         shield_level=shield,
-        item_a=ram.u8(_A["wInventoryA"]),
-        item_b=ram.u8(_A["wInventoryB"]),
+        item_a=ram.u8(address("wInventoryA")),
+        item_b=ram.u8(address("wInventoryB")),
         treasures=treasures,
-        essences=ram.u8(_A["wEssencesObtained"]),
-        seasons=ram.u8(_A["wObtainedSeasons"]) & 0x0F,
-        season=SEASONS[ram.u8(_A["wRoomStateModifier"]) & 3],
+        essences=ram.u8(address("wEssencesObtained")),
+        seasons=ram.u8(address("wObtainedSeasons")) & 0x0F,
+        season=SEASONS[ram.u8(address("wRoomStateModifier")) & 3],
         global_flags=_bit_set(ram, "wGlobalFlags", 16),
         text=text,
         text_choice=predicates.is_text_choice(ram),
-        text_id=ram.u16(_A["wTextIndex"]) - 0x0400 & 0xFFFF if text else None,
-        menu=ram.u8(_A["wOpenedMenuType"]),
+        text_id=ram.u16(address("wTextIndex")) - 0x0400 & 0xFFFF if text else None,
+        menu=ram.u8(address("wOpenedMenuType")),
         scrolling=predicates.is_scrolling(ram),
         fading=predicates.is_fading(ram),
         cutscene=predicates.is_cutscene(ram),
         has_control=predicates.has_control(ram),
         dying=predicates.is_dying(ram),
-        triggers=ram.u8(_A["wActiveTriggers"]),
-        switches=ram.u8(_A["wSwitchState"]),
-        toggles=ram.u8(_A["wToggleBlocksState"]),
-        torches=ram.u8(_A["wNumTorchesLit"]),
-        enemies_left=ram.u8(_A["wNumEnemies"]),
-        deaths=bcd16(ram.u16(_A["wDeathCounter"])),
-        kills=ram.u16(_A["wTotalEnemiesKilled"]),
-        playtime_frames=ram.u16(_A["wPlaytimeCounter"]) | ram.u16(_A["wPlaytimeCounter"] + 2) << 16,
+        triggers=ram.u8(address("wActiveTriggers")),
+        switches=ram.u8(address("wSwitchState")),
+        toggles=ram.u8(address("wToggleBlocksState")),
+        torches=ram.u8(address("wNumTorchesLit")),
+        enemies_left=ram.u8(address("wNumEnemies")),
+        deaths=bcd16(ram.u16(address("wDeathCounter"))),
+        kills=ram.u16(address("wTotalEnemiesKilled")),
+        playtime_frames=ram.u16(address("wPlaytimeCounter"))
+        | ram.u16(address("wPlaytimeCounter") + 2) << 16,
         enemies=tuple(enemies(ram)),
         interactions=tuple(interactions(ram)),
         parts=tuple(parts(ram)),
@@ -157,18 +158,4 @@ def decode(ram: RamBlocks) -> GameState:
 
 
 def _bit_set(ram: RamBlocks, name: str, size: int) -> int:
-    return int.from_bytes(ram.block(_A[name], size), "little")
-
-
-_A = {
-    name: address(name)
-    for name in (
-        "wActiveGroup", "wActiveRoom", "wRoomIsLarge", "w1Link.direction", "wLinkHealth",
-        "wLinkMaxHealth", "wNumRupees", "wNumBombs", "wNumEmberSeeds", "wDungeonSmallKeys",
-        "wDungeonBossKeys", "wDungeonMaps", "wDungeonCompasses", "wSwordLevel", "wShieldLevel",
-        "wInventoryA", "wInventoryB", "wObtainedTreasureFlags", "wEssencesObtained",
-        "wObtainedSeasons", "wRoomStateModifier", "wGlobalFlags", "wTextIndex", "wOpenedMenuType",
-        "wActiveTriggers", "wSwitchState", "wToggleBlocksState", "wNumTorchesLit", "wNumEnemies",
-        "wDeathCounter", "wTotalEnemiesKilled", "wPlaytimeCounter",
-    )
-}  # fmt: skip
+    return int.from_bytes(ram.block(address(name), size), "little")

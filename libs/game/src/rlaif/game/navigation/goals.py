@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlaif.game.machine.actions import Action
-from rlaif.game.navigation.grid import STEP, VECTORS, CollisionGrid, Node, TilePlace
+from rlaif.game.navigation.grid import FEET, STEP, VECTORS, CollisionGrid, Node, TilePlace
 from rlaif.game.navigation.room_graph import RoomId
 from rlaif.game.navigation.terrain import TILE
 
@@ -96,18 +96,18 @@ def enterable(goal: Goal) -> tuple[TilePlace, ...]:
     if isinstance(goal, Enter):
         return (goal.tile,)
     if isinstance(goal, Place):
-        return (TilePlace((goal.y + 5) // TILE, goal.x // TILE),)
+        return (TilePlace((goal.y + FEET) // TILE, goal.x // TILE),)
     return ()
 
 
 def _around(grid: CollisionGrid, x: int, y: int) -> set[Node]:
     """The up to four nodes between which a pixel lies, at most half a step away on each axis."""
-    rows = {round_half(y), -round_half(-y)}
-    columns = {round_half(x), -round_half(-x)}
+    rows = {_round_half(y), -_round_half(-y)}
+    columns = {_round_half(x), -_round_half(-x)}
     nodes = {Node(row, column) for row in rows for column in columns}
     return {node for node in nodes if grid.inside(node)}
 
 
-def round_half(pixels: int) -> int:
+def _round_half(pixels: int) -> int:
     """The nearest multiple of a step; the upper one in the middle between two."""
     return (pixels + STEP // 2) // STEP

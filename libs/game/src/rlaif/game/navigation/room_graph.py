@@ -25,17 +25,13 @@ ASSUMED_COST = 200.0
 CROSSING_COST = 24.0
 """Pixels of walking that a crossing takes as long as; a scroll lasts about that many frames."""
 
-_BACK = {
+OPPOSITE = {
     Action.UP: Action.DOWN,
     Action.DOWN: Action.UP,
     Action.LEFT: Action.RIGHT,
     Action.RIGHT: Action.LEFT,
 }
-
-
-def opposite(direction: Action) -> Action:
-    """The d-pad direction that leads back."""
-    return _BACK[direction]
+"""The d-pad direction that leads back."""
 
 
 class RoomGraphError(ValueError):
@@ -75,7 +71,7 @@ class Crossing:
             self,
             start=self.end,
             end=self.start,
-            direction=opposite(self.direction),
+            direction=OPPOSITE[self.direction],
             x=self.arrival_x,
             y=self.arrival_y,
             arrival_x=self.x,

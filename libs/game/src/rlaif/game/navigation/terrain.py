@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS, FLIPPERS
 
 TILE = 16
 """Pixels of a tile; four quarters of 8x8."""
@@ -19,13 +20,10 @@ TILE = 16
 TILE_ROWS, TILE_COLUMNS = 12, 16
 """Tiles in the buffers; a small room uses 8x10 of them, a large one 11x15."""
 
-_CELLS = TILE_ROWS * TILE_COLUMNS
-_COLLISIONS = address("wRoomCollisions")
 _LAYOUT = address("wRoomLayout")
 _MODE = address("wActiveCollisions")
 _LARGE = address("wRoomIsLarge")
 _TREASURES = address("wObtainedTreasureFlags")
-_FLIPPERS = 0x2E
 
 SMALL_ROOM = (128, 160)
 LARGE_ROOM = (176, 240)
@@ -132,11 +130,13 @@ def terrain_of(ram: RamBlocks) -> Terrain:
     """The room that the RAM holds."""
     shape = (TILE_ROWS, TILE_COLUMNS)
     return Terrain(
-        collisions=np.frombuffer(ram.block(_COLLISIONS, _CELLS), dtype=np.uint8).reshape(shape),
-        layout=np.frombuffer(ram.block(_LAYOUT, _CELLS), dtype=np.uint8).reshape(shape),
+        collisions=np.frombuffer(ram.block(COLLISIONS, COLLISION_BYTES), dtype=np.uint8).reshape(
+            shape
+        ),
+        layout=np.frombuffer(ram.block(_LAYOUT, COLLISION_BYTES), dtype=np.uint8).reshape(shape),
         mode=ram.u8(_MODE),
         large=ram.u8(_LARGE) != 0,
-        swims=ram.bit(_TREASURES, _FLIPPERS),
+        swims=ram.bit(_TREASURES, FLIPPERS),
     )
 
 

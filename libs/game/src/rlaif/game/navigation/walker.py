@@ -25,7 +25,7 @@ from rlaif.game.navigation.grid import (
     TilePlace,
     collision_grid,
 )
-from rlaif.game.navigation.room_graph import opposite
+from rlaif.game.navigation.room_graph import OPPOSITE
 from rlaif.game.navigation.room_watcher import Standing, standing
 from rlaif.game.navigation.search import Path, find_path, nearest_path
 from rlaif.game.navigation.terrain import TILE, terrain_of
@@ -220,11 +220,11 @@ class Walker:
         if self._ends <= STEP // 2:
             return self._press(onward)
         if self._ends <= 2 * STEP:
-            return self._press(opposite(onward))
+            return self._press(OPPOSITE[onward])
         if self._plans > 3:
             return Decision("blocked", reason="the door does not react")
         self._path = None
-        return self._press(opposite(onward))
+        return self._press(OPPOSITE[onward])
 
     def _face(self, goal: Beside, here: Standing) -> Decision:
         x, y = centre(goal, here.size)

@@ -1,7 +1,4 @@
-"""Recorded inputs: what was held for how many frames, stored as JSON, and played again.
-
-RecordingError    not a recording, of another game, or the replay led to other RAM
-"""
+"""Recorded inputs: what was held for how many frames, stored as JSON, and played again."""
 
 import base64
 import json
@@ -26,7 +23,7 @@ Run = tuple[tuple[str, ...], int]
 
 
 class RecordingError(ValueError):
-    """The recording cannot be played."""
+    """Not a recording, one of another game, or its replay led to other RAM."""
 
 
 class Player(Protocol):

@@ -61,14 +61,9 @@ class Session:
         self.emulator = emulator
         self._cartridge = cartridge
         self.frames = 0
-        state = None
-        if state_file is not None:
-            state = load_state_file(emulator, cartridge, state_file)
-        self._begin(state)
+        self._begin(load_state_file(emulator, cartridge, state_file) if state_file else None)
 
     def _begin(self, state: bytes | None) -> None:
-        if state is not None:
-            self.emulator.load_state(state)
         self._start = state
         self._inputs = Inputs()
 

@@ -17,12 +17,7 @@ _HELP = "prove on any Game Boy ROM that a replay is the same play"
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `replay-check`; `options.run(options)` then runs it and gives the exit code."""
     parser = commands.add_parser("replay-check", help=_HELP, description=_HELP)
-    add_arguments(parser)
     parser.set_defaults(run=run)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What `run` reads."""
     parser.add_argument("rom", type=Path, nargs="?", help="ROM; the embedded game when left out")
     parser.add_argument(
         "--allow-modified",

@@ -1,10 +1,7 @@
-"""How a ROM is played for the check: numbers in, the same random actions for every emulator out.
-
-WrongPlanError    so little is to be played that nothing could be proved
-"""
+"""How a ROM is played for the check: numbers in, the same random actions for every emulator out."""
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import Emulator
@@ -57,10 +54,6 @@ class CheckPlan:
         """At most `number` different random numbers from 0 to `below` - 1, in order."""
         rng = random.Random(f"{self.seed} {purpose}")
         return sorted(rng.sample(range(below), min(number, below)))
-
-    def without_tampering(self) -> "CheckPlan":
-        """The same, tampering with nothing."""
-        return replace(self, tampered=0)
 
     def boot(self, emulator: Emulator) -> None:
         """From power-on to somewhere: frames, then random presses with START every other time."""

@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from rlaif.contracts.captures import GameIdentity
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.machine.real_time_clock import has_clock
+from rlaif.game.machine.rom_checks import CARTRIDGE_TYPE, COLOUR_FLAG, RAM_SIZE_CODE
 from rlaif.game.replay_check import play_checks
 from rlaif.game.replay_check.findings import CheckResult, Report
 from rlaif.game.replay_check.plan import CheckPlan
@@ -16,7 +18,6 @@ LATER_SECONDS = 2.1
 """On a cartridge with a clock the last check waits until this much time has passed."""
 
 _OTHER_SETTING_SHARE = 10
-_CGB_FLAG, _MAPPER, _RAM_SIZE = 0x143, 0x147, 0x149
 _MAPPERS = {0x00: "no mapper", 0x08: "no mapper"} | {
     code: name
     for name, codes in {
@@ -105,7 +106,7 @@ def _segments(
     say: Callable[[str], None],
 ) -> Iterable[CheckResult]:
     checks = SegmentChecks(live, second, game)
-    checks.run(plan if name == "segments" else plan.without_tampering(), segments, say)
+    checks.run(plan if name == "segments" else replace(plan, tampered=0), segments, say)
     live.close()
     second.close()
     return checks.findings(name, as_trained=name == "segments")
@@ -134,10 +135,10 @@ def _sound_matters(rom: bytes, plan: CheckPlan) -> CheckResult:
 
 def hardware(rom: bytes) -> str:
     """What the header says of the cartridge, in a few words."""
-    words = ["colour" if rom[_CGB_FLAG] & 0x80 else "grey"]
-    words.append(_MAPPERS.get(rom[_MAPPER], f"mapper 0x{rom[_MAPPER]:02X}"))
-    if rom[_RAM_SIZE]:
-        words.append(f"RAM size code {rom[_RAM_SIZE]}")
+    words = ["colour" if rom[COLOUR_FLAG] & 0x80 else "grey"]
+    words.append(_MAPPERS.get(rom[CARTRIDGE_TYPE], f"mapper 0x{rom[CARTRIDGE_TYPE]:02X}"))
+    if rom[RAM_SIZE_CODE]:
+        words.append(f"RAM size code {rom[RAM_SIZE_CODE]}")
     if has_clock(rom):
         words.append("with a clock")
     return ", ".join(words)

@@ -2,8 +2,6 @@
 
 What to press follows from what the RAM says is on the screen, not from counted frames, and every
 screen has a bound: a game that stays on one is told by its name.
-
-NoStartError    the game stayed on a screen; the message says on which and for how long
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +16,7 @@ PRESS_FRAMES = 8
 
 
 class NoStartError(Exception):
-    """The game did not come to a point where the player can act."""
+    """The game stayed on a screen; the message says on which and for how long."""
 
 
 @dataclass(frozen=True)
