@@ -19,10 +19,7 @@ def judges_needed(
 ) -> tuple[Judge, ...]:
     """The judges that have something to answer, each with one of its two sets of criteria.
 
-    Args:
-        judges: All of them, with all criteria.
-        decided: Criteria that need no judge.
-        audit: Ask everything nevertheless, to hold the judges against what is certain.
+    An `audit` asks everything nevertheless, to hold the judges against what is certain.
     """
     if audit:
         return judges

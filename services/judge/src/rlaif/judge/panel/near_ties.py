@@ -58,7 +58,6 @@ class NearTies:
         on_compared: Callable[[str], None],
         now: Callable[[], datetime],
     ) -> None:
-        """Ask `judge` on `route` and store comparisons in `store`."""
         self._store = store
         self._judge = judge
         self._route = route

@@ -50,7 +50,7 @@ class Case:
 
     Attributes:
         evidence: What is known of one segment.
-        strip: PNG of its frames with the path; None when there are no pictures.
+        strip: PNG of its frames with the path.
         decided: Criteria that need no judge, with their level or the reason for none.
         audit: Ask for these criteria nevertheless, and keep the votes apart.
     """
@@ -86,15 +86,7 @@ class Panel:
         cache: AnswerCache | None = None,
         distrusted: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
-        """Ask `judges`.
-
-        Args:
-            judges: Who judges what.
-            routes: Judge name → its route.
-            voting: How votes are asked for.
-            cache: Answers to equal requests; a small one when None.
-            distrusted: Names of the judges that are not to be believed now.
-        """
+        """Ask `judges` by `routes`, which are by judge name; `distrusted` ones have no vote now."""
         self._judges = judges
         self._routes = routes
         self._voting = voting
@@ -150,7 +142,6 @@ class Panel:
     async def _votes(
         self, judges: list[Judge], case: Case, on_call: OnCall
     ) -> dict[str, CriterionScore | NoVote]:
-        """The votes that the score needs."""
         voted: dict[str, CriterionScore | NoVote] = {}
         try:
             async with asyncio.TaskGroup() as group:
@@ -197,7 +188,6 @@ class Panel:
     async def _poll(
         self, judge: Judge, case: Case, on_call: OnCall, *, once: bool = False
     ) -> dict[str, CriterionScore | NoVote]:
-        """All votes of one judge."""
         ballots: dict[str, list[Ballot]] = {criterion.name: [] for criterion in judge.criteria}
         at = 0
         while at < self._voting.votes:
@@ -239,7 +229,10 @@ class Panel:
                 return _no_vote(judge, NoVote.REQUEST_FAILED)
             except (InvalidAnswerError, InvalidReplyError):
                 continue
-            return _ballots(verdict)
+            return {
+                name: NoVote.INSUFFICIENT if level is None else level
+                for name, level in verdict.levels.items()
+            }
         return _no_vote(judge, NoVote.INVALID)
 
     async def _ask(
@@ -258,28 +251,14 @@ class Panel:
         return verdict
 
 
-def _ballots(verdict: Verdict) -> dict[str, Ballot]:
-    return {
-        name: NoVote.INSUFFICIENT if level is None else level
-        for name, level in verdict.levels.items()
-    }
-
-
 def _no_vote(judge: Judge, reason: NoVote) -> dict[str, Ballot]:
     return {criterion.name: reason for criterion in judge.criteria}
 
 
 def first_outage(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     """The outage that ended the round; a failure of another kind is a bug and comes first."""
-    leaves = list(_leaves(failures))
-    for failure in leaves:
-        if not isinstance(failure, OutageError):
-            return failure
-    return leaves[0]
-
-
-def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
-    found: list[BaseException] = []
-    for failure in group.exceptions:
-        found += _leaves(failure) if isinstance(failure, BaseExceptionGroup) else [failure]
-    return found
+    _, others = failures.split(OutageError)
+    failure: BaseException = others or failures
+    while isinstance(failure, BaseExceptionGroup):
+        failure = failure.exceptions[0]
+    return failure

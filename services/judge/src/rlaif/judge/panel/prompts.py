@@ -49,21 +49,14 @@ def system_prompt(judge: Judge) -> str:
 def messages(
     judge: Judge, evidence: Evidence, strip: bytes | None, *, variant: int
 ) -> tuple[Message, ...]:
-    """The chat messages of one vote.
+    """The chat messages of one vote; only a judge that sees pictures gets the `strip`, a PNG.
 
-    Args:
-        judge: Who is asked.
-        evidence: What is known of the segment.
-        strip: PNG of the segment's frames; only a judge that sees pictures gets it.
-        variant: Which wording and order of facts, any whole number from 0.
+    `variant` is the wording and the order of facts: any whole number from 0.
     """
     text = _segment_text(evidence, variant % VARIANTS)
     return (
         {"role": "system", "content": system_prompt(judge)},
-        {
-            "role": "user",
-            "content": with_pictures(text, [strip] if strip and judge.pictures else []),
-        },
+        {"role": "user", "content": _content(text, strip if judge.pictures else None)},
     )
 
 
@@ -109,14 +102,12 @@ def _segment_text(evidence: Evidence, variant: int) -> str:
     return f"{_LEADS[variant]}\n{block}\n{_CLOSES[variant]}"
 
 
-def with_pictures(text: str, pictures: Sequence[bytes]) -> str | list[dict[str, Any]]:
-    """The content of a user message: text alone, or text and then PNG files."""
-    if not pictures:
+def _content(text: str, png: bytes | None) -> str | list[dict[str, Any]]:
+    if not png:
         return text
-    # Text before pictures: the text's prefix stays cacheable.
-    urls = (f"data:image/png;base64,{base64.b64encode(png).decode()}" for png in pictures)
-    images = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
-    return [{"type": "text", "text": text}, *images]
+    # Text before the picture: the text's prefix stays cacheable.
+    url = f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    return [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": url}}]
 
 
 def _criterion_text(criterion: Criterion) -> str:

@@ -23,12 +23,7 @@ class InvalidAnswerError(ValueError):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A valid answer.
-
-    Attributes:
-        rationale: The judge's reason, at most `RATIONALE_CHARACTERS`.
-        levels: Criterion → 0, 1 or 2; None where the judge found the evidence insufficient.
-    """
+    """A valid answer: criterion → level; None where the judge found the evidence insufficient."""
 
     rationale: str
     levels: dict[str, int | None]

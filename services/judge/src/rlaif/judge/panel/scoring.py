@@ -6,12 +6,7 @@ from datetime import datetime
 
 from rlaif.contracts.events import SegmentExported, SegmentScored
 from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.scores import (
-    CriterionScore,
-    JudgeCallRecord,
-    ScoreRecord,
-    rubric_mean,
-)
+from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord, rubric_mean
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.judge.evidence.ram_verdicts import ram_levels
 from rlaif.judge.panel.panel import PanelResult
@@ -25,8 +20,6 @@ class ScoringRules:
 
     Attributes:
         judge_config: Id of judges, prompts and votes.
-        weights: Criterion → weight of the rubric.
-        judges: Who may be asked.
         computed: What the RAM decides in place of a judge; see `rlaif.judge.evidence.ram_verdicts`.
         audit_share: Share of the segments on which computed criteria are asked as well.
     """
@@ -48,17 +41,7 @@ def score_record(
     calls: Iterable[JudgeCallRecord],
     created_at: datetime,
 ) -> ScoreRecord:
-    """Put one segment's results into its score record.
-
-    Args:
-        exported: The event that tells of the segment.
-        manifest: Its manifest.
-        evidence: What the judges read.
-        found: What they made of it.
-        rules: What they were asked by.
-        calls: Every call that was made, failed ones too.
-        created_at: When.
-    """
+    """Put one segment's results into its score record; `calls` are all, failed ones too."""
     criteria = {n: r for n, r in found.results.items() if isinstance(r, CriterionScore)}
     values = {name: score.value for name, score in criteria.items()}
     return ScoreRecord(

@@ -10,11 +10,7 @@ PROBE_POLL_SECONDS = 0.1
 
 @dataclass
 class Breaker:
-    """The state of one route; time is passed in, in seconds of any steady clock.
-
-    Attributes:
-        settings: When the route rests, and for how long.
-    """
+    """The state of one route; time is passed in, in seconds of any steady clock."""
 
     settings: BreakerSettings = field(default_factory=BreakerSettings)
     _failures: int = field(default=0, init=False)

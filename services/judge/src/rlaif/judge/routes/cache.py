@@ -23,8 +23,6 @@ Timed = tuple[Answer, float]
 
 @dataclass
 class _Flight:
-    """A call that is under way, and how many wait for it."""
-
     task: "asyncio.Task[Timed]"
     waiting: int = 0
 
@@ -41,13 +39,10 @@ class AnswerCache:
     async def answer(
         self, key: str, ask: Callable[[], Awaitable[Timed]]
     ) -> tuple[Answer, float, Use]:
-        """The answer to the request `key`, by `ask` when nobody has asked yet.
+        """(answer, seconds of the call or 0 when another made it, how it came); asks at most once.
 
         The call continues as long as somebody waits for it. Its error reaches all who wait; errors
         are not kept.
-
-        Returns:
-            Answer, seconds of the call (0 unless this one made it), and how it came.
         """
         kept = self._kept.get(key)
         if kept is not None:
@@ -56,7 +51,7 @@ class AnswerCache:
         flight = self._flights.get(key)
         use: Use = "miss" if flight is None else "shared"
         if flight is None:
-            flight = self._flights[key] = _Flight(asyncio.ensure_future(_run(ask)))
+            flight = self._flights[key] = _Flight(asyncio.ensure_future(ask()))
             flight.task.add_done_callback(_mark_error_seen)
         flight.waiting += 1
         try:
@@ -78,10 +73,6 @@ class AnswerCache:
         if self._flights.get(key) is flight:
             del self._flights[key]
         flight.task.cancel()
-
-
-async def _run(ask: Callable[[], Awaitable[Timed]]) -> Timed:
-    return await ask()
 
 
 def _mark_error_seen(task: "asyncio.Task[Timed]") -> None:

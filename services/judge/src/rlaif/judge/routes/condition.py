@@ -18,14 +18,7 @@ path or model name, or something that is no language model."""
 
 @dataclass(frozen=True)
 class Trouble:
-    """Why a route cannot be used.
-
-    Attributes:
-        kind: Whether it may pass by itself.
-        since: When it was found, in seconds of the route's clock.
-        error: What the last known question ended in.
-        blind: Only pictures fail.
-    """
+    """Why a route cannot be used, found at `since`; `blind` when only pictures fail."""
 
     kind: TroubleKind
     since: float

@@ -56,15 +56,7 @@ OnQuestion = Callable[[CompletionRequest, ModelError | None], None]
 
 @dataclass(frozen=True)
 class Examination:
-    """How a route is examined.
-
-    Attributes:
-        questions: The known question of each kind that the route must answer.
-        patience: How long segments wait for it.
-        pause_seconds: Between two looks at a route in trouble; grows with the trouble's age.
-        advice: What people are told to look at.
-        on_question: Hears of each known question.
-    """
+    """How a route is examined; the pause between two looks grows with the trouble's age."""
 
     questions: Mapping[Modality, CompletionRequest]
     patience: PatienceSettings = field(default_factory=PatienceSettings)
@@ -88,23 +80,12 @@ class Examiner:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Examine the route `name` of `model`.
-
-        Args:
-            name: Of the route, for people.
-            model: Who is asked.
-            examination: What is asked, and how often.
-            deadline: Seconds that a question may take now.
-            slowest: Seconds of the slowest of the last answers; None before the first.
-            on_answer: Called with the seconds of an answered question.
-            clock: Seconds of a steady clock.
-            sleep: Waits for seconds.
-        """
+        """Times are in seconds: a question's `deadline` now, the `slowest` of the last answers."""
         self._name = name
         self._model = model
         self._examination = examination
         self._questions = examination.questions
-        self._condition = Condition(examination.patience)
+        self.condition = Condition(examination.patience)
         self._deadline = deadline
         self._slowest = slowest
         self._on_answer = on_answer
@@ -115,15 +96,10 @@ class Examiner:
         self._requests = LostRequests(name)
         self._silence = Silence()
 
-    @property
-    def condition(self) -> Condition:
-        """What is known of the route."""
-        return self._condition
-
     def broken(self, modality: Modality) -> str | None:
         """Why the route is out of use for requests of a kind; None when it is not."""
-        trouble = self._condition.trouble(modality)
-        if trouble is None or self._condition.broken(self._clock(), modality) is None:
+        trouble = self.condition.trouble(modality)
+        if trouble is None or self.condition.broken(self._clock(), modality) is None:
             return None
         return self._sentence(trouble)
 
@@ -135,7 +111,7 @@ class Examiner:
             BrokenRouteError: It has been for too long.
             FailedRequestError: The request was given up before.
         """
-        trouble = self._condition.trouble(request.modality)
+        trouble = self.condition.trouble(request.modality)
         if trouble is not None:
             raise self._refusal(trouble, request.modality)
         if request in self._requests:
@@ -160,7 +136,7 @@ class Examiner:
         self, request: CompletionRequest, error: ThrottledError, began: float
     ) -> ModelError:
         # Some servers say 429 to a request that is larger than a whole minute's allowance.
-        if not self._condition.answered_since(request.modality, began):
+        if not self.condition.answered_since(request.modality, began):
             return error
         if self._requests.failed(request) < THROTTLED_ROUNDS:
             return error
@@ -168,9 +144,9 @@ class Examiner:
 
     def _given_up(self, request: CompletionRequest, error: ModelError) -> FailedRequestError:
         self._requests.give_up(request)
-        failed = FailedRequestError(f"{self._name} is well and fails on this request: {error}")
-        failed.status = error.status
-        return failed
+        return FailedRequestError(
+            f"{self._name} is well and fails on this request: {error}", error.status
+        )
 
     def began(self) -> None:
         """A call goes out."""
@@ -186,19 +162,19 @@ class Examiner:
 
     def answered(self, request: CompletionRequest) -> None:
         """An answer arrived, in time or late."""
-        before = self._condition.worst()
-        self._condition.answered(self._clock(), request.modality)
+        before = self.condition.worst()
+        self.condition.answered(self._clock(), request.modality)
         self._doubts.pop(request.modality, None)
         self._requests.answered(request)
-        if before is not None and self._condition.worst() is None:
+        if before is not None and self.condition.worst() is None:
             logger.info("route %s answers again", self._name)
 
     async def run(self, *, at_start: bool = True) -> None:
         """Look at the start, unless not wanted, and again and again while there is trouble."""
         while True:
             began = self._clock()
-            unknown = at_start and not self._condition.known
-            if unknown or self._condition.worst() is not None:
+            unknown = at_start and not self.condition.known
+            if unknown or self.condition.worst() is not None:
                 try:
                     await self._examine_all()
                 except Exception:
@@ -209,8 +185,7 @@ class Examiner:
             await self._sleep(max(_SECOND_LOOK_SECONDS, self._pause() - took))
 
     def _pause(self) -> float:
-        """Seconds until the next look."""
-        trouble, least = self._condition.worst(), self._examination.pause_seconds
+        trouble, least = self.condition.worst(), self._examination.pause_seconds
         if trouble is None:
             return least
         asked = trouble.error.retry_after if isinstance(trouble.error, OutageError) else None
@@ -219,10 +194,10 @@ class Examiner:
 
     async def examine(self, modality: Modality, *, since: float) -> Trouble | None:
         """How the route is for requests of a kind; asks unless it answered one since then."""
-        if self._condition.answered_since(modality, since):
+        if self.condition.answered_since(modality, since):
             return None
         if modality not in self._questions:
-            return self._condition.trouble(modality)
+            return self.condition.trouble(modality)
         task = self._examinations.get(modality)
         if task is None or task.done():
             task = self._examinations[modality] = asyncio.ensure_future(self._examine(modality))
@@ -236,7 +211,7 @@ class Examiner:
 
     def check(self) -> str | None:
         """One sentence on what is wrong, why and what to do; None when nothing is known to be."""
-        trouble = self._condition.worst()
+        trouble = self.condition.worst()
         if trouble is not None:
             return self._sentence(trouble)
         silent = self._silence.seconds(self._clock())
@@ -251,22 +226,17 @@ class Examiner:
 
     async def _examine(self, modality: Modality) -> Trouble | None:
         # Where text fails there is no need to wait for what becomes of a picture.
-        if modality == "pictures" and self._condition.trouble("text") is not None:
+        if modality == "pictures" and self.condition.trouble("text") is not None:
             trouble = await self._examine("text")
             if trouble is not None:
                 return trouble
         error = await self._ask_twice(modality)
         if error is None:
             return None
-        before = self._condition.worst()
-        if modality == "pictures":
-            plain = await self._ask_twice("text")
-            if plain is None:
-                trouble = self._condition.failed(self._clock(), "pictures", error)
-            else:
-                trouble = self._condition.failed(self._clock(), "text", plain)
-        else:
-            trouble = self._condition.failed(self._clock(), "text", error)
+        before = self.condition.worst()
+        if modality == "pictures" and (plain := await self._ask_twice("text")) is not None:
+            modality, error = "text", plain
+        trouble = self.condition.failed(self._clock(), modality, error)
         if before is None or (before.kind, before.blind) != (trouble.kind, trouble.blind):
             logger.warning("%s", self._sentence(trouble))
         return trouble
@@ -304,24 +274,24 @@ class Examiner:
     def _doubt(self, modality: Modality, error: ModelError) -> None:
         """Count a failure; after some in a row look, in the background."""
         lately = self._clock() - _SILENT_SECONDS
-        if isinstance(error, ThrottledError) and self._condition.answered_since(modality, lately):
+        if isinstance(error, ThrottledError) and self.condition.answered_since(modality, lately):
             return  # it only wants fewer calls
         self._doubts[modality] = self._doubts.get(modality, 0) + 1
         if self._doubts[modality] < _DOUBTS or modality not in self._questions:
             return
         self._doubts[modality] = 0
         task = self._examinations.get(modality)
-        if self._condition.trouble(modality) is None and (task is None or task.done()):
+        if self.condition.trouble(modality) is None and (task is None or task.done()):
             self._examinations[modality] = asyncio.ensure_future(self._examine(modality))
 
     def _refusal(self, trouble: Trouble, modality: Modality) -> OutageError | BrokenRouteError:
         now = self._clock()
-        reason = self._condition.broken(now, modality)
+        reason = self.condition.broken(now, modality)
         if reason is not None:
             return BrokenRouteError(self._sentence(trouble), reason)
         wait = min(_LONGEST_WAIT_SECONDS, (now - trouble.since) / 4)
         return RouteWaitsError(self._sentence(trouble), wait)
 
     def _sentence(self, trouble: Trouble) -> str:
-        waits = self._condition.broken(self._clock(), "pictures") is None
+        waits = self.condition.broken(self._clock(), "pictures") is None
         return trouble_sentence(self._name, trouble, self._examination.advice, waited_for=waits)

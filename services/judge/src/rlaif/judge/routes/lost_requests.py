@@ -15,7 +15,6 @@ class LostRequests:
     """What is known of the requests to one route."""
 
     def __init__(self, route: str) -> None:
-        """Know nothing yet of the requests to `route`."""
         self._route = route
         self._rounds: OrderedDict[str, int] = OrderedDict()
         self._lost: OrderedDict[str, None] = OrderedDict()
@@ -43,7 +42,6 @@ class LostRequests:
             self._lost.pop(key, None)
 
     def __contains__(self, request: CompletionRequest) -> bool:
-        """Whether it was given up."""
         return bool(self._lost) and self._key(request) in self._lost
 
     def _key(self, request: CompletionRequest) -> str:

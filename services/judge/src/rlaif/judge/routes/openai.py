@@ -46,16 +46,9 @@ def endpoint(url: str) -> str:
 def http_client(
     calls: CallSettings, *, api_key: str | None, connections: int, ca_file: Path | None = None
 ) -> httpx.AsyncClient:
-    """The HTTP client that all routes share.
+    """The HTTP client that all routes share; a PEM `ca_file` replaces the public authorities.
 
     A proxy of the environment is not used for this machine's own addresses.
-
-    Args:
-        calls: How long one may take.
-        api_key: Bearer token; None sends none.
-        connections: Most connections at once.
-        ca_file: PEM file of the authority that signed the servers' certificates, in place of the
-            public ones.
 
     Raises:
         OSError: `ca_file` cannot be read, or is not a PEM file.
@@ -65,10 +58,7 @@ def http_client(
         verify=verify,
         headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
         timeout=httpx.Timeout(
-            connect=calls.connect_seconds,
-            read=calls.read_seconds,
-            write=calls.read_seconds,
-            pool=calls.connect_seconds,
+            calls.read_seconds, connect=calls.connect_seconds, pool=calls.connect_seconds
         ),
         limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
         mounts={"all://127.0.0.1": None, "all://localhost": None},
@@ -79,7 +69,6 @@ class OpenAiModel:
     """One route of an OpenAI-compatible server."""
 
     def __init__(self, client: httpx.AsyncClient, url: str, calls: CallSettings) -> None:
-        """Use `client` to call the route below `url`."""
         self._client = client
         self._endpoint = endpoint(url)
         # Errors go into scores and telemetry, which should not name a cluster's hosts.
@@ -102,22 +91,19 @@ class OpenAiModel:
         return read_completion(body)
 
     def _timeout(self, error: Exception) -> CallTimeoutError:
-        calls = self._calls
+        connect, read = self._calls.connect_seconds, self._calls.read_seconds
         phase: Phase
         match error:
             case httpx.ConnectTimeout():
-                phase, what = "connect", f"no connection within {calls.connect_seconds:g} s"
+                phase, what = "connect", f"no connection within {connect:g} s"
             case httpx.ReadTimeout():
-                phase, what = "read", f"silent for {calls.read_seconds:g} s"
+                phase, what = "read", f"silent for {read:g} s"
             case httpx.WriteTimeout():
-                phase, what = "write", f"did not take the request for {calls.read_seconds:g} s"
+                phase, what = "write", f"did not take the request for {read:g} s"
             case httpx.PoolTimeout():
-                phase, what = (
-                    "pool",
-                    f"none of our connections was free for {calls.connect_seconds:g} s",
-                )
+                phase, what = "pool", f"none of our connections was free for {connect:g} s"
             case _:
-                phase, what = "total", f"no whole answer in {calls.total_seconds:g} s"
+                phase, what = "total", f"no whole answer in {self._calls.total_seconds:g} s"
         return CallTimeoutError(f"{self._path}: {what}", phase)
 
     async def _post(self, request: CompletionRequest) -> tuple[int, Mapping[str, str], bytes]:
@@ -162,7 +148,7 @@ def read_completion(body: bytes) -> Answer:
         text = choice["message"]["content"]
         usage = reply.get("usage") or {}
         finish = choice.get("finish_reason")
-        tokens = [_whole(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]
+        read, written = _whole(usage.get("prompt_tokens")), _whole(usage.get("completion_tokens"))
         cached = _whole((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
         engine = reply.get("system_fingerprint") or reply.get("model")
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
@@ -170,14 +156,8 @@ def read_completion(body: bytes) -> Answer:
         raise InvalidReplyError(f"reply is not a chat completion: {beginning!r}") from error
     if not isinstance(text, str) or not _is_text(text):
         raise InvalidReplyError(f"reply has no text in its message; finish_reason {finish!r}"[:200])
-    return Answer(
-        text,
-        _word(finish, _FINISH_CHARACTERS),
-        tokens[0],
-        tokens[1],
-        cached,
-        _word(engine, _ENGINE_CHARACTERS),
-    )
+    finish, engine = _word(finish, _FINISH_CHARACTERS), _word(engine, _ENGINE_CHARACTERS)
+    return Answer(text, finish, read, written, cached, engine)
 
 
 def _word(value: object, most: int) -> str | None:

@@ -7,12 +7,7 @@ from rlaif.pacing.token_bucket import TokenBucket
 
 @dataclass
 class RoutePace:
-    """The pace of one route; time is passed in, in seconds of any steady clock.
-
-    Attributes:
-        per_second: Calls a second in the long run; None for no limit.
-        burst: Calls that may come at once after a quiet time.
-    """
+    """The pace of one route, without limit by default; time is in seconds of any steady clock."""
 
     per_second: float | None = None
     burst: int = 4

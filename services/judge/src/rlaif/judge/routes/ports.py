@@ -29,7 +29,10 @@ class ModelError(Exception):
     """
 
     fault: str = "error"
-    status: int | None = None
+
+    def __init__(self, detail: str, status: int | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
 
 
 class OutageError(ModelError):
@@ -42,9 +45,8 @@ class OutageError(ModelError):
     def __init__(
         self, detail: str, retry_after: float | None = None, *, status: int | None = None
     ) -> None:
-        super().__init__(detail)
+        super().__init__(detail, status)
         self.retry_after = retry_after
-        self.status = status
 
 
 class ThrottledError(OutageError):
@@ -97,10 +99,6 @@ class RefusedError(FaultyReplyError):
 
     fault = "refused"
 
-    def __init__(self, detail: str, status: int | None = None) -> None:
-        super().__init__(detail)
-        self.status = status
-
 
 class FailedRequestError(FaultyReplyError):
     """The route answers other requests, and this one it does not."""
@@ -124,17 +122,7 @@ class BrokenRouteError(ModelError):
 
 @dataclass(frozen=True)
 class CompletionRequest:
-    """One chat completion with a schema for its answer.
-
-    Attributes:
-        model: Model name that the route serves.
-        messages: Chat messages as the OpenAI API has them.
-        schema_name: Name of the schema, for the server's cache.
-        schema: JSON schema of the answer.
-        seed: Sampling seed.
-        temperature: 0 is greedy; votes need some.
-        max_tokens: Longest answer.
-    """
+    """One chat completion, as the OpenAI API has it, with a JSON schema for its answer."""
 
     model: str
     messages: tuple[dict[str, Any], ...]
@@ -154,15 +142,10 @@ class CompletionRequest:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model wrote.
+    """What the model wrote, not checked yet; None for what the server does not say.
 
-    Attributes:
-        text: Its message; meant to be JSON, not checked yet.
-        finish_reason: Such as `stop` or `length`; None when the server does not say.
-        prompt_tokens: Tokens read; None when the server does not say.
-        completion_tokens: Tokens written; None when the server does not say.
-        cached_tokens: Of the tokens read, those of the server's prefix cache; None when unknown.
-        engine: What the server says it runs; None when it is silent.
+    `cached_tokens` are those of the prompt that the server's prefix cache had; `engine` is what the
+    server says it runs.
     """
 
     text: str

@@ -72,9 +72,6 @@ class RouteLimits:
     """How a route may be called.
 
     Attributes:
-        calls: How many calls at once and a second, how long each may take, how often it is tried.
-        breaker: When the route rests.
-        waits: How long a call waits before it is tried again.
         burst: Calls that may come at once after a quiet time.
         probe_seconds: Deadline of a call that tries a resting route. Short, because each one that
             hangs delays the recovery; a late answer counts nevertheless.
@@ -169,15 +166,9 @@ class Route:
     async def complete(
         self, request: CompletionRequest, *, on_failure: OnFailure, once: bool = False
     ) -> tuple[Answer, float]:
-        """Ask until answered or given up.
+        """The answer and the seconds of its own call; asks until answered or given up.
 
-        Args:
-            request: What is asked.
-            on_failure: Called after every failed attempt.
-            once: One attempt, at once or not at all: for what no score waits for.
-
-        Returns:
-            The answer, and the seconds that its own call took.
+        With `once` there is one attempt, at once or not at all: for what no score waits for.
 
         Raises:
             OutageError: Still failing after the retries, or the route rests for too long.

@@ -24,11 +24,7 @@ class Advice:
 def trouble_sentence(route: str, trouble: Trouble, advice: Advice, *, waited_for: bool) -> str:
     """What is wrong with `route`, why, what to check, and what it costs.
 
-    Args:
-        route: Its name.
-        trouble: What is wrong.
-        advice: Where its settings are.
-        waited_for: Segments wait for it; else they are scored without it.
+    Segments wait for a route that is `waited_for`, and are scored without another.
     """
     cost = (
         f"Segments that need it for {advice.lost} wait"
