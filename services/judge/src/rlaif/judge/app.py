@@ -19,12 +19,7 @@ from rlaif.storage.ports import ObjectStore
 
 
 def create_app(settings: JudgeSettings, *, store: ObjectStore | None = None) -> FastAPI:
-    """Build the service; its lifespan starts the worker last and stops it first.
-
-    Args:
-        settings: The judge's settings.
-        store: Replaces the store of the settings, in tests.
-    """
+    """Build the service; its lifespan starts the worker last and stops it first."""
     metrics, readiness = ServiceMetrics("judge"), Readiness()
     parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges))
     runtime = Runtime(settings, parts, metrics.worker_observer(), store=store)
@@ -45,7 +40,9 @@ def create_app(settings: JudgeSettings, *, store: ObjectStore | None = None) -> 
         title="Judge: scores segments with language models",
         settings=settings,
         lifespan=lifespan,
-        routers=[build_router(settings, parts, runtime.store, runtime.human_scores)],
+        routers=[
+            build_router(settings, parts, lambda: runtime.lifecycle.store, runtime.human_scores)
+        ],
         readiness=readiness,
         metrics=metrics,
         writes={"score": ScoreRecord, "comparison": ComparisonRecord},

@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -35,9 +35,11 @@ from rlaif.judge.evidence.summary import places, summarise
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel.assignment import in_share, judges_needed
 from rlaif.judge.panel.calls import reported_outcome
+from rlaif.judge.panel.near_ties import NearTies
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.scoring import ScoringRules, score_record, scored_event
 from rlaif.judge.routes.ports import OutageError
+from rlaif.judge.trust.canary_rounds import CanaryRounds
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
 
@@ -47,39 +49,15 @@ LEAST_RETRY_SECONDS, MOST_RETRY_SECONDS = 1.0, 30.0
 logger = logging.getLogger(__name__)
 
 
-class CanaryGate(Protocol):
-    """Asks known questions before a segment, when it is time."""
-
-    async def before_segment(self) -> None:
-        """Ask when it is time."""
-        ...
-
-
-class TieBreaker(Protocol):
-    """Compares a scored segment with one that nearly ties."""
-
-    async def compare_near_tie(self, evidence: Evidence, record: ScoreRecord, sha256: str) -> None:
-        """Compare it when there is such a one; never fails."""
-        ...
-
-
 @dataclass(frozen=True)
 class ScoringParts:
-    """What a segment is scored with.
-
-    Attributes:
-        panel: Asks the judges.
-        rules: What scores are made with.
-        metrics: Counts calls and scores.
-        canary_gate: Asks known questions now and then.
-        tie_breaker: Compares near-ties.
-    """
+    """What a segment is scored with."""
 
     panel: Panel
     rules: ScoringRules
     metrics: JudgeMetrics
-    canary_gate: CanaryGate | None = None
-    tie_breaker: TieBreaker | None = None
+    canary_rounds: CanaryRounds | None = None
+    near_ties: NearTies | None = None
 
 
 class SegmentScorer:
@@ -94,7 +72,6 @@ class SegmentScorer:
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Score segments of `store` and publish what came of it."""
         self._store = store
         self._publisher = publisher
         self._telemetry = telemetry
@@ -131,9 +108,9 @@ class SegmentScorer:
             raise Suspect("missing_object", str(error)) from error
         except CorruptSegmentError as error:
             raise Reject("corrupt_segment", str(error)) from error
-        if evidence is not None and self._parts.tie_breaker is not None:
+        if evidence is not None and self._parts.near_ties is not None:
             digest = hashlib.sha256(stored).hexdigest()
-            await self._parts.tie_breaker.compare_near_tie(evidence, record, digest)
+            await self._parts.near_ties.compare_near_tie(evidence, record, digest)
 
     async def _score(self, exported: SegmentExported) -> tuple[bytes, Evidence]:
         """Judge the segment and commit the score; gives the stored bytes and the evidence."""
@@ -147,8 +124,8 @@ class SegmentScorer:
             raise CorruptSegmentError(
                 f"the event names segment {exported.segment_id}, its manifest another"
             )
-        if self._parts.canary_gate is not None:
-            await self._parts.canary_gate.before_segment()
+        if self._parts.canary_rounds is not None:
+            await self._parts.canary_rounds.before_segment()
         evidence = summarise(segment.records)
         record = await self._judge(segment, evidence, exported)
         key = keys.score(self._rules.judge_config, exported.segment_id)
@@ -173,14 +150,9 @@ class SegmentScorer:
             await self._telemetry.send(_call_telemetry(record, exported.segment_id, self._now()))
 
         found = await self._parts.panel.judge(await self._case(segment, evidence), on_call)
+        at, manifest = self._now(), segment.manifest
         return score_record(
-            exported,
-            segment.manifest,
-            evidence,
-            found,
-            self._rules,
-            calls=calls,
-            created_at=self._now(),
+            exported, manifest, evidence, found, self._rules, calls=calls, created_at=at
         )
 
     async def _case(self, segment: LoadedSegment, evidence: Evidence) -> Case:

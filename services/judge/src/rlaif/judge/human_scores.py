@@ -25,7 +25,6 @@ class HumanScores:
     def __init__(
         self, store: ObjectStore, publisher: Publisher, *, now: Callable[[], datetime]
     ) -> None:
-        """Write to `store` and tell with `publisher`."""
         self._store = store
         self._publisher = publisher
         self._now = now

@@ -1,5 +1,8 @@
 """The judge's metrics; `docs/metrics.md` lists them."""
 
+from collections import defaultdict, deque
+from statistics import fmean
+
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.routes.ports import ModelError
@@ -17,7 +20,6 @@ class JudgeMetrics:
     """
 
     def __init__(self, metrics: ServiceMetrics, judges: tuple[Judge, ...] = JUDGES) -> None:
-        """Make the metrics in `metrics`."""
         self.standings = Standings({c.name: judge.name for judge in judges for c in judge.criteria})
         self._calls = metrics.counter(
             "calls",
@@ -76,7 +78,7 @@ class JudgeMetrics:
             "Known questions to a route at the start and on doubt, by kind and how they ended.",
             ("judge", "kind", "outcome"),
         )
-        self._recent: dict[str, list[float]] = {}
+        self._recent: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=100))
 
     def called(self, record: JudgeCallRecord) -> None:
         """Note one call."""
@@ -99,10 +101,8 @@ class JudgeMetrics:
         for criterion, score in record.criteria.items():
             for level in score.votes:
                 self._votes.labels(criterion, str(level)).inc()
-            recent = self._recent.setdefault(criterion, [])
-            recent.append(score.agreement)
-            del recent[:-100]
-            self._agreement.labels(criterion).set(sum(recent) / len(recent))
+            self._recent[criterion].append(score.agreement)
+            self._agreement.labels(criterion).set(fmean(self._recent[criterion]))
         self._hold_against_truth(record)
         if self.standings.tokens_per_label is not None:
             self._label_tokens.set(self.standings.tokens_per_label)

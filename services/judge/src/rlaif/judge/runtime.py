@@ -24,11 +24,7 @@ CONSUMER = "judge"
 
 
 class Runtime:
-    """The connections and the worker of one judge process.
-
-    Attributes:
-        lifecycle: Opens, runs and closes them.
-    """
+    """The connections and the worker of one judge process."""
 
     def __init__(
         self,
@@ -52,10 +48,6 @@ class Runtime:
             outage_errors=(BusError, StorageError),
             retry_seconds=settings.startup_retry_seconds,
         )
-
-    def store(self) -> ObjectStore | None:
-        """The store; None until it passed its probe."""
-        return self.lifecycle.store
 
     def human_scores(self) -> HumanScores | None:
         """Writes overrides; None until S3 and NATS were reached."""

@@ -147,7 +147,7 @@ def judge_report(judge: Judge, route: Route, standing: JudgeStanding) -> JudgeRe
 
 
 def standing_report(standing: JudgeStanding) -> StandingReport:
-    """What a judge did."""
+    """What a judge did, as `/api/v1/judges` shows it."""
     canaries = standing.canaries
     return StandingReport(
         outcomes=dict(standing.outcomes),

@@ -9,10 +9,11 @@ from urllib.parse import urlsplit
 import httpx
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
-from rlaif.judge.consumers import ScoringParts, TieBreaker
+from rlaif.judge.consumers import ScoringParts
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.identity import judge_config_id
+from rlaif.judge.panel.near_ties import NearTies
 from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.scoring import ScoringRules
 from rlaif.judge.routes.cache import AnswerCache
@@ -32,17 +33,7 @@ EVIDENCE_TOKENS = 700
 
 @dataclass(frozen=True)
 class JudgeParts:
-    """The judges, ready to be asked.
-
-    Attributes:
-        judges: Who judges what.
-        routes: Judge name → its route.
-        panel: Asks them.
-        canary_rounds: Asks them what is known.
-        metrics: Counts what they do.
-        rules: What their scores are made with.
-        client: The HTTP client of the routes; to be closed at the end.
-    """
+    """The judges with their routes by judge name, ready to be asked; to be closed at the end."""
 
     judges: tuple[Judge, ...]
     routes: Mapping[str, Route]
@@ -56,9 +47,9 @@ class JudgeParts:
         """The judge of that name."""
         return next((judge for judge in self.judges if judge.name == name), None)
 
-    def scoring(self, tie_breaker: TieBreaker | None = None) -> ScoringParts:
+    def scoring(self, near_ties: NearTies | None = None) -> ScoringParts:
         """What a segment is scored with."""
-        return ScoringParts(self.panel, self.rules, self.metrics, self.canary_rounds, tie_breaker)
+        return ScoringParts(self.panel, self.rules, self.metrics, self.canary_rounds, near_ties)
 
     def examiners(self) -> dict[str, Examiner]:
         """Judge name → who knows how its route is."""
@@ -94,11 +85,11 @@ def build_parts(
         StartupError: The panel file, the CA file or a prompt's length is wrong.
     """
     judges = judges_of(settings)
-    compare = settings.compare
-    if compare.share and compare.judge not in {judge.name for judge in judges}:
+    compare, names = settings.compare, [judge.name for judge in judges]
+    if compare.share and compare.judge not in names:
         raise StartupError(
             f"no judge is called {compare.judge}; set JUDGE_COMPARE_JUDGE to one of "
-            f"{', '.join(judge.name for judge in judges)}, or JUDGE_COMPARE_SHARE to 0"
+            f"{', '.join(names)}, or JUDGE_COMPARE_SHARE to 0"
         )
     check_budgets(judges, settings.voting.max_tokens)
     client = _client(settings, len(judges))
@@ -153,11 +144,7 @@ def check_budgets(judges: tuple[Judge, ...], max_tokens: int) -> None:
 
 
 def judge_urls(settings: JudgeSettings, judges: tuple[Judge, ...]) -> dict[str, str]:
-    """Judge name → URL of its model.
-
-    Its own setting; else the model's workload service when LLM_USE_DIRECT is set; else its route
-    below LLM_BASE_URL.
-    """
+    """Judge name → URL: its own setting, else its workload service or route, as LLM_USE_DIRECT."""
     llm = settings.llm
     own = {"state": llm.state_url, "puzzle": llm.puzzle_url, "vision": llm.vision_url}
     base = llm.base_url.rstrip("/")
@@ -247,17 +234,6 @@ def _route_name(url: str, judge: str) -> str:
 
 
 def _rules(settings: JudgeSettings, judges: tuple[Judge, ...]) -> ScoringRules:
-    computed = settings.computed_kinds()
-    config = judge_config_id(
-        judges,
-        weights=RUBRIC_WEIGHTS,
-        voting=settings.voting,
-        computed=computed,
-    )
-    return ScoringRules(
-        judge_config=config,
-        weights=RUBRIC_WEIGHTS,
-        judges=judges,
-        computed=computed,
-        audit_share=settings.audit_share,
-    )
+    weights, computed = RUBRIC_WEIGHTS, settings.computed_kinds()
+    config = judge_config_id(judges, weights=weights, voting=settings.voting, computed=computed)
+    return ScoringRules(config, weights, judges, computed, settings.audit_share)

@@ -41,15 +41,7 @@ EPOCH_STEPS = 300_000
 
 @dataclass(frozen=True)
 class EpochPass:
-    """What is evaluated.
-
-    Attributes:
-        epoch: Its number, from 0.
-        epoch_steps: Environment steps an epoch.
-        run_id: The run; None takes the one that exported last.
-        events: Publish new scores on NATS.
-        deadline_seconds: How long an outage may last.
-    """
+    """What is evaluated; the options of the command line say what each means."""
 
     epoch: int
     epoch_steps: int = EPOCH_STEPS
@@ -78,15 +70,9 @@ async def evaluate_epoch(
     *,
     stores: tuple[ObjectStore, ObjectStore] | None = None,
 ) -> dict[str, Any]:
-    """Run the pass.
+    """Run the pass; gives the summary that was written.
 
-    Args:
-        settings: The judge's.
-        task: What to evaluate.
-        stores: Buckets of episodes and of models in place of those of the settings, in tests.
-
-    Returns:
-        The summary that was written.
+    `stores` are those of episodes and of models in place of the settings' own, in tests.
     """
     started = datetime.now(UTC)
     credentials = S3Credentials.of(settings)

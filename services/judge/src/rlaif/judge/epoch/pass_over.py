@@ -34,12 +34,7 @@ async def judge_epoch(
 ) -> None:
     """Score every segment of the epoch; those that have a score cost nothing.
 
-    Args:
-        epoch: Its `failed` is filled in.
-        handle: Scores one segment as the service does.
-        concurrency: Segments at once.
-        deadline_seconds: An outage may last this long in all; then the rest is given up.
-        sleep: Waits.
+    Fills in `epoch.failed`. Outages may last `deadline_seconds` in all; then the rest is given up.
     """
     slots = asyncio.Semaphore(concurrency)
     until = asyncio.get_running_loop().time() + deadline_seconds
@@ -74,11 +69,7 @@ def write_report(
     started_at: datetime,
     finished_at: datetime,
 ) -> dict[str, Any]:
-    """Write scores.jsonl, scores.parquet where pyarrow is there, and the summary. Blocks.
-
-    Returns:
-        The summary.
-    """
+    """Write scores.jsonl, scores.parquet where pyarrow is there, and the summary. Blocks."""
     overrides = _overrides(episodes)
     records = [
         record
@@ -86,31 +77,18 @@ def write_report(
         if (record := _score(episodes, judge_config, segment.event.segment_id, overrides))
     ]
     rows = [row(record) for record in records]
-    lines = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in rows)
-    episodes.put(
-        keys.epoch_scores(epoch.number, "jsonl"),
-        lines.encode(),
-        content_type="application/x-ndjson",
-    )
+    lines = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in rows).encode()
+    key = keys.epoch_scores(epoch.number, "jsonl")
+    episodes.put(key, lines, content_type="application/x-ndjson")
     table = parquet_bytes(rows)
     if table is not None:
-        episodes.put(
-            keys.epoch_scores(epoch.number, "parquet"),
-            table,
-            content_type="application/vnd.apache.parquet",
-        )
+        key = keys.epoch_scores(epoch.number, "parquet")
+        episodes.put(key, table, content_type="application/vnd.apache.parquet")
     report = summary(
-        records,
-        epoch,
-        judge_config=judge_config,
-        started_at=started_at,
-        finished_at=finished_at,
+        records, epoch, judge_config=judge_config, started_at=started_at, finished_at=finished_at
     )
-    models.put(
-        keys.evaluation_summary(epoch.number),
-        json.dumps(report, indent=2).encode(),
-        content_type="application/json",
-    )
+    data = json.dumps(report, indent=2).encode()
+    models.put(keys.evaluation_summary(epoch.number), data, content_type="application/json")
     return report
 
 

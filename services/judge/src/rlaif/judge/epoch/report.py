@@ -1,7 +1,7 @@
 """What an evaluator pass reports: one row a segment, and a summary of the epoch."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from statistics import fmean
 from typing import Any
@@ -15,6 +15,7 @@ Row = dict[str, Any]
 
 def row(record: ScoreRecord) -> Row:
     """One line of scores.jsonl; a criterion without a score is null, with the reason beside it."""
+    scores = [(name, record.criteria.get(name)) for name in CRITERIA]
     return {
         "segment_id": record.segment_id,
         "episode_id": record.episode_id,
@@ -23,9 +24,9 @@ def row(record: ScoreRecord) -> Row:
         "judge_config": record.judge_config,
         "provenance": record.provenance,
         "weighted": record.weighted,
-        **{name: _value(record, name) for name in CRITERIA},
-        **{f"{name}_soft": _soft(record, name) for name in CRITERIA},
-        **{f"{name}_source": _source(record, name) for name in CRITERIA},
+        **{name: score.value if score else None for name, score in scores},
+        **{f"{name}_soft": score.soft if score else None for name, score in scores},
+        **{f"{name}_source": score.source if score else None for name, score in scores},
         "agreement": _mean([score.agreement for score in record.criteria.values()]),
         "abstentions": dict(record.abstentions),
         "created_at": record.created_at.isoformat(),
@@ -42,12 +43,7 @@ def summary(
 ) -> dict[str, Any]:
     """The body of `evaluations/epoch_N/summary.json`.
 
-    Args:
-        records: The scores of the epoch, human overrides in place of what they override.
-        epoch: What was judged.
-        judge_config: Who judged.
-        started_at: When the pass began.
-        finished_at: When it ended.
+    Human overrides stand in `records` in place of what they override.
     """
     labels = sum(record.weighted is not None for record in records)
     return {
@@ -125,21 +121,5 @@ def _cost(records: Sequence[ScoreRecord], labels: int) -> dict[str, Any]:
     }
 
 
-def _value(record: ScoreRecord, name: str) -> float | None:
-    score = record.criteria.get(name)
-    return score.value if score else None
-
-
-def _soft(record: ScoreRecord, name: str) -> float | None:
-    score = record.criteria.get(name)
-    return score.soft if score else None
-
-
-def _source(record: ScoreRecord, name: str) -> str | None:
-    score = record.criteria.get(name)
-    return score.source if score else None
-
-
-def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return fmean(found) if found else None
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None

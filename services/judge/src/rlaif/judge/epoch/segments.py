@@ -19,13 +19,9 @@ class EpochSegment:
 
 @dataclass
 class Epoch:
-    """The segments of one epoch of one run.
+    """The segments of one epoch of one run, by environment step; epochs count from 0.
 
-    Attributes:
-        number: Counts the epochs of a run from 0.
-        run_id: The run; None when there is no segment at all.
-        segments: In order of their environment step.
-        failed: Segment id → the reason why it could not be judged.
+    `run_id` is None when there is no segment at all; `failed` says segment id → why not judged.
     """
 
     number: int
@@ -35,14 +31,7 @@ class Epoch:
 
 
 def find_epoch(store: ObjectStore, number: int, *, epoch_steps: int, run_id: str | None) -> Epoch:
-    """The segments that were captured in an epoch. Blocks.
-
-    Args:
-        store: The episodes' bucket.
-        number: Which epoch, from 0.
-        epoch_steps: Environment steps an epoch.
-        run_id: The run; None takes the one that exported last.
-    """
+    """The segments that were captured in an epoch of a run, else of the last one. Blocks."""
     found: list[EpochSegment] = []
     for info in store.list():
         if keys.manifest_ids(info.key) is None:

@@ -31,12 +31,7 @@ class CorruptSegmentError(Exception):
 
 @dataclass(frozen=True)
 class LoadedSegment:
-    """A verified segment.
-
-    Attributes:
-        manifest: Its manifest.
-        records: One state a decision step, in order.
-    """
+    """A verified segment, with one state a decision step, in order."""
 
     manifest: SegmentManifest
     records: tuple[StateRecord, ...]
@@ -44,12 +39,7 @@ class LoadedSegment:
 
 @dataclass(frozen=True)
 class SegmentPictures:
-    """Some pictures of a segment, in time order.
-
-    Attributes:
-        files: PNG files.
-        steps: Decision step after which each was taken.
-    """
+    """PNG files of a segment in time order, and the decision step after which each was taken."""
 
     files: tuple[bytes, ...] = ()
     steps: tuple[int, ...] = ()
@@ -57,11 +47,6 @@ class SegmentPictures:
 
 def load_segment(store: ObjectStore, *, manifest_key: str, manifest_sha256: str) -> LoadedSegment:
     """Load a segment by its manifest, without pictures. Blocks.
-
-    Args:
-        store: Where segments are.
-        manifest_key: Key of the manifest.
-        manifest_sha256: Digest that its bytes must have.
 
     Raises:
         ObjectNotFoundError: An object is not there.

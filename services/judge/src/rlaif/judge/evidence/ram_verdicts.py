@@ -17,12 +17,7 @@ _MOSTLY = 0.6
 def ram_verdicts(evidence: Evidence, kinds: Container[str]) -> dict[str, int | NoVote]:
     """Criterion → its level, or `INSUFFICIENT`, for what needs no judge.
 
-    Args:
-        evidence: The evidence of one segment.
-        kinds: Which of `COMPUTED` to decide.
-
-    Returns:
-        Only criteria that are certain; what the memory does not show is left to the judges.
+    Of `kinds`, which are of `COMPUTED`, what the memory does not show is left to the judges.
     """
     decided: dict[str, int | NoVote | None] = {}
     if "novelty" in kinds:

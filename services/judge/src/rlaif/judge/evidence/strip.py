@@ -43,12 +43,9 @@ class Frame:
 def frames(
     pictures: Sequence[bytes], steps: Sequence[int], places: Sequence[Place | None]
 ) -> list[Frame]:
-    """Join pictures with the way that led to each.
+    """Join PNG files with the way that led to each, by the decision step after which it was taken.
 
-    Args:
-        pictures: PNG files in time order.
-        steps: Decision step after which each was taken.
-        places: Where the player was after each decision step; None where unknown.
+    `places` says where the player was after each decision step; None where unknown.
     """
     made = []
     for png, step in zip(pictures, steps, strict=True):

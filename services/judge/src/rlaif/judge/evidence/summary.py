@@ -41,11 +41,7 @@ State = dict[str, Any]
 
 
 def summarise(records: Sequence[StateRecord]) -> Evidence:
-    """Summarise the states of one segment.
-
-    Args:
-        records: One for each decision step, in order; at least one.
-    """
+    """Summarise the states of one segment: one a decision step, in order; at least one."""
     states = [record.state for record in records]
     return Evidence(
         segment=_span(records),

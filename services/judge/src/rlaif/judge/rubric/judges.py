@@ -44,14 +44,7 @@ How to read the evidence
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Criterion:
-    """One row of the rubric.
-
-    Attributes:
-        name: Word in the answer and in the score.
-        question: What is judged.
-        anchors: What the levels 0, 1 and 2 mean.
-        abstain_when: When the only honest answer is `insufficient_evidence`.
-    """
+    """One row of the rubric; the anchors say what the levels 0, 1 and 2 mean."""
 
     name: str
     question: str

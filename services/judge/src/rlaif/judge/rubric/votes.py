@@ -39,26 +39,16 @@ Ballot = int | NoVote
 """One vote on one criterion: a level 0 to 2, or why there is none."""
 
 
-def least_valid(votes: int) -> int:
-    """How many valid votes a score needs: two, or one when only one is cast."""
-    return min(2, votes)
-
-
 def tally(ballots: Sequence[Ballot], *, judge: str) -> CriterionScore | NoVote:
-    """Aggregate the ballots of one criterion.
+    """Aggregate the ballots of one criterion, one for each vote that was asked for.
 
-    Args:
-        ballots: One for each vote that was asked for.
-        judge: Name of the judge that voted.
-
-    Returns:
-        The score: half the majority level, the mean as soft label, and the agreement. Or the reason
-        for none: fewer than `least_valid` of the ballots carry a level, or no level has more than
-        half of the valid votes (`split_votes`). The commonest reason wins, and a technical one wins
-        a tie, because somebody should look at it.
+    The score is half the majority level, with the mean as soft label and the agreement. There is
+    none when fewer than two ballots carry a level (one, when only one is cast), or when no level
+    has more than half of the valid votes (`split_votes`). The commonest reason wins, and a
+    technical one wins a tie, because somebody should look at it.
     """
     levels = [ballot for ballot in ballots if not isinstance(ballot, NoVote)]
-    if len(levels) < least_valid(len(ballots)) or not levels:
+    if len(levels) < min(2, len(ballots)) or not levels:
         reasons = Counter(ballot for ballot in ballots if isinstance(ballot, NoVote))
         return max(NoVote, key=lambda reason: reasons[reason])
     level, times = Counter(levels).most_common(1)[0]
@@ -86,11 +76,7 @@ def certain(
     level: int, *, judge: str = RAM, source: Literal["computed", "human"] = "computed"
 ) -> CriterionScore:
     """The score of a criterion that one word settles: the RAM's, or a person's."""
+    value = level / 2
     return CriterionScore(
-        value=level / 2,
-        votes=(level,),
-        agreement=1.0,
-        judge=judge,
-        source=source,
-        soft=level / 2,
+        value=value, votes=(level,), agreement=1.0, judge=judge, source=source, soft=value
     )

@@ -13,13 +13,7 @@ from rlaif.judge.rubric.judges import Judge
 
 @dataclass(frozen=True)
 class Canary:
-    """One made-up segment.
-
-    Attributes:
-        name: For the log.
-        evidence: What a judge reads of it.
-        levels: Criterion → the level that its anchors demand.
-    """
+    """One made-up segment, and for each criterion the level that its anchors demand."""
 
     name: str
     evidence: Evidence
@@ -51,12 +45,9 @@ class CanaryResult:
 def grade(
     judge: Judge, answers: Iterable[tuple[Canary, Mapping[str, int | None] | None]]
 ) -> CanaryResult:
-    """Hold one judge's answers against the known levels.
+    """Hold one judge's answers, criterion → level for each canary, against the known levels.
 
-    Args:
-        judge: Whose answers.
-        answers: Canary → criterion → level; None for a level is an abstention, None for all is an
-            answer that could not be read.
+    None for a level is an abstention, None for all is an answer that could not be read.
     """
     names = [criterion.name for criterion in judge.criteria]
     pairs: dict[str, list[tuple[int, int | None]]] = {name: [] for name in names}

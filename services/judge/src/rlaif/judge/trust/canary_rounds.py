@@ -40,16 +40,7 @@ class CanaryRounds:
         on_result: OnCanaryResult = lambda name, result, believed: None,
         on_call: Callable[[JudgeCallRecord], None] = lambda record: None,
     ) -> None:
-        """Watch `judges`.
-
-        Args:
-            judges: All of them, with all criteria.
-            routes: Judge name → its route.
-            settings: How often they are asked, and when they are believed.
-            max_tokens: Longest answer.
-            on_result: Hears each result.
-            on_call: Hears each call.
-        """
+        """Watch `judges`, which must have all their criteria, by the `routes` of their names."""
         self._judges = judges
         self._routes = routes
         self._settings = settings

@@ -19,15 +19,9 @@ def overridden(
     note: str | None,
     at: datetime,
 ) -> ScoreRecord:
-    """The score that a person gives.
+    """The judges' score `base` with the levels 0 to 2 that a person gives, None for "cannot tell".
 
-    Args:
-        base: The judges' score of the segment.
-        levels: Criterion → level 0 to 2, or None for "cannot be told"; others stay as they were.
-        revision: Counts the overrides of the segment, from 1.
-        author: Who says so.
-        note: Why.
-        at: When.
+    Other criteria stay as they were. `revision` counts the overrides of the segment, from 1.
     """
     criteria = {name: score for name, score in base.criteria.items() if name not in levels}
     abstentions = {name: reason for name, reason in base.abstentions.items() if name not in levels}

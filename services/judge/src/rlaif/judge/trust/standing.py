@@ -17,16 +17,10 @@ class JudgeStanding:
     """What one judge did since the service started; rates are over its newest calls.
 
     Attributes:
-        outcomes: How its calls ended.
-        recent: The newest outcomes, for rates.
         cached: Answers that cost no call.
-        prompt_tokens: Tokens read, as the server counts them.
-        completion_tokens: Tokens written.
-        seconds: Time of its calls.
         asked: Criteria that it was asked for, times segments.
         abstained: Of these, how many have no score.
         truth: Criterion → its votes against the level that the RAM decides.
-        canaries: Result of the last canaries.
         believed: Whether its votes count.
     """
 
@@ -70,7 +64,7 @@ class Standings:
     """All judges of this process, by name."""
 
     def __init__(self, criteria: Mapping[str, str]) -> None:
-        """Watch the judges; `criteria` says criterion → judge."""
+        """`criteria` says criterion → judge."""
         self._criteria = criteria
         self.judges = {name: JudgeStanding() for name in dict.fromkeys(criteria.values())}
         self.labels = 0
