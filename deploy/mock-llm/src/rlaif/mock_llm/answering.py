@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.evidence import Evidence, EvidencePair
 from rlaif.mock_llm.comparing import BETTER, preferred_segment
-from rlaif.mock_llm.reading import INSUFFICIENT, criteria_of, evidence_of, injected, pair_of
+from rlaif.mock_llm.reading import INSUFFICIENT, criteria_of, injected, read_evidence
 from rlaif.mock_llm.rules import RULES
 from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.teachers.teachers import Teacher
@@ -26,14 +26,7 @@ _PICTURE_TOKENS = 256
 
 @dataclass(frozen=True)
 class Completion:
-    """The stand-in's answer.
-
-    Attributes:
-        text: JSON in the asked shape.
-        prompt_tokens: About what a tokenizer would count.
-        completion_tokens: Likewise.
-        finish_reason: `stop`, or `length` when `max_tokens` cut the text off.
-    """
+    """The stand-in's answer: JSON in the asked shape, and about as many tokens as it would have."""
 
     text: str
     prompt_tokens: int
@@ -44,20 +37,17 @@ class Completion:
 def answer(chat: ChatRequest, manner: MannerSettings, teacher: Teacher | None = None) -> Completion:
     """Answer one judge prompt, with the keys of its schema in their order.
 
-    Args:
-        chat: The request.
-        manner: How to answer.
-        teacher: Errs in its own way instead of the noise; None for the noise.
+    A `teacher` errs in its own way instead of the noise.
 
     Raises:
         UnreadablePromptError: Not a judge prompt.
     """
     names = criteria_of(chat.response_format, chat.messages)
     if names == [BETTER]:
-        pair = pair_of(chat.messages)
+        pair = read_evidence(EvidencePair, chat.messages)
         opinions = taught_comparison(teacher, pair) if teacher else preferred_segment(pair)
     else:
-        evidence = evidence_of(chat.messages)
+        evidence = read_evidence(Evidence, chat.messages)
         opinions = (
             taught_opinions(teacher, evidence, names)
             if teacher

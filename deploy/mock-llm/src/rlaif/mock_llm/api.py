@@ -12,14 +12,7 @@ from pydantic import BaseModel, Field
 
 from rlaif.mock_llm import mishaps, wire
 from rlaif.mock_llm.answering import answer, seeded
-from rlaif.mock_llm.faults import (
-    Fault,
-    FaultPlanError,
-    PlannedFault,
-    choose,
-    parse_header,
-    parse_plan,
-)
+from rlaif.mock_llm.faults import Fault, FaultPlanError, choose, parse_header, parse_plan
 from rlaif.mock_llm.reading import UnreadablePromptError
 from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.service.metrics import ServiceMetrics
@@ -38,7 +31,6 @@ class StandIn:
     """The answering side: its settings, and the faults of now."""
 
     def __init__(self, settings: MockLlmSettings, metrics: ServiceMetrics) -> None:
-        """Answer as `settings` say and count in `metrics`."""
         self._settings = settings
         self._calls = metrics.counter(
             "completions", "Chat completions asked for, by fault.", ("route", "fault")
@@ -47,7 +39,7 @@ class StandIn:
         # Whether a fault strikes depends on the seed and on how many requests came before. It must
         # not depend on the request: the same one would fail for ever.
         self._draw: Callable[[], float] = seeded(settings.manner.seed, "faults").random
-        self.plan: tuple[PlannedFault, ...] = parse_plan(settings.fault)
+        self.plan = parse_plan(settings.fault)
 
     async def complete(
         self, route: str, chat: wire.ChatRequest, request: Request, fault_header: str | None

@@ -24,25 +24,12 @@ class UnreadablePromptError(ValueError):
     """The prompt is not one that the stand-in can answer; the text says why."""
 
 
-def evidence_of(messages: Sequence[Mapping[str, Any]]) -> Evidence:
-    """The evidence of one segment, in the last user message.
+def read_evidence(kind: type[C], messages: Sequence[Mapping[str, Any]]) -> C:
+    """The evidence of one segment or of two, in the last user message.
 
     Raises:
         UnreadablePromptError: No user message, no fenced JSON object in it, or several.
     """
-    return _read(Evidence, messages)
-
-
-def pair_of(messages: Sequence[Mapping[str, Any]]) -> EvidencePair:
-    """The evidence of two segments, in the last user message.
-
-    Raises:
-        UnreadablePromptError: No user message, no fenced JSON object in it, or several.
-    """
-    return _read(EvidencePair, messages)
-
-
-def _read(kind: type[C], messages: Sequence[Mapping[str, Any]]) -> C:
     users = [message for message in messages if message.get("role") == "user"]
     if not users:
         raise UnreadablePromptError("the prompt has no user message")

@@ -9,12 +9,7 @@ from pydantic import ValidationError
 
 from rlaif.contracts.ids import ID_PATTERN
 from rlaif.contracts.segments import SegmentManifest
-from rlaif.exporter.catalogue import (
-    CaptureSummary,
-    SegmentSummary,
-    capture_page,
-    segment_page,
-)
+from rlaif.exporter.catalogue import CaptureSummary, SegmentSummary, capture_page, segment_page
 from rlaif.exporter.committing import picture_name
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import not_found, reached, store_unavailable
@@ -35,12 +30,7 @@ def build_router(
     store: Callable[[], ObjectStore | None],
     dead_segments: Callable[[], Awaitable[frozenset[str] | None]],
 ) -> APIRouter:
-    """The routes.
-
-    Args:
-        store: Gives None while S3 was not reached yet.
-        dead_segments: Gives the segments that were given up, None while that is unknown.
-    """
+    """The routes; `store` and `dead_segments` give None while S3 or NATS cannot be asked."""
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/captures", tags=["captures"], operation_id="list_captures")

@@ -23,10 +23,6 @@ from rlaif.storage.ports import ObjectStore
 def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) -> FastAPI:
     """Build the service; its lifespan starts the worker last and stops it first.
 
-    Args:
-        settings: The exporter's settings.
-        store: Replaces the store of the settings, in tests.
-
     Raises:
         StartupError: The ROM cannot be used.
     """
@@ -56,7 +52,7 @@ def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) 
         title="Exporter: replays captured segments and writes what judges read",
         settings=settings,
         lifespan=lifespan,
-        routers=[build_router(runtime.store, runtime.dead_segments)],
+        routers=[build_router(lambda: runtime.lifecycle.store, runtime.dead_segments)],
         readiness=readiness,
         metrics=metrics,
         writes={"segment_manifest": SegmentManifest},

@@ -25,25 +25,22 @@ def commit(
     exporter_version: str,
     created_at: datetime,
 ) -> tuple[bytes, bool]:
-    """Store the files, then the manifest. Blocks.
+    """(manifest as it is stored, whether this call stored it): the files first. Blocks.
 
-    Files are replaced: an export that died before its manifest left some behind.
-
-    Returns:
-        The manifest as it is stored, and whether this call stored it. Another exporter may have
-        been first; then that one's manifest counts.
+    Files are replaced: an export that died before its manifest left some behind. Another exporter
+    may have been first; then that one's manifest counts.
     """
     folder = (capture.episode_id, capture.segment_id)
-    states = _put(store, keys.segment(*folder, "states.jsonl"), files.states, "application/jsonl")
-    observations = _put(
-        store,
-        keys.segment(*folder, "observations.npy"),
-        files.observations,
-        "application/octet-stream",
-    )
+
+    def put(name: str, data: bytes, content_type: str) -> StoredFile:
+        key = keys.segment(*folder, name)
+        store.put(key, data, content_type=content_type)
+        return StoredFile(key=key, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
+
+    states = put("states.jsonl", files.states, "application/jsonl")
+    observations = put("observations.npy", files.observations, "application/octet-stream")
     pictures = tuple(
-        _put(store, keys.segment(*folder, picture_name(step)), data, "image/png")
-        for step, data in files.pictures.items()
+        put(picture_name(step), data, "image/png") for step, data in files.pictures.items()
     )
     manifest = SegmentManifest(
         segment_id=capture.segment_id,
@@ -108,8 +105,3 @@ def exported_event(data: bytes, key: str) -> SegmentExported:
 def picture_name(step: int) -> str:
     """File of the picture after a decision step."""
     return f"frames/{step:06d}.png"
-
-
-def _put(store: ObjectStore, key: str, data: bytes, content_type: str) -> StoredFile:
-    store.put(key, data, content_type=content_type)
-    return StoredFile(key=key, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))

@@ -33,12 +33,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ExportRules:
-    """How segments are exported.
-
-    Attributes:
-        max_replay_frames: Longest replay, prefix included.
-        exporter_version: Written into manifests.
-    """
+    """How segments are exported; the longest replay includes the prefix."""
 
     max_replay_frames: int
     exporter_version: str
@@ -65,7 +60,6 @@ class SegmentExporter:
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Export captures of `store` by `replayers` and publish what came of it."""
         self._store = store
         self._replayers = replayers
         self._publisher = publisher

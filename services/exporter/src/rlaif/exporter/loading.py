@@ -17,12 +17,7 @@ CAPTURE_CAP_BYTES = 1024 * 1024
 
 @dataclass(frozen=True)
 class LoadedCapture:
-    """A capture whose bytes have the digest of the event.
-
-    Attributes:
-        capture: What was played.
-        packed_keyframe: From where; its digest is checked when it is unpacked.
-    """
+    """A capture whose bytes have the digest of the event; the keyframe's is checked later."""
 
     capture: Capture
     packed_keyframe: bytes

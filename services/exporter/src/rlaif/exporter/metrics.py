@@ -8,7 +8,6 @@ class ExporterMetrics:
     """Counts segments, mismatches and replayed frames."""
 
     def __init__(self, metrics: ServiceMetrics) -> None:
-        """Make the metrics in `metrics`."""
         self._segments = metrics.counter(
             "segments",
             "Segments: exported now, by another exporter meanwhile, or before.",

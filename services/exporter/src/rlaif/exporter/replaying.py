@@ -48,13 +48,8 @@ def replay_segment(
 ) -> SegmentFiles:
     """Replay a capture and write down what happened. Blocks for about a second.
 
-    Args:
-        emulator: Runs the ROM `rom_sha256`; its state is replaced.
-        capture: What to play.
-        packed_keyframe: From where.
-        rom_sha256: Digest of the emulator's ROM.
-        oracle_names: Name dungeons as in Oracle of Seasons.
-        png_interval_frames: Game frames between two pictures.
+    Replaces the state of `emulator`, which runs the ROM `rom_sha256`. With `oracle_names` dungeons
+    are named as in Oracle of Seasons.
 
     Raises:
         ReplayError: Wrong game or emulator, or the RAM is not the capture's.
@@ -90,9 +85,8 @@ def replay_segment(
 def picture_steps(frames: Sequence[int], interval_frames: int) -> frozenset[int]:
     """Decision steps after which a picture is taken: the first, the last, and one an interval.
 
-    Args:
-        frames: Game frames of the segment after each step, waits included.
-        interval_frames: Game frames between two pictures; a step that is longer gets one.
+    `frames` are the game frames of the segment after each step, waits included. A step that is
+    longer than the interval gets one picture.
     """
     crossing = {
         step

@@ -57,12 +57,7 @@ class ExportJob:
 
 
 class Runtime:
-    """The connections and the worker of one exporter process.
-
-    Attributes:
-        lifecycle: Opens, runs and closes them.
-        replayers: The processes that replay.
-    """
+    """The connections, the worker and the replay processes of one exporter process."""
 
     def __init__(
         self,
@@ -74,7 +69,7 @@ class Runtime:
         *,
         store: ObjectStore | None = None,
     ) -> None:
-        """Export by these rules; `store` replaces the one of the settings, in tests."""
+        """`store` replaces the one of the settings, in tests."""
         self._settings = settings
         self._rules = rules
         self._cartridge = cartridge
@@ -91,10 +86,6 @@ class Runtime:
             outage_errors=(BusError, StorageError),
             retry_seconds=settings.startup_retry_seconds,
         )
-
-    def store(self) -> ObjectStore | None:
-        """The store; None until it passed its probe."""
-        return self.lifecycle.store
 
     async def dead_segments(self) -> frozenset[str] | None:
         """Ids of segments whose capture was given up; None while NATS cannot be asked."""

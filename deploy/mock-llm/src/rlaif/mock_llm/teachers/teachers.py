@@ -42,12 +42,10 @@ class Teacher:
     """One simulated teacher.
 
     Attributes:
-        kind: Which mistakes it makes.
-        error: How much of them. noisy: share of segments answered by the opposite. skipping: mean
+        error: How much it errs. noisy: share of segments answered by the opposite. skipping: mean
             true value below which it does not answer. position-biased: added to the first
             criterion, taken from the last, and how much the first of a pair gains. adversarial:
             segments of a mean true value above 1 minus this get the opposite. Others ignore it.
-        seed: Of what it draws.
     """
 
     kind: TeacherKind = TeacherKind.PERFECT
@@ -61,17 +59,9 @@ class Teacher:
     def prefer(
         self, first: Truth, second: Truth, weights: Mapping[str, float], *, tie_band: float = 0.0
     ) -> float | None:
-        """Compare two segments that are shown in this order.
+        """Compare two segments that are shown in this order: 1 when the first is better, else 0.
 
-        Args:
-            first: Shown first.
-            second: Shown second.
-            weights: Criterion → weight.
-            tie_band: Difference below which it calls them equal.
-
-        Returns:
-            1 when the first is better, 0 when the second is, 0.5 for a tie; None when it does not
-            answer.
+        0.5 for a tie, which is a difference below `tie_band`; None when it does not answer.
         """
         one, other = _mean(self.score(first), weights), _mean(self.score(second), weights)
         if one is None or other is None:
@@ -83,21 +73,14 @@ class Teacher:
         return 1.0 if margin > 0 else 0.0
 
     def levels(self, levels: Mapping[str, int | None], *, key: str) -> dict[str, int | None]:
-        """The same on the judges' scale: levels 0 to 2, None where a criterion has no answer.
-
-        Args:
-            levels: Criterion → true level.
-            key: Names the segment.
-        """
-        values = {
-            name: level / _HIGHEST_LEVEL for name, level in levels.items() if level is not None
-        }
+        """The same on the judges' scale for the segment `key`: 0 to 2, None for no answer."""
+        known = {name: level for name, level in levels.items() if level is not None}
+        values = {name: level / _HIGHEST_LEVEL for name, level in known.items()}
         answer = self.score(Truth(key, values))
-        found: dict[str, int | None] = {}
-        for name in levels:
-            value = answer.get(name)
-            found[name] = None if value is None else min(2, max(0, round(value * _HIGHEST_LEVEL)))
-        return found
+        return {
+            name: min(2, max(0, round(answer[name] * _HIGHEST_LEVEL))) if name in answer else None
+            for name in levels
+        }
 
 
 def _perfect(_teacher: Teacher, truth: Truth) -> Answer:
@@ -137,11 +120,8 @@ def _position_biased(teacher: Teacher, truth: Truth) -> Answer:
 
 def _adversarial(teacher: Teacher, truth: Truth) -> Answer:
     usual = _usual(truth)
-    return (
-        _opposite(truth)
-        if usual is not None and usual > 1.0 - teacher.error
-        else dict(truth.values)
-    )
+    hurts = usual is not None and usual > 1.0 - teacher.error
+    return _opposite(truth) if hurts else dict(truth.values)
 
 
 _SCORES: dict[TeacherKind, Callable[[Teacher, Truth], Answer]] = {

@@ -23,13 +23,9 @@ class Truth:
 
 
 def truth_of(key: str, criteria: Sequence[str], steps: Sequence[Sequence[float]]) -> Truth:
-    """The truth of a segment from that of its steps: the means.
+    """The truth of a segment from that of its steps, at least one: the means.
 
-    Args:
-        key: Names the segment.
-        criteria: Names of the columns.
-        steps: One row for each decision step, each with one value in [0, 1] for each criterion; at
-            least one row.
+    `steps` has a row for each decision step, with one value in [0, 1] for each criterion.
     """
     end = steps[-max(1, round(len(steps) * LATE_SHARE)) :]
     return Truth(key, _means(criteria, steps), _means(criteria, end))

@@ -50,7 +50,6 @@ class ReplayerPool:
     """
 
     def __init__(self, cartridge: Cartridge, settings: ReplaySettings) -> None:
-        """Start nothing yet."""
         self._cartridge = cartridge
         self._settings = settings
         self._free: list[_Replayer] = []
@@ -112,7 +111,6 @@ class ReplayerPool:
         await asyncio.gather(*(replayer.end() for replayer in free))
 
     async def _take(self) -> "_Replayer":
-        """A process for one replay."""
         if (free := await self._pop()) is not None:
             return free
         # One after the other: the one that is being started may be all that is needed.
@@ -175,7 +173,7 @@ def segment_files(answer: Message) -> SegmentFiles:
 
 
 class _Replayer:
-    """One process. Used by one replay at a time."""
+    """One process, used by one replay at a time."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -187,14 +185,7 @@ class _Replayer:
     async def ask(
         self, header: dict[str, Any], parts: tuple[bytes, ...], *, seconds: float
     ) -> Message:
-        """Send a request and wait for its answer.
-
-        Raises:
-            TimeoutError: None came in time.
-            EOFError: The process is gone.
-            OSError: Likewise.
-            BrokenMessageError: The answer is none.
-        """
+        """Send a request and wait for its answer; EOFError or OSError when the process is gone."""
         outgoing, incoming = self._process.stdin, self._process.stdout
         assert outgoing is not None
         assert incoming is not None
@@ -233,11 +224,6 @@ class _Replayer:
 
 
 async def _start(cartridge: Cartridge, settings: ReplaySettings) -> _Replayer:
-    """A process that is ready.
-
-    Raises:
-        NoReplayerError: It could not be started, or cannot run the ROM.
-    """
     try:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "rlaif.exporter.replay_process", str(os.getpid()),
@@ -247,10 +233,7 @@ async def _start(cartridge: Cartridge, settings: ReplaySettings) -> _Replayer:
         raise NoReplayerError(f"no replay process could be started: {error}") from error
     replayer = _Replayer(process)
     try:
-        answer = await replayer.ask(
-            *start_request(cartridge, settings),
-            seconds=_START_SECONDS,
-        )
+        answer = await replayer.ask(*start_request(cartridge, settings), seconds=_START_SECONDS)
         if "ready" not in answer.header:
             raise EOFError(answer.header.get("failed", "no answer"))
     except (TimeoutError, EOFError, OSError, BrokenMessageError) as error:
