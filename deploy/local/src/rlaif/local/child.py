@@ -23,17 +23,10 @@ class ChildFailedError(Exception):
 
 @dataclass(frozen=True)
 class ChildSpec:
-    """What to run.
+    """What to run, in its working folder and with its whole environment.
 
-    Attributes:
-        name: Of the child, for people and for its log.
-        command: Program and arguments.
-        environment: Its whole environment.
-        ready: True once it can be used; asked again and again after the start.
-        log: Where its output goes.
-        directory: Its working folder.
-        where: Where to look at it, for people; empty for nothing to see.
-        ready_seconds: How long it may take to get ready.
+    `ready` is asked again and again after the start, at most for `ready_seconds`. `where` is the
+    place to look at it, for people; empty for nothing to see.
     """
 
     name: str
@@ -47,12 +40,7 @@ class ChildSpec:
 
 
 class Child:
-    """A running child.
-
-    Attributes:
-        spec: What it runs.
-        restarts: Times it was started again after it died.
-    """
+    """A running child; `restarts` counts how often it was started again after it died."""
 
     def __init__(self, spec: ChildSpec, on_death: Callable[["Child", int], None]) -> None:
         """Prepare; `on_death(child, exit code)` is told before each restart."""
@@ -140,10 +128,9 @@ class Child:
             )
 
     def _failure(self, what: str) -> str:
-        tail = "".join(self.spec.log.read_text(errors="replace").splitlines(keepends=True)[-8:])
-        return f"{self.spec.name} could not start: {what}\n  log   {self.spec.log}\n" + "".join(
-            f"  | {line}" for line in tail.splitlines(keepends=True)
-        )
+        tail = self.spec.log.read_text(errors="replace").splitlines(keepends=True)[-8:]
+        shown = "".join(f"  | {line}" for line in tail)
+        return f"{self.spec.name} could not start: {what}\n  log   {self.spec.log}\n{shown}"
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:

@@ -21,7 +21,6 @@ class Display:
     """
 
     def __init__(self, console: Console) -> None:
-        """Write to `console`."""
         self._console = console
         self._status: Status | None = None
         self._plain_at = float("-inf")

@@ -9,12 +9,7 @@ _BETWEEN = " · "
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of the moving line.
-
-    Attributes:
-        text: What it says.
-        rank: The part with the highest one is left out first where the room is small.
-    """
+    """A piece of the moving line; the highest rank is left out first where the room is small."""
 
     text: str
     rank: int = 0
@@ -49,7 +44,6 @@ def wrap(text: str, width: int, indent: int) -> str:
                 subsequent_indent=" " * indent,
                 break_long_words=False,
                 break_on_hyphens=False,
-                drop_whitespace=True,
             )
         )
         for line in text.split("\n")

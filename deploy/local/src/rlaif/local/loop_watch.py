@@ -37,9 +37,7 @@ class LoopClosed:
 class Snapshot:
     """The ring in figures; None where a service did not say.
 
-    Attributes:
-        next_model: What the next reward model waits for.
-        refusal: The last candidate that was refused, as a sentence with its id.
+    `refusal` is the last candidate that was refused, its id and a sentence.
     """
 
     status: str | None = None
@@ -63,11 +61,7 @@ class Snapshot:
         )
 
     def parts(self, starting: float | None = None) -> list[Part]:
-        """For the moving line; what is not known is left out.
-
-        Args:
-            starting: Seconds since the training began to start; None when it has started.
-        """
+        """For the moving line, without what is not known; `starting` for so many seconds."""
         known = [
             Part(_status(self.status, starting)),
             _part("{:,} steps", self.env_steps or None, 1),
@@ -89,7 +83,6 @@ class LoopWatch:
     """Asks trainer and reward-model service; remembers which closings it has told."""
 
     def __init__(self, urls: dict[str, str]) -> None:
-        """Watch the services at these base URLs."""
         self._urls = urls
         self._told: set[int] = set()
         self._client = httpx.AsyncClient(timeout=3.0)

@@ -31,11 +31,7 @@ class Secrets:
 
 @dataclass(frozen=True)
 class DataDirectory:
-    """`./var`: everything that outlives a start.
-
-    Attributes:
-        root: Absolute path.
-    """
+    """`./var`, as an absolute path: everything that outlives a start."""
 
     root: Path
 

@@ -55,14 +55,7 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may choose.
-
-    Attributes:
-        data_dir: Where everything is kept.
-        rom_path: The user's ROM; None plays the built-in cartridge.
-        hud_port: Wanted port of the page.
-        llm_base_url: A real OpenAI-compatible server; None starts the mock.
-    """
+    """What a user may choose; None stands for the built-in cartridge and for the mock LLM."""
 
     data_dir: Path
     rom_path: Path | None = None
@@ -72,14 +65,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Stack:
-    """Everything that is to be started.
-
-    Attributes:
-        servers: NATS, S3 and the mock LLM: first up, last down.
-        services: The five, in the order of `SERVICES`.
-        urls: Service → base URL.
-        api_token: Bearer token for writes.
-    """
+    """Everything that is to be started: servers first up and last down; `urls` by service."""
 
     servers: tuple[ChildSpec, ...]
     services: tuple[ChildSpec, ...]

@@ -23,11 +23,7 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Process:
-    """A line of the process table.
-
-    Attributes:
-        ended: It runs no more; only its parent has yet to take note.
-    """
+    """A line of the process table; an `ended` one only waits for its parent to take note."""
 
     pid: int
     parent: int
@@ -46,17 +42,11 @@ class Strays:
     """Ends the adopted ones while the ring runs: a restarted trainer needs no old Ray beside it."""
 
     def __init__(self, *, patience: float = _PATIENCE_SECONDS) -> None:
-        """Leave each `patience` seconds to end by itself."""
         self._patience = patience
         self._since: dict[int, float] = {}
 
     def look(self, now: float, spare: Collection[int]) -> list[Process]:
-        """End what was adopted `patience` seconds ago; returns what still ran.
-
-        Args:
-            now: Seconds of a clock.
-            spare: Process ids of the parts themselves.
-        """
+        """End what was adopted `patience` seconds ago, but `spare`; returns what still ran."""
         found = {stray.pid: stray for stray in strays(spare)}
         self._since = {pid: self._since.get(pid, now) for pid in found}
         due = [found[pid] for pid, since in self._since.items() if now - since >= self._patience]
@@ -68,11 +58,7 @@ class Strays:
 async def end_strays(*, seconds: float) -> list[Process]:
     """End everything that descends from a child of this process; for when all parts have ended.
 
-    Args:
-        seconds: The kernel may take to do so.
-
-    Returns:
-        What was ended; not what had ended by itself and was only to be reaped.
+    Returns what was ended within `seconds`, without what had ended by itself.
     """
     ended: dict[int, Process] = {}
     deadline = time.monotonic() + seconds

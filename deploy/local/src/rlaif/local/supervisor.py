@@ -31,7 +31,6 @@ class Supervisor:
     """Runs a stack in the current event loop."""
 
     def __init__(self, stack: Stack, display: Display) -> None:
-        """Prepare; `run` starts everything."""
         self._stack = stack
         self._display = display
         self._servers = [Child(spec, self._died) for spec in stack.servers]
@@ -50,14 +49,9 @@ class Supervisor:
             self._display.note("ending everything at once")
 
     async def run(self, *, loops: int | None, seconds: float | None) -> int:
-        """Start, watch, stop.
+        """Start, watch and stop; gives how often the loop closed.
 
-        Args:
-            loops: End after the loop closed this many times; None to run until told.
-            seconds: Give up after this long; None for never.
-
-        Returns:
-            How often the loop closed.
+        Ends when that was `loops` times; with None it runs until told.
 
         Raises:
             ChildFailedError: Something did not start.

@@ -13,13 +13,7 @@ Report = Mapping[str, str]
 
 @dataclass(frozen=True)
 class News:
-    """Something to tell.
-
-    Attributes:
-        service: Which.
-        text: For people.
-        good: Whether it is well again.
-    """
+    """Something to tell people; `good` when a service is well again."""
 
     service: str
     text: str
@@ -37,22 +31,17 @@ class _Trouble:
 class Troubles:
     """What fails now, and since when.
 
-    What fails for a moment is not told: every service waits for something when it starts.
-
-    Attributes:
-        patience: Seconds that a check may fail before it is told.
+    What fails for less than `patience` seconds is not told: every service waits for something when
+    it starts.
     """
 
     patience: float = _PATIENCE_SECONDS
     _open: dict[tuple[str, str], _Trouble] = field(default_factory=dict)
 
     def look(self, now: float, reports: Mapping[str, Report | None]) -> list[News]:
-        """Take in what the services say and return what is to be told.
+        """Take in what the services say at `now`, in seconds, and return what is to be told.
 
-        Args:
-            now: Seconds of a clock.
-            reports: Service → what fails there; None: it did not answer, and what it said last
-                counts on.
+        A report of None: the service did not answer, and what it said last counts on.
         """
         news: list[News] = []
         for service, report in reports.items():
@@ -61,10 +50,10 @@ class Troubles:
                 if key[1] not in failing:
                     news += self._end(key, now)
             for check, why in failing.items():
-                news += self._go_on((service, check), why, now)
+                news += self._continue((service, check), why, now)
         return news
 
-    def _go_on(self, key: tuple[str, str], why: str, now: float) -> list[News]:
+    def _continue(self, key: tuple[str, str], why: str, now: float) -> list[News]:
         trouble = self._open.setdefault(key, _Trouble(now, why))
         trouble.why = why
         service, check = key

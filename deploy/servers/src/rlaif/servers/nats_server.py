@@ -20,11 +20,7 @@ HOST = "127.0.0.1"
 
 
 def find_nats_server() -> Path:
-    """The program: from NATS_SERVER_BIN, beside this Python, or from PATH.
-
-    Raises:
-        BusUnavailableError: It is in none of these places.
-    """
+    """The program: from NATS_SERVER_BIN, beside this Python or PATH; else `BusUnavailableError`."""
     beside = Path(sys.executable).parent / "nats-server"
     for candidate in (os.environ.get("NATS_SERVER_BIN"), str(beside), shutil.which("nats-server")):
         if candidate and os.access(candidate, os.X_OK):
@@ -38,12 +34,8 @@ def find_nats_server() -> Path:
 class NatsServerRecipe:
     """One server with JetStream, on loopback.
 
-    Attributes:
-        directory: Its store and configuration; made when missing.
-        port: For clients.
-        monitor_port: For `/healthz` and `/jsz`.
-        token: What clients must show; None lets everybody on this machine in.
-        max_file: JetStream's room on disk, in nats-server's notation.
+    Without a token it lets everybody on this machine in. `max_file` is JetStream's room on disk,
+    in nats-server's notation.
     """
 
     directory: Path

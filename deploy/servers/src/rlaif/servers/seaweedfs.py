@@ -87,11 +87,7 @@ def port_is_free(port: int) -> bool:
 
 
 def find_weed() -> Path:
-    """The `weed` program: from WEED_BIN, beside this Python, or from PATH.
-
-    Raises:
-        StorageError: It is not there.
-    """
+    """The `weed` program: from WEED_BIN, beside this Python, or from PATH; else `StorageError`."""
     given = os.environ.get("WEED_BIN")
     if given:
         if not os.access(given, os.X_OK):
@@ -108,12 +104,8 @@ def find_weed() -> Path:
 class SeaweedFS:
     """One server's recipe.
 
-    Attributes:
-        data_dir: Everything it writes; made when missing. An absolute path.
-        ports: Where it listens, on 127.0.0.1.
-        access_key: The one identity, which may do everything.
-        secret_key: Its secret.
-        buckets: Made on the first start.
+    All that it writes is in `data_dir`, an absolute path. The keys are those of the one identity,
+    which may do everything; `buckets` are made on the first start.
     """
 
     data_dir: Path
@@ -174,23 +166,15 @@ class SeaweedFS:
     def wait_ready(self, *, seconds: float, alive: Callable[[], bool]) -> None:
         """Wait until a real write and read work in each bucket, making the buckets on the way.
 
-        Args:
-            seconds: How long to try.
-            alive: Says whether the process still runs.
-
         Raises:
-            StoreUnavailableError: The process ended, or did not get ready in time.
+            StoreUnavailableError: The process is not `alive`, or did not get ready in time.
         """
         deadline = time.monotonic() + seconds
         for bucket in self.buckets:
             self._wait_for_bucket(bucket, deadline, alive)
 
     def turn_on_fsync(self, weed: Path, *, seconds: float = 30) -> None:
-        """Make every acknowledged write durable; once for a data folder, when ready.
-
-        Raises:
-            StoreUnavailableError: The server did not take it.
-        """
+        """Make every acknowledged write durable; once for a data folder, when ready."""
         lines = [f"fs.configure -locationPrefix=/buckets/{b}/ -fsync -apply" for b in self.buckets]
         ports = self.ports
         shell = subprocess.run(

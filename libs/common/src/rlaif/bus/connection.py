@@ -27,11 +27,7 @@ async def connect(
 ) -> "Bus":
     """Open a connection that later survives every restart of NATS.
 
-    Args:
-        url: `nats://host:port`, with `user:password@` or `token@` when the server asks for it.
-        name: Shown in NATS monitoring; the service's name.
-        timeout: For the first connection only; afterwards it reconnects for ever.
-        settings: Sizes of streams and consumers; the defaults fit one server.
+    `name` is shown in NATS monitoring; `timeout` is for the first connection only.
 
     Raises:
         BusUnavailableError: No server answered in time, or it refused the credentials.
@@ -57,7 +53,10 @@ async def connect_ready(url: str, *, name: str) -> "Bus":
 
 
 class Bus(Link):
-    """An open connection. Make one with `connect`; close it with `close`."""
+    """An open connection. Make one with `connect`; close it with `close`.
+
+    What asks NATS raises `BusUnavailableError` when it does not answer, or refuses.
+    """
 
     def publisher(self, source: str, *, deadline: timedelta = PUBLISH_DEADLINE) -> Publisher:
         """A publisher whose events say `rlaif/<source>`."""
@@ -72,11 +71,7 @@ class Bus(Link):
         return StreamFeed(self)
 
     async def delete_topology(self) -> None:
-        """Delete every stream with all its events. For tests and for starting over.
-
-        Raises:
-            BusUnavailableError: NATS did not answer.
-        """
+        """Delete every stream with all its events. For tests and for starting over."""
         try:
             await topology.delete_topology(self.jetstream)
         except (nats.errors.Error, OSError) as error:
@@ -86,9 +81,6 @@ class Bus(Link):
         """Events that `consumer` has not finished: not yet delivered, or delivered and unanswered.
 
         The server counts a new event a few milliseconds after it confirmed the publish.
-
-        Raises:
-            BusUnavailableError: NATS did not answer, or there is no such consumer.
         """
         stream = spec_of(event_class).stream
         try:
@@ -98,11 +90,7 @@ class Bus(Link):
         return (info.num_pending or 0) + (info.num_ack_pending or 0)
 
     async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]:
-        """The newest dead letters, newest first.
-
-        Raises:
-            BusUnavailableError: NATS did not answer.
-        """
+        """The newest dead letters, newest first."""
         try:
             found = await dead_letters.newest(self.jetstream, limit=limit)
         except (nats.errors.Error, OSError) as error:
@@ -110,17 +98,10 @@ class Bus(Link):
         return [letter.event for letter in found]
 
     async def redrive(self, event_id: str) -> str:
-        """Send a dead event to its stream again and remove its dead letter.
-
-        Args:
-            event_id: `event_id` of the dead letter.
-
-        Returns:
-            The id under which it travels now.
+        """Send a dead event to its stream again, remove its dead letter, and give its new id.
 
         Raises:
             UnknownDeadLetterError: There is no such dead letter.
-            BusUnavailableError: NATS did not answer.
         """
         try:
             return await dead_letters.redrive(self, event_id, deadline=PUBLISH_DEADLINE)

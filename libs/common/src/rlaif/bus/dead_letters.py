@@ -51,18 +51,8 @@ def dead_letter(
     """Describe one message that `consumer` gave up on, with the message inside.
 
     Every message makes a letter that can be written and read again: one that is no JSON object is
-    kept as text, and one that is no text as its bytes in base64.
-
-    Args:
-        payload: The message as it was received; any bytes.
-        stream: Stream that stores it.
-        sequence: Its sequence there; names the message when it has no readable id.
-        subject: Subject on which it travelled.
-        consumer: Durable consumer that gave up.
-        attempts: Deliveries so far, from 1.
-        reason: Stable word for machines.
-        detail: One sentence for people; cut at `MAX_DETAIL` characters.
-        dead_at: Now, with time zone.
+    kept as text, and one that is no text as its bytes in base64. One without a readable id is
+    named by stream and sequence.
     """
     original = _original(payload)
     return DeadLetter(
@@ -85,11 +75,7 @@ def without_original(letter: DeadLetter, sequence: int) -> DeadLetter:
 
 
 async def newest(js: JetStreamContext, *, limit: int | None) -> list[StoredLetter]:
-    """Up to `limit` dead letters (None: all), newest first.
-
-    Raises:
-        nats.errors.Error: NATS did not answer.
-    """
+    """Up to `limit` dead letters (None: all), newest first."""
     stream = spec_of(DeadLetter).stream
     state = (await js.stream_info(stream)).state
     wanted = state.messages if limit is None else min(limit, state.messages)
@@ -104,18 +90,14 @@ async def newest(js: JetStreamContext, *, limit: int | None) -> list[StoredLette
 
 
 async def redrive(link: Link, event_id: str, *, deadline: timedelta) -> str:
-    """Publish a dead event again under a new id, then remove its dead letters.
+    """Publish a dead event again under a new id, which is returned; remove its dead letters.
 
     The new id makes the stream take it inside the duplicate window, and gives a second death its
     own dead letter. It derives from the letter's sequence, so a repeated call stores one copy.
 
-    Returns:
-        The new event id.
-
     Raises:
         UnknownDeadLetterError: No dead letter has this `event_id`.
         BusUnavailableError: The event was not stored in time; its dead letter stays.
-        nats.errors.Error: NATS did not answer.
     """
     letters = [
         letter

@@ -114,14 +114,9 @@ class Delivery:
         self._settings = settings
 
     async def handle(self, message: Msg) -> Result | None:
-        """Handle one message to its end.
+        """Handle one message to its end; None when it was not due yet and was given back.
 
-        Returns:
-            How it ended; None when it was not due yet and was given back.
-
-        Raises:
-            nats.errors.Error: The answer could not be sent; the event comes again.
-            asyncio.CancelledError: Cancelled from outside; the event was given back.
+        An error of NATS means that the answer could not be sent; the event comes again.
         """
         if (wait := _wait(message)) and message.metadata.num_delivered == 1:
             await message.nak(delay=wait)
@@ -142,7 +137,6 @@ class Delivery:
         return await self._send(message, answer)
 
     async def _decide(self, message: Msg) -> _Answer:
-        """Run the handler and say what its end means."""
         try:
             event = self._parse(message)
         except UnknownEventError as error:
@@ -286,7 +280,6 @@ class Delivery:
         return _Renewed()
 
     async def _send(self, message: Msg, answer: _Answer) -> Result:
-        """Send the one final answer."""
         if isinstance(answer, _Again):
             await message.nak(delay=answer.delay.total_seconds())
             return "retried"
@@ -299,9 +292,8 @@ class Delivery:
     async def _acknowledge(self, message: Msg) -> bool:
         """Ack, and wait until the server has it, through a restart if need be.
 
-        Returns:
-            False when the server never confirmed: killed, it may have forgotten that it delivered
-            the event, and then it ignores the ack and delivers again.
+        A server that was killed may have forgotten the delivery: it ignores the ack and delivers
+        the event again.
         """
         for _ in range(_ACK_TRIES):
             await self._link.wait_connected(self._settings.ack_wait.total_seconds())

@@ -24,10 +24,7 @@ logger = logging.getLogger(__name__)
 class Link:
     """The connection itself, plain messages and the streams; what all parts of the bus stand on.
 
-    Attributes:
-        client: The nats-py client, for this package only.
-        jetstream: Its JetStream context, for this package only.
-        address: `host:port` of the server, without credentials.
+    `client` and `jetstream` are for this package only; `address` is without credentials.
     """
 
     def __init__(self, url: str, settings: TopologySettings) -> None:
@@ -61,16 +58,10 @@ class Link:
     async def subscribe(
         self, subject: str, *, buffer: int = 64
     ) -> AsyncIterator[tuple[str, bytes]]:
-        """Follow plain NATS messages, such as telemetry, until the bus closes.
+        """Follow plain NATS messages, as (subject, payload), until the bus closes.
 
-        A slow reader loses the oldest messages, never the newest.
-
-        Args:
-            subject: May hold the wildcards `*` and `>`.
-            buffer: Messages kept for a slow reader.
-
-        Yields:
-            (subject, payload) of each message.
+        `subject` may hold the wildcards `*` and `>`. A reader that is more than `buffer` messages
+        behind loses the oldest, never the newest.
         """
         mailbox = Mailbox(buffer)
         self._mailboxes.add(mailbox)

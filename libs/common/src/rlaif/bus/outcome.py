@@ -17,12 +17,7 @@ class Outcome(Exception):
 
 
 class Retry(Outcome):
-    """Deliver the event again after a delay.
-
-    Attributes:
-        reason: One sentence for the log.
-        after: Shortest delay; the worker adds jitter and its own back-off by attempt when None.
-    """
+    """Deliver the event again: after `after` and jitter, or by the worker's back-off when None."""
 
     def __init__(self, reason: str, after: timedelta | None = None) -> None:
         super().__init__(reason)
@@ -36,10 +31,8 @@ class Suspect(Outcome):
     Such as an object that the store does not have: perhaps it comes late, perhaps it was deleted.
     Tries are counted in the event, so neither a restart nor another worker starts from zero.
 
-    Attributes:
-        reason: Stable word for machines, such as `missing_object`, of the dead letter.
-        detail: One sentence that says what, why and how to mend it.
-        tries: How often the event is tried in all; the worker's `max_attempts` when None.
+    `reason` is a stable word for machines, such as `missing_object`; `detail` one sentence that
+    says what, why and how to mend it. It is tried `tries` times in all, `max_attempts` when None.
     """
 
     def __init__(self, reason: str, detail: str, *, tries: int | None = None) -> None:
@@ -50,12 +43,7 @@ class Suspect(Outcome):
 
 
 class Reject(Outcome):
-    """Give the event up: write a dead letter and never deliver it again.
-
-    Attributes:
-        reason: Stable word for machines, such as `ram_hash_mismatch`.
-        detail: One sentence that says what, why and how to mend it.
-    """
+    """Give the event up: write a dead letter, as for `Suspect`, and never deliver it again."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")

@@ -15,20 +15,13 @@ class Publisher(Protocol):
     """Publishes events."""
 
     async def publish(self, data: EventData) -> bool:
-        """Store one event in its stream, as part of the current trace.
+        """Store one event in its stream, as part of the current trace; False when it was there.
 
         Retries with the same event id until stored, so an unknown outcome is never a loss.
-
-        Args:
-            data: The event's data; the catalog gives type, subject, stream and id.
-
-        Returns:
-            True when stored now, False when the stream held this id already.
 
         Raises:
             BusUnavailableError: Not stored within the publisher's deadline.
         """
-        ...
 
 
 class TelemetryPublisher(Protocol):
@@ -36,11 +29,9 @@ class TelemetryPublisher(Protocol):
 
     async def send(self, reading: Telemetry) -> None:
         """Send one JSON reading on its subject."""
-        ...
 
     async def send_bytes(self, subject: str, payload: bytes) -> None:
         """Send raw bytes, such as a screen frame."""
-        ...
 
 
 class EventFeed(Protocol):
@@ -48,4 +39,3 @@ class EventFeed(Protocol):
 
     def follow(self, *events: type[EventData], history: bool) -> AsyncIterator[CloudEvent[Any]]:
         """Yield events of these classes: all that are stored, then new ones (or only new ones)."""
-        ...

@@ -32,13 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 class EventPublisher:
-    """The `Publisher` port over JetStream.
-
-    Args:
-        link: An open link.
-        source: Service name; events say `rlaif/<source>`.
-        deadline: How long one `publish` tries before it gives up.
-    """
+    """The `Publisher` port over JetStream; one `publish` tries until its `deadline`."""
 
     def __init__(self, link: Link, source: str, *, deadline: timedelta) -> None:
         self._link = link
@@ -83,17 +77,8 @@ async def store(
 ) -> bool:
     """Store one message in `stream`, trying again with the same id until `deadline`.
 
-    Args:
-        link: An open link.
-        stream: Where `subject` is stored; it is mended when it is missing or full.
-        subject: Subject of the message.
-        message_id: A stream keeps one message an id.
-        payload: The message.
-        deadline: How long it is tried.
-        headers: What else the message says of itself.
-
-    Returns:
-        True when stored now, False when the stream held this id already.
+    A stream keeps one message an id; it is mended when it is missing or full. True when stored
+    now, False when the stream held this id already.
 
     Raises:
         BusUnavailableError: Not stored in time.

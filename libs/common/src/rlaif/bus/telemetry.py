@@ -10,11 +10,7 @@ MAX_UNSENT_BYTES = 1024 * 1024
 
 
 class LossyTelemetry:
-    """The `TelemetryPublisher` port.
-
-    Attributes:
-        dropped: Readings that were not sent, since the start.
-    """
+    """The `TelemetryPublisher` port; `dropped` counts the readings that were not sent."""
 
     def __init__(self, link: Link) -> None:
         self._link = link

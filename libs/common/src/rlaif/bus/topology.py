@@ -103,9 +103,6 @@ async def ensure_topology(js: JetStreamContext, settings: TopologySettings) -> N
     """Create every stream and consumer of the catalog that is not there.
 
     Safe to call again, and by several services at the same time.
-
-    Raises:
-        nats.errors.Error: NATS did not answer or refused.
     """
     await asyncio.gather(*(_ensure_stream(js, stream_config(name, settings)) for name in STREAMS))
     await asyncio.gather(
@@ -118,11 +115,7 @@ async def ensure_topology(js: JetStreamContext, settings: TopologySettings) -> N
 
 
 async def delete_topology(js: JetStreamContext) -> None:
-    """Delete every stream of the catalog with all its events. For tests and for starting over.
-
-    Raises:
-        nats.errors.Error: NATS did not answer.
-    """
+    """Delete every stream of the catalog with all its events. For tests and for starting over."""
     for name in STREAMS:
         with contextlib.suppress(NotFoundError):
             await js.delete_stream(name)
@@ -131,12 +124,7 @@ async def delete_topology(js: JetStreamContext) -> None:
 async def set_ack_wait(
     js: JetStreamContext, stream: str, consumer: str, ack_wait: timedelta
 ) -> None:
-    """Give a consumer the ack wait of the worker that runs it.
-
-    Raises:
-        nats.js.errors.NotFoundError: There is no such consumer.
-        nats.errors.Error: NATS did not answer.
-    """
+    """Give a consumer the ack wait of the worker that runs it."""
     found = (await js.consumer_info(stream, consumer)).config
     if found.ack_wait == ack_wait.total_seconds():
         return
@@ -151,10 +139,8 @@ async def make_room(js: JetStreamContext, stream: str) -> bool:
     """Drop events that every consumer has answered from a full stream.
 
     Discard NEW keeps unhandled events safe, and would stop the ring once handled ones fill the
-    stream. This removes only what lies below the lowest acknowledged sequence.
-
-    Returns:
-        True when something was removed. A stream without consumers (dead letters) is never touched.
+    stream. This removes only what lies below the lowest acknowledged sequence, and nothing from a
+    stream without consumers (dead letters). True when something was removed.
     """
     consumers = {name for spec in CATALOG if spec.stream == stream for name in spec.consumers}
     if not consumers:

@@ -38,24 +38,16 @@ class WorkerObserver(Protocol):
 
     def handled(self, event_type: str, outcome: Result, seconds: float) -> None:
         """One delivery ended with `outcome` ("done", "retried" or "rejected")."""
-        ...
 
 
 class DurableWorker:
     """Handles the events of one durable consumer until it is stopped.
 
-    Several workers may share a consumer: each event goes to one of them.
-
-    Args:
-        link: An open bus; it must outlive the worker.
-        event: Class of the events.
-        consumer: One of the consumers that the catalog names for them.
-        handler: Returns when done, or raises an `Outcome`. Must bear seeing an event twice.
-        settings: See `WorkerSettings`.
-        observer: Told about each delivery.
+    Several workers may share a consumer: each event goes to one of them. The link must outlive the
+    worker. The handler returns when done, or raises an `Outcome`; it must bear an event twice.
 
     Raises:
-        ValueError: The catalog has no such consumer.
+        ValueError: The catalog has no such consumer of these events.
     """
 
     def __init__(
@@ -134,7 +126,6 @@ class DurableWorker:
         return len(self._running) < self._settings.concurrency
 
     async def _pull_once(self) -> None:
-        """Fetch one event and start its handler; mend what is broken."""
         if self._link.closed:
             raise BusUnavailableError(
                 f"worker {self._consumer} lost NATS at {self._link.address} for good"

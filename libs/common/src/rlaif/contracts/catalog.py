@@ -67,13 +67,9 @@ class EventSpec:
 
 @dataclass(frozen=True)
 class StreamSpec:
-    """How one stream keeps its events.
+    """How one stream keeps its events; a `max_age` of zero keeps them until somebody acts.
 
-    Attributes:
-        name: Of the stream.
-        max_age: How long an event is kept; zero keeps it until somebody acts.
-        share: Its room, as a share of a busy stream's.
-        max_message_bytes: Largest event.
+    `share` is its room, as a share of a busy stream's.
     """
 
     name: str
@@ -207,7 +203,6 @@ def parse_event(payload: bytes) -> CloudEvent[Any]:
             raise UnknownEventError(
                 f"event type {head.type!r} is not in the catalog; known: {', '.join(_BY_TYPE)}"
             )
-        event = _envelope_of(spec.data).model_validate_json(payload)
+        return _envelope_of(spec.data).model_validate_json(payload)
     except ValidationError as error:
         raise UnknownEventError(f"not a valid event: {error}") from error
-    return event

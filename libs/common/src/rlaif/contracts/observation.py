@@ -26,12 +26,8 @@ ENEMY_SLOTS = 3
 class Slot:
     """One number of the observation.
 
-    Attributes:
-        index: Its place, 0 to 127.
-        name: Unique name, snake_case.
-        group: What it belongs to, for display and for ablation.
-        meaning: What 0 and 1 stand for.
-        scale: The raw value that becomes 1; larger values are clipped.
+    `group` is for display and for ablation; `meaning` says what 0 and 1 stand for; `scale` is the
+    raw value that becomes 1, larger ones are clipped.
     """
 
     index: int

@@ -118,16 +118,10 @@ class ScoreRecord(Contract):
 def rubric_mean(
     values: dict[str, float], weights: dict[str, float], *, least_weight: float = 0.5
 ) -> float | None:
-    """Weighted mean over the criteria that were judged.
+    """Weighted mean in [0, 1] of the judged criteria's values, each in [0, 1].
 
-    Args:
-        values: Criterion → value in [0, 1]; judged criteria only.
-        weights: Criterion → weight of the rubric.
-        least_weight: Share of the total weight below which there is no mean.
-
-    Returns:
-        The mean in [0, 1], or None when too little of the rubric was judged. Missing criteria are
-        left out of both sums: nothing is imputed.
+    Missing criteria are left out of both sums: nothing is imputed. None when those judged have less
+    than `least_weight`, a share of the total weight.
     """
     judged = sum(weights[name] for name in values)
     if judged <= 0 or judged < least_weight * sum(weights.values()):

@@ -29,11 +29,8 @@ class FrameFormatError(ValueError):
 class ScreenFrame:
     """One screen of the game: 24 bytes of header, then a 160x144 JPEG.
 
-    Attributes:
-        sequence: Rises by one for each frame of this environment.
-        captured_us: Wall clock of the capture, microseconds since 1970.
-        step: Environment step of the run, low 32 bits.
-        jpeg: The picture.
+    `sequence` counts the frames of this environment, `captured_us` microseconds since 1970; `step`
+    is the run's environment step, low 32 bits.
     """
 
     sequence: int
@@ -51,11 +48,7 @@ class ScreenFrame:
 
     @classmethod
     def unpack(cls, payload: bytes) -> "ScreenFrame":
-        """Read what `pack` wrote.
-
-        Raises:
-            FrameFormatError: Too short, or of another version or codec.
-        """
+        """Read what `pack` wrote, or raise `FrameFormatError`."""
         if len(payload) <= _FRAME_HEADER.size:
             raise FrameFormatError(f"frame of {len(payload)} bytes is shorter than its header")
         version, _, codec, _, _, sequence, captured_us, step = _FRAME_HEADER.unpack_from(payload)

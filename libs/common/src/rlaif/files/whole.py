@@ -28,11 +28,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file by `data`; its folder is made when it is missing.
-
-    Raises:
-        OSError: The disk does not take it; the old file is as it was.
-    """
+    """Replace a file by `data`; its folder is made when it is missing."""
     with replacing(path) as partial:
         try:
             partial.write_bytes(data)

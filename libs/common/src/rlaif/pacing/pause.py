@@ -5,11 +5,7 @@ import contextlib
 
 
 async def pause(seconds: float, *, unless: asyncio.Event) -> bool:
-    """Sleep; ends early when the event is set.
-
-    Returns:
-        Whether the event is set.
-    """
+    """Sleep, at most until the event is set; True when it is set."""
     # Not `wait_for`: on Python 3.11 an event can make it miss its cancellation.
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):

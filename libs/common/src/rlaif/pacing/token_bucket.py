@@ -5,13 +5,7 @@ from dataclasses import dataclass
 
 @dataclass
 class TokenBucket:
-    """Tokens that arrive steadily and are spent one by one; time is passed in.
-
-    Attributes:
-        per_second: Tokens that arrive a second.
-        burst: Tokens that it holds at most.
-        tokens: Tokens in it at the first look; what it holds after that.
-    """
+    """Tokens that arrive steadily, up to `burst`, and are spent one by one; time is passed in."""
 
     per_second: float
     burst: float

@@ -75,8 +75,6 @@ class ProbeValues(Contract):
 
 
 class _Metadata(Contract):
-    """What the file says of itself."""
-
     format: Literal[1] = 1
     version: int = Field(ge=1)
     spec: RewardNetSpec
@@ -85,14 +83,9 @@ class _Metadata(Contract):
 
 @dataclass(frozen=True)
 class LoadedRewardNet:
-    """A network that passed every check.
+    """A network that passed every check; in evaluation mode, with gradients off.
 
-    Attributes:
-        net: In evaluation mode, with gradients off.
-        spec: Its shape and constants.
-        version: Number under which it was published.
-        probed: Whether the file held probe values; they were reproduced. Files of before they
-            were written hold none.
+    `probed` says that the file held probe values, which were reproduced; older files hold none.
     """
 
     net: RewardNet
@@ -108,14 +101,10 @@ def save(
     version: int,
     probes: NDArray[np.float32] | None = None,
 ) -> bytes:
-    """Write `net` as safetensors.
+    """Write `net` as safetensors under `spec`, whose shapes must be the net's.
 
-    Args:
-        net: The network.
-        spec: Shape and constants under which it is to be loaded; the shapes must be the net's.
-        version: Number of the publication, at least 1.
-        probes: `[P, inputs]` float32 observations; a reader must get the same potentials for the
-            first 16. Made-up ones when None.
+    A reader must get the same potentials for the first 16 of `probes`, observations `[P, inputs]`
+    float32; made-up ones when None.
 
     Raises:
         RewardNetError: `spec` does not describe `net`.
@@ -133,10 +122,8 @@ def save(
 def load(data: bytes, *, sha256: str, layout_version: str) -> LoadedRewardNet:
     """Read a network, or refuse it.
 
-    Args:
-        data: The file, at most `MAX_BYTES`.
-        sha256: Digest that the publication promised, 64 hexadecimal digits.
-        layout_version: Observation layout of the caller; the network must be trained on it.
+    `sha256` is the digest that the publication promised; the network must be trained on the
+    caller's observation layout.
 
     Raises:
         RewardNetError: Any check failed; `reason` names it.
@@ -295,5 +282,4 @@ def _check_probe_values(net: RewardNet, probes: ProbeValues) -> None:
 
 def _made_up(inputs: int) -> NDArray[np.float32]:
     """`[64, inputs]` observations, uniform in [0, 1), the same at every call."""
-    uniform = np.random.default_rng(_PROBE_SEED).random((_PROBES, inputs))
-    return uniform.astype(np.float32)
+    return np.random.default_rng(_PROBE_SEED).random((_PROBES, inputs)).astype(np.float32)

@@ -20,18 +20,9 @@ class RewardNet(nn.Module):
 
     The members' weights lie in one tensor a layer, so that all members are evaluated at once. With
     one member the tensors have no axis for it.
-
-    Attributes:
-        spec: Its shape, and the frozen constants of the potential.
     """
 
     def __init__(self, spec: RewardNetSpec, *, generator: torch.Generator | None = None) -> None:
-        """Build the network with fresh weights.
-
-        Args:
-            spec: The shape.
-            generator: Source of the initial weights; the global generator when None.
-        """
         super().__init__()
         self.spec = spec
         layers: list[nn.Module] = []
@@ -43,37 +34,16 @@ class RewardNet(nn.Module):
         self.net = nn.Sequential(*layers)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The raw logit r(x), the mean over the members.
-
-        Args:
-            x: Observations, `[B, inputs]` float32 in [0, 1].
-
-        Returns:
-            `[B]` float32, unbounded; only its differences mean anything.
-        """
+        """Raw logit r(x), the members' mean: `[B, inputs]` in [0, 1] in, unbounded `[B]` out."""
         return self.member_logits(x).mean(dim=0)
 
     def member_logits(self, x: Tensor) -> Tensor:
-        """What each member says.
-
-        Args:
-            x: Observations, `[B, inputs]` float32 in [0, 1].
-
-        Returns:
-            `[members, B]` float32.
-        """
+        """What each member says: `[B, inputs]` float32 in [0, 1] in, `[members, B]` out."""
         logits: Tensor = self.net(x.expand(self.spec.members, *x.shape)).squeeze(-1)
         return logits
 
     def potential(self, x: Tensor) -> Tensor:
-        """The potential `scale * tanh((r(x) - shift) / spread)`.
-
-        Args:
-            x: Observations, `[B, inputs]` float32 in [0, 1].
-
-        Returns:
-            `[B]` float32 in [-scale, scale].
-        """
+        """`scale * tanh((r(x) - shift) / spread)`: `[B, inputs]` in, `[B]` within ±scale out."""
         return self.spec.scale * torch.tanh((self(x) - self.spec.shift) / self.spec.spread)
 
     def with_constants(self, *, shift: float, spread: float) -> "RewardNet":
@@ -95,12 +65,7 @@ class RewardNet(nn.Module):
 
 
 class Layer(nn.Module):
-    """One linear layer of every member.
-
-    Attributes:
-        weight: `[members, out, in]`, or `[out, in]` with one member.
-        bias: `[members, out]`, or `[out]` with one member.
-    """
+    """One linear layer of every member: weight `[members, out, in]`, bias `[members, out]`."""
 
     def __init__(
         self, members: int, fan_in: int, fan_out: int, generator: torch.Generator | None

@@ -21,10 +21,6 @@ class PotentialFunction:
     It is asked for every step that is learned, and for every segment that may be captured, so the
     products are numpy's: with five members 2,056 rows take 4.3 ms against 7.7 ms through torch,
     8 rows 0.11 against 0.32 (one core). Both agree to float32's rounding.
-
-    Attributes:
-        scale: Bound of the answers.
-        inputs: Length of an observation.
     """
 
     def __init__(self, net: RewardNet) -> None:
@@ -37,13 +33,7 @@ class PotentialFunction:
         self._layers = _layers(net)
 
     def __call__(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Evaluate the potential.
-
-        Args:
-            observations: `[B, inputs]` float32 in [0, 1]; B may be 0.
-
-        Returns:
-            `[B]` float32 in [-scale, scale].
+        """Φ of observations `[B, inputs]` float32 in [0, 1]; `[B]` float32 in [-scale, scale].
 
         Raises:
             ValueError: Another shape.
@@ -53,20 +43,11 @@ class PotentialFunction:
         return potentials
 
     def normalised(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The network's plain answer in its own units: `(r(x) - shift) / spread`.
+        """The plain answer of each member, `(r(x) - shift) / spread`: `[M, B]` float32, unbounded.
 
         The constants were frozen at training: about 0 where episodes start, and root mean square
-        1 over the training data.
-
-        Args:
-            observations: As for the potential.
-
-        Returns:
-            `[M, B]` float32, one row for each member of the ensemble; unbounded. Their standard
-            deviation over the rows says how unsure the model is of an observation.
-
-        Raises:
-            ValueError: Another shape.
+        1 over the training data. The standard deviation over the members says how unsure the
+        model is of an observation.
         """
         units: NDArray[np.float32] = (
             self._member_logits(observations) - self._shift
@@ -112,5 +93,4 @@ def _layers(net: RewardNet) -> list[tuple[NDArray[np.float32], NDArray[np.float3
 
 
 def _fan_in(net: RewardNet, index: int) -> int:
-    """Inputs of a layer."""
     return net.spec.inputs if index == 0 else net.spec.hidden[index - 1]

@@ -20,17 +20,10 @@ class ReadingSender(Protocol):
 
     async def send(self, reading: Telemetry) -> None:
         """Send one JSON reading."""
-        ...
 
 
 class HealthAnnouncer:
-    """Sends the readiness of one process.
-
-    Args:
-        service: Its name, such as `reward-model`.
-        readiness: Its checks.
-        instance: This process among those of its service; unknown, one is made up.
-    """
+    """Sends the readiness of one process; an unknown `instance` is made up."""
 
     def __init__(self, service: str, readiness: Readiness, *, instance: str | None = None) -> None:
         self._service = service

@@ -70,20 +70,11 @@ def build_app(
     metrics: ServiceMetrics,
     writes: Mapping[str, type[Contract]] = MappingProxyType({}),
 ) -> FastAPI:
-    """Put a service's app together.
+    """Put a service's app together; it has opened nothing yet.
 
-    Args:
-        name: The service, such as `reward-model`; its package is `rlaif-<name>`.
-        title: For people, on the documentation page.
-        settings: Gives token and address to the write guard; kept as `app.state.settings`.
-        lifespan: Opens and closes what the service needs.
-        routers: Its routes; their paths begin with `/api/v1` where they are REST.
-        readiness: Its checks; kept as `app.state.readiness`.
-        metrics: Its metrics; kept as `app.state.metrics`.
-        writes: Objects that it stores, by name, for `/version`.
-
-    Returns:
-        The app; it has opened nothing yet.
+    The service is the package `rlaif-<name>`. `settings`, which give token and address to the
+    write guard, `readiness` and `metrics` are kept in `app.state`. `writes` are the objects that
+    it stores, by name, for `/version`.
     """
     token = settings.api_token.get_secret_value() if settings.api_token else None
     report = version_report(name, writes)

@@ -43,13 +43,7 @@ def split_origin(origin: str) -> SplitResult | None:
 
 
 class WriteGuard:
-    """ASGI middleware that admits writes with the token.
-
-    Args:
-        app: What it protects.
-        token: The bearer token; None when none is configured.
-        host: The address that the service listens on.
-    """
+    """ASGI middleware that admits writes with the token."""
 
     def __init__(self, app: ASGIApp, *, token: str | None, host: str) -> None:
         self._app = app

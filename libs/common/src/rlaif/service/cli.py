@@ -50,17 +50,10 @@ def run(
     description: str,
     argv: Sequence[str] | None = None,
 ) -> int:
-    """Run a service until SIGTERM or SIGINT.
+    """Run a service until SIGTERM or SIGINT, and give its exit code.
 
-    Args:
-        settings_class: Its settings; each field becomes one option.
-        create_app: Builds the app. It should import the app's modules inside, so that `--help`
-            stays fast.
-        description: First sentence of `--help`.
-        argv: Arguments without the program's name; those of the process when None.
-
-    Returns:
-        The exit code. `--help` and unknown options leave by SystemExit, as argparse does.
+    `create_app` should import the app's modules inside, so that `--help` stays fast. `--help` and
+    unknown options leave by SystemExit, as argparse does.
     """
     name = settings_class.service_name()
     parser = argparse.ArgumentParser(
@@ -89,11 +82,7 @@ def run(
 
 
 def load_settings(settings_class: type[S], options: Mapping[str, Any] = MappingProxyType({})) -> S:
-    """Build the settings from options, environment and defaults, in that order.
-
-    Args:
-        settings_class: What to build.
-        options: Flat name → value, only those that were given.
+    """Build the settings from options (flat name → value), environment and defaults, in that order.
 
     Raises:
         InvalidSettingsError: One line for each wrong value: setting, reason, how to set it.
@@ -128,11 +117,10 @@ def masked_json(settings: ServiceSettings) -> str:
 def add_settings(
     parser: argparse.ArgumentParser, settings_class: type[ServiceSettings]
 ) -> Callable[[argparse.Namespace], dict[str, Any]]:
-    """Add an option for each setting.
+    """Add an option for each setting; the result reads parsed arguments: flat name → value.
 
-    Returns:
-        Reads parsed arguments: flat name → value of the settings that were given. It raises
-        InvalidSettingsError for a list or an object that is not well formed.
+    It gives only the settings that were given, and raises InvalidSettingsError for a list or an
+    object that is not well formed.
     """
     settings = {setting.name: setting for setting in describe(settings_class)}
     own = parser.add_argument_group(f"settings of {settings_class.service_name()}")

@@ -29,11 +29,7 @@ class ReadinessReport(BaseModel):
 
 
 class Readiness:
-    """The checks of one service.
-
-    Args:
-        timeout: Seconds that one asynchronous check may take; longer counts as not ready.
-    """
+    """The checks of one service; an asynchronous one may take `timeout` seconds."""
 
     def __init__(self, *, timeout: float = 2.0) -> None:
         self._checks: dict[str, Check] = {}

@@ -29,20 +29,16 @@ class Connection(Protocol):
     @property
     def address(self) -> str:
         """Where its server is, for people; no credentials."""
-        ...
 
     @property
     def connected(self) -> bool:
         """Whether the server is there now; a lost one is reconnected from inside."""
-        ...
 
     def telemetry(self) -> ReadingSender:
         """What sends live readings."""
-        ...
 
     async def close(self) -> None:
         """Let go of it; must not fail."""
-        ...
 
 
 class Job(Protocol):
@@ -51,24 +47,16 @@ class Job(Protocol):
     @property
     def healthy(self) -> bool:
         """Whether it fetches events now."""
-        ...
 
     async def run(self) -> None:
         """Work until `stop`; an error means that all is to be opened again."""
-        ...
 
     async def stop(self) -> None:
         """Make `run` end after what it has in hand."""
-        ...
 
 
 class Dependency(Generic[T]):
-    """Something that has to be opened, and why it is not open.
-
-    Attributes:
-        value: What was opened last; None until then.
-        why: Why it cannot be used; None when it can.
-    """
+    """Something that has to be opened; `why` says why it cannot be used, None when it can."""
 
     def __init__(self) -> None:
         self.value: T | None = None
@@ -93,14 +81,9 @@ JobT = TypeVar("JobT", bound=Job)
 class Lifecycle(Generic[StoreT, BusT, JobT]):
     """The connections and the job of one process.
 
-    Args:
-        name: The service, such as `reward-model`.
-        open_store: Opens the store, or several; blocks, and is called in a thread.
-        open_bus: Opens the bus.
-        start: Makes the job on both; it runs at once and is stopped before the bus is closed.
-        outage_errors: Errors that are logged as one line: a server is away, or was lost for good.
-            Any other one is a bug of the job, logged with its trace.
-        retry_seconds: Pause before all is opened again.
+    `open_store` blocks, and is called in a thread. The job that `start` makes runs at once and is
+    stopped before the bus is closed. `outage_errors` are logged as one line: a server is away, or
+    was lost for good. Any other is a bug of the job, logged with its trace.
     """
 
     def __init__(

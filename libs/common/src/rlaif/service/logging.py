@@ -22,13 +22,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 def configure_logging(
     service: str, level: str = "info", format: Literal["json", "text"] = "json"
 ) -> None:
-    """Send all logs of the process to standard error, in place of earlier handlers.
-
-    Args:
-        service: Name that every line carries.
-        level: Least level: debug, info, warning or error.
-        format: `json` or `text`.
-    """
+    """Send all logs of the process to standard error, in place of earlier handlers."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter(service) if format == "json" else TextFormatter())
     root = logging.getLogger()

@@ -18,14 +18,7 @@ SECONDS_BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120
 
 @dataclass(frozen=True)
 class MetricDoc:
-    """One metric, for the generated page of metrics.
-
-    Attributes:
-        name: As it is exposed, `_total` of a counter included.
-        kind: counter, gauge or histogram.
-        doc: What it says.
-        labels: Its labels, in order.
-    """
+    """One metric, for the generated page; `name` is as exposed, `_total` of a counter included."""
 
     name: str
     kind: str
@@ -34,11 +27,7 @@ class MetricDoc:
 
 
 class ServiceMetrics:
-    """Makes and keeps the metrics; asking twice for a name gives the same metric.
-
-    Args:
-        name: The service, such as `reward-model`.
-    """
+    """Makes and keeps the metrics; asking twice for a name gives the same metric."""
 
     content_type = CONTENT_TYPE_LATEST
 

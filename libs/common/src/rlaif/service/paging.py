@@ -39,12 +39,7 @@ class Page(BaseModel, Generic[T]):
 
 @dataclass(frozen=True)
 class PageRequest:
-    """Which page is asked for.
-
-    Attributes:
-        limit: Most items of the page, 1 to 500.
-        after: Key of the last item of the page before; empty for the first page.
-    """
+    """Which page is asked for: `limit` items after the key `after`, empty for the first page."""
 
     limit: int = DEFAULT_LIMIT
     after: str = ""
@@ -60,11 +55,7 @@ class PageRequest:
         return Page(items=page, next_cursor=encode_cursor(key(page[-1])) if more else None)
 
     def after_number(self) -> int | None:
-        """`after` where the keys are numbers; None for the first page.
-
-        Raises:
-            Problem: 400 when it is no number of ours.
-        """
+        """`after` where the keys are numbers, else `Problem` (400); None for the first page."""
         if not self.after:
             return None
         # Not `isdigit`, which is true of "²"; not `int` alone, which takes " 1_0 " too.
@@ -79,11 +70,7 @@ def encode_cursor(key: str) -> str:
 
 
 def decode_cursor(cursor: str) -> str:
-    """The key inside a cursor.
-
-    Raises:
-        Problem: 400 when it is not a cursor of ours.
-    """
+    """The key inside a cursor; `Problem` (400) when it is not a cursor of ours."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         key = base64.b64decode(padded, altchars=b"-_", validate=True).decode()

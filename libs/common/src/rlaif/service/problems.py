@@ -48,12 +48,8 @@ class ProblemDocument(BaseModel):
 class Problem(Exception):
     """An error with an answer for the client.
 
-    Args:
-        status: HTTP status, 400 to 599.
-        type: Slug of the kind, such as `segment-not-found`; machines switch on it.
-        title: Short, the same for every problem of this type.
-        detail: This case, and how to mend it.
-        headers: Extra response headers.
+    Machines switch on `type`, a slug such as `segment-not-found`; `title` is the same for all of
+    this type, `detail` says this case and how to mend it.
     """
 
     def __init__(
@@ -108,11 +104,7 @@ def store_unavailable(why: str) -> Problem:
 
 
 def reached(store: T | None) -> T:
-    """The store, when it was reached already.
-
-    Raises:
-        Problem: 503 until then.
-    """
+    """The store, when it was reached already; a `Problem` (503) until then."""
     if store is None:
         raise store_unavailable("S3 was not reached yet; see /readyz.")
     return store

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from operator import attrgetter
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr
@@ -166,12 +167,7 @@ class Block:
 class Setting:
     """One value that can be set, and what it is called.
 
-    Attributes:
-        name: Flat name: `shaping_weight`.
-        path: Where it is in Python: `("shaping", "weight")`.
-        variables: Environment variables; the first that is set counts.
-        field: Type, default and description.
-        shared: True when all services read the same variable.
+    The first of `variables` that is set counts; a `shared` one is read by all services.
     """
 
     name: str
@@ -222,7 +218,8 @@ def describe(settings_class: type[ServiceSettings]) -> tuple[Setting, ...]:
 
 def flat_values(settings: ServiceSettings) -> dict[str, Any]:
     """Flat name → value of every setting; the class takes it back."""
-    return {each.name: _at(settings, each.path) for each in describe(type(settings))}
+    found = describe(type(settings))
+    return {each.name: attrgetter(".".join(each.path))(settings) for each in found}
 
 
 def nested(settings_class: type[ServiceSettings], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -303,10 +300,3 @@ def _fields_of_block(kind: Any) -> dict[str, FieldInfo] | None:
     if is_pydantic_dataclass(kind):
         return kind.__pydantic_fields__
     return kind.model_fields if issubclass(kind, BaseModel) else None
-
-
-def _at(settings: ServiceSettings, path: tuple[str, ...]) -> Any:
-    value: Any = settings
-    for name in path:
-        value = getattr(value, name)
-    return value

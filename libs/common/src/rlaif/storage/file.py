@@ -28,10 +28,8 @@ _TEMPORARY = "%tmp"  # not a percent code, so no key encodes to it
 class FileStore:
     """A store in the folder `root`, which is made when missing.
 
-    A write is flushed to the disk before it is acknowledged.
-
-    Args:
-        root: The folder. Symbolic links above it are followed, those inside it never.
+    A write is flushed to the disk before it is acknowledged. Symbolic links above `root` are
+    followed, those inside it never.
     """
 
     def __init__(self, root: Path) -> None:
@@ -173,11 +171,7 @@ def _entries(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _info(key: str, stat: os.stat_result) -> ObjectInfo:
-    return ObjectInfo(
-        key=key,
-        size_bytes=stat.st_size,
-        modified_at=datetime.fromtimestamp(stat.st_mtime, UTC),
-    )
+    return ObjectInfo(key, stat.st_size, datetime.fromtimestamp(stat.st_mtime, UTC))
 
 
 def _make_folders(folder: Path, root: Path) -> None:

@@ -28,11 +28,7 @@ class S3Settings(Protocol):
 class S3Credentials:
     """How to reach an S3 server.
 
-    Attributes:
-        endpoint_url: Its address; None for AWS.
-        access_key: None to take the platform's own credentials (role, web identity, profile).
-        secret_key: None together with `access_key`.
-        region: Signed into requests.
+    None stands for AWS, and for the platform's own credentials (role, web identity, profile).
     """
 
     endpoint_url: str | None
@@ -52,11 +48,9 @@ class S3Credentials:
 
 
 def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
-    """The store at `url`; nothing is asked of a server yet.
+    """The store at `s3://bucket` or `file:///absolute/path`; nothing is asked of a server yet.
 
-    Args:
-        url: `s3://bucket` or `file:///absolute/path`.
-        credentials: For S3; None for AWS with the platform's own credentials.
+    Without credentials, S3 is AWS with the platform's own.
 
     Raises:
         StorageError: The URL names no store.

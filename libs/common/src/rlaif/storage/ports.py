@@ -37,13 +37,7 @@ class StoreUnavailableError(StorageError):
 
 @dataclass(frozen=True)
 class ObjectInfo:
-    """What a store knows of one object.
-
-    Attributes:
-        key: Its key inside the bucket.
-        size_bytes: Length.
-        modified_at: When it was last written, by the store's clock.
-    """
+    """What a store knows of one object; `modified_at` is by the store's clock."""
 
     key: str
     size_bytes: int
@@ -56,36 +50,21 @@ class ObjectStore(Protocol):
     @property
     def url(self) -> str:
         """Where it is, for people, such as `s3://zelda-episodes`."""
-        ...
 
     def put_once(self, key: str, data: bytes, *, content_type: str = ...) -> bool:
-        """Create the object unless it exists; atomic between all writers.
-
-        Returns:
-            True when this call created it, False when it existed; then nothing was changed.
-        """
-        ...
+        """Create the object unless it exists, atomic between all writers; False when it existed."""
 
     def put(self, key: str, data: bytes, *, content_type: str = ...) -> None:
         """Create or replace the object; a reader sees the old one or the new one, whole."""
-        ...
 
     def get(self, key: str) -> bytes:
-        """The object's bytes.
-
-        Raises:
-            ObjectNotFoundError: No such object.
-        """
-        ...
+        """The object's bytes, or `ObjectNotFoundError`."""
 
     def head(self, key: str) -> ObjectInfo | None:
         """What is known of the object; None when it does not exist."""
-        ...
 
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
         """Objects whose key starts with `prefix` and is greater than `after`, in key order."""
-        ...
 
     def delete_many(self, keys: Sequence[str]) -> None:
         """Delete objects; keys that do not exist are no error."""
-        ...

@@ -34,13 +34,8 @@ class S3Store:
 
     A call waits at most about `attempts` times (2 s to connect + 10 s to read) plus back-off.
 
-    Args:
-        bucket: Its name.
-        endpoint_url: The server; None for AWS.
-        access_key: None to take the platform's own credentials (role, web identity, profile).
-        secret_key: None together with `access_key`.
-        region: Signed into requests; most servers other than AWS accept any.
-        attempts: Tries of one request, the first included.
+    Without `endpoint_url` it is AWS, without keys the platform's own credentials (role, web
+    identity, profile).
     """
 
     def __init__(
@@ -129,11 +124,7 @@ class S3Store:
             )
         except ObjectNotFoundError:
             return None
-        return ObjectInfo(
-            key=key,
-            size_bytes=answer["ContentLength"],
-            modified_at=answer["LastModified"],
-        )
+        return ObjectInfo(key, answer["ContentLength"], answer["LastModified"])
 
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
         """Objects whose key starts with `prefix` and is greater than `after`, in key order.
@@ -202,11 +193,7 @@ class S3Store:
         while True:
             page = self._call("list", prefix, partial(self._list_page, prefix, more))
             for row in page.get("Contents", ()):
-                yield ObjectInfo(
-                    key=row["Key"],
-                    size_bytes=row["Size"],
-                    modified_at=row["LastModified"],
-                )
+                yield ObjectInfo(row["Key"], row["Size"], row["LastModified"])
             if not page.get("IsTruncated"):
                 return
             more = {"ContinuationToken": page["NextContinuationToken"]}

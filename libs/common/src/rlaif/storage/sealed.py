@@ -11,19 +11,7 @@ from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectS
 
 
 def read(store: ObjectStore, key: str, sha256: str, *, cap: int) -> bytes:
-    """The object's bytes, which have the digest. Blocks.
-
-    Args:
-        store: Where it is.
-        key: Its key.
-        sha256: Digest of its bytes, 64 hexadecimal digits.
-        cap: Most bytes that an object of this kind has; a larger one is not fetched.
-
-    Raises:
-        ObjectNotFoundError: No such object.
-        ObjectCorruptError: It is too large, or has another digest.
-        StoreUnavailableError: The store did not answer.
-    """
+    """The object's bytes, which have the digest; more than `cap` bytes are not fetched. Blocks."""
     data = read_capped(store, key, cap=cap)
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
@@ -32,13 +20,7 @@ def read(store: ObjectStore, key: str, sha256: str, *, cap: int) -> bytes:
 
 
 def read_capped(store: ObjectStore, key: str, *, cap: int) -> bytes:
-    """The object's bytes, for a digest that the caller checks, or that nobody knows. Blocks.
-
-    Raises:
-        ObjectNotFoundError: No such object.
-        ObjectCorruptError: It has more than `cap` bytes; it was not fetched.
-        StoreUnavailableError: The store did not answer.
-    """
+    """The object's bytes, at most `cap`, whose digest the caller checks or nobody knows. Blocks."""
     info = store.head(key)
     if info is None:
         raise ObjectNotFoundError(f"{store.url} has no object {key!r}")

@@ -43,12 +43,8 @@ def span(
 ) -> Iterator[Span]:
     """A span that is current inside: part of its cause's trace, else of the current one.
 
-    Args:
-        name: What is done; few different ones, ids are attributes.
-        kind: Which end of a message or request this is.
-        cause: A `traceparent` that was received. One that cannot be read begins a new trace.
-        attributes: What it is done to.
-        recorded: False for what would drown the rest; it has ids all the same.
+    Names are few, ids are attributes. `cause` is a `traceparent` that was received; one that cannot
+    be read begins a new trace. What would drown the rest is not `recorded`, but has ids.
     """
     context = None if cause is None else _W3C.extract({"traceparent": cause})
     parent = trace.get_current_span(context).get_span_context()

@@ -102,9 +102,7 @@ def _add_segment_routes(router: APIRouter, state: HudState, store: ObjectStore) 
         row = state.segments.get(segment_id)
         config = judge_config or (row.judge_config if row else None)
         stored = await _stored(
-            "segment",
-            segment_id,
-            lambda: read_segment(store, episode_id, segment_id, config),
+            "segment", segment_id, lambda: read_segment(store, episode_id, segment_id, config)
         )
         return SegmentDetail(
             segment=row,

@@ -54,14 +54,7 @@ def create_app(
     store: ObjectStore | None = None,
     clock: Callable[[], datetime] = utc_now,
 ) -> FastAPI:
-    """Build the HUD; nothing is opened before the app starts.
-
-    Args:
-        settings: Its settings.
-        connect: Opens the bus; tests give their own.
-        store: The episodes' bucket; tests give their own.
-        clock: Gives the present in UTC.
-    """
+    """Build the HUD; nothing is opened before the app starts."""
     started = clock()
     state = HudState(
         epoch=f"{started:%Y%m%dT%H%M%S.%f}",

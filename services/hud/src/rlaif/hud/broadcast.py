@@ -55,22 +55,13 @@ class Observer(Protocol):
 
     def event(self, event_type: str) -> None:
         """An event was folded."""
-        ...
 
     def reading(self, subject: str, outcome: str) -> None:
         """A reading or frame came in: `used`, `skipped` or `invalid`."""
-        ...
 
 
 class Broadcast:
-    """The one writer of the read model.
-
-    Args:
-        state: The read model.
-        hub: The browsers.
-        clock: Gives the present in UTC.
-        observer: For the metrics.
-    """
+    """The one writer of the read model."""
 
     def __init__(
         self, state: HudState, hub: Hub, *, clock: Callable[[], datetime], observer: Observer
@@ -119,11 +110,7 @@ class Broadcast:
         self._note(self.state.apply_health(checks, self.hub.clients, self._clock()))
 
     def tick(self, seconds: float) -> None:
-        """Send what changed; to be called a few times a second.
-
-        Args:
-            seconds: Monotonic clock.
-        """
+        """Send what changed, at `seconds` of a monotonic clock; called a few times a second."""
         self._send_events()
         if seconds - self._sent_at < SECTIONS_SECONDS:
             return

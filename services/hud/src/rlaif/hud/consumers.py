@@ -41,27 +41,19 @@ class LiveBus(Protocol):
     @property
     def connected(self) -> bool:
         """Whether NATS is there now."""
-        ...
 
     def feed(self) -> EventFeed:
         """Follower of the event streams."""
-        ...
 
     def subscribe(self, subject: str) -> AsyncIterator[tuple[str, bytes]]:
         """Follower of plain NATS."""
-        ...
 
     async def close(self) -> None:
         """Close the connection."""
-        ...
 
 
 async def listen(bus: LiveBus, broadcast: Broadcast) -> None:
-    """Follow everything on the bus, until one source ends or fails.
-
-    Raises:
-        ExceptionGroup: What ended it.
-    """
+    """Follow everything on the bus; an ExceptionGroup says which source ended or failed."""
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_follow_events(bus, broadcast))
         for subject in TELEMETRY_SUBJECTS:
@@ -91,11 +83,7 @@ async def read_scores(
 ) -> None:
     """Read the score objects of the rows that the page shows, for ever.
 
-    Args:
-        store: The episodes' bucket.
-        broadcast: Has the rows; gets the objects.
-        pause: Seconds between two looks for new rows.
-        retry: Seconds to wait when the store is away.
+    `pause` are the seconds between two looks for new rows, `retry` those when the store is away.
     """
     while True:
         wait = pause

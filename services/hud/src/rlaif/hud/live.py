@@ -89,11 +89,7 @@ def live_router(hub: Hub, metrics: HudMetrics, allowed_origins: tuple[str, ...])
 
 
 def check_origin(socket: WebSocket, allowed: tuple[str, ...]) -> None:
-    """Refuse pages of other sites; a client that is no browser sends no `Origin`.
-
-    Raises:
-        Problem: 403.
-    """
+    """Refuse (403) pages of other sites; a client that is no browser sends no `Origin`."""
     origin = socket.headers.get("origin")
     if origin is None or origin in allowed:
         return
@@ -108,11 +104,7 @@ def check_origin(socket: WebSocket, allowed: tuple[str, ...]) -> None:
 
 
 def join(hub: Hub) -> Outbox:
-    """Take a place at the hub.
-
-    Raises:
-        Problem: 503 when there is none.
-    """
+    """Take a place at the hub; a `Problem` (503) when there is none."""
     try:
         return hub.join()
     except HubFullError as error:

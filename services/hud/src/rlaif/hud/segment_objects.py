@@ -17,13 +17,7 @@ class UnreadableObjectError(Exception):
 
 @dataclass(frozen=True)
 class StoredSegment:
-    """What was found.
-
-    Attributes:
-        manifest: The exporter's record.
-        score: The judges' record; None when there is none.
-        score_problem: Why a score that should be there could not be read.
-    """
+    """What was found; `score_problem` says why a score that should be there was not read."""
 
     manifest: SegmentManifest
     score: ScoreRecord | None
@@ -33,18 +27,11 @@ class StoredSegment:
 def read_segment(
     store: ObjectStore, episode_id: str, segment_id: str, judge_config: str | None
 ) -> StoredSegment:
-    """Read manifest and score.
-
-    Args:
-        store: The episodes' bucket.
-        episode_id: The episode.
-        segment_id: The segment.
-        judge_config: Whose score; None reads none.
+    """Read the manifest, and the score of `judge_config` unless that is None.
 
     Raises:
         ObjectNotFoundError: The segment was not exported.
         UnreadableObjectError: Its manifest is not a manifest.
-        StoreUnavailableError: The store did not answer.
     """
     key = keys.manifest(episode_id, segment_id)
     try:
@@ -71,10 +58,5 @@ def picture_names(manifest: SegmentManifest) -> list[tuple[str, int | None]]:
 
 
 def read_picture(store: ObjectStore, episode_id: str, segment_id: str, name: str) -> bytes:
-    """One picture of a segment.
-
-    Raises:
-        ObjectNotFoundError: No such picture.
-        StoreUnavailableError: The store did not answer.
-    """
+    """One picture of a segment, or `ObjectNotFoundError`."""
     return store.get(keys.segment(episode_id, segment_id, f"frames/{name}"))

@@ -19,11 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class BusLink:
-    """Connects to the bus and listens, again and again.
-
-    Attributes:
-        why: Why the HUD does not listen now; None while it does.
-    """
+    """Connects to the bus and listens, again and again; `why` is None while it does."""
 
     def __init__(self, connect: Callable[[], Awaitable[LiveBus]], broadcast: Broadcast) -> None:
         self.why: str | None = "not connected yet"
@@ -68,11 +64,7 @@ class BusLink:
 
 
 class StoreWatch:
-    """Asks the store from time to time whether it is there.
-
-    Attributes:
-        why: Why it is not; None when it is.
-    """
+    """Asks the store from time to time whether it is there; `why` is None when it is."""
 
     def __init__(self, store: ObjectStore, *, every: float = 5.0) -> None:
         self.why: str | None = "not asked yet"

@@ -34,12 +34,7 @@ def message(kind: str, data: Any) -> str:
 
 
 class Hub:
-    """The connected browsers.
-
-    Args:
-        snapshot: Gives the snapshot that a browser starts from.
-        most_clients: Browsers at a time. One costs about 60 us of CPU a message.
-    """
+    """The connected browsers, at most `most_clients`; one costs about 60 us of CPU a message."""
 
     def __init__(self, snapshot: Callable[[], Snapshot], *, most_clients: int) -> None:
         self._snapshot = snapshot
@@ -55,12 +50,7 @@ class Hub:
         return len(self._outboxes)
 
     def join(self) -> Outbox:
-        """Add a browser. It first gets a snapshot and the newest frame.
-
-        Raises:
-            HubFullError: No place.
-            HubClosedError: The service is stopping.
-        """
+        """Add a browser, or raise a `HubError`. It first gets a snapshot and the newest frame."""
         if self.closed.is_set():
             raise HubClosedError("The HUD is stopping.")
         if self.clients >= self._most_clients:

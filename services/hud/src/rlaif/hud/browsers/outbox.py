@@ -28,12 +28,7 @@ Outgoing = str | bytes | Resync
 
 
 class Outbox:
-    """One browser's lanes. Putting never waits.
-
-    Attributes:
-        wake: Set when something was put or acknowledged.
-        frames_skipped: Frames replaced by a newer one before they could be sent.
-    """
+    """One browser's lanes. Putting never waits; `wake` is set by it and by acknowledgements."""
 
     def __init__(self, *, most_events: int = 1000, most_unacked: int = 3) -> None:
         self.wake = asyncio.Event()

@@ -18,11 +18,7 @@ class DeadLetters:
         self._last: DeadLetterRow | None = None
 
     def add(self, event: CloudEvent[DeadLetter]) -> bool:
-        """Fold one dead letter.
-
-        Returns:
-            False when it was known.
-        """
+        """Fold one dead letter; False when it was known."""
         if not self._seen.first(event.id):
             return False
         self._count += 1

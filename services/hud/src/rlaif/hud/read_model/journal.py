@@ -8,12 +8,7 @@ from rlaif.hud.read_model.views import EventsPage, JournalEntry
 
 
 class Journal:
-    """Keeps the newest lines.
-
-    Args:
-        epoch: Names this life of the HUD; ids are comparable within one epoch only.
-        keep: Lines kept; 1,000 lines are about 300 kB of JSON.
-    """
+    """Keeps the newest lines, 300 bytes of JSON each; ids compare within one `epoch` only."""
 
     def __init__(self, epoch: str, *, keep: int = 1000) -> None:
         self.epoch = epoch

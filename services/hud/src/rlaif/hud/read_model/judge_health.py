@@ -22,13 +22,7 @@ OUTAGE_CALLS = 3
 
 @dataclass(frozen=True)
 class Recovery:
-    """A judge answers again.
-
-    Attributes:
-        judge: Which.
-        since: When its first call without an answer ended.
-        calls: How many there were.
-    """
+    """A judge answers again, after `calls` without an answer; the first ended at `since`."""
 
     judge: str
     since: datetime
@@ -36,11 +30,9 @@ class Recovery:
 
 
 class JudgeHealth:
-    """Keeps the newest calls.
+    """Keeps the newest `window` calls.
 
-    Args:
-        window: Calls kept. 500 calls are about an hour of three judges with three votes at
-            one segment a minute.
+    500 are about an hour of three judges with three votes at one segment a minute.
     """
 
     def __init__(self, *, window: int = 500) -> None:
@@ -50,11 +42,7 @@ class JudgeHealth:
         self._failing: dict[str, FailingJudge] = {}
 
     def called(self, call: JudgeCall) -> FailingJudge | Recovery | None:
-        """One call ended.
-
-        Returns:
-            The outage that it makes known, the recovery that it is, or None.
-        """
+        """One call ended: the outage that it makes known, the recovery that it is, or None."""
         self._calls.append(call)
         if call.outcome != "ok":
             self._failure = call

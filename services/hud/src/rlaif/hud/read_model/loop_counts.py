@@ -63,11 +63,7 @@ class LoopCounts:
         self._reported = run_id
 
     def count(self, stage: Stage, run_id: str, segment_id: str, at: datetime) -> bool:
-        """Count one segment at one stage, and at those before it.
-
-        Returns:
-            False when this event was known.
-        """
+        """Count a segment at a stage and at those before it; False when this event was known."""
         if self._newest is None or at > self._newest[0]:
             self._newest = (at, run_id)
         if not self._seen.first(stage, segment_id):

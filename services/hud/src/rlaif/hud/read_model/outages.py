@@ -24,13 +24,7 @@ OWN_CHECKS = {"bus": "the message bus", "store": "the object store"}
 
 
 class Outages:
-    """Folds the health of the ring into services and troubles.
-
-    Attributes:
-        services: Every service, as of the last look.
-        troubles: What is in the way, as of the last look.
-        started_at: When the HUD started.
-    """
+    """Folds the health of the ring into `services` and `troubles`, as of the last look."""
 
     def __init__(self, started_at: datetime | None) -> None:
         self.started_at = started_at
@@ -61,15 +55,7 @@ class Outages:
         scored_at: datetime | None,
         run: RunView | None,
     ) -> None:
-        """Make services and troubles of `now`.
-
-        Args:
-            now: The present.
-            judge: Health of the language-model calls.
-            waiting: Segments that wait for their scores.
-            scored_at: When the newest score came.
-            run: The trainer's newest reading.
-        """
+        """Make services and troubles of `now`; `waiting` counts segments without their scores."""
         ring = self._of(now)
         if self._looked_at is not None and now - self._looked_at > NAP:
             ring.deaf(now)

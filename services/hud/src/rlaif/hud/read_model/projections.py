@@ -65,13 +65,7 @@ EVENTS_SHOWN = 100
 
 
 class HudState:
-    """Everything the HUD knows.
-
-    Args:
-        epoch: Names this life of the HUD, such as its start time.
-        takeover: Silence after which another environment's screen is shown.
-        started_at: When the HUD started; None: with the first look.
-    """
+    """Everything the HUD knows; `epoch` names this life of it, such as its start time."""
 
     def __init__(
         self,

@@ -20,11 +20,7 @@ from rlaif.hud.read_model.views import (
 
 
 class RewardModelHistory:
-    """Folds publications and rejections; repeats and any order are fine.
-
-    Args:
-        keep_rejected: Refused candidates kept for display; all are counted.
-    """
+    """Folds publications and rejections, repeated or in any order; all are counted."""
 
     def __init__(self, *, keep_rejected: int = 20) -> None:
         self._keep_rejected = keep_rejected
@@ -52,11 +48,7 @@ class RewardModelHistory:
         return len(self._published)
 
     def published(self, event: CloudEvent[RewardModelPublished]) -> bool:
-        """A version became the champion: a candidate passed the gate, or a person went back.
-
-        Returns:
-            False when this was known.
-        """
+        """A version became the champion, by the gate or a person; False when this was known."""
         version, key = event.data.version, (event.data.version, event.data.activation)
         if key in self._activations:
             return False
@@ -67,11 +59,7 @@ class RewardModelHistory:
         return True
 
     def rejected(self, event: CloudEvent[RewardModelRejected]) -> bool:
-        """A candidate did not pass.
-
-        Returns:
-            False when this candidate was known.
-        """
+        """A candidate did not pass; False when it was known."""
         data = event.data
         if data.candidate_id in self._rejected_ids:
             return False
@@ -108,13 +96,7 @@ class RewardModelHistory:
     def view(
         self, *, followed: bool, in_use: int | None, loads: Sequence[ModelLoad]
     ) -> RewardModelsView:
-        """Rows, newest first; the count of refusals is null until the streams are followed.
-
-        Args:
-            followed: Whether the event streams are followed.
-            in_use: The version that the trainer says it uses.
-            loads: Of the current run, oldest first.
-        """
+        """Rows, newest first; the count of refusals is null until the streams are followed."""
         champion = self.champion()
         return RewardModelsView(
             champion=champion,

@@ -37,11 +37,7 @@ class _Heard:
 
 
 class RingHealth:
-    """The newest word of every process.
-
-    Args:
-        started: When the HUD began to listen.
-    """
+    """The newest word of every process."""
 
     def __init__(self, started: datetime) -> None:
         self._since = started
@@ -110,14 +106,10 @@ def _worst(told: Iterable[Mapping[str, str | None]]) -> dict[str, CheckView]:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that stops the ring.
+    """Something that stops the ring; `key` stays the same as long as it lasts.
 
-    Attributes:
-        key: The same as long as it lasts.
-        who: The service.
-        what: What is wrong and what to do.
-        since: When it began, where that is known better than when the HUD noticed.
-        brief: Up to this age it is nothing to speak of.
+    `since` is when it began, where that is known better than when the HUD noticed; up to the age
+    `brief` it is nothing to speak of.
     """
 
     key: str

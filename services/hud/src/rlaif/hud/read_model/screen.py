@@ -14,10 +14,8 @@ _RATE_WINDOW = timedelta(seconds=2)
 class ShownFrame:
     """A frame as browsers get it.
 
-    Attributes:
-        sequence: Rises by one for each frame that the HUD shows, over all environments.
-        jpeg: The picture.
-        packed: Header and picture, with this `sequence` in the header.
+    `sequence` rises by one for each frame that the HUD shows, over all environments; `packed` has
+    it in its header.
     """
 
     sequence: int
@@ -26,11 +24,9 @@ class ShownFrame:
 
 
 class Screen:
-    """Shows one environment; another one takes over when it has been silent.
+    """Shows one environment; another one takes over when it has been silent for `takeover`.
 
-    Args:
-        takeover: Silence after which another environment may take over; 10 s in the origin
-            system.
+    The 10 s are those of the origin system.
     """
 
     def __init__(self, *, takeover: timedelta = timedelta(seconds=10)) -> None:
@@ -41,12 +37,7 @@ class Screen:
         self.frame: ShownFrame | None = None
 
     def offer(self, env: str, frame: ScreenFrame, now: datetime) -> ShownFrame | None:
-        """Take a frame in.
-
-        Returns:
-            What is to be shown, or None when the frame is late or of an environment that is not
-            watched.
-        """
+        """Take a frame in; None when it is late or of an environment that is not watched."""
         silent = not self._received or now - self._received[-1] >= self._takeover
         if not silent:
             if env != self._env:

@@ -21,11 +21,7 @@ class UnreadScore:
 
 
 class SegmentTable:
-    """Rows by segment id; keeps those with the newest last step.
-
-    Args:
-        keep: Rows kept; a row with its score is about 3 kB.
-    """
+    """Rows by segment id, 3 kB each with its score; keeps those with the newest last step."""
 
     def __init__(self, *, keep: int = 500) -> None:
         self._keep = keep
@@ -79,11 +75,7 @@ class SegmentTable:
         return [score for score in wanted if score is not None]
 
     def score_delayed(self, score: UnreadScore, problem: str) -> bool:
-        """The object cannot be read now; the row is shown with the reason until it is.
-
-        Returns:
-            False when the row says so already, or is gone.
-        """
+        """The row says why until the object can be read; False when it does so already."""
         row = self._rows.get(score.segment_id)
         if self._unread.get(score.segment_id) != score or row is None:
             return False

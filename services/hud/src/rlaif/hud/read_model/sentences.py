@@ -19,12 +19,7 @@ Level = Literal["info", "warning"]
 
 
 def sentence(data: EventData, *, went_back_from: int | None = None) -> tuple[str, Level]:
-    """What happened, and whether somebody should look at it.
-
-    Args:
-        data: Of the event.
-        went_back_from: The newer reward model that a publication took the place of.
-    """
+    """What happened, and whether somebody should look at it."""
     match data:
         case SegmentCaptured():
             return (

@@ -40,10 +40,8 @@ class _Score:
 class Series:
     """Collects points of the current run.
 
-    Args:
-        most_points: Points a curve in the view; a chart is about 600 pixels wide.
-        keep_scores: Newest scored segments kept for the mean.
-        score_window: Segments a mean is taken over.
+    A mean is over `score_window` of the `keep_scores` newest scored segments. A curve has at most
+    `most_points`; a chart is about 600 pixels wide.
     """
 
     def __init__(
