@@ -45,8 +45,8 @@ class TrainingLoop:
     """Turns labels into champions.
 
     Attributes:
-        champions: What was published, and which version is live.
-        settings: What decides the outcome of a training.
+        labels: As of the last look, oldest first.
+        pairs: Those of the last attempt.
     """
 
     def __init__(
@@ -75,24 +75,14 @@ class TrainingLoop:
         self._hints: set[str] = set()
         self._requested = False
         self._next_full = float("-inf")
-        self._labels: list[LabelledSegment] = []
+        self.labels: list[LabelledSegment] = []
+        self.pairs: tuple[ComparedPair, ...] = ()
         self._judge_config: str | None = None
         self._skipped: dict[str, int] = {}
         self._attempted: frozenset[str] | None = None
         self._busy = False
         self._last: Attempt | None = None
         self._last_rejection: Attempt | None = None
-        self._pairs: tuple[ComparedPair, ...] = ()
-
-    @property
-    def labels(self) -> list[LabelledSegment]:
-        """The labels, as of the last look, oldest first."""
-        return self._labels
-
-    @property
-    def pairs(self) -> tuple[ComparedPair, ...]:
-        """The pairs of the last attempt."""
-        return self._pairs
 
     def entries(self) -> Iterator[LabelEntry]:
         """Every score object with its provenance. Blocks while it is read."""
@@ -116,8 +106,7 @@ class TrainingLoop:
     async def run(self) -> None:
         """Heal the registry, then look, train and publish until `stop`.
 
-        Raises:
-            StorageError: The registry could not be healed; run again.
+        After a `StorageError` the registry could not be healed: run again.
         """
         await self.champions.heal()
         while not self._stopping:
@@ -133,22 +122,22 @@ class TrainingLoop:
         await self.champions.heal_if_lost()
         await self._outbox.publish_waiting()
         await self._read_labels()
-        if self._labels and (self._requested or not self.status().waiting_for):
+        if self.labels and (self._requested or not self.status().waiting_for):
             self._requested = False
             await self._attempt()
 
     def status(self) -> TrainingStatus:
         """Where the training stands."""
-        episodes = len({item.episode_id for item in self._labels})
+        episodes = len({item.episode_id for item in self.labels})
         gate, new = self.settings.gate, len(self._ids() - (self._attempted or frozenset()))
         return TrainingStatus(
             state="training" if self._busy else "idle",
             judge_config=self._judge_config,
-            labels=len(self._labels),
+            labels=len(self.labels),
             new_labels=new,
             episodes=episodes,
             needs=(
-                *label_needs(len(self._labels), episodes, gate),
+                *label_needs(len(self.labels), episodes, gate),
                 Need("new labels", new, self._timing.retrain_min_new),
             ),
             pairs=(
@@ -173,17 +162,17 @@ class TrainingLoop:
         if full:
             self._next_full = clock() + self._timing.relist_seconds
         labels = self._log.labels
-        self._labels = of_newest_layout(labels) if labels else []
+        self.labels = of_newest_layout(labels) if labels else []
         # Copies: the next look changes the log in another thread while the API reads.
         self._judge_config, self._skipped = self._log.judge_config, self._log.skipped
-        self._metrics.looked(len(self._labels), self._skipped)
+        self._metrics.looked(len(self.labels), self._skipped)
         if self._attempted is None:
             live = await asyncio.to_thread(self.champions.registry.live)
-            learned = live is not None and live.manifest.label_digest == label_digest(self._labels)
+            learned = live is not None and live.manifest.label_digest == label_digest(self.labels)
             self._attempted = self._ids() if learned else frozenset()
 
     async def _attempt(self) -> None:
-        labels = self._labels
+        labels = self.labels
         live = await asyncio.to_thread(self.champions.registry.live)
         self._busy = True
         started = time.perf_counter()
@@ -193,7 +182,7 @@ class TrainingLoop:
             self._busy = False
         seconds = time.perf_counter() - started
         self._attempted = frozenset(item.score_sha256 for item in labels)
-        self._pairs = candidate.pairs
+        self.pairs = candidate.pairs
         outcome, version = await self._decide(candidate, live)
         self._last = Attempt(
             candidate_id=candidate.candidate_id,
@@ -273,4 +262,4 @@ class TrainingLoop:
         )
 
     def _ids(self) -> frozenset[str]:
-        return frozenset(item.score_sha256 for item in self._labels)
+        return frozenset(item.score_sha256 for item in self.labels)

@@ -90,11 +90,7 @@ class ModelRegistry:
         self._manifests: dict[int, RewardModelManifest] = {}
 
     def live(self) -> Live | None:
-        """The champion; None before the first publication.
-
-        Raises:
-            CorruptChampionError: It is not what this service wrote.
-        """
+        """The champion; None before the first publication. Raises `CorruptChampionError`."""
         try:
             data = self._store.get(keys.CHAMPION)
         except ObjectNotFoundError:
@@ -120,12 +116,7 @@ class ModelRegistry:
         return sorted(version for version in found if version is not None)
 
     def manifest(self, version: int) -> RewardModelManifest:
-        """The record of a version.
-
-        Raises:
-            UnknownVersionError: There is no such version.
-            CorruptRegistryError: Its manifest cannot be read.
-        """
+        """The record of a version; `CorruptRegistryError` when it cannot be read."""
         if version not in self._manifests:
             key = keys.reward_model(version, "manifest.json")
             try:
@@ -141,12 +132,7 @@ class ModelRegistry:
         return self._manifests[version]
 
     def network(self, version: int, *, layout_version: str) -> RewardNet:
-        """The network of a version.
-
-        Raises:
-            UnknownVersionError: There is no such version.
-            RewardNetError: Its file is not a network for this layout.
-        """
+        """The network of a version; `RewardNetError` when its file is none for this layout."""
         manifest = self.manifest(version)
         data = self._store.get(manifest.model_key)
         return artifact.load(data, sha256=manifest.model_sha256, layout_version=layout_version).net
@@ -197,14 +183,8 @@ class ModelRegistry:
     ) -> Live:
         """Make a published version the champion; nothing changes when it is already.
 
-        Args:
-            version: Which.
-            pin_reason: Why no candidate may replace it; None does not pin.
-            pinned_until: When the pin ends by itself; None: with `unpin`.
-
-        Raises:
-            UnknownVersionError: There is no such version.
-            RewardNetError: Its file would be refused by the trainer.
+        Without `pin_reason` it is not pinned; without `pinned_until` the pin ends with `unpin`.
+        Raises `RewardNetError` when the trainer would refuse its file.
         """
         manifest = self.manifest(version)
         self.network(version, layout_version=manifest.spec.layout_version)
@@ -216,19 +196,11 @@ class ModelRegistry:
         return self._write(live, pin_reason=pin_reason, pinned_until=pinned_until)
 
     def pin(self, reason: str) -> Live:
-        """Let no candidate replace the champion until `unpin`.
-
-        Raises:
-            UnknownVersionError: There is no champion.
-        """
+        """Let no candidate replace the champion until `unpin`."""
         return self._write(self._champion(), pin_reason=reason)
 
     def unpin(self) -> Live:
-        """Let candidates replace the champion again.
-
-        Raises:
-            UnknownVersionError: There is no champion.
-        """
+        """Let candidates replace the champion again."""
         return self._write(self._champion(), pin_reason=None)
 
     def heal(self) -> Live | None:
@@ -287,12 +259,6 @@ class ModelRegistry:
             return None
 
     def _live(self, champion: Champion) -> Live:
-        """The champion with its record.
-
-        Raises:
-            UnknownVersionError: There is no such version.
-            CorruptRegistryError: It names other files than its version has.
-        """
         manifest = self.manifest(champion.version)
         named = (champion.manifest_key, champion.model_key, champion.model_sha256)
         if named != _files_of(manifest):

@@ -87,12 +87,9 @@ class MonitorSettings(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True)
 class Alarm:
-    """The model's return rose and the game stood still.
+    """The model's return rose and the game stood still: what was live, and when it was noticed.
 
     Attributes:
-        version: Live when it was noticed.
-        run_id: The run in which it was noticed.
-        iteration: The iteration in which it was noticed.
         rise: Rise of the model's return over the window, without what came of new versions.
         game: What the game shows → (before, now), means over episodes.
     """
@@ -127,13 +124,7 @@ class _Reading:
 
 @dataclass
 class RewardHackingMonitor:
-    """Folds readings; no clock and no bus in it.
-
-    Attributes:
-        settings: When it raises an alarm.
-        alarm: The last alarm; None before the first.
-        alarms: How many there were.
-    """
+    """Folds readings; `alarm` is the last of `alarms`, None before the first."""
 
     settings: MonitorSettings = field(default_factory=MonitorSettings)
     alarm: Alarm | None = None
@@ -231,12 +222,9 @@ def _shown(progress: TrainingProgress) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class _Line:
-    """A least-squares line through the returns of one version.
+    """A least-squares line through the returns of one version, and what it leaves, `[N]`.
 
-    Attributes:
-        rise: From its first to its last iteration.
-        error: Standard error of the rise, as if iterations were independent.
-        rest: `[N]` float64, what the line leaves.
+    The error is the standard error of the rise, as if iterations were independent.
     """
 
     rise: float

@@ -65,12 +65,10 @@ class LabelLog:
     """Labels of one judge configuration. Used by one thread at a time."""
 
     def __init__(self, store: ObjectStore, *, judge_config: str | None, most_labels: int) -> None:
-        """Read from `store`.
+        """Read from `store`, the episodes' bucket.
 
-        Args:
-            store: The episodes' bucket.
-            judge_config: Which scores; None takes the configuration that scored last.
-            most_labels: Labels of judges kept: the newest. Those of people are all kept.
+        Without `judge_config` the configuration that scored last counts. Of the judges' labels the
+        newest `most_labels` are kept, of people's all.
         """
         self._store = store
         self._wanted = judge_config
@@ -103,15 +101,10 @@ class LabelLog:
         return dict(self._skipped)
 
     def read_new(self, hints: Iterable[str] = (), *, full: bool) -> None:
-        """Read the score objects that are new. Blocks.
+        """Read the score objects that are new, those of `hints` among them. Blocks.
 
-        Args:
-            hints: Keys of score objects that events named.
-            full: List every score object, and choose the configuration again, instead of listing
-                after the last known key only.
-
-        Raises:
-            StoreUnavailableError: The store did not answer; the next call resumes.
+        `full` lists every score object, and chooses the configuration again, instead of listing
+        after the last known key only. After a `StoreUnavailableError` the next call resumes.
         """
         if full or self.judge_config is None:
             listed = self._list_all()
@@ -134,9 +127,6 @@ class LabelLog:
         """Every score object with its provenance, from the store, by key. Blocks.
 
         Those that are no label are among them, and say why: nothing is left out of the log.
-
-        Raises:
-            StoreUnavailableError: The store did not answer.
         """
         chosen = {item.score_sha256 for item in self.labels}
         prefixes = [_HUMAN_SCORES] if self.judge_config is None else [

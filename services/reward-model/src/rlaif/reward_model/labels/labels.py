@@ -22,11 +22,7 @@ _OLD = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class LabelError(ValueError):
-    """The score cannot be used as a label.
-
-    Attributes:
-        reason: Stable word for machines and metrics.
-    """
+    """The score cannot be used as a label; `reason` is a stable word for machines and metrics."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
@@ -38,22 +34,16 @@ class LabelledSegment:
     """One scored segment.
 
     Attributes:
-        segment_id: The segment.
-        episode_id: Its episode; an episode is wholly on one side of the split.
+        episode_id: An episode is wholly on one side of the split.
         env_step: Environment steps of the run when it was captured: orders labels in time.
         start_step: Decision step of the episode at which it starts; 0 is a fresh episode.
-        layout_version: Observation layout of `observations`.
         observations: `[T, OBSERVATION_SIZE]` float32 in [0, 1], read-only, from observations.npy.
         values: Criterion → soft value in [0, 1], the mean vote; judged criteria only.
         weights: Criterion → rubric weight.
-        score_sha256: Digest of the score object.
         doubts: Criterion → variance of the mean vote; 0 where the votes agree or there is one.
-        run_id: Training run that played it.
-        scored_at: When it was scored.
         revision: 0 for the judges' label, n for the n-th that a person gave.
         copies: Near-duplicates that this label stands for, itself included.
         rubrics: Digests of the frozen prompts.
-        models: Language models that voted.
         preferred: Other segment → P(this one is better) by judges who were shown both, in both
             orders: 1, 0.5 or 0.
     """
@@ -90,14 +80,7 @@ def label(
     score_sha256: str,
     revision: int = 0,
 ) -> LabelledSegment:
-    """Join a score with its segment.
-
-    Args:
-        record: The score.
-        manifest: The manifest that the score names.
-        observations: What `decode_observations` gave for this manifest.
-        score_sha256: Digest of the score object.
-        revision: 0 for a score of the judges, n for the n-th that a person gave.
+    """Join a score with its segment's manifest and what `decode_observations` gave for it.
 
     Raises:
         LabelError: The two speak of different segments, or too little of the rubric was judged.
@@ -147,15 +130,9 @@ def _doubt(score: CriterionScore) -> float:
 def decode_observations(
     data: bytes, manifest: SegmentManifest, *, inputs: int
 ) -> NDArray[np.float32]:
-    """The observations of a segment, exactly as the exporter stored them.
+    """The bytes of observations.npy as `[T, inputs]` float32 in [0, 1], read-only.
 
-    Args:
-        data: Bytes of observations.npy.
-        manifest: The segment's manifest.
-        inputs: Length of one observation.
-
-    Returns:
-        `[T, inputs]` float32 in [0, 1], read-only; T is the manifest's decision steps.
+    T is the manifest's decision steps.
 
     Raises:
         LabelError: The bytes are not those of the manifest, or not such an array.

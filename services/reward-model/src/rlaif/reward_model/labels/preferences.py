@@ -55,11 +55,9 @@ class PairSettings(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True)
 class Preference:
-    """One pair.
+    """One pair; `a` and `b` are indices of segments.
 
     Attributes:
-        a: Index of the first segment.
-        b: Index of the second segment.
         margin: Rubric mean of A minus that of B over the criteria judged in both, in [-1, 1].
         decided: Whether the margin reaches the tie band.
         target: P(A better than B) that the network is taught.
@@ -79,11 +77,7 @@ class Preference:
 class Compared:
     """Pairs as columns, all `[P]`.
 
-    Attributes:
-        margin: float64; NaN where two segments cannot be compared.
-        decided: bool.
-        target: float64.
-        weight: float64; 0 for what cannot be compared, and for ties that are left out.
+    Where two segments cannot be compared, the margin is NaN and the weight 0.
     """
 
     margin: NDArray[np.float64]
@@ -159,13 +153,9 @@ class PairTable:
 def by_degree(
     weight: NDArray[np.float64], a: NDArray[np.int64], b: NDArray[np.int64], count: int
 ) -> NDArray[np.float64]:
-    """Weights divided by how much their segments weigh in all, geometric mean of both ends.
+    """`[P]` weights divided by how much their segments weigh in all, geometric mean of both ends.
 
-    Args:
-        weight: `[P]` float64.
-        a: `[P]` int64 in [0, count).
-        b: Likewise.
-        count: Segments.
+    `a` and `b` are `[P]` indices of the `count` segments.
     """
     degree = np.bincount(a, weight, count) + np.bincount(b, weight, count)
     ends = np.sqrt(degree[a] * degree[b])
@@ -173,11 +163,7 @@ def by_degree(
 
 
 def margin(a: LabelledSegment, b: LabelledSegment) -> float | None:
-    """Rubric mean of `a` minus that of `b`, as `PairTable.compare` has it.
-
-    Returns:
-        The difference in [-1, 1]; None when the two cannot be compared.
-    """
+    """Rubric mean of `a` minus that of `b`, in [-1, 1]; None when they cannot be compared."""
     one = np.array([0], np.int64)
     found = PairTable([a, b], PairSettings()).compare(one, one + 1).margin[0]
     return None if math.isnan(found) else float(found)
@@ -190,14 +176,7 @@ def sample_preferences(
 
     Decided pairs come first; ties fill at most a quarter of a segment's places, because early in
     a run nearly every segment is equally bad and ties would crowd out what can be learned.
-
-    Args:
-        segments: One side of the split.
-        settings: How pairs are made.
-        rng: Chooses the pairs.
-
-    Returns:
-        The preferences, without repeats; indices point into `segments`.
+    No pair comes twice.
     """
     if len(segments) < 2:
         return []
@@ -210,15 +189,12 @@ def sample_preferences(
     chosen: list[int] = []
     decided, usable = compared.decided.tolist(), (compared.weight > 0).tolist()
     for index, (a, b) in enumerate(candidates.tolist()):
-        if not usable[index] or not (places[a] and places[b]):
+        taken = (places,) if decided[index] else (places, tie_places)
+        if not usable[index] or not all(left[a] and left[b] for left in taken):
             continue
-        if not decided[index]:
-            if not (tie_places[a] and tie_places[b]):
-                continue
-            tie_places[a] -= 1
-            tie_places[b] -= 1
-        places[a] -= 1
-        places[b] -= 1
+        for left in taken:
+            left[a] -= 1
+            left[b] -= 1
         chosen.append(index)
     return _listed(candidates[chosen], compared, chosen, len(segments))
 
@@ -227,20 +203,11 @@ def _listed(
     pairs: NDArray[np.int64], compared: Compared, chosen: list[int], count: int
 ) -> list[Preference]:
     """The chosen pairs, weighted by the degree of their segments."""
-    if not chosen:
-        return []
-    weights = by_degree(compared.weight[chosen], pairs[:, 0], pairs[:, 1], count)
-    columns = (
-        pairs.tolist(),
-        compared.margin[chosen].tolist(),
-        compared.decided[chosen].tolist(),
-        compared.target[chosen].tolist(),
-        weights.tolist(),
-    )
-    return [
-        Preference(a, b, margin, decided, target, weight)
-        for (a, b), margin, decided, target, weight in zip(*columns, strict=True)
-    ]
+    a, b = pairs[:, 0], pairs[:, 1]
+    weight = by_degree(compared.weight[chosen], a, b, count)
+    judged = (column[chosen] for column in (compared.margin, compared.decided, compared.target))
+    columns = (column.tolist() for column in (a, b, *judged, weight))
+    return [Preference(*row) for row in zip(*columns, strict=True)]
 
 
 def _columns(

@@ -49,17 +49,12 @@ class Candidate:
 
     Attributes:
         candidate_id: Equal labels and settings give equal ids.
-        net: The network; None when there was too little data to fit one.
+        net: None when there was too little data to fit one; so are `probes` and `lineage`.
         reasons: Why the gate refused it; empty when it passed.
-        metrics: What the gate measured.
         labels: Scored segments.
-        episodes: Their episodes.
         preferences: Pairs that the fit used.
-        label_digest: Digest of the labels.
-        pairs: Every pair, with the prediction.
         probes: `[P, inputs]` float32, a few training observations; their potentials go into the
-            published file for readers to check. None when no network was fitted.
-        lineage: What it was made of; None when no network was fitted.
+            published file for readers to check.
     """
 
     candidate_id: str
@@ -85,7 +80,6 @@ class ChampionToBeat:
     """The model that is live, as far as a candidate meets it.
 
     Attributes:
-        potential: What the candidate is compared with.
         start: Network that the fit may begin with; None fits from fresh weights. It must have been
             fitted with the same split, or it has seen what is held out.
         name: Candidate whose network `start` is.
@@ -112,13 +106,8 @@ def train_candidate(
     A fit that began with the champion's weights and is refused is done again from fresh ones: new
     labels may be unable to move the champion's weights from where they are.
 
-    Args:
-        labels: At least one, all of one observation layout.
-        settings: What decides the outcome.
-        champion: The model that is live; None when there is none that reads this layout.
-
-    Returns:
-        The candidate; equal arguments give an equal one on one machine.
+    At least one label is needed, and all are of one observation layout, which the champion reads.
+    Equal arguments give an equal candidate on one machine.
     """
     train, heldout = split_sides(labels, settings)
     unique = [*train.segments, *heldout.segments]
