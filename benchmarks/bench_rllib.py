@@ -36,9 +36,9 @@ from scenes import scenes
 from trainers import ENVS, WORKERS, environment, settings_of, start_ray, told
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.trainer.learner.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.stock import StockPPO, build_stock_config
 from rlaif.trainer.learner.progress import RunTally
-from rlaif.trainer.learner.stock import StockPPO, build_stock_config
 from rlaif.trainer.play.config import EnvConfig
 
 TARGET = 2.0

@@ -42,7 +42,7 @@ from trainers import (
 )
 
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.trainer.learner.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 

@@ -37,7 +37,7 @@ def wrap(owner: Any, method: str, part: str) -> None:
 def watch_runner(runner: Any) -> None:
     """Count the parts of a runner process from now on, ours or RLlib's."""
     from rlaif.game.machine.emulator import PyBoyEmulator
-    from rlaif.trainer.learner.inference import PolicyInference
+    from rlaif.trainer.learner.algorithm.inference import PolicyInference
     from rlaif.trainer.play.vector import EmulatorVector
     from rlaif.trainer.play.zelda_env import ZeldaOracleEnv
 
@@ -59,7 +59,7 @@ def watch_driver(algorithm: Any) -> None:
     connector = learner._learner_connector
     if connector is not None:
         wrap(type(connector), "__call__", "advantages and batch")
-    from rlaif.trainer.learner import ppo
+    from rlaif.trainer.learner.algorithm import ppo
 
     wrap(ppo, "columns", "advantages and batch")
     wrap(type(algorithm.env_runner_group), "sync_weights", "sync")

@@ -12,7 +12,7 @@ from bare import Bare, Episode
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
-from rlaif.trainer.learner.rllib.env_runner import EmulatorEnvRunner
+from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
 from rlaif.trainer.play.start import Start

@@ -11,7 +11,7 @@ import pytest
 import ray
 
 from rlaif.trainer.learner import snapshot
-from rlaif.trainer.learner.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig

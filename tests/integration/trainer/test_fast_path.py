@@ -9,10 +9,10 @@ import pytest
 import ray
 
 from rlaif.trainer.learner import snapshot
-from rlaif.trainer.learner.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.stock import StockPPO, build_stock_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.report import report
-from rlaif.trainer.learner.stock import StockPPO, build_stock_config
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.game import GameSettings

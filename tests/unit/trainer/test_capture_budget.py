@@ -1,6 +1,6 @@
 """The capture budget follows the judges, not the emulator."""
 
-from rlaif.trainer.learner.sampler import share
+from rlaif.trainer.learner.algorithm.sampler import share
 from rlaif.trainer.service.capture_budget import CaptureBudget
 
 

@@ -8,7 +8,7 @@ import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
-from rlaif.trainer.learner.inference import PolicyInference, log_probabilities
+from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
 from rlaif.trainer.play.zelda_env import ACTION_SPACE, OBSERVATION_SPACE
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -6,7 +6,7 @@ Shaped and unshaped, ended by the game and cut by a limit, against a critic that
 import numpy as np
 import pytest
 
-from rlaif.trainer.learner.gae import advantages
+from rlaif.trainer.learner.algorithm.gae import advantages
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 
 GAMMA = 0.9

@@ -19,10 +19,10 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
-from rlaif.trainer.learner.batch import columns
-from rlaif.trainer.learner.gae import standardized
-from rlaif.trainer.learner.inference import log_probabilities
-from rlaif.trainer.learner.rllib.learner import ArrayLearner
+from rlaif.trainer.learner.algorithm.batch import columns
+from rlaif.trainer.learner.algorithm.gae import standardized
+from rlaif.trainer.learner.algorithm.inference import log_probabilities
+from rlaif.trainer.learner.algorithm.learner import ArrayLearner
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Transitions
 

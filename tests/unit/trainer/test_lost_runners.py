@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.trainer.learner.ppo import ShapedPPO
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 
 PATIENCE = 30.0
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlaif.trainer.learner.learner_rewards import GAME, SHAPING, LearnedRewards
+from rlaif.trainer.learner.algorithm.learner_rewards import GAME, SHAPING, LearnedRewards
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
 from rlaif.trainer.rewards.learned.shaping import Transitions

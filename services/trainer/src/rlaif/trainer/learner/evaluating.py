@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rlaif.trainer import checks
 from rlaif.trainer.learner import snapshot
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.learner.evaluation_games import EvaluationTask, play_on_runners
-from rlaif.trainer.learner.ppo import ShapedPPO
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.run_folder import checkpoints, evaluations
 from rlaif.trainer.run_folder.evaluations import Evaluation

@@ -21,14 +21,14 @@ import ray
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.trainer import checks
 from rlaif.trainer.learner import evaluating
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.stock import StockPPO, build_stock_config
 from rlaif.trainer.learner.commands import CommandHandler, queue_commands
-from rlaif.trainer.learner.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.report import report
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.saving import CheckpointSaver
 from rlaif.trainer.learner.step_rate import StepRate
-from rlaif.trainer.learner.stock import StockPPO, build_stock_config
 from rlaif.trainer.play.followers.best_episodes import BestEpisodes
 from rlaif.trainer.run_folder import checkpoints, disk, session
 from rlaif.trainer.run_folder.npz_tree import NpzTreeError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlaif.contracts.run_figures import RunFigures
-from rlaif.trainer.learner.learner_rewards import GAME, LearnedRewards
+from rlaif.trainer.learner.algorithm.learner_rewards import GAME, LearnedRewards
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Float32
 

@@ -13,7 +13,7 @@ from ray.rllib.utils.metrics import (
     NUM_EPISODES_LIFETIME,
 )
 
-from rlaif.trainer.learner.ppo import ShapedPPO
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.run_folder.protocol import IterationDone, PartFigures
 

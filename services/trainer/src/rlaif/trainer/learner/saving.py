@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rlaif.trainer import checks
 from rlaif.trainer.learner import snapshot
-from rlaif.trainer.learner.ppo import ShapedPPO
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.run_folder import checkpoints, disk, epochs, evaluations

@@ -18,7 +18,7 @@ from ray.rllib.utils.metrics import WEIGHTS_SEQ_NO
 from safetensors.numpy import load_file
 from safetensors.numpy import save as serialized
 
-from rlaif.trainer.learner.ppo import ShapedPPO
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.run_folder import checkpoints, exploration_file, npz_tree
 from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR

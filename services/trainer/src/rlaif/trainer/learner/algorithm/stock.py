@@ -6,7 +6,7 @@ from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
-from rlaif.trainer.learner.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.settings import TrainerSettings
 

@@ -21,9 +21,9 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME, WEIGHTS_SEQ_
 
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.machine.emulator import SaveStateError
-from rlaif.trainer.learner.inference import PolicyInference, log_probabilities
+from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
+from rlaif.trainer.learner.algorithm.sampler import share
 from rlaif.trainer.learner.options.disagreement import RunnerRewardModel, disagreement_by
-from rlaif.trainer.learner.sampler import share
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer

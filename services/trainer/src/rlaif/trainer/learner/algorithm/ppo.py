@@ -20,14 +20,14 @@ from ray.rllib.utils.metrics import (
     NUM_MODULE_STEPS_TRAINED_LIFETIME,
 )
 
-from rlaif.trainer.learner.batch import columns, finite
-from rlaif.trainer.learner.learner_rewards import LearnedRewards, LearnerRewards
+from rlaif.trainer.learner.algorithm.batch import columns, finite
+from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
+from rlaif.trainer.learner.algorithm.learner import ArrayLearner
+from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
+from rlaif.trainer.learner.algorithm.sampler import MOST_AHEAD, FragmentSampler
 from rlaif.trainer.learner.options.disagreement import RunnerRewardModel
 from rlaif.trainer.learner.options.imitation import TopSegments
 from rlaif.trainer.learner.options.picture_policy import picture_spec
-from rlaif.trainer.learner.rllib.env_runner import EmulatorEnvRunner
-from rlaif.trainer.learner.rllib.learner import ArrayLearner
-from rlaif.trainer.learner.sampler import MOST_AHEAD, FragmentSampler
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig

@@ -10,7 +10,7 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import SampleBatch
 
-from rlaif.trainer.learner.gae import advantages, standardized
+from rlaif.trainer.learner.algorithm.gae import advantages, standardized
 from rlaif.trainer.learner.options.picture_policy import PICTURES
 from rlaif.trainer.play.followers.frame_stack import UInt8
 from rlaif.trainer.play.fragment import Fragment

@@ -1,1 +1,0 @@
-"""RLlib's parts in our form: environment runner and learner, and its own to compare with."""
