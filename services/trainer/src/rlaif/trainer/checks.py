@@ -36,11 +36,7 @@ class WrongSettingsError(ValueError):
 
 
 def with_overrides(settings: TrainerSettings, overrides: dict[str, Any]) -> TrainerSettings:
-    """The settings of one run: those of the service, some replaced.
-
-    Args:
-        settings: Of the service.
-        overrides: Field name or environment variable → value.
+    """The settings of one run: those of the service, some replaced by name or environment variable.
 
     Raises:
         WrongSettingsError: A name is unknown or belongs to the service, or a value does not fit.
@@ -61,11 +57,7 @@ def with_overrides(settings: TrainerSettings, overrides: dict[str, Any]) -> Trai
 
 
 def by_field(overrides: dict[str, Any]) -> dict[str, Any]:
-    """The overrides by field name, whichever name they came under.
-
-    Raises:
-        WrongSettingsError: A name is unknown or belongs to the service.
-    """
+    """The overrides by field name, whichever name they came under; raises as `with_overrides`."""
     names = {setting.environment: setting.name for setting in describe(TrainerSettings)}
     found = {names.get(name, name): value for name, value in overrides.items()}
     unknown = sorted(found.keys() - names.values())
@@ -82,15 +74,10 @@ def by_field(overrides: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(settings: TrainerSettings, resumed: Path | None = None) -> None:
-    """See that a run can start with these settings; about a second.
+    """See that a run can start with these settings, or raise `WrongSettingsError`; about a second.
 
-    Args:
-        settings: Of the run.
-        resumed: The run's own newest checkpoint, from which it resumes. Then the checkpoint and
-            the reward model with which it once began need not be there any more.
-
-    Raises:
-        WrongSettingsError: It cannot.
+    With `resumed`, the run's own newest checkpoint, the checkpoint and the reward model with which
+    it once began need not be there any more.
     """
     _check_sizes(settings)
     _check_policy(settings)
@@ -113,10 +100,8 @@ def check_start(settings: TrainerSettings) -> None:
     """See that an episode can begin; about a second, for Oracle of Seasons from power-on twenty.
 
     The training process asks this first: were it found out by the environments, it would be a
-    runner's death, and the run would be tried again and again.
-
-    Raises:
-        WrongSettingsError: It cannot, and never will with this ROM and these save states.
+    runner's death, and the run would be tried again and again, whereas a `WrongSettingsError` is
+    final.
     """
     try:
         cartridge = load_cartridge(settings.game.rom_path)
@@ -134,11 +119,7 @@ def check_start(settings: TrainerSettings) -> None:
 
 
 def read_reward_model(path: Path) -> tuple[bytes, int]:
-    """The bytes and the version of a reward model that can be loaded.
-
-    Raises:
-        WrongSettingsError: It cannot.
-    """
+    """The bytes and version of a reward model; `WrongSettingsError` if it cannot be loaded."""
     from rlaif.reward_net.artifact import load  # torch: a second and its memory, for this alone
 
     try:
@@ -230,11 +211,7 @@ def _check_resumed(settings: TrainerSettings, cartridge: Cartridge, path: Path) 
 def fits(
     manifest: checkpoints.Manifest, settings: TrainerSettings, rom_sha256: str, name: str
 ) -> None:
-    """See that a checkpoint is of the policy and the game of these settings.
-
-    Raises:
-        WrongSettingsError: It is not.
-    """
+    """Raise `WrongSettingsError` unless a checkpoint is of these settings' policy and game."""
     if manifest.policy != settings.network.kind:
         raise WrongSettingsError(
             f"checkpoint {name} holds a policy of kind {manifest.policy}, POLICY is "

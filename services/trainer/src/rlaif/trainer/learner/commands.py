@@ -35,7 +35,6 @@ class CommandHandler:
     def __init__(
         self, run: RunContext, algorithm: ShapedPPO, commands: "SimpleQueue[Command]"
     ) -> None:
-        """Carry out what comes out of `commands`."""
         self._run = run
         self._algorithm = algorithm
         self._commands = commands

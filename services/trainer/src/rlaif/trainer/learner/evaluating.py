@@ -21,13 +21,7 @@ log = logging.getLogger(__name__)
 def evaluate_if_due(run: RunContext, algorithm: ShapedPPO, plan: Plan, checkpoint: Path) -> None:
     """After an epoch of a pipeline; also one that a killed process left undone.
 
-    What goes wrong is told, and training continues.
-
-    Args:
-        run: The run.
-        algorithm: Its policy, as it is in the checkpoint.
-        plan: Says when.
-        checkpoint: The one that was just saved.
+    `checkpoint` holds the policy of `algorithm`. What goes wrong is told, and training continues.
     """
     if plan.mode != "pipeline":
         return
@@ -45,12 +39,7 @@ def evaluate_if_due(run: RunContext, algorithm: ShapedPPO, plan: Plan, checkpoin
 
 
 def find_checkpoint(run: RunContext) -> Path:
-    """The checkpoint that an evaluation alone is of.
-
-    Raises:
-        CheckpointError: There is none of this name, or it is damaged.
-        WrongSettingsError: It does not fit the settings.
-    """
+    """The checkpoint that an evaluation alone is of; raises unless it fits the settings."""
     assert run.settings.run.checkpoint is not None  # checked before the start
     path = run.named_checkpoint(run.settings.run.checkpoint)
     checks.fits(checkpoints.read_manifest(path), run.settings, run.rom_sha256, str(path))

@@ -35,13 +35,7 @@ Forward = Callable[..., np.ndarray[Any, Any]]
 
 @dataclass(frozen=True)
 class EvaluationTask:
-    """What is played; travels to the runners.
-
-    Attributes:
-        env: Of the run; episodes are cut after its `episode_length`.
-        seed: Of the evaluation.
-        greedy: Take the likeliest action instead of drawing one.
-    """
+    """What is played; travels to the runners. `greedy` takes the likeliest action, draws none."""
 
     env: EnvConfig
     seed: int
@@ -83,8 +77,7 @@ class _Seat:
 def play_on_runners(group: Any, task: EvaluationTask, count: int) -> list[EvaluatedEpisode]:
     """Play `count` episodes, spread over the runners of an RLlib group with the live policy.
 
-    Raises:
-        RuntimeError: A runner was lost on the way.
+    A runner that is lost on the way is a `RuntimeError`.
     """
     runners = max(1, group.num_healthy_remote_env_runners())
     played: list[list[EvaluatedEpisode]] = group.foreach_env_runner(
@@ -120,16 +113,7 @@ def _logits(
 
 
 def play(task: EvaluationTask, numbers: Sequence[int], forward: Forward) -> list[EvaluatedEpisode]:
-    """Play the episodes of these numbers, up to `GROUP` at once.
-
-    Args:
-        task: What is played.
-        numbers: Of the episodes.
-        forward: The policy.
-
-    Returns:
-        The episodes, in no fixed order.
-    """
+    """Play the episodes of these numbers, up to `GROUP` at once; gives them in no fixed order."""
     waiting = list(reversed(numbers))
     games: list[GameEnv] = []
     cache = EncoderCache()

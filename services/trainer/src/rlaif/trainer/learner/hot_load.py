@@ -15,12 +15,7 @@ from rlaif.trainer.rewards.learned.reward_models import RewardModel
 
 
 def read_reward_model(path: Path, *, version: int, sha256: str) -> RewardModel:
-    """Read and check a published reward model.
-
-    Args:
-        path: The file.
-        version: Number under which it was announced.
-        sha256: Digest that was announced.
+    """Read and check a reward model, by the version and digest under which it was announced.
 
     Raises:
         RewardNetError: A check failed; `reason` names it.
@@ -33,11 +28,7 @@ def read_reward_model(path: Path, *, version: int, sha256: str) -> RewardModel:
 
 
 def check_reward_model(data: bytes, *, version: int, sha256: str) -> RewardModel:
-    """Check a reward model that was read, or that a checkpoint held.
-
-    Raises:
-        RewardNetError: A check failed; `reason` names it.
-    """
+    """Check a reward model that was read or that a checkpoint held; raises `RewardNetError`."""
     loaded = load(data, sha256=sha256, layout_version=LAYOUT_VERSION)
     if loaded.version != version:
         raise RewardNetError(

@@ -46,7 +46,6 @@ class LearnerProcess:
     """The loop of one process's share of a run: obey, train, spool captures, report, save."""
 
     def __init__(self, run: RunContext, commands: "SimpleQueue[Command]") -> None:
-        """Train `run`, and do what comes out of `commands`."""
         self._run = run
         self._commands = commands
         self._figures = RunTally()
@@ -117,8 +116,7 @@ class LearnerProcess:
     def _keep_best(self, algorithm: ShapedPPO) -> str | None:
         """Put the best episodes where films are made from; a full disk costs films, not the run.
 
-        Returns:
-            Why the disk did not take all that the runners and this process found; None: it did.
+        Gives why the disk did not take all that the runners and this process found; None: it did.
         """
         best = BestEpisodes.of_run(self._run.directory, self._run.settings.capture.best_episodes)
         lost = [fragment.not_written for fragment in algorithm.fragments if fragment.not_written]

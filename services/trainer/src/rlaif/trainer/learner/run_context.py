@@ -16,14 +16,7 @@ from rlaif.trainer.settings import TrainerSettings
 
 @dataclass(frozen=True)
 class RunContext:
-    """What every part of the training process knows of the run.
-
-    Attributes:
-        settings: Of this attempt.
-        record: Of this attempt, as it is on disk.
-        directory: The run's folder.
-        tell: Sends a message to the service.
-    """
+    """What every part of the training process knows of the run; `tell` sends to the service."""
 
     settings: TrainerSettings
     record: RunRecord
@@ -41,11 +34,7 @@ class RunContext:
         return load_cartridge(self.settings.game.rom_path).sha256
 
     def named_checkpoint(self, name: str) -> Path:
-        """The checkpoint that the settings name, of this run or another one.
-
-        Raises:
-            CheckpointError: There is none of this name, or it is damaged.
-        """
+        """The checkpoint of that name; raises `CheckpointError` for none or a damaged one."""
         return checkpoints.find(self.settings.data_dir.resolve(), name)
 
     def plan(self, first_step: int) -> Plan:

@@ -22,14 +22,9 @@ SAVE_AGAIN_SECONDS = 10.0
 
 
 class CheckpointSaver:
-    """Resumes a run from its newest checkpoint and saves the next ones.
-
-    Attributes:
-        iteration: Of the run, over all attempts.
-    """
+    """Resumes a run from its newest checkpoint and saves the next ones."""
 
     def __init__(self, run: RunContext, algorithm: ShapedPPO, figures: RunTally) -> None:
-        """Save `algorithm` and `figures` into the run's folder."""
         self._run = run
         self._algorithm = algorithm
         self._figures = figures
@@ -51,10 +46,7 @@ class CheckpointSaver:
         return self._saved_iteration == self.iteration
 
     def restore(self, found: tuple[Path, list[str]] | None) -> None:
-        """Resume from the run's newest checkpoint, or begin, with a policy if one is named.
-
-        Args:
-            found: The checkpoint, and why newer ones were passed over; None for a new run.
+        """Resume from what `newest_usable` gave, or begin, with a policy if one is named.
 
         Raises:
             WrongSettingsError: The checkpoint does not fit the settings.
@@ -91,13 +83,10 @@ class CheckpointSaver:
             self.try_to_save()
 
     def save_at_the_end(self, why: End, obey: Callable[[], bool]) -> End:
-        """Save what is not saved yet. A run that ends by itself waits for the disk.
+        """Save what is not saved yet; gives the end that it comes to.
 
-        One that was asked to stop does not: it would be killed. It resumes from the checkpoint
-        before.
-
-        Returns:
-            The end that it comes to.
+        A run that ends by itself waits for the disk. One that was asked to stop does not: it would
+        be killed. It resumes from the checkpoint before.
         """
         while not self.is_saved and not self.try_to_save():
             if why == "asked" or not obey():
@@ -161,7 +150,6 @@ class CheckpointSaver:
         )
 
     def _tidy(self, manifest: checkpoints.Manifest) -> None:
-        """Note the end of an epoch, delete old checkpoints."""
         run = self._run
         ended = run.plan(0).epochs_ended(manifest.counters.env_steps)
         if ended:

@@ -25,16 +25,9 @@ from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
 
 
 def save(algorithm: ShapedPPO, figures: RunTally, directory: Path, run_directory: Path) -> None:
-    """Write policy, optimizer, generators, reward state and the runners' games.
+    """Write policy, optimizer, generators, reward state and the runners' games into `directory`.
 
-    Args:
-        algorithm: Between two iterations.
-        figures: Of the run.
-        directory: Empty; of the checkpoint.
-        run_directory: Archive and coverage are copied from it.
-
-    Raises:
-        OSError: The disk does not take it.
+    Between two iterations. Archive and coverage are copied from `run_directory`.
     """
     learner = algorithm.learner_group.get_state()[COMPONENT_LEARNER]
     # Not `save_file`: what it raises on a full disk is no OSError.
@@ -65,10 +58,7 @@ def save(algorithm: ShapedPPO, figures: RunTally, directory: Path, run_directory
 
 
 def restore(algorithm: ShapedPPO, figures: RunTally, directory: Path) -> list[str]:
-    """Resume with what `save` wrote.
-
-    Returns:
-        Reasons why some runners could not resume; their games begin new episodes.
+    """Resume with what `save` wrote; gives why some runners begin new episodes instead.
 
     Raises:
         RewardNetError: A reward model fails a check.

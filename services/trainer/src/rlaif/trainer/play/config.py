@@ -12,12 +12,9 @@ class EnvConfig:
     """The environments of one run.
 
     Attributes:
-        run_id: Part of every id.
         attempt: Rises each time the run's process is started, so that ids never repeat.
         life: 0 for a runner's first process in an attempt, a number of its own for each that
             replaces a lost one, for the same reason.
-        game: What is played.
-        capture: What is captured of it.
         pictures: The policy looks at pictures: every environment draws every step.
         screen_path: Where environment 0 of the first runner leaves its picture; None for nowhere.
     """

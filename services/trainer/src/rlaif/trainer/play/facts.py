@@ -62,11 +62,8 @@ def read_facts(
 ) -> GameFacts:
     """What the rewards know of one moment; about 6 µs, 12 µs where the progress changed.
 
-    Args:
-        ram: The RAM of that moment.
-        last: An earlier answer; its progress is taken over when its bytes are the same, which
-            lets the rewards skip what has not changed.
-        same_progress: They are known to be the same (`Encoder.progressed`).
+    The progress of `last` is taken over when its bytes are the same, or known to be
+    (`same_progress`, by `Encoder.progressed`): the rewards then skip what has not changed.
     """
     x, y = player_position(ram)
     running = predicates.is_running(ram)

@@ -45,10 +45,8 @@ class Fragment:
     """T decision steps of N environments.
 
     Attributes:
-        runner: Index of the environment runner.
         continues: True when it follows the last fragment of this runner without a gap; False
             after the runner was started anew.
-        transitions: Observations and ends, in time order.
         actions: `[T, N] int64`, 0 to 7.
         action_logp: `[T, N] float32`, log probability under the policy that chose them.
         action_dist_inputs: `[T, N, 8] float32`, its logits.

@@ -35,8 +35,7 @@ class StepOutcome(NamedTuple):
     """What one decision step gave.
 
     Attributes:
-        reward: The game's own reward; the sum of the parts.
-        parts: `[P] float32` in the order of `rewards.game.PARTS`.
+        parts: `[P] float32` in the order of `rewards.game.PARTS`; `reward` is their sum.
         terminated: The player died.
         truncated: The episode was cut: it reached its limit, or the game will not go on.
         wait: Game frames played after the step because the player had no control.
@@ -55,11 +54,7 @@ class GameEnv:
     """Plays episodes that start at save states and differ by what is played before their steps.
 
     Attributes:
-        cartridge: The game.
-        emulator: The running machine.
-        starts: Where episodes start.
-        start: Where this one started.
-        warm_up: (action, frames waited) of the steps played before its first one.
+        warm_up: (action, frames waited) of the steps played before the episode's first one.
         facts: What the rewards saw after the last step.
         uneventful: The outcome of every step in which nothing happened: this object.
         steps: Decision steps of this episode.
@@ -74,13 +69,10 @@ class GameEnv:
         starts: StartSource | None = None,
         cache: EncoderCache | None = None,
     ) -> None:
-        """Start an emulator.
+        """Start an emulator; `rng` draws each episode's start and warm-up.
 
-        Args:
-            settings: What is played.
-            rng: Draws each episode's start and warm-up.
-            starts: Where episodes start; None takes the save states of `settings`, or power-on.
-            cache: What the encoders of several environments share.
+        Without `starts`, episodes start at the save states of `settings`, or at power-on. Several
+        environments may share a `cache`.
         """
         self._settings = settings
         self._frame_skip = settings.frame_skip
@@ -182,8 +174,7 @@ class GameEnv:
     ) -> tuple[int, RamBlocks | None, bool]:
         """Play frames while the game plays alone.
 
-        Returns:
-            Frames played, the RAM of the last new scene, whether no byte changed in all of them.
+        Gives how many, the RAM of the last new scene, whether no byte changed in all of them.
         """
         wait, still = 0, self._encoder.still
         while self._alone and wait < self._settings.longest_wait_frames:
@@ -228,9 +219,9 @@ class GameEnv:
         }
 
     def load_state_dict(self, state: dict[str, Any], out: Row) -> PackedKeyframe:
-        """Resume in the middle of the episode that `state_dict` gave.
+        """Resume in the middle of the episode that `state_dict` gave; gives its save state.
 
-        Writes the observation of that moment into `out`; returns its save state.
+        Writes the observation of that moment into `out`.
 
         Raises:
             KeyframeError: The save state is damaged.
@@ -279,7 +270,6 @@ class GameEnv:
         return [int(Action.NOP)] * still + [int(_DIRECTIONS[number]) for number in drawn]
 
     def _warm_up(self, walk: list[int]) -> None:
-        """Load the start and play `walk`."""
         self.emulator.load_state(self.start.state)
         played = []
         for action in walk:

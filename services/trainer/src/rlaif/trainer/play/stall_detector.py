@@ -17,7 +17,6 @@ class StallDetector:
     """Looks at one emulator: after each decision step while it suspects, else now and then."""
 
     def __init__(self, emulator: Emulator) -> None:
-        """Watch `emulator`."""
         self._emulator = emulator
         self._off = self._same = 0
 
@@ -39,12 +38,7 @@ class StallDetector:
         self._off, self._same = state["off"], state["same"]
 
     def check(self, still: bool, frames: int) -> Fault | None:
-        """What is wrong, if anything.
-
-        Args:
-            still: Not one byte of work RAM has changed in this step.
-            frames: Game frames of this step.
-        """
+        """What is wrong after a step, if anything; `still`: no byte of work RAM changed."""
         self._off = 0 if self._emulator.screen_is_on else self._off + frames
         self._same = self._same + frames if still else 0
         if self._off >= SCREEN_OFF_FRAMES:

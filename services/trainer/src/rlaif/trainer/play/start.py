@@ -28,7 +28,6 @@ class Start:
     """A state at which an episode can start.
 
     Attributes:
-        state: Save state.
         provenance: Where it comes from: `power-on`, a file's name, an archive's cell.
         keyframe: The same state as captures store it.
     """
@@ -55,14 +54,9 @@ class StartSet:
     """A fixed set of starts, drawn by weight."""
 
     def __init__(self, starts: Sequence[Start], weights: Sequence[float] = ()) -> None:
-        """Draw from these.
+        """Draw from at least one start, by weights of which none is negative and not all are 0.
 
-        Args:
-            starts: At least one.
-            weights: One for each start, none negative, not all 0; empty draws them alike.
-
-        Raises:
-            ValueError: No start, or weights that do not fit.
+        Without `weights` all are drawn alike.
         """
         if not starts:
             raise ValueError("no start: give at least one save state")
@@ -87,10 +81,7 @@ def start_set(
 ) -> StartSet:
     """The starts in these files, drawn by these weights; without any, power-on's.
 
-    Raises:
-        NoStartError: The game did not come into play by itself: pass a save state.
-        SaveStateError: A file cannot be read, or is no save state of this game and emulator.
-        ValueError: The weights do not fit.
+    Raises as `initial_state` does, and `ValueError` for weights that do not fit.
     """
     if not states:
         return StartSet([Start.of(initial_state(emulator, cartridge, None), POWER_ON)])

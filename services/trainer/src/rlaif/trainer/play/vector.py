@@ -35,7 +35,6 @@ class EmulatorVector:
     """Environments of one runner, their recorders, and the fragment being filled.
 
     Attributes:
-        count: N.
         observations: `[N, 128] float32`, what the next actions are chosen on; a row of the
             fragment being filled, replaced with each step.
         frame_stack: What a policy that looks at pictures sees; None for one that reads RAM alone.
@@ -52,7 +51,7 @@ class EmulatorVector:
         follow: Callable[[GameEnv, int], EpisodeFollower] | None = None,
         begin: bool = True,
     ) -> None:
-        """Start N emulators.
+        """Start N = `count` emulators.
 
         Args:
             config: Of the run.
@@ -60,7 +59,7 @@ class EmulatorVector:
             runner: Index of the environment runner; part of ids and seeds.
             seed: Of the run; each environment draws from a stream of its own.
             starts: Where episodes start; None takes the save states of `config`, or power-on.
-            follow: Makes who follows the n-th game; it may start episodes elsewhere. None: nobody.
+            follow: Makes who follows the n-th game; it may start episodes elsewhere.
             begin: Start the episodes now; False leaves it to a saved state or the first fragment.
         """
         self._config = config
@@ -218,10 +217,7 @@ class EmulatorVector:
         return [game.emulator.ram_digest() for game in self._games]
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that decides how these games continue, as plain values; 40 ms an environment.
-
-        Between two fragments only.
-        """
+        """Where these games stand between two fragments, as plain values; 40 ms an environment."""
         return {
             "played": self._played,
             "observations": self.observations.copy(),
@@ -241,13 +237,9 @@ class EmulatorVector:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> str | None:
-        """Resume where `state_dict` was taken, in the middle of its episodes.
+        """Resume in the middle of the episodes; gives why that cannot be, and then changes nothing.
 
         For the captures a new episode begins there: its keyframe is the state that was loaded.
-
-        Returns:
-            Why that cannot be: it was taken of other games or settings. The environments then
-            stay as they are. None when it resumed.
 
         Raises:
             KeyframeError: A save state in it is damaged.

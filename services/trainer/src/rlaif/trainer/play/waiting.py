@@ -24,17 +24,7 @@ def plays_alone(ram: RamBlocks) -> bool:
 
 
 def wait_for_player(emulator: Emulator, ram: RamBlocks, limit: int, *, render: bool = False) -> int:
-    """Play frames with no button held while the game plays alone.
-
-    Args:
-        emulator: It is played on.
-        ram: Its RAM now.
-        limit: Frames at most.
-        render: Draw them, for `Emulator.screen`.
-
-    Returns:
-        Frames played.
-    """
+    """Play at most `limit` frames without a button while the game plays alone; gives how many."""
     frames = 0
     while frames < limit and plays_alone(ram):
         emulator.tick(1, render=render)

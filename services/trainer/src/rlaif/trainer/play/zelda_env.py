@@ -37,12 +37,10 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
     def __init__(
         self, env_config: dict[str, Any] | None = None, *, render_mode: str | None = None
     ) -> None:
-        """Build the environment.
+        """Play with the `env` (an `EnvConfig`) and `starts` (a `StartSource`) of `env_config`.
 
-        Args:
-            env_config: May hold `env`, an `EnvConfig` (without it the built-in cartridge is played
-                with the defaults), and `starts`, a `StartSource` that says where episodes start.
-            render_mode: `rgb_array`, or None for no pictures.
+        Without them the built-in cartridge is played with the defaults. `render_mode` may be
+        `rgb_array`.
         """
         given = env_config or {}
         self._config: EnvConfig = given.get("env") or EnvConfig(run_id="env")
@@ -90,21 +88,13 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
 
     @property
     def emulator(self) -> PyBoyEmulator:
-        """The machine that plays, for tools that look into it.
-
-        Raises:
-            ResetNeeded: No episode was started yet.
-        """
+        """The machine that plays, for tools that look into it, once an episode was started."""
         if self._game is None:
             raise gym.error.ResetNeeded("call reset() first: it starts the emulator")
         return self._game.emulator
 
     def ram_digest(self) -> str:
-        """SHA-256 of the game's memory: equal digests are equal games.
-
-        Raises:
-            ResetNeeded: No episode was started yet.
-        """
+        """SHA-256 of the game's memory: equal digests are equal games."""
         return self.emulator.ram_digest()
 
     def close(self) -> None:

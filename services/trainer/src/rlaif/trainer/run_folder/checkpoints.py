@@ -120,11 +120,7 @@ def drop_partial(directory: Path) -> None:
 def commit(partial: Path, manifest: Manifest) -> tuple[Path, Manifest]:
     """Make what was saved a checkpoint: files to disk, manifest last, then the rename.
 
-    Returns:
-        The checkpoint, and its manifest with the files.
-
-    Raises:
-        OSError: The disk does not take it; there is no checkpoint then.
+    Gives it and its manifest with the files. After an `OSError` there is no checkpoint.
     """
     files = {path.name: _entry(path) for path in sorted(partial.iterdir())}
     for name in files:
@@ -154,13 +150,10 @@ def whole(directory: Path) -> list[Path]:
 
 
 def newest_usable(directory: Path) -> tuple[Path, list[str]] | None:
-    """The newest checkpoint whose files are what its manifest says.
+    """The newest checkpoint whose files are what its manifest says; None when there is none at all.
 
-    Returns:
-        It, and why each newer one was passed over; None when there is none at all.
-
-    Raises:
-        CheckpointError: There are some, and none can be used.
+    With it comes why each newer one was passed over. If none of several can be used, that is a
+    `CheckpointError`.
     """
     passed: list[str] = []
     for path in reversed(whole(directory)):
@@ -176,11 +169,7 @@ def newest_usable(directory: Path) -> tuple[Path, list[str]] | None:
 
 
 def read_manifest(checkpoint: Path) -> Manifest:
-    """The manifest of a checkpoint.
-
-    Raises:
-        CheckpointError: There is none, or it is damaged.
-    """
+    """The manifest of a checkpoint; raises `CheckpointError` for none or a damaged one."""
     try:
         return Manifest.model_validate_json((checkpoint / MANIFEST).read_bytes())
     except FileNotFoundError:
@@ -195,11 +184,7 @@ def read_counters(checkpoint: Path) -> Counters:
 
 
 def verify(checkpoint: Path) -> Manifest:
-    """Read the manifest and compare every file with it.
-
-    Raises:
-        CheckpointError: Something is missing or differs.
-    """
+    """Read the manifest and compare every file with it; a difference is a `CheckpointError`."""
     manifest = read_manifest(checkpoint)
     for name, entry in manifest.files.items():
         path = checkpoint / name
@@ -211,14 +196,9 @@ def verify(checkpoint: Path) -> Manifest:
 
 
 def find(data_dir: Path, name: str) -> Path:
-    """The checkpoint that a person names.
+    """The checkpoint that a person names: by a run's id its newest, `RUN/iteration_N`, a directory.
 
-    Args:
-        data_dir: Where the runs are.
-        name: A run's id (its newest checkpoint), `RUN/iteration_N`, or a directory.
-
-    Raises:
-        CheckpointError: There is none of this name, or it is damaged.
+    Raises `CheckpointError` for none of this name or a damaged one.
     """
     runs = data_dir / "runs"
     named = Path(name)

@@ -62,11 +62,7 @@ class Evaluation(BaseModel):
 
 
 def figures(episodes: Sequence[EvaluatedEpisode]) -> dict[str, object]:
-    """The means of an evaluation, by field.
-
-    Raises:
-        ValueError: There is no episode.
-    """
+    """The means of an evaluation of at least one episode, by field."""
     if not episodes:
         raise ValueError("an evaluation needs at least one episode")
     reached = Counter(name for episode in episodes for name in episode.milestones)

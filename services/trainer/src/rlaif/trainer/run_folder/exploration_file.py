@@ -38,9 +38,7 @@ def pack(source: Path, target: Path) -> None:
 def unpack(packed: bytes, target: Path) -> None:
     """Write what `pack` packed below `target`.
 
-    Raises:
-        ExplorationFileError: Not such a file, one that leads out of `target`, or too large.
-        OSError: It cannot be written.
+    A file that is none, leads out of `target` or is too large is an `ExplorationFileError`.
     """
     try:
         with tarfile.open(fileobj=io.BytesIO(packed)) as tar:

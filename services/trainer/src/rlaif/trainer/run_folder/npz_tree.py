@@ -26,11 +26,7 @@ class NpzTreeError(ValueError):
 
 
 def write(path: Path, tree: Tree) -> None:
-    """Write a tree.
-
-    Raises:
-        TypeError: It holds a value of another type.
-    """
+    """Write a tree; another type in it is a `TypeError`."""
     arrays: list[npt.NDArray[Any]] = []
     text = json.dumps(_pack(tree, arrays), allow_nan=True)
     named = {f"a{index}": array for index, array in enumerate(arrays)}
@@ -45,12 +41,7 @@ def write(path: Path, tree: Tree) -> None:
 
 
 def read(path: Path) -> Tree:
-    """Read what `write` wrote.
-
-    Raises:
-        NpzTreeError: Not such a file.
-        OSError: It cannot be read.
-    """
+    """Read what `write` wrote; raises `NpzTreeError` for anything else."""
     data = path.read_bytes()
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:

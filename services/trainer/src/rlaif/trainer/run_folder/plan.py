@@ -16,13 +16,7 @@ End = Literal["time", "epoch", "evaluated", "asked"]
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of one attempt.
-
-    Attributes:
-        run: How long the run and its epochs are, and what it does.
-        eval_interval: Epochs between two evaluations; 0 for none.
-        first_step: Environment steps at which the attempt began.
-    """
+    """The plan of one attempt, which began at `first_step` environment steps."""
 
     run: RunSettings
     eval_interval: int
@@ -55,12 +49,7 @@ class Plan:
         return ended or seconds_since_save >= self.run.checkpoint_minutes * 60
 
     def evaluates(self, env_steps: int, evaluated: set[int]) -> int | None:
-        """The number of the epoch to evaluate now; None when there is nothing to evaluate.
-
-        Args:
-            env_steps: Of the run.
-            evaluated: Numbers of the epochs that were.
-        """
+        """The number of the epoch to evaluate now; None when there is nothing to evaluate."""
         ended = self.epochs_ended(env_steps)
         if self.mode != "pipeline" or not self.eval_interval or not ended:
             return None

@@ -16,7 +16,6 @@ class _Line(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def line(self) -> bytes:
-        """The object as one line."""
         return self.model_dump_json().encode() + b"\n"
 
 

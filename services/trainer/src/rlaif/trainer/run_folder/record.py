@@ -61,14 +61,8 @@ def begin_attempt(
     """Write the record of the next attempt at a run, new or known; returns its `run.json`.
 
     The number of the attempt is on disk before the process starts, so that a killed attempt's
-    ids are never given again.
-
-    Args:
-        data_dir: Where the runs are.
-        run_id: Of the run.
-        settings: Of the attempt.
-        now: Becomes `created_at` of a new run.
-        overrides: Which of the settings are this run's own; None for those that it had.
+    ids are never given again. `overrides` are the settings that are this run's own; None keeps
+    those that it had.
     """
     path = record_path(data_dir, run_id)
     known = RunRecord.read(path) if path.exists() else None

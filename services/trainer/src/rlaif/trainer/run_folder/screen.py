@@ -29,7 +29,7 @@ class Picture:
     Attributes:
         sequence: Rises with each picture.
         env_step: Steps of this environment.
-        group, room, x, y: Where the player stands (pixels inside the room).
+        x, y: Pixels inside the room.
         rooms_visited: Distinct rooms of the episode.
         pixels: `[144, 160, 3] uint8`, RGB.
     """
@@ -48,13 +48,7 @@ class ScreenSlot:
     """The file; create it on the writing side, open it on the reading side."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        """Map the file.
-
-        Raises:
-            FileNotFoundError: Opened for reading before the writer created it.
-            OSError: The disk does not take it, or does not give it.
-            ValueError: It was cut off.
-        """
+        """Map the file; one that is not there or was cut off is an `OSError` or a `ValueError`."""
         if create:
             write_whole(path, bytes(_SIZE))
         with path.open("r+b") as file:

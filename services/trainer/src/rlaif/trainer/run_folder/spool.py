@@ -18,12 +18,7 @@ _SUFFIX = ".capture"
 
 @dataclass(frozen=True)
 class SpooledCapture:
-    """A capture and its keyframe.
-
-    Attributes:
-        capture: What is stored under `captures/`.
-        keyframe: The save state, zstd-compressed, as it is stored under `keyframes/`.
-    """
+    """A capture, as stored under `captures/`, and its keyframe, zstd, as under `keyframes/`."""
 
     capture: Capture
     keyframe: bytes
@@ -34,23 +29,14 @@ class SpooledCapture:
 
     @classmethod
     def unpack(cls, data: bytes) -> "SpooledCapture":
-        """Read what `pack` wrote.
-
-        Raises:
-            ValueError: Not a spooled capture.
-        """
+        """Read what `pack` wrote; raises `ValueError` for anything else."""
         head, _, keyframe = data.partition(b"\n")
         return cls(Capture.model_validate_json(head), keyframe)
 
 
 @dataclass(frozen=True)
 class Spool:
-    """A directory of `*.capture` files.
-
-    Attributes:
-        directory: Where they are.
-        limit: Captures that may wait; None for no limit.
-    """
+    """A directory of `*.capture` files, of which `limit` may wait; None for no limit."""
 
     directory: Path
     limit: int | None = None

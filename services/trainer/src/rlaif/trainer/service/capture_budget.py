@@ -21,13 +21,7 @@ class CaptureBudget:
         self._bucket = TokenBucket(per_minute / 60.0, burst, tokens=1.0)
 
     def grant(self, now: float, backlog: int | None) -> int:
-        """Segments that may be captured from now on.
-
-        Args:
-            now: Monotonic seconds.
-            backlog: Segments that wait in spool, exporter and judge; None when unknown, then
-                nothing is granted.
-        """
+        """Segments that may be captured from `now` on; an unknown backlog grants none."""
         tokens = int(self._bucket.level(now))
         if backlog is None:
             return 0

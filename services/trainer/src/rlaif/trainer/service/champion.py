@@ -44,14 +44,7 @@ class ChampionWatcher:
         send: Callable[[LoadRewardModel], Awaitable[None]],
         refuse: Callable[[RewardModelRefused], None] = lambda refusal: None,
     ) -> None:
-        """Keep fetched models in `directory`.
-
-        Args:
-            store: Where the champion is.
-            directory: Of the fetched models.
-            send: Called for each new champion.
-            refuse: Told once of each champion whose file is not what was published.
-        """
+        """Keep models in `directory`; `refuse` is told once of one that was published otherwise."""
         self._store = store
         self._directory = directory
         self._send = send

@@ -36,7 +36,6 @@ class LiveView:
         *,
         fps: float,
     ) -> None:
-        """Publish `state()`, `history()` and the picture in the file that `screen()` names."""
         self._telemetry = telemetry
         self._state = state
         self._screen = screen

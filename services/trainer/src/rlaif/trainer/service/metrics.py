@@ -8,7 +8,6 @@ class TrainerMetrics:
     """Shows the run as its last iteration left it, and counts what was not learned from."""
 
     def __init__(self, metrics: ServiceMetrics) -> None:
-        """Make the metrics in `metrics`."""
         self._steps = metrics.gauge("env_steps", "Environment steps of the run.")
         self._rate = metrics.gauge("steps_per_second", "Environment steps a second, over 10 s.")
         self._captured = metrics.gauge("segments_captured", "Segments captured by the run.")

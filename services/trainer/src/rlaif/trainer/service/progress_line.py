@@ -24,13 +24,7 @@ def progress_line(done: IterationDone, reward_model: int | None) -> str:
 
 
 def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> str:
-    """How a run ended, and what is where.
-
-    Args:
-        state: Its last one.
-        settings: Of the run.
-        left: What stays on this disk, and why.
-    """
+    """How a run ended, and what is where; `left` says what stays on this disk, and why."""
     last = state.last
     directory = settings.data_dir / "runs" / state.run_id
     why = {"time": "RUN_HOURS are over", "epoch": "its epoch is over", "evaluated": "evaluated"}

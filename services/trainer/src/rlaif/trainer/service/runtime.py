@@ -30,12 +30,7 @@ Stores = tuple[ObjectStore, ObjectStore]
 
 
 class RingJob:
-    """Uploads captures, watches for champions, shows the screen and grants captures.
-
-    Attributes:
-        uploader: Empties the spools.
-        champion: Brings reward models to the run.
-    """
+    """Uploads captures, watches for champions, shows the screen and grants captures."""
 
     def __init__(
         self,
@@ -45,7 +40,6 @@ class RingJob:
         stores: Stores,
         bus: Bus,
     ) -> None:
-        """Connect `runs` to the ring on `stores` and `bus`."""
         episodes, models = stores
         self._settings = settings
         self._runs = runs

@@ -64,12 +64,8 @@ class CaptureUploader:
     async def upload_waiting(self) -> int:
         """Upload what waits now; returns how many captures there were.
 
-        A file that the disk does not give, or does not let go of, does not hold up the others.
-
-        Raises:
-            StorageError: The store does not take one.
-            BusUnavailableError: The bus does not take an event.
-            OSError: The disk did not give at least one.
+        A file that the disk does not give, or does not let go of, does not hold up the others; it
+        is an `OSError` at the end.
         """
         paths = await asyncio.to_thread(
             lambda: [path for spool in self._spools() for path in spool.waiting()]

@@ -34,10 +34,6 @@ PRESETS: dict[PpoPreset, PpoNumbers] = {
 
 
 def filled(given: dict[str, Any]) -> dict[str, Any]:
-    """`given` and, for what it leaves out, the numbers of the preset that it names.
-
-    Args:
-        given: Settings by name, before they are checked.
-    """
+    """`given` and, for what it leaves out, the numbers of the preset that it names."""
     numbers = PRESETS.get(given.get("preset", "default"), PRESETS["default"])
     return asdict(numbers) | given

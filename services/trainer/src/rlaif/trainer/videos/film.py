@@ -60,24 +60,10 @@ def film(
     scale: int = 3,
     speed: int = 1,
 ) -> int:
-    """Write a film of an episode; the file appears whole or not at all.
+    """Write a film of an episode, whole or not at all; gives how many pictures are in it.
 
-    Pictures are shown for as long as the game took, waits included.
-
-    Args:
-        episode: What is replayed.
-        cartridge: The game on which it was played.
-        path: Of the film.
-        form: Container: mp4 holds H.264, webm VP9.
-        scale: Width and height of a pixel of the game.
-        speed: So many times faster than the game.
-
-    Returns:
-        Pictures in it.
-
-    Raises:
-        ReplayError: Another game or emulator, or the replay led to other RAM.
-        KeyframeError: The start is damaged.
+    Pictures are shown for as long as the game took, waits included, `speed` times faster. In mp4
+    is H.264, in webm VP9. Raises as `pictures` does.
     """
     codec, options = _CODECS[form]
     count = 0

@@ -36,17 +36,10 @@ def columns(
     gamma: float,
     lam: float,
 ) -> SampleBatch:
-    """What RLlib's PPO loss reads, flat, in time order.
+    """What RLlib's PPO loss reads: rows of (fragment, t, n), in time order.
 
-    Args:
-        fragments: One a runner.
-        rewards: To learn from, `[T, N]` for each fragment.
-        learner_group: Its critic gives the values.
-        gamma: Discount.
-        lam: Lambda of GAE.
-
-    Returns:
-        Rows of (fragment, t, n), advantages standardised over all of them that are numbers.
+    `rewards` are those to learn from, `[T, N]` for each fragment. The advantages are standardised
+    over all rows that are numbers.
     """
     parts: dict[str, list[np.ndarray[Any, Any]]] = {}
     for fragment, reward in zip(fragments, rewards, strict=True):
@@ -88,12 +81,9 @@ def finite(batch: SampleBatch) -> SampleBatch:
 def values_of(
     fragment: Fragment, learner_group: Any, seen: tuple[UInt8, UInt8] | None = None
 ) -> tuple[Float32, Float32]:
-    """V of each step's state and of the state after it, `[T, N]` each.
+    """V of each step's state and of the state after it, `[T, N]` each, by the learner's critic.
 
-    Args:
-        fragment: What was played.
-        learner_group: Its critic gives the values.
-        seen: The stacks of `PictureFragment.stacks`, for a critic that looks at them.
+    `seen` is what `PictureFragment.stacks` gave, for a critic that looks at pictures.
     """
     trans = fragment.transitions
     rows, envs, width = trans.observations.shape

@@ -116,15 +116,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
     ) -> Fragment:
         """Play `steps` decision steps in every environment.
 
-        Args:
-            steps: T of the fragment.
-            capture_quota: Segments that all runners may select for capture at most.
-            context: Goes into the captures.
-            runners: How many share the quota.
-            model: The reward model whose disagreement decides on captures, if any.
-
-        Raises:
-            RuntimeError: This runner has no environments.
+        `capture_quota` is shared by all `runners`; the disagreement of `model` decides on captures.
         """
         if self._vector is None:
             raise RuntimeError("this environment runner has no environments: it is the driver's")
@@ -197,13 +189,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         assert self.module is not None
 
     def state_dict(self) -> dict[str, Any]:
-        """Where each game stands, its generators too, as plain values; 40 ms a game.
-
-        Between two fragments only.
-
-        Raises:
-            RuntimeError: This runner has no environments.
-        """
+        """Where each game stands between two fragments, as plain values; 40 ms a game."""
         if self._vector is None:
             raise RuntimeError("this environment runner has no environments: it is the driver's")
         explorer = None if self._explorer is None else self._explorer.state_dict()
@@ -216,14 +202,9 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         }
 
     def load_state_dict(self, saved: dict[str, Any], played_from: Collection[str]) -> str | None:
-        """Resume where `state_dict` was called, in the middle of the episodes.
+        """Resume in the middle of the episodes; gives why that cannot be, and then begins new ones.
 
-        Args:
-            saved: What it gave.
-            played_from: Archived states that some runner plays from.
-
-        Returns:
-            Why that cannot be; the games then begin new episodes. None when they resumed.
+        `played_from` names the archived states that some runner plays from.
         """
         if self._vector is None:
             return "it has no environments"

@@ -49,15 +49,11 @@ class _Layer:
 class PolicyInference:
     """`[N, 128]` observations to `[N, 8]` logits by an RLlib module.
 
-    A policy of linear layers with tanh or ReLU between them is run straight; any other goes through
-    the module.
-
-    Attributes:
-        straight: Whether the module is left out.
+    A policy of linear layers with tanh or ReLU between them is run straight (`straight`); any other
+    goes through the module.
     """
 
     def __init__(self, module: Any, rows: int) -> None:
-        """Run `module` on batches of `rows` rows."""
         self._module = module
         self._layers = _layers(module, rows)
         self.straight = bool(self._layers)
@@ -72,9 +68,7 @@ class PolicyInference:
     ) -> Float32:
         """The logits of each row; the array is written over by the next call.
 
-        Args:
-            observations: `[N, 128]`.
-            pictures: `[N, 4, 72, 80]` for a policy that looks at them.
+        `pictures` are `[N, 4, 72, 80]`, for a policy that looks at them.
         """
         if self.straight:
             rows = observations

@@ -72,13 +72,10 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         )
 
     def update(self, batch: MultiAgentBatch | None = None, **kwargs: Any) -> Any:
-        """Run the epochs over one batch; see RLlib's `Learner.update` for the arguments.
+        """Run the epochs over one batch; see RLlib's `Learner.update` for arguments and result.
 
         `shuffle_batch_per_epoch` draws every pass, the first one too, in an order that depends on
         the run's seed and on the number of this update only: a resumed run draws the same.
-
-        Returns:
-            RLlib's reduced metrics.
         """
         data = kwargs.get("training_data")
         given: Any = batch if data is None else data.batch
@@ -93,12 +90,7 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         )
 
     def imitate(self, rows: dict[str, np.ndarray[Any, Any]] | None, weight: float) -> None:
-        """Add imitation to the loss of the updates from now on; see `rl.imitation`.
-
-        Args:
-            rows: What `TopSegments.rows` gave; None imitates nothing.
-            weight: Of the term.
-        """
+        """Add imitation of `TopSegments.rows`, if any, to the loss of the updates from now on."""
         self._imitated = None
         if rows is not None:
             self._imitated = {
@@ -207,7 +199,6 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:
-        """Nothing of what happens inside is logged."""
         metrics, self.metrics = self.metrics, _NoMetrics()
         try:
             yield

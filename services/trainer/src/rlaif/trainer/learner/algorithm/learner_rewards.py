@@ -39,12 +39,9 @@ class LearnedRewards:
 
     Attributes:
         parts: Part → `[T, N] float32` for each fragment. They sum to the reward to learn from.
-        statistics: By part.
-        reward_model_version: Of the model that counts; one for the whole iteration. None for none.
-        reward_model_share: Its share in the mix with the one before it, 0 to 1; 0 for none.
-        potential_mean: Mean potential of that model over the observations, in either mode; None
-            for none. It rises when the policy learns to please the model: compare it with the
-            milestones.
+        reward_model_share: Of the model that counts in the mix with the one before it, 0 to 1.
+        potential_mean: Mean potential of that model over the observations, in either mode. It rises
+            when the policy learns to please the model: compare it with the milestones.
     """
 
     parts: dict[str, list[Float32]] = field(default_factory=dict)
@@ -73,11 +70,9 @@ class LearnedRewards:
 class LearnerRewards:
     """Makes the rewards of one run, iteration by iteration.
 
-    For checkpoints: `state_dict()` gives one flat `dict[str, numpy array]` (safetensors or npz hold
-    it; nothing needs pickle), `load_state_dict(state)` resumes bit for bit, with the same rules.
-    It holds the reward models themselves, the ramp, the carried potentials, the open episodes of
-    the additive mode, and curiosity's networks, optimiser, running figures and random stream.
-    Take and set it between two iterations.
+    A run resumes bit for bit with `state_dict`, taken and set between two iterations. It holds the
+    reward models, the ramp, the carried potentials, the open episodes of the additive mode, and
+    curiosity's networks, optimiser, running figures and random stream.
 
     Attributes:
         models: Which reward model counts. Between two iterations: `offer`, then `swap_if_due`.
@@ -87,14 +82,7 @@ class LearnerRewards:
     def __init__(
         self, settings: RewardSettings, *, gamma: float, gae_lambda: float, seed: int
     ) -> None:
-        """Start anew.
-
-        Args:
-            settings: How the parts are made.
-            gamma: PPO's discount; shaping needs the same.
-            gae_lambda: Of the advantages, for the statistics alone.
-            seed: Of curiosity.
-        """
+        """Start anew. `gamma` must be PPO's discount; `gae_lambda` serves the statistics alone."""
         self._settings = settings
         self._decay = gamma * gae_lambda
         self._seen: list[Float32] = []
@@ -155,11 +143,7 @@ class LearnerRewards:
         ]
 
     def _answers(self, asked: list[Float32]) -> list[Answers | None]:
-        """For each fragment a function that knows the answers already; None while no model counts.
-
-        Args:
-            asked: `[B, D]` observations of each fragment.
-        """
+        """For each fragment's `[B, D]` observations a function that knows the answers already."""
         self.refused = []
         read = self._potential if self._settings.shaping.mode == "potential" else self._z
         while (mixed := self.models.mixed(read)) is not None:
@@ -185,7 +169,6 @@ class LearnerRewards:
         return lower_bound(members, self._settings.additive.caution)
 
     def _look_at(self, network: PotentialFunction, potentials: Float32) -> None:
-        """Keep the live model's potentials for their mean."""
         if self.models.live is not None and network is self.models.live.answers:
             self._seen.append(potentials)
 
@@ -197,12 +180,9 @@ class LearnerRewards:
         return state
 
     def load_state_dict(self, state: State) -> None:
-        """Resume with what `state_dict` gave.
+        """Resume with what `state_dict` gave; raises `RewardNetError` for a damaged reward model.
 
         A part that the state does not hold, because it was off then, starts anew.
-
-        Raises:
-            RewardNetError: A reward model in it fails a check; `reason` names it.
         """
         self.models.load_state_dict(_below(state, "models/"), check_reward_model)
         for name, part in self._stateful().items():
@@ -219,5 +199,4 @@ class LearnerRewards:
 
 
 def _below(state: State, prefix: str) -> State:
-    """The entries that start with `prefix`, by the rest of their names."""
     return {key[len(prefix) :]: value for key, value in state.items() if key.startswith(prefix)}

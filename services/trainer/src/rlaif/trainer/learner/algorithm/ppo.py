@@ -44,13 +44,9 @@ def build_config(
     *,
     resumes: bool = False,
 ) -> PPOConfig:
-    """RLlib's configuration of a run.
+    """RLlib's configuration of a run; without `explore` nothing is counted or kept.
 
-    Args:
-        settings: Of the run.
-        env: Of every environment.
-        explore: Without it nothing is counted or kept.
-        resumes: The runners are given saved games before they sample.
+    With `resumes` the runners are given saved games before they sample.
     """
     config = PPOConfig(algo_class=ShapedPPO)
     config.environment(
@@ -118,13 +114,11 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         env_steps: Environment steps of the run; set it after a restore.
         fragments: What the last step sampled.
         learned: Rewards of `fragments`, by part.
-        top: Segments to imitate; empty while imitation is off.
         policy_lag: Updates between the policy that played `fragments` and the one that learned
             from them; 0 unless sampling overlaps the update, then 1.
         samples_left_out: Of `fragments`, not learned from: their advantage was no number.
         keeps_games: Whether the runners can say where each game stands.
-        seconds: What the last step's wall time went into: waiting for fragments, rewards and
-            advantages, the update, sending weights.
+        seconds: Wall time of the last step by what it went into.
     """
 
     capture_quota: int = 0
@@ -199,7 +193,6 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         }
 
     def _choose_what_to_imitate(self, batch: SampleBatch) -> None:
-        """Renew the best segments with this batch, and hand them to the learner."""
         shapes = [fragment.rewards.shape for fragment in self.fragments]
         ends = np.cumsum([steps * envs for steps, envs in shapes])[:-1]
         flat = np.split(batch[Postprocessing.VALUE_TARGETS], ends)
@@ -291,13 +284,10 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         )
 
     def restore_env_runners(self, env_runner_group: Any) -> list[int]:
-        """Let runners that were replaced play again; none is waited for while another plays.
+        """Let runners that were replaced play again; gives their indices, waits only if none plays.
 
         RLlib's own waits for the answer of each one that is away, after every iteration. One whose
         node is gone may stay away for hours.
-
-        Returns:
-            Indices of those that are back.
         """
         manager = env_runner_group._worker_manager
         away = [index for index in manager.actor_ids() if not manager.is_actor_healthy(index)]
@@ -338,15 +328,10 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         }
 
     def load_state_dict(self, state: dict[str, Any], *, games_resume: bool = True) -> None:
-        """Resume with what `state_dict` gave.
+        """Resume with what `state_dict` gave; raises `RewardNetError` for a damaged reward model.
 
-        Args:
-            state: What it gave.
-            games_resume: Every runner plays on where it stood; otherwise the fragments that were
-                played already are dropped, and the next ones follow a gap.
-
-        Raises:
-            RewardNetError: A reward model in it fails a check.
+        Unless every runner plays on where it stood (`games_resume`), the fragments that were played
+        already are dropped, and the next ones follow a gap.
         """
         self.rewards.load_state_dict(state["rewards"])
         self._iteration = state["iteration"]
@@ -359,13 +344,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
 
 
 def _share_of_quota(quota: int, *, depth: int, ahead: int) -> int:
-    """The part of the capture quota that a batch may spend.
-
-    Args:
-        quota: Segments that may be captured.
-        depth: Batches on order at a time: 1 or 2.
-        ahead: Batches on order before this one.
-    """
+    """What a batch may spend, of `depth` (1 or 2) on order at a time, with `ahead` before it."""
     if depth == 1:
         return quota
     later = quota // 2

@@ -60,11 +60,7 @@ class FragmentSampler:
     ) -> None:
         """Ask every healthy runner for its share of a batch, after what it was asked for before.
 
-        Args:
-            batch_size: Environment steps of all runners together; rounded up to whole rows.
-            capture_quota: Segments that all together may select for capture.
-            context: Goes into the captures.
-            model: The reward model whose disagreement decides on captures, if any.
+        Both numbers are for all runners; `batch_size`, in environment steps, is rounded up to rows.
         """
         runners = max(1, self._group.num_healthy_remote_env_runners())
         rows = runners * self._group.local_env_runner.config.num_envs_per_env_runner
@@ -110,12 +106,8 @@ class FragmentSampler:
 
 
 def share(segments: int, *, parts: int, part: int, turn: int) -> int:
-    """One part's share of a grant. The shares of all parts add up to it.
+    """One part's share of a grant; the shares of all `parts` add up to it.
 
-    Args:
-        segments: The grant.
-        parts: How many share it.
-        part: Which of them, from any number on.
-        turn: Rises from grant to grant, so that what cannot be divided goes to each in turn.
+    `turn` rises from grant to grant, so that what cannot be divided goes to each part in turn.
     """
     return (segments + (part + turn) % parts) // parts

@@ -14,13 +14,7 @@ from rlaif.trainer.rewards.learned.shaping import Float32
 
 @dataclass(frozen=True)
 class RunnerRewardModel:
-    """A reward model on its way to the runners.
-
-    Attributes:
-        version: Of the model.
-        sha256: Of its file.
-        data: The file, or Ray's reference to it: a runner fetches it once.
-    """
+    """A reward model on its way to the runners; `data` may be Ray's reference, fetched once."""
 
     version: int
     sha256: str
@@ -33,11 +27,7 @@ class RunnerRewardModel:
 
 
 def disagreement_by(sent: RunnerRewardModel) -> Disagreement | None:
-    """What measures it by this model; None when it is a single network.
-
-    Raises:
-        RewardNetError: The file fails a check.
-    """
+    """What measures it by this model; None when it is a single network."""
     data = ray.get(sent.data) if isinstance(sent.data, ray.ObjectRef) else sent.data
     answers = check_reward_model(data, version=sent.version, sha256=sent.sha256).answers
 

@@ -31,7 +31,6 @@ class GoodSegment:
 
     Attributes:
         score: Sum of the rewards to learn from.
-        iteration: In which it was played.
         observations: `[S, 128] float32`.
         actions: `[S] int64`.
         returns: `[S] float32`, TD(lambda) returns by the critic of then.
@@ -62,11 +61,7 @@ class TopSegments:
     ) -> None:
         """Take over what is better than what is there.
 
-        Args:
-            fragments: One a runner.
-            rewards: To learn from, `[T, N]` for each fragment.
-            returns: Value targets, `[T, N]` for each fragment.
-            iteration: Number of this one.
+        For each fragment `[T, N]`: the rewards to learn from, and the value targets as returns.
         """
         kept = [each for each in self.segments if iteration - each.iteration < MAX_AGE]
         for fragment, reward, target in zip(fragments, rewards, returns, strict=True):
@@ -127,14 +122,10 @@ class TopSegments:
 
 
 def imitation_loss(module: Any, rows: dict[str, Tensor]) -> Tensor:
-    """Minus the weighted mean log probability of the actions.
+    """Minus the weighted mean log probability of the actions, a scalar.
 
-    Args:
-        module: Policy and critic.
-        rows: `obs` `[B, 128]`, `actions` `[B]`, `returns` `[B]`.
-
-    Returns:
-        A scalar. No gradient flows into the critic's judgement of the advantages.
+    `rows` holds `obs` `[B, 128]`, `actions` `[B]` and `returns` `[B]`. No gradient flows into the
+    critic's judgement of the advantages.
     """
     out = module.forward_train(rows)
     with torch.no_grad():

@@ -47,7 +47,6 @@ class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # r
         self.action_dist_cls = TorchCategorical
 
     def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        """Logits."""
         return {Columns.ACTION_DIST_INPUTS: self.pi(self._features(batch))}
 
     def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:

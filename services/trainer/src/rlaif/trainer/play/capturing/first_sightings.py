@@ -10,7 +10,6 @@ class FirstSightingsReader:
     """Follows one environment, segment by segment."""
 
     def __init__(self, story: Story) -> None:
-        """Look for the steps of `story`."""
         self._story = story
         self._known_rooms: set[int] = set()
         self._known_steps: set[str] = set()

@@ -57,7 +57,6 @@ class EnvRecorder:
         story: Story,
         selector: SegmentSelector,
     ) -> None:
-        """Record `emulator`; `selector` says what is captured."""
         self._emulator = emulator
         self._segment_steps = segment_steps
         self._keyframe_frames = keyframe_steps * frame_skip
@@ -108,9 +107,7 @@ class EnvRecorder:
     def before_segment(self, disagreement: Callable[[], float] | None = None) -> None:
         """Before a segment's first step: choose it, or note where it starts, to choose it later.
 
-        Args:
-            disagreement: Of the reward model's networks on what was seen last; None without an
-                ensemble.
+        `disagreement` is what `SegmentSelector.at_start` asks.
         """
         self.chosen = self._selector.at_start(self._episode_id, disagreement)
         if self.chosen is None and not self._selector.looks_back(self._episode_id):

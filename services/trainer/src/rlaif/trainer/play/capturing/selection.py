@@ -47,22 +47,12 @@ _MOST_OF_ALL = 0.5
 
 @dataclass(frozen=True)
 class SelectionRules:
-    """How segments are selected.
-
-    Attributes:
-        uniform_share: Of the budget, at least 0.2.
-        episode_segments: Segments of an episode of full length.
-    """
+    """How segments are selected; `episode_segments` is for an episode of full length."""
 
     uniform_share: float = 0.3
     episode_segments: int = 400
 
     def __post_init__(self) -> None:
-        """Refuse a share with which no metric would be fair.
-
-        Raises:
-            ValueError: It is below 0.2 or above 1.
-        """
         if not LEAST_UNIFORM_SHARE <= self.uniform_share <= 1:
             raise ValueError(
                 f"uniform share is {self.uniform_share}: at least {LEAST_UNIFORM_SHARE} of the "
@@ -74,9 +64,7 @@ class SelectionRules:
 class FirstSightings:
     """What a segment shows for the first time in its episode.
 
-    Attributes:
-        rooms: Numbers of the rooms that were entered (`rewards.places`).
-        milestones: Names of the story steps that were reached.
+    Rooms that were entered, by number (`rewards.game.places`), and names of story steps.
     """
 
     rooms: tuple[int, ...] = ()
@@ -100,7 +88,6 @@ class SegmentSelector:
     """
 
     def __init__(self, rules: SelectionRules, rng: np.random.Generator) -> None:
-        """Draw with `rng`."""
         self._rules = rules
         self._rng = rng
         self._left = self._interest_left = self._rate = 0.0
@@ -114,10 +101,10 @@ class SegmentSelector:
     def begin_fragment(
         self, quota: int, *, starting: float, pending: int, ranked: bool = True
     ) -> None:
-        """Another fragment begins.
+        """Begin another fragment, of which `quota` segments may be captured.
 
         Args:
-            quota: Segments that may be captured from now on.
+            quota: Segments, those included that were chosen before.
             starting: Segments that will start in the fragment, about.
             pending: Chosen segments that have not ended yet.
             ranked: A reward model's ensemble can be asked. Until there is one, most of what it
@@ -140,10 +127,8 @@ class SegmentSelector:
     def at_start(self, episode: str, disagreement: Callable[[], float] | None) -> Reason | None:
         """Choose a segment before it is played.
 
-        Args:
-            episode: Its episode.
-            disagreement: Of the reward model's networks on what was seen last; None without an
-                ensemble. Asked only when it matters.
+        `disagreement` is that of the reward model's networks on what was seen last, None without an
+        ensemble; asked only when it matters.
         """
         chance = self._rng.random()
         if self._left >= 1 and chance < self._coin and self._from(episode) < SPREAD_MOST:
@@ -171,11 +156,8 @@ class SegmentSelector:
     ) -> Reason | None:
         """Why a segment that has just ended is captured; None when it is not.
 
-        Args:
-            episode: Its episode.
-            chosen: What `at_start` said.
-            seen_first: What it shows.
-            provable: Its start was noted, so that it can be captured at all.
+        `chosen` is what `at_start` said. A segment whose start was not noted is not `provable`, and
+        cannot be captured.
         """
         reason = chosen
         if reason is None and provable and self._takes_interest(episode):
@@ -207,7 +189,6 @@ class SegmentSelector:
         return None
 
     def _takes_interest(self, episode: str) -> bool:
-        """Whether a capture may be chosen for what it shows."""
         share = self._rules.uniform_share
         uniform = self.taken["uniform"]
         others = self.taken.total() - uniform
@@ -217,7 +198,6 @@ class SegmentSelector:
         return self._interest_left >= 1 and self._left >= 1 and held and spread
 
     def _from(self, episode: str) -> int:
-        """Captures from an episode among the last ones."""
         return self._recent.count(episode)
 
     def _spend_on_interest(self) -> None:

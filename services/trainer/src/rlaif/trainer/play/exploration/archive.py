@@ -33,11 +33,7 @@ _HEADER = "archive.json"
 
 
 class StateArchive:
-    """The archive as one process sees it.
-
-    Attributes:
-        identity: What its states depend on.
-    """
+    """The archive as one process sees it."""
 
     def __init__(
         self,
@@ -47,14 +43,9 @@ class StateArchive:
         *,
         max_states: int = 512,
     ) -> None:
-        """Open the archive in a directory, or begin one.
+        """Open the archive in a directory of its own, or begin one.
 
-        Args:
-            directory: Of the archive alone.
-            identity: Of the game that is played.
-            counts: Decide what is worth keeping.
-            max_states: States kept at most; 3 to 13 kB each on disk. What is protected stays even
-                over it.
+        Of `max_states`, 3 to 13 kB each on disk, what is protected may stay even over the number.
 
         Raises:
             ArchiveMismatchError: It was made with another game, emulator or frame skip.
@@ -75,7 +66,6 @@ class StateArchive:
         self.refresh()
 
     def __len__(self) -> int:
-        """States kept."""
         return len(self._records)
 
     @property
@@ -105,14 +95,7 @@ class StateArchive:
         return min(found, key=_rank, default=None)
 
     def put(self, record: ArchiveRecord, packed: bytes) -> bool:
-        """Keep a state.
-
-        Args:
-            record: Of it.
-            packed: The state as `rlaif.game.captures.capture.pack_keyframe` packs it.
-
-        Returns:
-            False when the state that stands for its cell is as good; nothing is written then.
+        """Keep a state as `pack_keyframe` packed it; False when its cell has one as good already.
 
         Raises:
             ArchiveMismatchError: The record is of another game, emulator or frame skip.
@@ -132,8 +115,7 @@ class StateArchive:
     def load(self, sha256: Sha256) -> tuple[bytes, bytes]:
         """A state and its packed form, checked against its digest.
 
-        Raises:
-            ArchivedStateError: It is gone or damaged. It is forgotten then.
+        One that is gone or damaged is forgotten, and an `ArchivedStateError`.
         """
         try:
             packed = (self._states / f"{sha256}.zst").read_bytes()
@@ -158,11 +140,7 @@ class StateArchive:
         return tuple(record for record in new if record.sha256 in self._records)
 
     def lineage(self, sha256: Sha256) -> tuple[ArchiveRecord, ...]:
-        """How a state was reached: the records from a start of the game to it.
-
-        Raises:
-            ArchivedStateError: A record is missing or not readable.
-        """
+        """The records from a start of the game to a state; a gap is an `ArchivedStateError`."""
         chain: list[ArchiveRecord] = []
         wanted: Sha256 | None = sha256
         while wanted is not None:

@@ -24,7 +24,6 @@ class CellCounts:
     """
 
     def __init__(self) -> None:
-        """Nothing seen."""
         self.seen: Counter[Cell] = Counter()
         self.fruitless: Counter[Cell] = Counter()
         self.elsewhere: Counter[Cell] = Counter()
@@ -73,11 +72,7 @@ def _rows(path: Path) -> list[tuple[Cell, int, int]]:
 
 
 def choose(cells: Sequence[Cell], counts: CellCounts, rng: np.random.Generator) -> Cell:
-    """Draw a cell by weight. Equal cells, counts and generator give the same one.
-
-    Raises:
-        ValueError: There is no cell.
-    """
+    """Draw a cell by weight. Equal cells, counts and generator give the same one."""
     if not cells:
         raise ValueError("no cell to choose from")
     ordered = sorted(cells)

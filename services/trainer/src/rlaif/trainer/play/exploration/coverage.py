@@ -37,7 +37,6 @@ class CoverageMap:
     """
 
     def __init__(self) -> None:
-        """Nothing visited."""
         self.visits: Counter[int] = Counter()
         self.episodes: Counter[int] = Counter()
         self._open: set[int] = set()
@@ -106,14 +105,9 @@ class CoverageMap:
 
 
 class RunCoverage:
-    """The maps of a run.
-
-    Attributes:
-        maps: Name of the environment → its map.
-    """
+    """The maps of a run, by the names of its environments."""
 
     def __init__(self, maps: dict[str, CoverageMap] | None = None) -> None:
-        """Start from these maps, which are kept and not copied."""
         self.maps = {} if maps is None else maps
 
     def of(self, environment: str) -> CoverageMap:
@@ -139,7 +133,6 @@ class RunCoverage:
         return together
 
     def __eq__(self, other: object) -> bool:
-        """Equal maps under equal names."""
         return isinstance(other, RunCoverage) and self.maps == other.maps
 
     __hash__ = None  # type: ignore[assignment]  # it changes
@@ -184,12 +177,7 @@ class RunCoverage:
 
     @classmethod
     def load(cls, path: Path) -> "RunCoverage":
-        """Read what `save` wrote.
-
-        Raises:
-            CoverageFileError: Damaged, or of another version.
-            OSError: It cannot be read.
-        """
+        """Read what `save` wrote; damaged, or of another version, is a `CoverageFileError`."""
         data = path.read_bytes()
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
@@ -226,12 +214,7 @@ def _maps(columns: dict[str, npt.NDArray[Any]], path: Path) -> dict[str, Coverag
 
 
 def load_directory(directory: Path, *, without: str | None = None) -> RunCoverage:
-    """The coverage of a run: all its files merged. A file that cannot be read counts as none.
-
-    Args:
-        directory: Where the environment runners save.
-        without: Name of a file to leave out.
-    """
+    """All files of a run but `without`, merged; one that cannot be read counts as none."""
     together = RunCoverage()
     for path in sorted(directory.glob("*.npz")):
         if path.name == without:

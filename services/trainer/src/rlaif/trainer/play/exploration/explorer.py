@@ -33,7 +33,7 @@ class ExploreConfig:
 
     Attributes:
         directory: Of the run; `exploration/` is made in it.
-        settings: Where episodes start. With no restarts and no swarm, no states are kept.
+        settings: With no restarts and no swarm, no states are kept.
         save_every: Decision steps of a runner between two states, milestones excepted. A save
             costs about 36 ms and 16,000 steps about 4 s, so that saving costs 1 %.
         sync_every: Fragments between two exchanges with the other runners, through files.
@@ -48,12 +48,8 @@ class ExploreConfig:
 class Explorer:
     """Follows the environments of one runner.
 
-    Attributes:
-        visited: Places, counted.
-        counts: Of the cells.
-        archive: The states; None when no episode ever starts at one, or the disk had no room for
-            an archive when this process began.
-        swarm: Milestones that draw starts.
+    There is no archive when no episode ever starts at a state, or when the disk had no room for one
+    when this process began.
     """
 
     def __init__(
@@ -61,16 +57,8 @@ class Explorer:
     ) -> None:
         """Resume with what is in the run's directory.
 
-        What was found with another game, emulator or frame skip stays there and is not used.
-
-        Args:
-            config: Of the run.
-            runner: Index of the environment runner.
-            identity: Of the game that is played.
-            story: Its milestones.
-
-        Raises:
-            ArchiveError: The archive's header is not readable.
+        What was found with another game, emulator or frame skip stays there and is not used. An
+        unreadable archive is an `ArchiveError`.
         """
         self._config = config
         self._runner = runner
@@ -145,12 +133,7 @@ class Explorer:
         }
 
     def load_state_dict(self, state: dict[str, Any], *, played_from: Collection[str] = ()) -> None:
-        """Resume with what `state_dict` gave.
-
-        Args:
-            state: Of the explorer of this runner.
-            played_from: States that some runner plays from; their records are kept.
-        """
+        """Resume with what `state_dict` gave; states that some runner plays from are kept."""
         self._fragments = state["fragments"]
         self.counts.load_state_dict(state["counts"])
         self.swarm.load_state_dict(state["swarm"])
@@ -195,7 +178,6 @@ class ExplorationFollower:
     """One environment as the explorer of its runner follows it: an `EpisodeFollower`."""
 
     def __init__(self, explorer: Explorer, n: int) -> None:
-        """Follow environment `n`."""
         self._explorer = explorer
         self._n = n
         self._visited = explorer.visited

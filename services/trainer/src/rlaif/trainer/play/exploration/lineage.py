@@ -13,13 +13,8 @@ class LineageMismatchError(ArchiveError):
 def replay_lineage(archive: StateArchive, sha256: str, emulator: Emulator) -> int:
     """Play from a start of the game to a state, through every state that was kept on the way.
 
-    Args:
-        archive: It holds the state's records and their start.
-        sha256: Of the state.
-        emulator: Of the archive's game and settings; it is left at the end of the way.
-
-    Returns:
-        Decision steps played.
+    Leaves the emulator, which must be of the archive's game and settings, at the end of the way;
+    gives the decision steps played.
 
     Raises:
         LineageMismatchError: The RAM differs from that of a state on the way.

@@ -25,17 +25,9 @@ class ArchiveStarts:
         swarm: Swarm,
         restarts: float,
     ) -> None:
-        """Draw from an archive for a share of the episodes.
+        """Draw from an archive for `restarts`, 0 to 1, of the episodes; `swarm` is asked first.
 
-        Args:
-            given: Starts of the game.
-            archive: Of the run.
-            counts: Of its cells; a start from one is noted there.
-            swarm: Asked first.
-            restarts: Share of the other episodes that start at an archived state, 0 to 1.
-
-        Raises:
-            ValueError: `restarts` out of range.
+        Starts from a cell are noted in `counts`; the other episodes begin at `given`.
         """
         if not 0 <= restarts <= 1:
             raise ValueError(f"share of restarts {restarts} must be 0 to 1")

@@ -50,17 +50,15 @@ class _Episode:
 
     @property
     def steps(self) -> int:
-        """Decision steps since the start of the game."""
         return self.parent_steps + len(self.actions)
 
     def note(self, action: int, wait: int) -> None:
-        """A step was played."""
         if wait:
             self.waits.append((len(self.actions), wait))
         self.actions.append(action)
 
     def continue_from(self, record: ArchiveRecord) -> None:
-        """A state was kept: what follows is noted from there."""
+        """Note what follows from a state that was kept."""
         self.parent, self.parent_steps = record.sha256, record.steps
         self.actions.clear()
         self.waits.clear()
@@ -256,7 +254,6 @@ class StateSaver:
         return kept
 
     def _milestones(self, ram: RamBlocks) -> tuple[str, ...]:
-        """Names of the story steps that the save file shows."""
         if not self._names:
             return ()
         shown = np.flatnonzero(self._story.hits(ram) & self._lasting)

@@ -21,16 +21,7 @@ class Swarm:
     """
 
     def __init__(self, *, share: float, decay: float = 0.8, limit: int = 16) -> None:
-        """Draw environments to new milestones.
-
-        Args:
-            share: Chance of the first offer, 0 to 1; 0 never swarms.
-            decay: Factor from one offer to the next, below 1.
-            limit: Offers a milestone.
-
-        Raises:
-            ValueError: `share` or `decay` out of range.
-        """
+        """Draw environments to new milestones; a `share` of 0 never does."""
         if not 0 <= share <= 1 or not 0 <= decay < 1:
             raise ValueError(f"swarm share {share} must be 0 to 1 and decay {decay} below 1")
         self._share, self._decay, self._limit = share, decay, limit

@@ -13,12 +13,7 @@ _SUFFIX = ".episode"
 
 @dataclass(frozen=True)
 class BestEpisodes:
-    """A directory of `*.episode` files.
-
-    Attributes:
-        directory: Where they are; made when the first one comes.
-        keep: How many stay.
-    """
+    """A directory of `*.episode` files, made when the first one comes; the best `keep` stay."""
 
     directory: Path
     keep: int
@@ -29,11 +24,7 @@ class BestEpisodes:
         return cls(run_directory / _FOLDER, keep)
 
     def add(self, episodes: Iterable[RecordedEpisode]) -> None:
-        """Put episodes on the shelf; only the best stay.
-
-        Raises:
-            OSError: The disk takes nothing.
-        """
+        """Put episodes on the shelf; only the best stay."""
         new = list(episodes)
         if not new:
             return

@@ -26,13 +26,9 @@ class EpisodeFollower(Protocol):
         start: Start,
         warm_up: Sequence[tuple[int, int]],
     ) -> None:
-        """An episode starts; the one before it, if any, is over.
+        """An episode starts in the emulator's state; the one before it, if any, is over.
 
-        Args:
-            emulator: In its first state.
-            facts: Of that state.
-            start: What was loaded.
-            warm_up: (action, frames waited) of the steps played since.
+        `warm_up` are (action, frames waited) of the steps played since `start`.
         """
         ...
 

@@ -46,11 +46,7 @@ class RecordedEpisode:
 
     @classmethod
     def unpack(cls, data: bytes) -> "RecordedEpisode":
-        """Read what `pack` wrote.
-
-        Raises:
-            ValueError: Not a recorded episode.
-        """
+        """Read what `pack` wrote; raises `ValueError` for anything else."""
         line, _, rest = data.partition(b"\n")
         head = json.loads(line)
         try:
@@ -70,7 +66,6 @@ class EpisodeLog:
     def __init__(
         self, *, run_id: str, env_id: str, game: GameIdentity, emulator: Emulator, frame_skip: int
     ) -> None:
-        """Record `emulator`."""
         self._emulator = emulator
         self._recorder = SegmentRecorder(
             run_id=run_id,
@@ -128,7 +123,6 @@ class BestRanks:
     """The ranks of the best episodes so far; says which episodes are worth recording."""
 
     def __init__(self, keep: int) -> None:
-        """Of the `keep` best; 0 wants none."""
         self._keep = keep
         self._ranks: list[Rank] = []
 
@@ -156,12 +150,10 @@ class BestEpisodeRecorder:
 
     Attributes:
         logs: One an environment; empty when no episode is kept.
-        ranks: Of the best so far.
-        found: Episodes of this fragment that are among them.
+        found: Episodes of this fragment that are among the best.
     """
 
     def __init__(self, logs: Sequence[EpisodeLog], keep: int, story: Story) -> None:
-        """Keep the best `keep` episodes of those that `logs` record, by steps of `story`."""
         self.logs = logs
         self.ranks = BestRanks(keep)
         self.found: list[RecordedEpisode] = []

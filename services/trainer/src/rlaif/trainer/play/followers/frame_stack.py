@@ -31,7 +31,6 @@ class FrameStack:
     """
 
     def __init__(self, count: int) -> None:
-        """Nothing was seen yet."""
         self.stacks: UInt8 = np.zeros((count, FRAMES, HEIGHT, WIDTH), dtype=np.uint8)
 
     def push(self, n: int, screen: UInt8) -> UInt8:
@@ -63,12 +62,8 @@ class PictureFragment:
     ) -> tuple[UInt8, UInt8]:
         """The stacks at every step, and those at which episodes were cut.
 
-        Args:
-            ended: `[T, N]`, an episode ended with this step.
-            final_index: `[K, 2]`, (t, n) of those that were cut.
-
-        Returns:
-            `[T + 1, N, 4, 72, 80]` and `[K, 4, 72, 80]`, both uint8.
+        From `ended` `[T, N]` and `final_index` `[K, 2]`, the (t, n) of the cut ones:
+        `[T + 1, N, 4, 72, 80]` and `[K, 4, 72, 80]`, both uint8.
         """
         steps = len(self.frames)
         stacks = np.empty((steps + 1, *self.first.shape), dtype=np.uint8)

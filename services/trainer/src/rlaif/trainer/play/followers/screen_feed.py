@@ -11,7 +11,6 @@ class ScreenFeed:
     """Shows one environment; nobody sees it while the disk does not take the file."""
 
     def __init__(self, path: Path | None, fps: float) -> None:
-        """Write to `path`, `fps` pictures a second; None or 0 shows nothing."""
         self._path = path if fps > 0 else None
         self._fps = fps
         self._next = 0.0

@@ -29,8 +29,7 @@ class GameFacts(NamedTuple):
     """One moment of the game.
 
     Attributes:
-        group, room: Which room.
-        x, y: Pixels inside it.
+        x, y: Pixels inside the room.
         health: Quarter hearts.
         running: A file is being played; on the title screen all the rest means nothing.
         settled: The room has been entered: group, room and position belong together.

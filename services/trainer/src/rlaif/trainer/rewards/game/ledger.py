@@ -60,12 +60,7 @@ class EpisodeRewards:
     """
 
     def __init__(self, weights: RewardWeights, visits: terms.VisitCounts | None = None) -> None:
-        """Use these weights in every episode.
-
-        Args:
-            weights: See `presets`.
-            visits: How well known places are, for the `novelty` part; None when nobody counts.
-        """
+        """Use these weights in every episode; `visits` serve the `novelty` part."""
         self._visits = terms.SwitchedVisits()
         if visits is not None:
             self.count_visits(visits)

@@ -25,14 +25,9 @@ class VisitCounts(Protocol):
 
 
 class SwitchedVisits:
-    """Visit counts of a source that may be given later.
-
-    Attributes:
-        source: None while nobody counts; then nothing was ever visited.
-    """
+    """Visit counts of a source that may be given later; without one, nothing was ever visited."""
 
     def __init__(self) -> None:
-        """Nobody counts."""
         self.source: VisitCounts | None = None
 
     def episodes(self, square: int) -> int:
@@ -44,7 +39,6 @@ class Term(ABC):
     """One part of the reward.
 
     Attributes:
-        name: Of the part.
         looks_at: When it has to be asked: on every step; when the player moved, or more changed;
             when he came to another square, or more than his position changed; or only when the
             progress did.
@@ -55,7 +49,6 @@ class Term(ABC):
     looks_at: ClassVar[Literal["steps", "moves", "squares", "progress"]] = "squares"
 
     def __init__(self, weight: float) -> None:
-        """Pay `weight` a unit."""
         self.weight = weight
 
     @abstractmethod
@@ -82,7 +75,6 @@ class _Stateless(Term):
         """Nothing to remember."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Nothing to save."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -93,20 +85,16 @@ class _NewPlaces(Term):
     """Pays for each place of the episode, once; the first one is where it starts."""
 
     def begin(self, facts: GameFacts) -> None:
-        """An episode starts here."""
         self._seen: set[int] = {self._place(facts)} if facts.settled else set()
         self._here = self._place(facts) if facts.settled else -1
 
     def state_dict(self) -> dict[str, Any]:
-        """See `Term`."""
         return {"_seen": set(self._seen), "_here": self._here}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """See `Term`."""
         self._seen, self._here = set(state["_seen"]), state["_here"]
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
-        """The reward of one step."""
         if not after.settled:
             return 0.0
         place = self._place(after)
@@ -160,7 +148,6 @@ class Novelty(NewSquares):
     name = "novelty"
 
     def __init__(self, weight: float, visits: VisitCounts) -> None:
-        """Ask `visits` how well known a square is."""
         super().__init__(weight)
         self._visits = visits
 
@@ -255,19 +242,15 @@ class _NewBits(Term):
     looks_at = "progress"
 
     def begin(self, facts: GameFacts) -> None:
-        """An episode starts here."""
         self._known = self._bits(facts.progress)
 
     def state_dict(self) -> dict[str, Any]:
-        """See `Term`."""
         return {"_known": self._known}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """See `Term`."""
         self._known = state["_known"]
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
-        """The reward of one step."""
         if after.progress is before.progress:
             return 0.0
         new = self._bits(after.progress) & ~self._known

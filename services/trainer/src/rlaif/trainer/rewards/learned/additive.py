@@ -39,12 +39,7 @@ def lower_bound(members: Float32, caution: float) -> Float32:
 
 @dataclass
 class _Episode:
-    """What one environment's episode has been paid.
-
-    Attributes:
-        counts: Place → times that a step ended there, the start included.
-        paid: Sum so far, before the weight.
-    """
+    """Where one environment's episode was how often, and what it was paid before the weight."""
 
     counts: dict[int, int] = field(default_factory=dict)
     paid: float = 0.0
@@ -54,10 +49,7 @@ class _Episode:
 class AdditiveRewards:
     """Pays consecutive fragments of the same environments.
 
-    Attributes:
-        rules: What is paid.
-        weight: Scale of it all.
-        capped: Episodes that have reached the cap so far.
+    `capped` counts the episodes that have reached the cap so far.
     """
 
     settings: AdditiveSettings
@@ -73,18 +65,10 @@ class AdditiveRewards:
         *,
         continues: bool = True,
     ) -> Float32:
-        """Rewards of one fragment.
+        """Rewards of one fragment, `[T, N] float32`; none without `answers` of a reward model.
 
-        A terminated step pays nothing: the observation that it reached is not kept.
-
-        Args:
-            runner: Which environment runner it came from; its open episodes are remembered.
-            transitions: The fragment.
-            answers: z of the live reward model; None while there is none, which pays nothing.
-            continues: False when the runner was started anew.
-
-        Returns:
-            `[T, N] float32`.
+        A terminated step pays nothing: the observation that it reached is not kept. A runner that
+        was started anew does not continue its open episodes.
         """
         reached = transitions.reached()
         steps, envs, width = reached.shape
@@ -171,5 +155,4 @@ class AdditiveRewards:
 
 
 def _begin(place: int) -> _Episode:
-    """An episode that starts at a place; coming back to it is no first time."""
     return _Episode(counts={place: 1})

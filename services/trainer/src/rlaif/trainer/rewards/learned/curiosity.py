@@ -47,13 +47,7 @@ class Curiosity:
     """The two networks and their running figures. Equal seeds and fragments give equal rewards."""
 
     def __init__(self, *, inputs: int, weight: float, seed: int) -> None:
-        """Start anew.
-
-        Args:
-            inputs: D, length of an observation.
-            weight: What a normalised error of 1 pays.
-            seed: Of both networks and of the order in which the predictor learns.
-        """
+        """Start anew for `inputs` numbers an observation; a normalised error of 1 pays `weight`."""
         self.weight = weight
         generator = torch.Generator().manual_seed(seed)
         self._target = _network((inputs, *_TARGET), generator).requires_grad_(False)
@@ -69,16 +63,7 @@ class Curiosity:
     def pay(
         self, runners: list[int], fragments: list[Transitions], continues: list[bool]
     ) -> list[Float32]:
-        """Rewards of one iteration's fragments; then learn from them, in one pass.
-
-        Args:
-            runners: Which environment runner each fragment came from.
-            fragments: The fragments.
-            continues: False for a runner that was started anew.
-
-        Returns:
-            `[T, N] float32` for each fragment.
-        """
+        """Rewards of one iteration's fragments, `[T, N] float32` each; then learn from them."""
         reached = [part.reached() for part in fragments]
         rows = np.concatenate([each.reshape(-1, each.shape[-1]) for each in reached])
         self._observations.add(rows)
@@ -140,11 +125,7 @@ class Curiosity:
         return state | {"order": _stream_words(self._order)}
 
     def load_state_dict(self, state: dict[str, Array]) -> None:
-        """Resume with what `state_dict` gave.
-
-        Raises:
-            RuntimeError: The networks have other shapes.
-        """
+        """Resume with what `state_dict` gave."""
         for name, module in (("target", self._target), ("predictor", self._predictor)):
             found = _under(state, name)
             module.load_state_dict({key: torch.from_numpy(v.copy()) for key, v in found.items()})
@@ -191,7 +172,6 @@ def _stream_words(rng: np.random.Generator) -> Array:
 
 
 def _set_stream(rng: np.random.Generator, words: Array) -> None:
-    """Set what `_stream_words` gave."""
     numbers = [int(word) for word in words]
     rng.bit_generator.state = {
         "bit_generator": "PCG64",

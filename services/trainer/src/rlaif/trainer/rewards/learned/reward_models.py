@@ -32,14 +32,7 @@ class CheckModel(Protocol):
 
 @dataclass(frozen=True)
 class RewardModel:
-    """A reward model that passed every check.
-
-    Attributes:
-        version: Number under which it was published.
-        sha256: Digest of `data`.
-        data: Its file; it travels in checkpoints.
-        answers: The network.
-    """
+    """A reward model that passed every check; `data`, its file, travels in checkpoints."""
 
     version: int
     sha256: str
@@ -48,11 +41,7 @@ class RewardModel:
 
 
 class NonsenseError(ArithmeticError):
-    """A reward model answered with what is no number.
-
-    Attributes:
-        model: The one that did.
-    """
+    """A reward model answered with what is no number."""
 
     def __init__(self, model: RewardModel, rows: int, of: int) -> None:
         """`rows` of `of` answers are NaN or infinite."""
@@ -73,9 +62,7 @@ class ModelSchedule:
         ramp_iterations: Iterations until a new model counts in full; 0 and 1 mean at once.
         swap_iterations: Iterations that a model counts at least; not below `ramp_iterations`, so
             that there are never more than two models in the mix.
-        live: The model that counts; None before the first.
-        previous: The one before it; None when there was none, or when it has faded out.
-        waiting: The next one.
+        previous: The one before `live`; None when there was none, or when it has faded out.
         age: Iterations that `live` has counted.
         before: The one that counted before `live`, also when it has faded out; what a roll-back
             goes back to.
@@ -92,11 +79,7 @@ class ModelSchedule:
     refused: set[str] = field(default_factory=set)
 
     def offer(self, model: RewardModel) -> bool:
-        """Take a new champion in line, in the place of one that waits.
-
-        Returns:
-            False when it is the one that counts already; then nothing waits any more.
-        """
+        """Let a new champion wait, in the place of another; False when it counts already."""
         known = self.live is not None and self.live.sha256 == model.sha256
         self.waiting = None if known else model
         return not known
@@ -149,11 +132,7 @@ class ModelSchedule:
         return state
 
     def load_state_dict(self, state: State, check: CheckModel) -> None:
-        """Resume with what `state_dict` gave.
-
-        Raises:
-            RewardNetError: A reward model in it fails a check; `reason` names it.
-        """
+        """Resume with what `state_dict` gave; a damaged reward model is a `RewardNetError`."""
 
         def model(role: str) -> RewardModel | None:
             if f"{role}/data" not in state:
@@ -180,10 +159,8 @@ class ModelSchedule:
     ) -> Callable[[Float32], Float32] | None:
         """The mix as one function of `[B, D]` observations; None while no model counts.
 
-        Args:
-            read: What is mixed: `[B]` from a network and observations.
-
-        The function raises `NonsenseError` when a model answers with what is no number.
+        What is mixed is `read`, `[B]` from a network and observations. The function raises
+        `NonsenseError` when a model answers with what is no number.
         """
         live, previous, share = self.live, self.previous, self.share
         if live is None:

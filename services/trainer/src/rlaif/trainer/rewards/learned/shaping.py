@@ -105,17 +105,10 @@ class PotentialShaper:
         *,
         continues: bool = True,
     ) -> Float32:
-        """Shaping rewards of one fragment, evaluated with one model version.
+        """Shaping rewards of one fragment, `[T, N] float32`, evaluated with one model version.
 
-        Args:
-            runner: Which environment runner it came from; its last potentials are remembered.
-            transitions: The fragment.
-            potential: The live model; None while there is none, which is Phi = 0.
-            continues: True when it follows this runner's last fragment; False when the runner was
-                started anew and what is remembered of it is void.
-
-        Returns:
-            `[T, N] float32`.
+        Without a live model Phi is 0. What is remembered of a runner is void when its fragment does
+        not continue the last one: it was started anew.
         """
         steps, envs = transitions.terminated.shape
         # Weighted here, and in float64: F is a small difference of large numbers.

@@ -13,7 +13,6 @@ class PartStatistics:
     """One part over the steps of an iteration.
 
     Attributes:
-        sum, mean, std: Over all steps.
         share: Of the sum of absolute rewards over all parts, 0 to 1; None when nothing was paid.
         advantage_share: Of the variance of the advantages before the critic: cov(part, whole) /
             var(whole), where both are sums of rewards discounted by gamma * lambda. The parts add
@@ -30,12 +29,9 @@ class PartStatistics:
 def part_statistics(
     parts: dict[str, list[Float32]], ended: list[Bool], *, decay: float
 ) -> dict[str, PartStatistics]:
-    """Statistics by part.
+    """Statistics by part, from `[T, N]` rewards and ends for each fragment.
 
-    Args:
-        parts: Part → `[T, N]` for each fragment, in the order of `ended`.
-        ended: `[T, N]` for each fragment.
-        decay: gamma * lambda of the advantages.
+    `decay` is gamma * lambda of the advantages.
     """
     flat = {
         name: np.concatenate([grid.ravel() for grid in grids]).astype(np.float64)

@@ -30,10 +30,7 @@ have made more of them than the checkpoint knows, and their ids must not come ag
 
 
 def upload(store: ObjectStore, checkpoint: Path) -> bool:
-    """Copy a checkpoint; the manifest goes last.
-
-    Returns:
-        True when this call made it whole, False when it was there already.
+    """Copy a checkpoint, the manifest last; False when it was there already.
 
     Raises:
         CheckpointError: It was pruned meanwhile, or is damaged.
@@ -86,13 +83,7 @@ def prune(
 def restore_run(store: ObjectStore, data_dir: Path, run_id: str) -> Path | None:
     """Bring the newest usable checkpoint of a run back, with its record, archive and coverage.
 
-    Args:
-        store: Of the models.
-        data_dir: The run must not be in it.
-        run_id: Of the run.
-
-    Returns:
-        The checkpoint on disk; None when the store has none of this run.
+    The run must not be in `data_dir`. None when the store has no checkpoint of it.
 
     Raises:
         CheckpointError: There are some, and none is whole.

@@ -47,7 +47,6 @@ class RunManager:
     """Starts, stops and resumes runs; at most one at a time."""
 
     def __init__(self, settings: TrainerSettings, metrics: ServiceMetrics) -> None:
-        """Nothing is started yet."""
         self._settings = settings
         self._data_dir = settings.data_dir.resolve()
         self._current: RunSupervisor | None = None
@@ -110,13 +109,10 @@ class RunManager:
     async def start(
         self, run_id: str | None = None, overrides: Mapping[str, Any] | None = None
     ) -> RunSupervisor:
-        """Start a new run, or resume one.
+        """Start a new run, or resume one from disk or the models store; None makes a new id.
 
-        Args:
-            run_id: Of a run on disk, or in the models store, or else of the new one; None makes a
-                new id.
-            overrides: Settings of this run alone, by field name or environment variable; of a
-                known run they are added to those that it had.
+        The `overrides` are settings of this run alone, by field name or environment variable; of a
+        known run they are added to those that it had.
 
         Raises:
             RunInProgressError: There is one already.
@@ -149,9 +145,7 @@ class RunManager:
     async def bring_back(self, run_id: str) -> bool:
         """Fetch a run from the models store unless it is on disk; whether it is known now.
 
-        Raises:
-            CheckpointError: The store has only damaged checkpoints of it.
-            StorageError: The store was not reached.
+        Raises as `start` does.
         """
         if self.record(run_id) is not None:
             return True

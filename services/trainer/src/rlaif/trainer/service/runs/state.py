@@ -30,22 +30,16 @@ class RunState:
     """A run as it stands.
 
     Attributes:
-        run_id: Of the run.
         attempt: Which start of its process this is.
-        status: See `Status`.
         last: The last iteration; None before the first one of this attempt.
         env_steps: Environment steps of the run, over all attempts.
-        reward_model_version: Version that shapes rewards; None for none.
-        reward_model_loaded_at_step: Environment step from which it does.
+        reward_model_loaded_at_step: Environment step from which it shapes rewards.
         reward_model_refused: The last one that did not load; None when none was refused since the
             last one that did.
         checkpoint: Iteration of the last checkpoint.
         finished: Why it came to its end; None while it can be resumed.
-        evaluation: The last evaluation.
-        failure: Why it failed.
         failure_is_final: Trying again would fail in the same way.
-        waiting_for: What the disk or this machine does not give, so that nothing trains; None while
-            something does.
+        waiting_for: What the disk or this machine does not give, so that nothing trains.
         not_saved: Why the last checkpoint was not saved; None when it was.
         not_written: Why the last iteration left less on disk than it should; None when it did not.
     """

@@ -33,11 +33,7 @@ _PAUSE_SECONDS = 5.0
 
 
 class StoreMirror:
-    """Copies for as long as `run` runs.
-
-    Attributes:
-        outage: Why the store does not take anything; None while it does.
-    """
+    """Copies for as long as `run` runs; `outage` says why the store does not take anything."""
 
     def __init__(
         self,
@@ -45,7 +41,6 @@ class StoreMirror:
         store: ObjectStore,
         state: Callable[[], RunState | None],
     ) -> None:
-        """Copy the runs under the data directory; `state()` is that of the current one."""
         self._settings = settings
         self._data_dir = settings.data_dir.resolve()
         self._store = store
@@ -90,11 +85,7 @@ class StoreMirror:
         self.outage = outage
 
     def copy_new(self) -> None:
-        """Copy what is not in the store yet; blocks, also until a copy under way has ended.
-
-        Raises:
-            StorageError: The store did not take it.
-        """
+        """Copy what is not in the store yet; blocks, also until a copy under way has ended."""
         # A cancelled `run` leaves its thread at work: two at once would tell of the past last.
         with self._one_at_a_time:
             for record in list_runs(self._data_dir):

@@ -40,12 +40,7 @@ _LONGEST_PAUSE = 15.0
 
 
 class RunSupervisor:
-    """One run: starts its process, restarts it when it dies, stops it when asked.
-
-    Attributes:
-        state: What is known of the run now.
-        directory: Where the run keeps its files.
-    """
+    """One run: starts its process, restarts it when it dies, stops it when asked."""
 
     def __init__(
         self,
@@ -54,13 +49,10 @@ class RunSupervisor:
         on_message: Callable[[Message], None] = lambda message: None,
         overrides: Mapping[str, Any] | None = None,
     ) -> None:
-        """Prepare a run; `start` starts it.
+        """Prepare a new run, or one on disk; `start` starts it.
 
-        Args:
-            settings: Of this attempt and the ones after it.
-            run_id: New, or of a run on disk, which is then resumed.
-            on_message: Told of each message after it is folded into `state`.
-            overrides: Which of the settings are this run's own; None for those that it had.
+        Messages go to `on_message` after they are folded into `state`. The `overrides` are the
+        settings that are this run's own; None keeps those that it had.
         """
         self._settings = settings
         self._on_message = on_message
@@ -271,7 +263,6 @@ class RunSupervisor:
 
 
 def _pause_after(attempt: int) -> float:
-    """Seconds before the process is started again."""
     return backoff(attempt, base=2.0, cap=_LONGEST_PAUSE)
 
 
