@@ -56,20 +56,12 @@ class PlannedFault:
 
 
 def parse_plan(text: str) -> tuple[PlannedFault, ...]:
-    """Read a plan such as `429:0.05,vision/garbage:1`; the empty text is no faults.
-
-    Raises:
-        FaultPlanError: An unknown fault, or a chance outside [0, 1].
-    """
+    """Read a plan, else FaultPlanError; the empty text is no faults."""
     return tuple(_parse_entry(part.strip()) for part in text.split(",") if part.strip())
 
 
 def parse_header(text: str) -> PlannedFault:
-    """Read an `x-mock-fault` header such as `429` or `slow;p=0.3`.
-
-    Raises:
-        FaultPlanError: An unknown fault, or a chance outside [0, 1].
-    """
+    """Read an `x-mock-fault` header such as `429` or `slow;p=0.3`, else FaultPlanError."""
     name, _, chance = text.partition(";")
     return _planned(name.strip(), chance.strip().removeprefix("p=") or "1", None)
 

@@ -57,12 +57,8 @@ def injected(messages: Sequence[Mapping[str, Any]]) -> str | None:
 def criteria_of(
     response_format: Mapping[str, Any] | None, messages: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """Criteria to answer: of the answer's schema, else those that the system message names.
-
-    Raises:
-        UnreadablePromptError: There is neither.
-    """
-    schema = answer_schema(response_format)
+    """Criteria to answer: of the answer's schema, else those that the system message names."""
+    schema = _answer_schema(response_format)
     if schema is not None:
         properties = schema.get("properties")
         names = list(properties) if isinstance(properties, Mapping) else []
@@ -79,8 +75,7 @@ def criteria_of(
     return list(dict.fromkeys(names))
 
 
-def answer_schema(response_format: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """The JSON schema of the answer; None when the request has none."""
+def _answer_schema(response_format: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     if not response_format or response_format.get("type") != "json_schema":
         return None
     wrapper = response_format.get("json_schema")

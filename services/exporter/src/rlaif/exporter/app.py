@@ -21,11 +21,7 @@ from rlaif.storage.ports import ObjectStore
 
 
 def create_app(settings: ExporterSettings, *, store: ObjectStore | None = None) -> FastAPI:
-    """Build the service; its lifespan starts the worker last and stops it first.
-
-    Raises:
-        StartupError: The ROM cannot be used.
-    """
+    """Build the service, else StartupError; its lifespan starts the worker last, stops it first."""
     try:
         cartridge = load_cartridge(settings.rom_path)
     except CartridgeError as error:

@@ -51,11 +51,7 @@ def capture_page(
 def segment_page(
     store: ObjectStore, request: PageRequest, *, episode_id: str | None
 ) -> Page[SegmentSummary]:
-    """A page of manifests. Blocks.
-
-    Raises:
-        ValidationError: A manifest is not readable.
-    """
+    """A page of manifests, ValidationError when one is not readable. Blocks."""
     prefix = f"{episode_id}/" if episode_id else ""
     found = request.take(manifests(store, prefix, request.after), lambda info: info.key)
     items = [SegmentSummary.model_validate(_manifest(store, info.key)) for info in found.items]

@@ -11,11 +11,7 @@ ExportFault                never to be exported
 
 
 class ExportFault(Exception):
-    """Base of what is wrong with one capture.
-
-    Attributes:
-        reason: Stable word for machines, such as `ram_hash_mismatch`.
-    """
+    """Base of what is wrong with one capture; `reason` is a stable word for machines."""
 
     reason: str
 
@@ -47,11 +43,7 @@ class RefusedReplayError(ExportFault):
 
 
 class LostReplayError(ExportFault):
-    """The replay cost its process.
-
-    Attributes:
-        tries: How often the capture is tried in all; as often as any event when None.
-    """
+    """The replay cost its process; it is tried `tries` times, as often as any event when None."""
 
     reason = "replay_crashed"
     tries: int | None = None

@@ -13,11 +13,7 @@ from rlaif.service.metrics import ServiceMetrics
 
 
 class JudgeMetrics:
-    """Counts calls, scores, votes and abstentions.
-
-    Attributes:
-        standings: The same figures by judge, for REST.
-    """
+    """Counts calls, scores, votes and abstentions; `standings` has them by judge, for REST."""
 
     def __init__(self, metrics: ServiceMetrics, judges: tuple[Judge, ...] = JUDGES) -> None:
         self.standings = Standings({c.name: judge.name for judge in judges for c in judge.criteria})

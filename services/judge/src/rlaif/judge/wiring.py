@@ -126,11 +126,7 @@ def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
 
 
 def check_budgets(judges: tuple[Judge, ...], max_tokens: int) -> None:
-    """See that every judge's prompt and answer fit its model.
-
-    Raises:
-        StartupError: One does not.
-    """
+    """See that every judge's prompt and answer fit its model, else StartupError."""
     for judge in judges:
         frozen = prompts.tokens([{"content": prompts.system_prompt(judge)}])
         pictures = prompts.PICTURE_TOKENS if judge.pictures else 0

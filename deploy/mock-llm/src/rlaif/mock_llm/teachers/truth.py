@@ -9,12 +9,9 @@ LATE_SHARE = 1 / 3
 
 @dataclass(frozen=True)
 class Truth:
-    """The truth of one segment.
+    """The truth of the segment `key`: criterion → true value in [0, 1], where it applies.
 
-    Attributes:
-        key: Names the segment: what a teacher draws depends on it and on the teacher's seed only.
-        values: Criterion → true value in [0, 1]; criteria that do not apply are missing.
-        late: Likewise, of the segment's end; None where the end is not known by itself.
+    `late` is that of the segment's end; None where the end is not known by itself.
     """
 
     key: str

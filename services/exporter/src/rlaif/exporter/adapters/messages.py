@@ -43,11 +43,7 @@ def encode(header: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
 
 
 def body_length(head: bytes) -> int:
-    """How many bytes follow the first eight.
-
-    Raises:
-        BrokenMessageError: More than `LARGEST_BYTES`.
-    """
+    """How many bytes follow the first eight; BrokenMessageError above `LARGEST_BYTES`."""
     (length,) = LENGTH.unpack(head)
     if length > LARGEST_BYTES:
         raise BrokenMessageError(f"a message of {length} bytes")
@@ -55,11 +51,7 @@ def body_length(head: bytes) -> int:
 
 
 def decode(body: bytes) -> Message:
-    """The message of what followed the first eight bytes.
-
-    Raises:
-        BrokenMessageError: It is none.
-    """
+    """The message of what followed the first eight bytes, else BrokenMessageError."""
     try:
         (length,) = _HEADER.unpack_from(body)
         at = _HEADER.size + length

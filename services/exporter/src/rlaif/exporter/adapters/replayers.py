@@ -149,13 +149,7 @@ def start_request(
 
 
 def segment_files(answer: Message) -> SegmentFiles:
-    """The segment of an answer.
-
-    Raises:
-        RefusedReplayError: The capture can never be exported.
-        FailedReplayError: An error that nobody foresaw.
-        BrokenMessageError: The answer is none.
-    """
+    """The segment of an answer, else the error that it tells of; BrokenMessageError for neither."""
     match answer.header:
         case {"refused": str(reason), "detail": str(detail)}:
             raise RefusedReplayError(reason, detail)

@@ -61,13 +61,7 @@ def load_segment(store: ObjectStore, *, manifest_key: str, manifest_sha256: str)
 
 
 def load_pictures(store: ObjectStore, manifest: SegmentManifest, most: int) -> SegmentPictures:
-    """Load at most `most` pictures, spread evenly over the segment. Blocks.
-
-    Raises:
-        ObjectNotFoundError: A picture is not there.
-        CorruptSegmentError: A digest, a size or a shape is wrong.
-        StoreUnavailableError: The store did not answer.
-    """
+    """Load at most `most` pictures, spread evenly; fails as `load_segment` does. Blocks."""
     if len(manifest.picture_steps) != len(manifest.pictures):
         raise CorruptSegmentError(f"segment {manifest.segment_id} has pictures without a step")
     chosen = spread(range(len(manifest.pictures)), most)

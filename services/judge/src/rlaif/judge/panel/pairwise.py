@@ -57,11 +57,7 @@ def comparison_messages(
 
 
 def read_comparison(text: str) -> tuple[Preference | None, str]:
-    """(which place is preferred or None for an abstention, rationale).
-
-    Raises:
-        InvalidAnswerError: The answer does not fit the schema.
-    """
+    """(place preferred or None for an abstention, rationale), else InvalidAnswerError."""
     answer = parse_object(text)
     if set(answer) != {"rationale", "better"}:
         raise InvalidAnswerError(f"keys are wrong: {sorted(answer)[:5]}")

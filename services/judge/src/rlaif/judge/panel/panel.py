@@ -63,12 +63,7 @@ class Case:
 
 @dataclass(frozen=True)
 class PanelResult:
-    """What came of one case.
-
-    Attributes:
-        results: Criterion → score, or why there is none; every criterion of every judge.
-        audits: Criteria that were decided and asked as well: what the judges said.
-    """
+    """Every criterion of every judge, and what judges said of those that were decided already."""
 
     results: Mapping[str, CriterionScore | NoVote]
     audits: Mapping[str, CriterionScore] = field(default_factory=dict)
@@ -98,8 +93,7 @@ class Panel:
         """Ask for all votes and count them.
 
         Raises:
-            OutageError: A route does not work; nothing may be concluded from the others. Or none
-                of them is in use.
+            OutageError: A route does not work, or none is in use; no other vote counts then.
         """
         distrusted = self._distrusted()
         needed = {judge.name for judge in judges_needed(self._judges, case.decided, audit=False)}

@@ -77,11 +77,7 @@ def _read_level(name: str, value: object) -> int | None:
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """The one JSON object that `text` is, without repeated keys, NaN or infinity.
-
-    Raises:
-        InvalidAnswerError: It is anything else, or longer than `ANSWER_CHARACTERS`.
-    """
+    """The one JSON object that `text` is, without repeated keys or NaN, else InvalidAnswerError."""
     if len(text) > ANSWER_CHARACTERS:
         raise InvalidAnswerError(f"answer has {len(text)} characters, more than a judge may send")
     try:

@@ -16,13 +16,7 @@ from rlaif.judge.rubric.votes import NoVote
 
 @dataclass(frozen=True)
 class ScoringRules:
-    """What every score of this service is made with.
-
-    Attributes:
-        judge_config: Id of judges, prompts and votes.
-        computed: What the RAM decides in place of a judge; see `rlaif.judge.evidence.ram_verdicts`.
-        audit_share: Share of the segments on which computed criteria are asked as well.
-    """
+    """What every score of this service is made with; `computed` names what the RAM decides."""
 
     judge_config: str
     weights: Mapping[str, float]

@@ -137,11 +137,7 @@ class OpenAiModel:
 
 
 def read_completion(body: bytes) -> Answer:
-    """The first choice of a chat completion.
-
-    Raises:
-        InvalidReplyError: Not JSON, or not the shape of a chat completion.
-    """
+    """The first choice of a chat completion; InvalidReplyError when the body is none."""
     try:
         reply = json.loads(body)
         choice = reply["choices"][0]

@@ -36,11 +36,7 @@ class ModelError(Exception):
 
 
 class OutageError(ModelError):
-    """The route does not work now.
-
-    Attributes:
-        retry_after: Seconds after which the server wants to be asked again; None when it is silent.
-    """
+    """The route does not work now; `retry_after` is in seconds, None when the server is silent."""
 
     def __init__(
         self, detail: str, retry_after: float | None = None, *, status: int | None = None
@@ -160,9 +156,5 @@ class LanguageModel(Protocol):
     """One route that completes chats."""
 
     async def complete(self, request: CompletionRequest) -> Answer:
-        """Ask once.
-
-        Raises:
-            ModelError: As the tree above says.
-        """
+        """Ask once; fails with a ModelError of the tree above."""
         ...

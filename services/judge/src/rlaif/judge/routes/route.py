@@ -117,11 +117,7 @@ class Route:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """Call `model` within `limits`.
-
-        Without an `examination` every failure counts as the route's, or as the call's own when the
-        server refused it.
-        """
+        """Without an `examination` a failure is the route's, or the call's own when refused."""
         self.name = name
         self.health = RouteHealth()
         self._model = model

@@ -8,13 +8,7 @@ from rlaif.judge.routes.ports import ThrottledError
 
 @dataclass(frozen=True)
 class Advice:
-    """What a person would look at when a route is in trouble: names of settings.
-
-    Attributes:
-        url: Where its address is set.
-        model: Where its model is named.
-        lost: The criteria that are not judged without it.
-    """
+    """Where a route's address and model are set, and the criteria that are lost without it."""
 
     url: str = "LLM_BASE_URL"
     model: str = "the model's name"

@@ -57,12 +57,8 @@ class Judge:
     """One language model with the criteria it answers for.
 
     Attributes:
-        name: Word in scores, metrics and settings.
-        model: Model name that the route serves.
         route: Path below `LLM_BASE_URL` when the judge has no URL of its own.
-        criteria: What it answers, in the order of its schema.
         pictures: How many frames its strip shows besides the evidence; 0 for no strip.
-        guide: What it reads first: the game, the rules, how to read the evidence.
         context_tokens: Longest prompt and answer together that its model takes.
     """
 

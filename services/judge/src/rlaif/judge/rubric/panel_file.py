@@ -41,11 +41,7 @@ class _Panel(BaseModel):
 
 
 def read_panel(path: Path) -> tuple[Judge, ...]:
-    """The judges of a file.
-
-    Raises:
-        PanelFileError: It cannot be read, or is not a panel that covers the rubric.
-    """
+    """The judges of a file; PanelFileError when it is not a panel that covers the rubric."""
     try:
         data = path.read_bytes()
         if len(data) > _CAP_BYTES:

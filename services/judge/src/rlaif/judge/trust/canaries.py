@@ -22,13 +22,9 @@ class Canary:
 
 @dataclass(frozen=True)
 class CanaryResult:
-    """What one judge made of the canaries.
+    """How many known levels were asked, answered (or abstained from), and right.
 
-    Attributes:
-        asked: Levels that were known.
-        answered: Of these, how many came back as a level or an abstention.
-        right: Of these, how many were the known level.
-        constant: Criteria whose answers were one level where the known ones differ.
+    `constant` names the criteria whose answers were one level where the known ones differ.
     """
 
     asked: int

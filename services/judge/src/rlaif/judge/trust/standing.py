@@ -18,10 +18,8 @@ class JudgeStanding:
 
     Attributes:
         cached: Answers that cost no call.
-        asked: Criteria that it was asked for, times segments.
-        abstained: Of these, how many have no score.
+        asked: Criteria that it was asked for, times segments; of these, `abstained` have no score.
         truth: Criterion → its votes against the level that the RAM decides.
-        believed: Whether its votes count.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
