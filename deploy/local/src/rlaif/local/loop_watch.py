@@ -61,7 +61,7 @@ class Snapshot:
         )
 
     def parts(self, starting: float | None = None) -> list[Part]:
-        """For the moving line, without what is not known; `starting` for so many seconds."""
+        """For the moving line, without what is not known; `starting` in seconds, if it does."""
         known = [
             Part(_status(self.status, starting)),
             _part("{:,} steps", self.env_steps or None, 1),

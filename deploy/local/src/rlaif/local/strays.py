@@ -46,7 +46,7 @@ class Strays:
         self._since: dict[int, float] = {}
 
     def look(self, now: float, spare: Collection[int]) -> list[Process]:
-        """End what was adopted `patience` seconds ago, but `spare`; returns what still ran."""
+        """End what was adopted `patience` seconds ago, not `spare` pids; gives what still ran."""
         found = {stray.pid: stray for stray in strays(spare)}
         self._since = {pid: self._since.get(pid, now) for pid in found}
         due = [found[pid] for pid, since in self._since.items() if now - since >= self._patience]

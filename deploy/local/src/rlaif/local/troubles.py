@@ -41,7 +41,7 @@ class Troubles:
     def look(self, now: float, reports: Mapping[str, Report | None]) -> list[News]:
         """Take in what the services say at `now`, in seconds, and return what is to be told.
 
-        A report of None: the service did not answer, and what it said last counts on.
+        A report of None: the service did not answer, and what it said last still counts.
         """
         news: list[News] = []
         for service, report in reports.items():

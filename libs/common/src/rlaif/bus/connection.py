@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import nats.errors
-
 from rlaif.bus import dead_letters, topology
 from rlaif.bus.feed import StreamFeed
 from rlaif.bus.link import Link
@@ -72,10 +70,8 @@ class Bus(Link):
 
     async def delete_topology(self) -> None:
         """Delete every stream with all its events. For tests and for starting over."""
-        try:
+        with self.asking("delete the streams"):
             await topology.delete_topology(self.jetstream)
-        except (nats.errors.Error, OSError) as error:
-            raise self.unavailable("delete the streams", error) from error
 
     async def backlog(self, event_class: type[EventData], consumer: str) -> int:
         """Events that `consumer` has not finished: not yet delivered, or delivered and unanswered.
@@ -83,18 +79,14 @@ class Bus(Link):
         The server counts a new event a few milliseconds after it confirmed the publish.
         """
         stream = spec_of(event_class).stream
-        try:
+        with self.asking(f"read the backlog of {consumer} on {stream}"):
             info = await self.jetstream.consumer_info(stream, consumer)
-        except (nats.errors.Error, OSError) as error:
-            raise self.unavailable(f"read the backlog of {consumer} on {stream}", error) from error
         return (info.num_pending or 0) + (info.num_ack_pending or 0)
 
     async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]:
         """The newest dead letters, newest first."""
-        try:
+        with self.asking("list the dead letters"):
             found = await dead_letters.newest(self.jetstream, limit=limit)
-        except (nats.errors.Error, OSError) as error:
-            raise self.unavailable("list the dead letters", error) from error
         return [letter.event for letter in found]
 
     async def redrive(self, event_id: str) -> str:
@@ -103,7 +95,5 @@ class Bus(Link):
         Raises:
             UnknownDeadLetterError: There is no such dead letter.
         """
-        try:
+        with self.asking(f"redrive {event_id}"):
             return await dead_letters.redrive(self, event_id, deadline=PUBLISH_DEADLINE)
-        except (nats.errors.Error, OSError) as error:
-            raise self.unavailable(f"redrive {event_id}", error) from error

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -69,7 +69,7 @@ class Link:
             subscription = await self.client.subscribe(subject, cb=mailbox.deliver)
         except nats.errors.Error as error:
             self._mailboxes.discard(mailbox)
-            raise self.unavailable(f"subscribe to {subject}", error) from error
+            raise self._unavailable(f"subscribe to {subject}", error) from error
         try:
             async for message in mailbox:
                 yield message
@@ -84,10 +84,8 @@ class Link:
         Raises:
             BusUnavailableError: NATS did not answer or refused.
         """
-        try:
+        with self.asking("ensure the streams"):
             await topology.ensure_topology(self.jetstream, self._settings)
-        except (nats.errors.Error, OSError) as error:
-            raise self.unavailable("ensure the streams", error) from error
 
     async def wait_connected(self, seconds: float) -> bool:
         """Wait until the server is there; False when it was not within `seconds`."""
@@ -180,8 +178,15 @@ class Link:
         if not self._closing:
             logger.error("NATS at %s closed the connection%s", self.address, self.last_error_note)
 
-    def unavailable(self, what: str, error: Exception) -> BusUnavailableError:
-        """The error to raise when NATS did not do `what`."""
+    @contextlib.contextmanager
+    def asking(self, what: str) -> Iterator[None]:
+        """Raise BusUnavailableError when NATS does not do `what`, which is asked for inside."""
+        try:
+            yield
+        except (nats.errors.Error, OSError) as error:
+            raise self._unavailable(what, error) from error
+
+    def _unavailable(self, what: str, error: Exception) -> BusUnavailableError:
         why = str(error) or type(error).__name__
         return BusUnavailableError(
             f"could not {what}: {why}{self.last_error_note}; check NATS at {self.address}"

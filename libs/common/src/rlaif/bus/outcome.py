@@ -17,7 +17,7 @@ class Outcome(Exception):
 
 
 class Retry(Outcome):
-    """Deliver the event again: after `after` and jitter, or by the worker's back-off when None."""
+    """Deliver the event again, after `after` plus jitter; None: the worker's back-off."""
 
     def __init__(self, reason: str, after: timedelta | None = None) -> None:
         super().__init__(reason)

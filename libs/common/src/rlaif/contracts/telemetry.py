@@ -29,8 +29,11 @@ class FrameFormatError(ValueError):
 class ScreenFrame:
     """One screen of the game: 24 bytes of header, then a 160x144 JPEG.
 
-    `sequence` counts the frames of this environment, `captured_us` microseconds since 1970; `step`
-    is the run's environment step, low 32 bits.
+    Attributes:
+        sequence: Rises by one for each frame of this environment.
+        captured_us: Wall clock of the capture, microseconds since 1970.
+        step: Environment step of the run, low 32 bits.
+        jpeg: The picture.
     """
 
     sequence: int

@@ -28,7 +28,8 @@ class S3Settings(Protocol):
 class S3Credentials:
     """How to reach an S3 server.
 
-    None stands for AWS, and for the platform's own credentials (role, web identity, profile).
+    Without an endpoint it is AWS; without keys they are the platform's own (role, web identity,
+    profile).
     """
 
     endpoint_url: str | None

@@ -34,8 +34,7 @@ class S3Store:
 
     A call waits at most about `attempts` times (2 s to connect + 10 s to read) plus back-off.
 
-    Without `endpoint_url` it is AWS, without keys the platform's own credentials (role, web
-    identity, profile).
+    `rlaif.storage.open.S3Credentials` says what None means.
     """
 
     def __init__(
