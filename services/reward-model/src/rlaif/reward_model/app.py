@@ -22,9 +22,7 @@ def create_app(
 ) -> FastAPI:
     """Build the service; its lifespan starts the training task last and stops it first.
 
-    Args:
-        settings: The service's settings.
-        stores: (episodes, models) instead of those of the settings, in tests.
+    Tests give `stores`, (episodes, models), instead of those of the settings.
     """
     metrics, readiness = ServiceMetrics("reward-model"), Readiness()
     runtime = Runtime(

@@ -7,6 +7,7 @@ telemetry: a lost reading makes an alarm later, never wrong.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -26,40 +27,32 @@ logger = logging.getLogger(__name__)
 _RETRY_SECONDS = 5.0
 
 
+@dataclass(frozen=True)
 class ScoreListener:
     """Handles `SegmentScored`."""
 
-    def __init__(self, training: TrainingLoop) -> None:
-        """Wake `training` for each score."""
-        self._training = training
+    training: TrainingLoop
 
     async def handle_segment_scored(self, event: CloudEvent[Any]) -> None:
         """Wake the training task; losing this event would only delay it."""
         scored: SegmentScored = event.data
-        self._training.hint(scored.score_key)
+        self.training.hint(scored.score_key)
 
 
+@dataclass(frozen=True)
 class ProgressListener:
     """Lets the monitor see the trainer's progress, and acts on its alarms."""
 
-    def __init__(
-        self,
-        subscribe: Callable[[str], AsyncIterator[tuple[str, bytes]]],
-        monitor: RewardHackingMonitor,
-        champions: Champions,
-        metrics: RewardModelMetrics,
-    ) -> None:
-        """Listen by `subscribe`; `monitor` raises alarms and says what follows."""
-        self._subscribe = subscribe
-        self._monitor = monitor
-        self._champions = champions
-        self._metrics = metrics
+    subscribe: Callable[[str], AsyncIterator[tuple[str, bytes]]]
+    monitor: RewardHackingMonitor
+    champions: Champions
+    metrics: RewardModelMetrics
 
     async def run(self) -> None:
         """Listen until cancelled."""
         while True:
             try:
-                async for _, payload in self._subscribe(TrainingProgress.SUBJECT):
+                async for _, payload in self.subscribe(TrainingProgress.SUBJECT):
                     await self.observe(payload)
             except BusError as error:
                 logger.warning("no progress of the trainer is received: %s", error)
@@ -71,15 +64,15 @@ class ProgressListener:
             progress = TrainingProgress.model_validate_json(payload)
         except ValidationError:
             return
-        alarm = self._monitor.observe(progress)
+        alarm = self.monitor.observe(progress)
         if alarm is None:
             return
-        self._metrics.alarmed()
+        self.metrics.alarmed()
         logger.error("%s", alarm.reason)
-        settings = self._monitor.settings
+        settings = self.monitor.settings
         if not settings.rollback:
             return
         try:
-            await self._champions.roll_back(alarm, pin_for=settings.pin_for)
+            await self.champions.roll_back(alarm, pin_for=settings.pin_for)
         except (StorageError, LookupError, ValueError) as error:
             logger.error("the roll-back failed, do it by hand: %s", error)

@@ -1,6 +1,7 @@
 """What the service opens and runs; `rlaif.service.lifecycle` keeps it at work."""
 
 import asyncio
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from rlaif.bus.connection import Bus, connect_ready
@@ -26,32 +27,19 @@ Stores = tuple[ObjectStore, ObjectStore]
 """The buckets of episodes and of models."""
 
 
+@dataclass(frozen=True)
 class TrainingJob:
-    """The training task, the worker that wakes it, and what stands beside them.
+    """The training task, the worker that wakes it, and what stands beside them."""
 
-    Attributes:
-        training: The task.
-        monitor: Sees the trainer's progress.
-    """
-
-    def __init__(
-        self,
-        training: TrainingLoop,
-        worker: DurableWorker,
-        monitor: RewardHackingMonitor,
-        listener: ProgressListener,
-        status_sender: StatusSender,
-    ) -> None:
-        self.training = training
-        self.monitor = monitor
-        self._worker = worker
-        self._listener = listener
-        self._status_sender = status_sender
+    training: TrainingLoop
+    worker: DurableWorker
+    listener: ProgressListener
+    status_sender: StatusSender
 
     @property
     def healthy(self) -> bool:
         """Whether the worker fetches events."""
-        return self._worker.healthy
+        return self.worker.healthy
 
     async def run(self) -> None:
         """Run training and worker until either ends; then end the other, the worker first.
@@ -59,19 +47,19 @@ class TrainingJob:
         What stands beside them ends with them; nothing waits for it.
         """
         beside = (
-            asyncio.create_task(self._listener.run(), name="monitor"),
-            asyncio.create_task(self._status_sender.run(), name="status-sender"),
+            asyncio.create_task(self.listener.run(), name="monitor"),
+            asyncio.create_task(self.status_sender.run(), name="status-sender"),
         )
         tasks = (
             asyncio.create_task(self.training.run(), name="training"),
-            asyncio.create_task(self._worker.run(), name="score-worker"),
+            asyncio.create_task(self.worker.run(), name="score-worker"),
         )
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in beside:
                 task.cancel()
-            await self._worker.stop()
+            await self.worker.stop()
             self.training.stop()
             results = await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.gather(*beside, return_exceptions=True)
@@ -85,11 +73,7 @@ class TrainingJob:
 
 
 class Runtime:
-    """The connections, the worker and the training task of one process.
-
-    Attributes:
-        lifecycle: Opens, runs and closes them.
-    """
+    """The connections, the worker and the training task of one process."""
 
     def __init__(
         self,
@@ -124,7 +108,7 @@ class Runtime:
 
     def monitor(self) -> RewardHackingMonitor | None:
         """What watches the trainer; None until NATS and S3 were reached."""
-        return self.lifecycle.job.monitor if self.lifecycle.job else None
+        return self.lifecycle.job.listener.monitor if self.lifecycle.job else None
 
     def _open_stores(self) -> Stores:
         credentials = S3Credentials.of(self._settings)
@@ -162,7 +146,7 @@ class Runtime:
         monitor = RewardHackingMonitor(self._settings.watchdog)
         listener = ProgressListener(bus.subscribe, monitor, training.champions, self._metrics)
         status_sender = StatusSender(training, bus.telemetry(), _now)
-        return TrainingJob(training, worker, monitor, listener, status_sender)
+        return TrainingJob(training, worker, listener, status_sender)
 
 
 def _now() -> datetime:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from rlaif.bus.ports import TelemetryPublisher
@@ -10,25 +11,22 @@ from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.repeating import LOOK_SECONDS, Repeated
 
 
+@dataclass(frozen=True)
 class StatusSender:
-    """Sends `RewardModelStatus`; nothing in the ring waits for it."""
+    """Sends `RewardModelStatus`, in which pins end by `now`; nothing in the ring waits for it."""
 
-    def __init__(
-        self, training: TrainingLoop, telemetry: TelemetryPublisher, now: Callable[[], datetime]
-    ) -> None:
-        """Send what `training` says through `telemetry`; `now` dates readings and ends pins."""
-        self._training = training
-        self._telemetry = telemetry
-        self._now = now
+    training: TrainingLoop
+    telemetry: TelemetryPublisher
+    now: Callable[[], datetime]
 
     async def run(self) -> None:
         """Send until cancelled."""
         seconds = asyncio.get_running_loop().time
         repeated = Repeated()
         while True:
-            status = status_of(self._training, self._now())
+            status = status_of(self.training, self.now())
             if repeated.due(status, seconds()):
-                await self._telemetry.send(status)
+                await self.telemetry.send(status)
             await asyncio.sleep(LOOK_SECONDS)
 
 

@@ -22,8 +22,6 @@ class Comparison:
     """What both say of the held-out side.
 
     Attributes:
-        first: Accuracy of the first, with its interval.
-        second: Accuracy of the second.
         correlation: Spearman of both potentials over the observations; None without labels.
         disagree: Share of the decided pairs that they rank differently; None without pairs.
     """
@@ -43,10 +41,7 @@ def compare_versions(
 ) -> Comparison:
     """Compare two published versions on the held-out side of `labels`. Blocks.
 
-    Raises:
-        UnknownVersionError: There is no such version.
-        RewardNetError: One cannot read the labels' layout.
-        StorageError: The store failed.
+    Raises what `ModelRegistry.network` does when a version is missing or has another layout.
     """
     layout = labels[0].layout_version if labels else None
     one, other = (

@@ -29,6 +29,8 @@ class Champions:
 
     Attributes:
         registry: What is in the store; to be read only.
+        live: The champion; None before the first, and before the store was asked.
+        trouble: Why no model can be published now; None when one can.
     """
 
     def __init__(
@@ -39,31 +41,17 @@ class Champions:
         on_change: Callable[[Live | None], None],
         now: Callable[[], datetime],
     ) -> None:
-        """Change the champion of `registry`.
+        """Change the champion of `registry`, and `announce` the event of each change.
 
-        Args:
-            registry: The models' store.
-            announce: Publishes the event of each change, now or later.
-            on_change: Takes the champion after each change, and each time that it was healed.
-            now: Ends pins.
+        `on_change` takes the champion after each change, and each time that it was healed.
         """
         self.registry = registry
         self._announce = announce
         self._on_change = on_change
         self._now = now
         self._lock = asyncio.Lock()
-        self._live: Live | None = None
-        self._trouble: str | None = None
-
-    @property
-    def live(self) -> Live | None:
-        """The champion; None before the first, and before the store was asked."""
-        return self._live
-
-    @property
-    def trouble(self) -> str | None:
-        """Why no model can be published now; None when one can."""
-        return self._trouble
+        self.live: Live | None = None
+        self.trouble: str | None = None
 
     async def heal(self) -> None:
         """Make the registry whole, and publish the champion that it has then again.
@@ -72,7 +60,7 @@ class Champions:
         """
         async with self._lock:
             live = await asyncio.to_thread(self.registry.heal)
-        self._trouble = None
+        self.trouble = None
         self._remember(live)
         if live is not None:
             await self._announce(live.event())
@@ -81,7 +69,7 @@ class Champions:
         """Heal a champion that somebody deleted or overwrote."""
         if await asyncio.to_thread(self.registry.sound):
             return
-        self._trouble = (
+        self.trouble = (
             f"{keys.CHAMPION} is gone or was not written by this service; rebuilding it from "
             "the versions in the store, see the log"
         )
@@ -136,14 +124,8 @@ class Champions:
         """Go back to the version before the one that raised the alarm, and pin it for a while.
 
         Meanwhile the judges see what the policy did to please the version that is gone; candidates
-        that have learned from it may replace the older one when the pin ends.
-
-        Args:
-            alarm: What is said of which version.
-            pin_for: How long no candidate may replace it; None: until a person unpins it.
-
-        Returns:
-            The champion now; None when another version is live already, or there is none before.
+        that have learned from it may replace the older one when the pin ends: after `pin_for`, or
+        when a person unpins it. None when another version is live already, or there is none before.
         """
         live = await asyncio.to_thread(self.registry.live)
         if live is None or live.manifest.version != alarm.version:
@@ -160,6 +142,6 @@ class Champions:
         )
 
     def _remember(self, live: L) -> L:
-        self._live = live
+        self.live = live
         self._on_change(live)
         return live

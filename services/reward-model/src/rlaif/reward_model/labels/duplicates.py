@@ -22,11 +22,7 @@ _PLANES_SEED = 1717
 
 
 def simhashes(segments: Sequence[LabelledSegment]) -> NDArray[np.uint64]:
-    """`[N]` uint64: the SimHash of each segment's observations; no label has a say.
-
-    Args:
-        segments: At least one, all of one observation layout.
-    """
+    """`[N]` uint64: the SimHash of each segment's observations, at least one; no label counts."""
     places = [np.linspace(0, len(i.observations) - 1, _ROWS).round().astype(int) for i in segments]
     features = np.stack(
         [item.observations[at].ravel() for item, at in zip(segments, places, strict=True)]
@@ -39,17 +35,11 @@ def simhashes(segments: Sequence[LabelledSegment]) -> NDArray[np.uint64]:
 
 
 def merge_duplicates(segments: Sequence[LabelledSegment]) -> list[LabelledSegment]:
-    """One label for each group of near-duplicates.
+    """One label for each group of near-duplicates; all are of one observation layout.
 
     The first of a group stands for it, in the order given: its values are the group's means over
     the criteria that were judged, and `copies` says how many they are. A label that a person gave
     is not averaged with those of judges.
-
-    Args:
-        segments: All of one observation layout and in a fixed order.
-
-    Returns:
-        The labels that stay, in their order.
     """
     if not segments:
         return []

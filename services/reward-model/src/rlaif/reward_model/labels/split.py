@@ -20,20 +20,14 @@ class Split:
 
 
 def split_episodes(episode_ids: Iterable[str], *, heldout_fraction: float) -> Split:
-    """Divide episodes between training and the held-out set.
+    """Divide episodes between training and the held-out set; repeats count once.
 
     An episode is held out when its hash falls below `heldout_fraction`. While that gives fewer
     than two (one below four episodes), those with the lowest hashes are held out instead; when all
     fall below, the highest is trained on. So from four episodes on, new ones never move an old one
     from training to the held-out set (but for that last case, one in 250 with four), and a champion
-    is not measured on episodes that it was trained on.
-
-    Args:
-        episode_ids: Episodes with at least one label; repeats count once.
-        heldout_fraction: Share that is held out, in (0, 1).
-
-    Returns:
-        Both sides non-empty from two episodes on; with one episode nothing is held out.
+    is not measured on episodes that it was trained on. Both sides are non-empty from two episodes
+    on; with one episode nothing is held out.
     """
     ordered = sorted(set(episode_ids), key=lambda episode: (position(episode), episode))
     below = sum(position(episode) < heldout_fraction for episode in ordered)

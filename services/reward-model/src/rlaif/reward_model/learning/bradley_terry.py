@@ -44,15 +44,7 @@ differences only."""
 
 
 def segment_rows(observations: NDArray[np.float32], statistic: Statistic) -> NDArray[np.float32]:
-    """The rows of one segment that its statistic is made of.
-
-    Args:
-        observations: `[T, inputs]` float32, T at least 1.
-        statistic: Which number.
-
-    Returns:
-        `[R, inputs]` float32: first and last row, or `MEAN_ROWS` rows evenly spaced.
-    """
+    """`[R, inputs]`: the rows of one segment, `[T, inputs]`, that its statistic is made of."""
     last = len(observations) - 1
     if statistic == "end_minus_start":
         return observations[[0, last]]
@@ -77,20 +69,11 @@ def fit(
     epochs: int,
     start: RewardNet | None = None,
 ) -> RewardNet:
-    """Fit an ensemble.
+    """An ensemble fitted to `rows`, `[N, R, inputs]`; its constants are still those of `spec`.
 
-    Args:
-        rows: `[N, R, inputs]` float32, the rows of each segment.
-        table: What the judges say of pairs of these segments.
-        bags: `[members, N]` float32, how much each segment counts for each member.
-        spec: Shape of the network.
-        settings: How it is fitted.
-        seed: Equal seeds, data and thread counts give equal weights. No global generator is used.
-        epochs: Passes over the segments.
-        start: Network of the same shape whose weights the fit begins with; fresh ones when None.
-
-    Returns:
-        The network in evaluation mode; its constants are still those of `spec`.
+    `bags`, `[members, N]`, is how much each segment counts for each member. `start` has the same
+    shape; without it the weights are fresh. Equal seeds, data and thread counts give equal weights:
+    no global generator is used.
     """
     generator = torch.Generator().manual_seed(seed)
     net = RewardNet(spec, generator=generator)
@@ -123,15 +106,10 @@ def freeze_constants(
 ) -> RewardNet:
     """Bring the members to one scale, and fix the potential's shift and spread, once and for all.
 
-    Args:
-        net: The fitted network.
-        observations: `[N, inputs]` float32, training observations.
-        initial: `[M, inputs]` float32, first observations of episodes; M may be 0.
-
-    Returns:
-        A network whose potential is near 0 where episodes start (or at the data's mean when no
-        start is known) and has root mean square about 0.7 over the training data. Its members have
-        equal mean and deviation there, and the first one is the nearest to their mean.
+    The potential is then near 0 at `initial`, `[M, inputs]`, where episodes start (or at the data's
+    mean when M is 0) and has root mean square about 0.7 over the training `observations`,
+    `[N, inputs]`. The members have equal mean and deviation there, the first one is the nearest to
+    their mean.
     """
     net = _evened(net, torch.from_numpy(observations))
     with torch.inference_mode():

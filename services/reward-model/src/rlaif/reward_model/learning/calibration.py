@@ -34,12 +34,7 @@ class Calibration:
 
 
 def calibrate(difference: NDArray[np.float64], outcome: NDArray[np.float64]) -> Calibration:
-    """The most likely calibration on a grid; the neutral one without pairs.
-
-    Args:
-        difference: `[P]` logits, as predicted for pairs that the network never saw.
-        outcome: `[P]` 1 where A is better, else 0.
-    """
+    """The most likely calibration on a grid, `[P]` logits and outcomes; neutral without pairs."""
     if not len(difference):
         return Calibration()
     every = [Calibration(float(t), lapse) for t in _TEMPERATURES for lapse in _LAPSES]

@@ -46,15 +46,7 @@ _NEW_SHARE = 0.25
 
 @dataclass(frozen=True)
 class CrossfitEvidence:
-    """What the recipe shows on these labels.
-
-    Attributes:
-        folds: Pairs of the training folds, with the difference that the network of the other folds
-            predicts, in logits.
-        forward: Accuracy on the newest episodes.
-        control: Accuracy on shuffled labels.
-        calibration: Fitted to the folds.
-    """
+    """What the recipe shows on these labels; the folds' statistics are in logits."""
 
     folds: "FoldPairs"
     forward: Accuracy
@@ -70,13 +62,9 @@ class FoldPairs:
     preferences: list[Preference]
 
     def beside(self, side: Side, statistics: NDArray[np.float64]) -> "FoldPairs":
-        """These pairs after those of another side.
+        """These pairs after those of another side, whose segments have `[N]` statistics.
 
         Only pairs inside a fold are compared: networks of different folds have no common scale.
-
-        Args:
-            side: The other side.
-            statistics: `[N]` float64, the compared number of each of its segments.
         """
         known = len(side.segments)
         moved = [replace(item, a=item.a + known, b=item.b + known) for item in self.preferences]
@@ -88,13 +76,7 @@ class FoldPairs:
 
 
 def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> CrossfitEvidence:
-    """Answer the three questions.
-
-    Args:
-        train: Training side.
-        heldout: Held-out side; it helps to predict folds, and the folds never help to predict it.
-        settings: Those of the candidate.
-    """
+    """Answer the three questions; `heldout` helps to predict folds, and they never predict it."""
     folds = _predict_folds(train, heldout, settings)
     found, wanted = differences(folds.statistics, folds.preferences)
     return CrossfitEvidence(

@@ -42,16 +42,7 @@ NOT_MEASURED = Accuracy(None, None, None, 0)
 def segment_statistics(
     potential: Potential, rows: NDArray[np.float32], weights: NDArray[np.float32]
 ) -> NDArray[np.float64]:
-    """The compared number of each segment under a potential.
-
-    Args:
-        potential: The potential.
-        rows: `[N, R, inputs]` float32.
-        weights: `[R]` float32.
-
-    Returns:
-        `[N]` float64.
-    """
+    """`[N]`: the compared number of each segment; rows `[N, R, inputs]`, weights `[R]`."""
     count, kept, inputs = rows.shape
     values = potential(rows.reshape(count * kept, inputs)).reshape(count, kept)
     statistics: NDArray[np.float64] = values.astype(np.float64) @ weights.astype(np.float64)
@@ -65,13 +56,9 @@ def measure(
     confidence: float,
     rng: np.random.Generator,
 ) -> Accuracy:
-    """Accuracy on the decided pairs, with a bootstrap interval.
+    """Accuracy of `[N]` statistics on the decided pairs, with a bootstrap interval.
 
-    Args:
-        statistics: `[N]` float64, the compared number of each segment.
-        preferences: Pairs; indices point into `statistics`.
-        confidence: One-sided: the share of resamples above `low`, and below `high`.
-        rng: Draws the resamples.
+    `confidence` is one-sided: the share of resamples above `low`, and below `high`.
     """
     decided = [item for item in preferences if item.decided]
     if not decided:
@@ -90,18 +77,10 @@ def highest_gain(
     confidence: float,
     rng: np.random.Generator,
 ) -> float | None:
-    """How much more accurate the first may be than the second, on the same pairs.
+    """How much more accurate `statistics` may be than `others`, both `[N]`, on the same pairs.
 
-    Args:
-        statistics: `[N]` float64, the compared number of each segment by the first.
-        others: `[N]` float64, by the second.
-        preferences: Pairs; indices point into both.
-        confidence: One-sided.
-        rng: Draws the resamples.
-
-    Returns:
-        Upper end of the bootstrap interval of the difference, in [-1, 1]: below 0 the first is
-        surely worse. None without decided pairs.
+    The upper end of the one-sided bootstrap interval of the difference, in [-1, 1]: below 0 the
+    first are surely worse. None without decided pairs.
     """
     decided = [item for item in preferences if item.decided]
     if not decided:
@@ -130,12 +109,8 @@ def expected_calibration_error(
     """Mean distance between how sure the predictions are and how often they are right.
 
     A pair is looked at from the side that is predicted to be better, because which of the two is
-    called A means nothing: confidences lie in [0.5, 1].
-
-    Args:
-        probabilities: `[P]` P(A better), P at least 1.
-        outcomes: `[P]` 1 where A is better, else 0.
-        bins: Bins of equal width over the confidences; each counts by its pairs.
+    called A means nothing: confidences lie in [0.5, 1], in bins of equal width that count by their
+    pairs. Outcomes are 1 where A is better, else 0; there is at least one.
     """
     first = probabilities >= 0.5
     confidence = np.where(first, probabilities, 1.0 - probabilities)

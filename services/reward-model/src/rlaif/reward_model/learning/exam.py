@@ -65,10 +65,7 @@ class Exam:
     """What all networks of one attempt are taught and asked.
 
     Attributes:
-        train: What is taught.
         heldout: What no network of the attempt sees; at least one segment.
-        settings: How networks are fitted, and what is asked of them.
-        evidence: What the recipe shows on these labels.
         champion: The potential that is live; None when there is none that reads this layout.
     """
 

@@ -172,11 +172,7 @@ def faults_of_network(net: RewardNet, *, layout_version: str) -> list[str]:
 
 
 def faults_of_potential(potentials: NDArray[np.float32]) -> list[str]:
-    """What is wrong with a potential's values over the labelled observations.
-
-    Args:
-        potentials: `[N]` float32, in units of the potential's scale: in [-1, 1].
-    """
+    """What is wrong with `[N]` potentials of labelled observations, in units of the scale."""
     if not np.isfinite(potentials).all():
         return ["the potential is NaN or infinite on training observations"]
     if np.abs(potentials).max() > 1.0 + 1e-6:

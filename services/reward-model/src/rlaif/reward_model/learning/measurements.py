@@ -8,10 +8,9 @@ from rlaif.reward_model.learning.evaluation import NOT_MEASURED, Accuracy
 
 @dataclass(frozen=True)
 class AgainstChampion:
-    """The candidate beside the champion, on the same held-out pairs.
+    """The candidate beside the champion and its accuracy, on the same held-out pairs.
 
     Attributes:
-        accuracy: The champion's.
         highest_gain: Upper end of the one-sided interval of the candidate's accuracy less the
             champion's, pair by pair.
         probe_correlation: Spearman of both potentials over the held-out observations, which
@@ -29,14 +28,12 @@ class Measurements:
 
     Attributes:
         heldout: On episodes that it never saw; its `pairs` are known before a network is fitted.
-        heldout_episodes: How many these are.
         train: On what it was taught.
         newest: On held-out pairs with a segment of the newest quarter.
         crossfit: Every episode ranked by networks fitted to others.
         folds: Likewise, of the training episodes alone.
         forward: The newest episodes, by a network fitted to older ones.
         control: The same recipe on shuffled labels; 0.5 unless something leaks.
-        champion: None without a champion.
         heldout_nll: Nats a decided held-out pair.
         heldout_ece: Calibration error on the held-out pairs.
         disagreement: Deviation between members over that between observations.

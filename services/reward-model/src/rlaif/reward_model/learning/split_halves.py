@@ -66,11 +66,8 @@ def fit_side(
 ) -> RewardNet:
     """Fit a network to a side with at least one pair and freeze its constants on that side.
 
-    Args:
-        side: What is learned.
-        settings: How.
-        start: Network to begin with; used only when it has the shape that is asked for.
-        check: A small fit that only shows what can be learned: one network, fewer passes.
+    It begins with `start` when that has the shape that is asked for. `check` is a small fit that
+    only shows what can be learned: one network, fewer passes.
     """
     first = side.segments[0]
     spec = RewardNetSpec(
@@ -135,19 +132,9 @@ def side_statistics(
 def accuracy_on(
     statistics: NDArray[np.float64], preferences: Sequence[Preference], settings: CandidateSettings
 ) -> Accuracy:
-    """Accuracy on the decided pairs; every call draws the same resamples.
-
-    Args:
-        statistics: `[N]` float64, the compared number of each segment.
-        preferences: Pairs; indices point into `statistics`.
-        settings: Give confidence and seed.
-    """
-    return measure(
-        statistics,
-        preferences,
-        confidence=settings.gate.confidence,
-        rng=bootstrap_rng(settings),
-    )
+    """Accuracy of `[N]` statistics on the decided pairs; every call draws the same resamples."""
+    confidence = settings.gate.confidence
+    return measure(statistics, preferences, confidence=confidence, rng=bootstrap_rng(settings))
 
 
 def bootstrap_rng(settings: CandidateSettings) -> np.random.Generator:
