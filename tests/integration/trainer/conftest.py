@@ -25,7 +25,8 @@ from rlaif.game.stories.milestones import MilestoneLatch
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start, StartSet
-from rlaif.trainer.rewards.game.ledger import PARTS, EpisodeRewards, preset
+from rlaif.trainer.rewards.game.ledger import EpisodeRewards
+from rlaif.trainer.rewards.game.presets import PARTS, preset
 from rlaif.trainer.settings.game import GameSettings
 
 WALKTHROUGH = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"

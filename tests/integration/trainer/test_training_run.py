@@ -59,7 +59,7 @@ async def test_a_run_goes_on_where_it_was_stopped_or_killed(settings: TrainerSet
     await run.stop()
     stopped_at = run.state.env_steps
     (saved,) = checkpoints.whole(run.directory / "checkpoints")
-    assert checkpoints.read_counters(saved).env_steps == stopped_at >= 256
+    assert checkpoints.read_manifest(saved).counters.env_steps == stopped_at >= 256
     covered = coverage(run)
     assert covered.episodes.total() > 0, "exploration is on by default, and saved"
     (archive,) = run.directory.glob("exploration/*/archive")

@@ -12,7 +12,8 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
 from rlaif.trainer.play.facts import read_facts
 from rlaif.trainer.rewards.game.facts import GameFacts
-from rlaif.trainer.rewards.game.ledger import PARTS, EpisodeRewards, preset, total
+from rlaif.trainer.rewards.game.ledger import EpisodeRewards, total
+from rlaif.trainer.rewards.game.presets import PARTS, preset
 from rlaif.trainer.run_folder.spool import SpooledCapture
 
 SHA = "ab" * 32

@@ -44,9 +44,10 @@ def save(data_dir: Path, iteration: int, *, attempt: int = 0, content: bytes = b
         entry.size = 3
         tar.addfile(entry, io.BytesIO(b"abc"))
     counters = checkpoints.Counters(iteration=iteration, env_steps=10 * iteration)
-    manifest = checkpoints.stamp(
-        record, counters, NOW, hidden=256, rom_sha256="ab" * 32, reward_model=None
-    )
+    manifest = checkpoints.Manifest(
+        run_id=RUN, attempt=attempt, created_at=NOW, counters=counters, hidden=256,
+        rom_sha256="ab" * 32, record=record,
+    )  # fmt: skip
     return checkpoints.commit(partial, manifest)[0]
 
 
@@ -76,7 +77,10 @@ def test_the_newest_and_the_best_are_kept(data_dir: Path):
     for iteration in range(1, 6):
         save(data_dir, iteration)
     checkpoints.prune(directory(data_dir), keep=2, protected={1})
-    kept = [checkpoints.read_counters(p).iteration for p in checkpoints.whole(directory(data_dir))]
+    kept = [
+        checkpoints.read_manifest(p).counters.iteration
+        for p in checkpoints.whole(directory(data_dir))
+    ]
     assert kept == [1, 4, 5]
 
 

@@ -12,14 +12,8 @@ from hypothesis import strategies as st
 from rlaif.game.machine.actions import Action
 from rlaif.trainer.rewards.game import terms
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
-from rlaif.trainer.rewards.game.ledger import (
-    PARTS,
-    EpisodeRewards,
-    RewardWeights,
-    build_terms,
-    preset,
-    total,
-)
+from rlaif.trainer.rewards.game.ledger import EpisodeRewards, build_terms, total
+from rlaif.trainer.rewards.game.presets import PARTS, RewardWeights, preset
 
 START = GameFacts(
     group=0, room=0x65, x=80, y=64, health=12, running=True, settled=True, control=True,

@@ -45,13 +45,14 @@ def end_epochs(data_dir: Path, run_id: str, numbers: Iterable[int], *, at: datet
     for epoch in numbers:
         partial = checkpoints.begin(directory / "checkpoints", epoch + 1)
         (partial / checkpoints.POLICY).write_bytes(b"w")
-        manifest = checkpoints.stamp(
-            RunRecord.read(record_path(data_dir, run_id)),
-            checkpoints.Counters(iteration=epoch + 1),
-            at + timedelta(minutes=epoch),
+        manifest = checkpoints.Manifest(
+            run_id=run_id,
+            attempt=0,
+            created_at=at + timedelta(minutes=epoch),
+            counters=checkpoints.Counters(iteration=epoch + 1),
             hidden=256,
             rom_sha256="ab" * 32,
-            reward_model=None,
+            record=RunRecord.read(record_path(data_dir, run_id)),
         )
         _, manifest = checkpoints.commit(partial, manifest)
         epochs.note(directory, epoch, manifest)

@@ -1,7 +1,4 @@
-"""Settings that do not fit together, or name what is not there: found before anything starts.
-
-WrongSettingsError    one message: what, why, how to mend it
-"""
+"""Settings that do not fit together, or name what is not there: found before anything starts."""
 
 import hashlib
 from pathlib import Path
@@ -32,7 +29,7 @@ _OF_THE_SERVICE = frozenset(
 
 
 class WrongSettingsError(ValueError):
-    """The run cannot start with these settings."""
+    """The run cannot start with these settings: what, why, how to mend it."""
 
 
 def with_overrides(settings: TrainerSettings, overrides: dict[str, Any]) -> TrainerSettings:

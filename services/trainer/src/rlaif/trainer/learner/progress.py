@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,8 @@ from rlaif.trainer.rewards.learned.shaping import Float32
 WINDOW = 100
 """Finished episodes over which means are taken, as RLlib does by default."""
 
+_WINDOWS = ("returns", "shaped", "lengths", "rooms", "fractions", "reached")
+
 
 @dataclass
 class RunTally:
@@ -28,12 +30,9 @@ class RunTally:
     selected_by: Counter[str] = field(default_factory=Counter)
     captures_lost: str | None = None
     reward_parts: dict[str, float] = field(default_factory=dict)
-    _returns: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW))
-    _shaped: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW))
-    _lengths: deque[int] = field(default_factory=lambda: deque(maxlen=WINDOW))
-    _rooms: deque[int] = field(default_factory=lambda: deque(maxlen=WINDOW))
-    _fractions: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW))
-    _reached: deque[int] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    _windows: dict[str, deque[float]] = field(
+        default_factory=lambda: {name: deque(maxlen=WINDOW) for name in _WINDOWS}
+    )
     _milestones: dict[str, None] = field(default_factory=dict)
     _open: dict[tuple[int, int], float] = field(default_factory=dict)
 
@@ -66,13 +65,13 @@ class RunTally:
         for episode, (t, n) in zip(fragment.episodes, fragment.env_index_of_end, strict=True):
             key = (fragment.runner, n)
             tail = float(shaping[starts[n] : t + 1, n].sum())
-            self._shaped.append(self._open.pop(key, 0.0) + tail)
             starts[n] = t + 1
-            self._returns.append(episode.reward)
-            self._lengths.append(episode.length)
-            self._rooms.append(episode.rooms)
-            self._fractions.append(episode.milestone_fraction)
-            self._reached.append(len(episode.milestones))
+            self._windows["shaped"].append(self._open.pop(key, 0.0) + tail)
+            self._windows["returns"].append(episode.reward)
+            self._windows["lengths"].append(episode.length)
+            self._windows["rooms"].append(episode.rooms)
+            self._windows["fractions"].append(episode.milestone_fraction)
+            self._windows["reached"].append(len(episode.milestones))
             self._milestones.update(dict.fromkeys(episode.milestones))
             self.episodes += 1
         for n, start in enumerate(starts):
@@ -83,7 +82,7 @@ class RunTally:
         """Counters and windows as plain values, for a checkpoint."""
         return {
             "counts": (self.episodes, self.segments_captured, self.segments_skipped),
-            "windows": {name: list(window) for name, window in self._windows().items()},
+            "windows": {name: list(window) for name, window in self._windows.items()},
             "dropped": self.segments_dropped,
             "selected_by": dict(self.selected_by),
             "milestones": list(self._milestones),
@@ -95,39 +94,27 @@ class RunTally:
         self.episodes, self.segments_captured, self.segments_skipped = state["counts"]
         self.segments_dropped = state.get("dropped", 0)
         self.selected_by = Counter(state.get("selected_by", {}))
-        for name, window in self._windows().items():
-            window.clear()
-            window.extend(state["windows"][name])
+        self._windows = {name: deque(state["windows"][name], maxlen=WINDOW) for name in _WINDOWS}
         self._milestones = dict.fromkeys(state["milestones"])
         self._open = {(runner, n): amount for runner, n, amount in state["open"]}
 
-    def _windows(self) -> dict[str, deque[Any]]:
-        return {
-            "returns": self._returns,
-            "shaped": self._shaped,
-            "lengths": self._lengths,
-            "rooms": self._rooms,
-            "fractions": self._fractions,
-            "reached": self._reached,
-        }
-
     def figures(self) -> RunFigures:
         """What they amount to now."""
+        mean = {name: _mean(window) for name, window in self._windows.items()}
         return RunFigures(
             episodes=self.episodes,
-            episode_return_mean=_mean(self._returns),
-            shaped_return_mean=_mean(self._shaped),
-            episode_length_mean=_mean(self._lengths),
-            rooms_mean=_mean(self._rooms),
-            milestone_fraction=_mean(self._fractions),
-            milestones_mean=_mean(self._reached),
+            episode_return_mean=mean["returns"],
+            shaped_return_mean=mean["shaped"],
+            episode_length_mean=mean["lengths"],
+            rooms_mean=mean["rooms"],
+            milestone_fraction=mean["fractions"],
+            milestones_mean=mean["reached"],
             milestones=list(self._milestones),
             segments_captured=self.segments_captured,
             segments_skipped=self.segments_skipped,
         )
 
 
-def _mean(values: Iterable[float]) -> float | None:
-    listed = list(values)
-    mean = float(np.mean(listed)) if listed else math.nan
+def _mean(values: Collection[float]) -> float | None:
+    mean = float(np.mean(list(values))) if values else math.nan
     return mean if math.isfinite(mean) else None

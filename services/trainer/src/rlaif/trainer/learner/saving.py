@@ -129,10 +129,12 @@ class CheckpointSaver:
         self._saved_iteration, self._saved_at_trained = self.iteration, self.trained_seconds
 
     def _manifest(self) -> checkpoints.Manifest:
-        settings, live = self._run.settings, self._algorithm.rewards.models.live
-        return checkpoints.stamp(
-            self._run.record,
-            checkpoints.Counters(
+        run, live = self._run, self._algorithm.rewards.models.live
+        return checkpoints.Manifest(
+            run_id=run.record.run_id,
+            attempt=run.record.attempts,
+            created_at=datetime.now(UTC),
+            counters=checkpoints.Counters(
                 iteration=self.iteration,
                 env_steps=self._algorithm.env_steps,
                 trained_seconds=self.trained_seconds,
@@ -140,13 +142,13 @@ class CheckpointSaver:
                 segments_captured=self._figures.segments_captured,
                 segments_skipped=self._figures.segments_skipped,
             ),
-            datetime.now(UTC),
-            hidden=settings.network.hidden,
-            policy=settings.network.kind,
-            rom_sha256=self._run.rom_sha256,
+            hidden=run.settings.network.hidden,
+            policy=run.settings.network.kind,
+            rom_sha256=run.rom_sha256,
             reward_model=checkpoints.RewardModelEntry(version=live.version, sha256=live.sha256)
             if live
             else None,
+            record=run.record,
         )
 
     def _tidy(self, manifest: checkpoints.Manifest) -> None:

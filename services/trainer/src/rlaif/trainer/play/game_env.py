@@ -17,7 +17,8 @@ from rlaif.trainer.play.stall_detector import Fault, StallDetector
 from rlaif.trainer.play.start import Start, StartSource, start_set
 from rlaif.trainer.play.waiting import plays_alone, wait_for_player
 from rlaif.trainer.rewards.game.facts import GameFacts
-from rlaif.trainer.rewards.game.ledger import EpisodeRewards, preset, total
+from rlaif.trainer.rewards.game.ledger import EpisodeRewards, total
+from rlaif.trainer.rewards.game.presets import preset
 from rlaif.trainer.rewards.game.terms import VisitCounts
 from rlaif.trainer.settings.game import GameSettings
 

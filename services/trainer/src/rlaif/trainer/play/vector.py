@@ -20,7 +20,7 @@ from rlaif.trainer.play.followers.screen_feed import ScreenFeed
 from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
 from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome
 from rlaif.trainer.play.start import StartSource
-from rlaif.trainer.rewards.game.ledger import PARTS
+from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.run_folder.spool import SpooledCapture
 

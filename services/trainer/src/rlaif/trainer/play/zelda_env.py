@@ -10,7 +10,7 @@ from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import StartSource
-from rlaif.trainer.rewards.game.ledger import PARTS
+from rlaif.trainer.rewards.game.presets import PARTS
 
 ENV_ID = "ZeldaOracle-v1"
 

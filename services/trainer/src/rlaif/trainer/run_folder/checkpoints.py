@@ -10,14 +10,11 @@
 `.npz` files are `npz_tree`s; nothing in a checkpoint is pickled. Archive and coverage live in the
 run's directory and only grow, so a resumed run uses those: what was found after the
 checkpoint is still true. Their copy here is for a machine that has lost the directory.
-
-CheckpointError    no such checkpoint, or one that is damaged
 """
 
 import hashlib
 import shutil
-from collections.abc import Collection, Iterator
-from datetime import datetime
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
@@ -178,11 +175,6 @@ def read_manifest(checkpoint: Path) -> Manifest:
         raise CheckpointError(f"{checkpoint / MANIFEST} cannot be read: {error}") from error
 
 
-def read_counters(checkpoint: Path) -> Counters:
-    """The counters of a checkpoint."""
-    return read_manifest(checkpoint).counters
-
-
 def verify(checkpoint: Path) -> Manifest:
     """Read the manifest and compare every file with it; a difference is a `CheckpointError`."""
     manifest = read_manifest(checkpoint)
@@ -224,56 +216,32 @@ def find(data_dir: Path, name: str) -> Path:
 
 def describe(run_directory: Path) -> list[CheckpointInfo]:
     """The checkpoints of a run, the oldest first."""
-    return list(_described(run_directory))
-
-
-def describe_all(data_dir: Path) -> list[CheckpointInfo]:
-    """The checkpoints of all runs, by run and iteration."""
-    runs = sorted((data_dir / "runs").glob("*/checkpoints"))
-    return [info for path in runs for info in _described(path.parent)]
-
-
-def _described(run_directory: Path) -> Iterator[CheckpointInfo]:
+    found = []
     for path in whole(run_directory / "checkpoints"):
         try:
             manifest = read_manifest(path)
         except CheckpointError:
             continue  # it was pruned between the two looks
         model = manifest.reward_model
-        yield CheckpointInfo(
-            id=f"{run_directory.name}/{path.name}",
-            run_id=run_directory.name,
-            iteration=manifest.counters.iteration,
-            env_steps=manifest.counters.env_steps,
-            created_at=manifest.created_at,
-            bytes=sum(entry.bytes for entry in manifest.files.values()),
-            reward_model_version=model.version if model else None,
-            path=str(path),
+        found.append(
+            CheckpointInfo(
+                id=f"{run_directory.name}/{path.name}",
+                run_id=run_directory.name,
+                iteration=manifest.counters.iteration,
+                env_steps=manifest.counters.env_steps,
+                created_at=manifest.created_at,
+                bytes=sum(entry.bytes for entry in manifest.files.values()),
+                reward_model_version=model.version if model else None,
+                path=str(path),
+            )
         )
+    return found
 
 
-def stamp(
-    record: RunRecord,
-    counters: Counters,
-    now: datetime,
-    *,
-    hidden: int,
-    policy: Literal["mlp", "cnn"] = "mlp",
-    rom_sha256: str,
-    reward_model: RewardModelEntry | None,
-) -> Manifest:
-    """A manifest to `commit`."""
-    return Manifest(
-        run_id=record.run_id,
-        attempt=record.attempts,
-        created_at=now,
-        counters=counters,
-        hidden=hidden,
-        policy=policy,
-        rom_sha256=rom_sha256,
-        reward_model=reward_model,
-        record=record,
-    )
+def describe_all(data_dir: Path) -> list[CheckpointInfo]:
+    """The checkpoints of all runs, by run and iteration."""
+    runs = sorted((data_dir / "runs").glob("*/checkpoints"))
+    return [info for path in runs for info in describe(path.parent)]
 
 
 def _iteration(checkpoint: Path) -> int:

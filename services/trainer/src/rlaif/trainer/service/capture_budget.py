@@ -7,12 +7,7 @@ BURST_MINUTES = 0.1
 
 
 class CaptureBudget:
-    """A token bucket that closes while the queue behind it is long.
-
-    Args:
-        per_minute: Tokens that arrive a minute.
-        backlog_limit: Segments waiting behind the trainer at which nothing is granted.
-    """
+    """A token bucket that closes while `backlog_limit` segments wait behind the trainer."""
 
     def __init__(self, per_minute: float, backlog_limit: int) -> None:
         self._backlog_limit = backlog_limit

@@ -4,15 +4,17 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
-from rlaif.trainer.settings.ppo_presets import PRESETS, PpoPreset, filled
-
-_PPO = PRESETS["default"]
+PRESETS: dict[str, dict[str, float]] = {
+    "default": {},
+    "seed": {"minibatch_size": 512, "epochs": 10, "learning_rate": 5e-5, "gamma": 0.99},
+}
+"""What a preset changes of the defaults below. Reasons and measurements: ADR 0011."""
 
 
 class PpoSettings(BaseModel, frozen=True, extra="forbid"):
     """What an update is made of."""
 
-    preset: PpoPreset = Field(
+    preset: Literal["default", "seed"] = Field(
         default="default",
         description="PPO's numbers, as far as they are not set one by one: default is what learns "
         "most a second, seed is the seeds' own (ADR 0011). Each says below what they differ in.",
@@ -23,44 +25,46 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
         description="Environment steps an iteration. Larger is steadier and slower to react.",
     )
     minibatch_size: int = Field(
-        default=_PPO.minibatch_size,
+        default=1024,
         ge=16,
         description="Samples a gradient step; at most the batch size. Preset seed: 512.",
     )
     epochs: int = Field(
-        default=_PPO.epochs,
+        default=4,
         ge=1,
         le=64,
         description="Passes over each batch. More overfit the batch and cost time. Preset seed: "
         "10.",
     )
     learning_rate: float = Field(
-        default=_PPO.learning_rate,
+        default=3e-4,
         gt=0,
         description="Adam step size. Higher learns faster, then diverges. Preset seed: 5e-05.",
     )
     gamma: float = Field(
-        default=_PPO.gamma,
+        default=0.999,
         gt=0,
         lt=1,
         description="Discount a decision step. Preset seed: 0.99, which forgets a segment "
         "(ADR 0004).",
     )
     gae_lambda: float = Field(
-        default=_PPO.gae_lambda, ge=0, le=1, description="Lambda of GAE, in both presets."
+        default=0.95, ge=0, le=1, description="Lambda of GAE, in both presets."
     )
-    clip: float = Field(default=_PPO.clip, gt=0, description="PPO ratio clip, in both presets.")
+    clip: float = Field(default=0.2, gt=0, description="PPO ratio clip, in both presets.")
     value_clip: float = Field(
-        default=_PPO.value_clip, gt=0, description="Clip of the value loss, in both presets."
+        default=10.0, gt=0, description="Clip of the value loss, in both presets."
     )
     entropy: float = Field(
-        default=_PPO.entropy, ge=0, description="Weight of the entropy bonus, in both presets."
+        default=0.01, ge=0, description="Weight of the entropy bonus, in both presets."
     )
 
     @model_validator(mode="before")
     @classmethod
     def _fill_in_the_preset(cls, given: Any) -> Any:
-        return filled(given) if isinstance(given, dict) else given
+        if not isinstance(given, dict):
+            return given
+        return PRESETS.get(given.get("preset", "default"), {}) | given
 
 
 class NetworkSettings(BaseModel, frozen=True, extra="forbid"):

@@ -50,9 +50,7 @@ def columns(
         values, next_values = values_of(fragment, learner_group, seen)
         if seen is not None:
             parts.setdefault(PICTURES, []).append(seen[0][:-1].reshape(-1, *seen[0].shape[2:]))
-        adv = advantages(
-            reward, values, next_values, trans.terminated | trans.truncated, gamma=gamma, lam=lam
-        )
+        adv = advantages(reward, values, next_values, trans.ended, gamma=gamma, lam=lam)
         for name, array in (
             (Columns.OBS, trans.observations[:-1]),
             (Columns.ACTIONS, fragment.actions),

@@ -163,16 +163,7 @@ class RunCoverage:
     def save(self, path: Path) -> None:
         """Write the file; it appears whole."""
         buffer = io.BytesIO()
-        columns = self.arrays()
-        np.savez_compressed(
-            buffer,
-            version=columns["version"],
-            sources=columns["sources"],
-            source=columns["source"],
-            square=columns["square"],
-            visits=columns["visits"],
-            episodes=columns["episodes"],
-        )
+        np.savez_compressed(buffer, allow_pickle=False, **self.arrays())
         write_whole(path, buffer.getvalue())
 
     @classmethod

@@ -13,17 +13,7 @@ import numpy.typing as npt
 
 from rlaif.trainer.rewards.game import terms
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
-from rlaif.trainer.rewards.game.presets import PARTS, RewardWeights, preset
-
-__all__ = [
-    "PARTS",
-    "EpisodeRewards",
-    "GameFacts",
-    "RewardWeights",
-    "build_terms",
-    "preset",
-    "total",
-]
+from rlaif.trainer.rewards.game.presets import PARTS, RewardWeights
 
 Float32 = npt.NDArray[np.float32]
 
@@ -57,6 +47,8 @@ class EpisodeRewards:
 
     Moments at which no file is being played (the title screen, after saving and quitting) pay
     nothing and are remembered by nobody; the next step is compared with the last one played.
+
+    `nothing` are the parts of every step that pays nothing: one object, read-only.
     """
 
     def __init__(self, weights: RewardWeights, visits: terms.VisitCounts | None = None) -> None:
@@ -74,13 +66,8 @@ class EpisodeRewards:
         self._on_moves = [it for it in self._paying if it[1].looks_at in ("steps", "moves")]
         self._on_steps = [it for it in self._paying if it[1].looks_at == "steps"]
         self._before: GameFacts | None = None
-        self._nothing = np.zeros(len(PARTS), dtype=np.float32)
-        self._nothing.flags.writeable = False
-
-    @property
-    def nothing(self) -> Float32:
-        """The parts of every step that pays nothing: this object, read-only."""
-        return self._nothing
+        self.nothing = np.zeros(len(PARTS), dtype=np.float32)
+        self.nothing.flags.writeable = False
 
     @property
     def asks_each_step(self) -> bool:
@@ -106,17 +93,17 @@ class EpisodeRewards:
     def step(self, facts: GameFacts, action: int) -> Float32:
         """The parts of one step's reward, `[P] float32` in the order of `PARTS`; do not write."""
         if not facts.running:
-            return self._nothing
+            return self.nothing
         before = self._before
         if before is None:
             self._baseline(facts)
-            return self._nothing
+            return self.nothing
         self._before = facts
-        parts = self._nothing
+        parts = self.nothing
         for part, term in self._asked(before, facts):
             amount = term.step(before, facts, action)
             if amount:
-                if parts is self._nothing:
+                if parts is self.nothing:
                     parts = np.zeros(len(PARTS), dtype=np.float32)
                 parts[part] = amount
         return parts

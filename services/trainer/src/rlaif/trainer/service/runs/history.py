@@ -38,8 +38,7 @@ _WRITE_PAUSE = timedelta(seconds=15)
 class Curve(BaseModel):
     """Points in the order of their steps, at an even spacing that grows with the run.
 
-    Attributes:
-        most: Points kept, at most twice this many.
+    At most twice `most` are kept.
     """
 
     most: int = MOST_POINTS
@@ -83,12 +82,7 @@ class _Written(BaseModel):
 
 
 class HistoryLog:
-    """The history of one run.
-
-    Args:
-        run_id: Of the run.
-        directory: Where the run keeps its files.
-    """
+    """The history of one run; `directory` holds the run's files."""
 
     def __init__(self, run_id: str, directory: Path) -> None:
         self._run_id = run_id

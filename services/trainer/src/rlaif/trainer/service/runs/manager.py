@@ -44,7 +44,10 @@ class RunInProgressError(Exception):
 
 
 class RunManager:
-    """Starts, stops and resumes runs; at most one at a time."""
+    """Starts, stops and resumes runs; at most one at a time.
+
+    `captures_lost` says why captures are being dropped; None when none is.
+    """
 
     def __init__(self, settings: TrainerSettings, metrics: ServiceMetrics) -> None:
         self._settings = settings
@@ -56,7 +59,7 @@ class RunManager:
         self._starting = asyncio.Lock()
         self._listener: Callable[[Message], None] | None = None
         self._metrics = TrainerMetrics(metrics)
-        self._losing: str | None = None
+        self.captures_lost: str | None = None
         self._seen_captured = 0
 
     def listen(self, listener: Callable[[Message], None]) -> None:
@@ -228,11 +231,6 @@ class RunManager:
         """Why the run learns nothing though it plays; None when it does learn."""
         return self.state.learning_trouble if self.state is not None else None
 
-    @property
-    def captures_lost(self) -> str | None:
-        """Why captures are being dropped; None when none is."""
-        return self._losing
-
     def directory(self, run_id: str) -> Path:
         """Where a run keeps its files."""
         return self._data_dir / "runs" / run_id
@@ -302,12 +300,12 @@ class RunManager:
             log.error("an iteration taught nothing", extra={"reason": message.not_learned})
 
     def _note_captures(self, message: IterationDone) -> None:
-        if message.captures_lost is not None and self._losing is None:
+        if message.captures_lost is not None and self.captures_lost is None:
             log.error(
                 "captures are dropped; training goes on",
                 extra={"reason": message.captures_lost, "dropped": message.segments_dropped},
             )
         # An iteration without captures says nothing about the spool.
         if message.captures_lost is not None or message.segments_captured != self._seen_captured:
-            self._losing = message.captures_lost
+            self.captures_lost = message.captures_lost
         self._seen_captured = message.segments_captured
