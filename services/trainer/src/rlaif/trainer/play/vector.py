@@ -51,16 +51,11 @@ class EmulatorVector:
         follow: Callable[[GameEnv, int], EpisodeFollower] | None = None,
         begin: bool = True,
     ) -> None:
-        """Start N = `count` emulators.
+        """Start N = `count` emulators; each draws from a stream of its own.
 
-        Args:
-            config: Of the run.
-            count: N.
-            runner: Index of the environment runner; part of ids and seeds.
-            seed: Of the run; each environment draws from a stream of its own.
-            starts: Where episodes start; None takes the save states of `config`, or power-on.
-            follow: Makes who follows the n-th game; it may start episodes elsewhere.
-            begin: Start the episodes now; False leaves it to a saved state or the first fragment.
+        Without `starts`, episodes start at the save states of `config`, or at power-on. `follow`
+        makes who follows the n-th game; it may start episodes elsewhere. Unless `begin`, a saved
+        state or the first fragment begins the episodes.
         """
         self._config = config
         self._frame_skip = config.game.frame_skip

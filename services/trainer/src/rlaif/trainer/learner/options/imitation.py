@@ -6,7 +6,7 @@ Off by default: PPO alone is on-policy and needs no buffer.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,7 @@ _MOST_WEIGHT = 20.0
 _LEAST_SPREAD = 1e-4
 
 
-@dataclass(frozen=True)
-class GoodSegment:
+class GoodSegment(NamedTuple):
     """Some steps of one environment that were paid well.
 
     Attributes:
@@ -105,16 +104,7 @@ class TopSegments:
 
     def state_dict(self) -> list[dict[str, Any]]:
         """The segments as plain values, for a checkpoint."""
-        return [
-            {
-                "score": each.score,
-                "iteration": each.iteration,
-                "observations": each.observations,
-                "actions": each.actions,
-                "returns": each.returns,
-            }
-            for each in self.segments
-        ]
+        return [each._asdict() for each in self.segments]
 
     def load_state_dict(self, state: list[dict[str, Any]]) -> None:
         """Resume with what `state_dict` gave."""

@@ -140,9 +140,8 @@ class RunCoverage:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The counts as columns, one row an environment and square, sorted.
 
-        Returns:
-            `sources` `[S]` names, and `[K]` each: `source uint16` (index into `sources`),
-            `square int32`, `visits uint32`, `episodes uint32`.
+        `sources` `[S]` names, and `[K]` each: `source uint16` (index into `sources`),
+        `square int32`, `visits uint32`, `episodes uint32`.
         """
         names = sorted(self.maps)
         rows = [

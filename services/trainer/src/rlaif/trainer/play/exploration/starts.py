@@ -1,5 +1,7 @@
 """Archived states among the starts of episodes."""
 
+import contextlib
+
 import numpy as np
 
 from rlaif.game.captures.capture import PackedKeyframe
@@ -41,12 +43,10 @@ class ArchiveStarts:
         """Where the next episode starts; an archived state that cannot be used is passed over."""
         record = self._drawn(rng)
         if record is not None:
-            try:
+            with contextlib.suppress(ArchivedStateError):
                 state, packed = self._archive.load(record.sha256)
-            except ArchivedStateError:
-                return self._given.choose(rng)
-            keyframe = PackedKeyframe(packed, record.sha256)
-            return Start(state, f"archive:{record.sha256[:12]}", keyframe)
+                keyframe = PackedKeyframe(packed, record.sha256)
+                return Start(state, f"archive:{record.sha256[:12]}", keyframe)
         return self._given.choose(rng)
 
     def _drawn(self, rng: np.random.Generator) -> ArchiveRecord | None:

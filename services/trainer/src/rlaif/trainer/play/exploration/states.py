@@ -1,9 +1,4 @@
-"""What is kept with a state: where it lies in the game, and how the game came there.
-
-ArchiveError
-├── ArchiveMismatchError   made with another game, emulator or frame skip
-└── ArchivedStateError     the state is gone, damaged, or its record is not readable
-"""
+"""What is kept with a state: where it lies in the game, and how the game came there."""
 
 from typing import Annotated, Literal, NamedTuple
 
@@ -27,14 +22,14 @@ class ArchiveMismatchError(ArchiveError):
 
 
 class ArchivedStateError(ArchiveError):
-    """A state or its record cannot be used."""
+    """The state is gone, damaged, or its record is not readable."""
 
 
 class Cell(NamedTuple):
     """States that count as alike: the archive keeps one of each.
 
     Attributes:
-        room: Number of the room, `rewards.places.room_index`.
+        room: Number of the room, `rewards.game.places.room_index`.
         block: Which part of the room, from the top left, four a line.
         milestones: Story steps that the save file shows, in quest order.
     """
