@@ -16,7 +16,7 @@ class EpisodeFollower(Protocol):
         ...
 
     def episodes(self, square: int) -> int:
-        """Earlier episodes that visited a square (`rewards.game.places`), for the novelty reward."""
+        """Earlier episodes that visited a square (`game.places`), for the novelty reward."""
         ...
 
     def begin_episode(
