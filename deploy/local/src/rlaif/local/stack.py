@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -46,10 +47,6 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
         "TRAINER_CAPTURES_PER_MINUTE": "60",
         "TRAINER_JUDGE_BACKLOG": "32",
     },
-    "exporter": {},
-    "judge": {},
-    "reward-model": {},
-    "hud": {},
 }
 
 
@@ -140,15 +137,11 @@ def _shared_environment(
 
 def _nats_spec(home: DataDirectory, recipe: NatsServerRecipe) -> ChildSpec:
     recipe.write_files()
-
-    async def ready() -> bool:
-        return await asyncio.to_thread(recipe.healthy)
-
     return ChildSpec(
         name="nats",
         command=tuple(recipe.command(find_nats_server())),
         environment=dict(os.environ),
-        ready=ready,
+        ready=partial(asyncio.to_thread, recipe.healthy),
         log=home.log("nats"),
         directory=home.root,
         where=f"nats://{HOST}:{recipe.port}",
@@ -160,7 +153,7 @@ def _weed_spec(home: DataDirectory, recipe: SeaweedFS) -> ChildSpec:
     weed = find_weed()
     durable = home.root / "s3" / ".fsync-on"
 
-    def wait() -> bool:
+    def ready() -> bool:
         try:
             recipe.wait_ready(seconds=1, alive=lambda: True)
         except StoreUnavailableError:
@@ -170,14 +163,11 @@ def _weed_spec(home: DataDirectory, recipe: SeaweedFS) -> ChildSpec:
             durable.touch()
         return True
 
-    async def ready() -> bool:
-        return await asyncio.to_thread(wait)
-
     return ChildSpec(
         name="s3",
         command=tuple(recipe.command(weed)),
         environment=recipe.environment(),
-        ready=ready,
+        ready=partial(asyncio.to_thread, ready),
         log=home.log("s3"),
         directory=recipe.data_dir,
         where=recipe.endpoint_url,

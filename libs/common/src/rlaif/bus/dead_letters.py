@@ -61,7 +61,8 @@ def dead_letter(
         consumer=consumer,
         event_id=_event_id(original, f"{stream.lower()}-{sequence}"),
         reason=reason,
-        detail=_writable(detail[:MAX_DETAIL])[:MAX_DETAIL],
+        # What UTF-8 cannot hold, half a surrogate pair, is spelled out.
+        detail=detail[:MAX_DETAIL].encode(errors="backslashreplace").decode()[:MAX_DETAIL],
         attempts=attempts,
         dead_at=dead_at,
         original=original,
@@ -157,11 +158,6 @@ def _event_id(original: dict[str, Any] | str, fallback: str) -> str:
     # A NATS header holds one line and is stripped; the digest tells apart what was cut alike.
     shown = "".join(each if each.isprintable() else "?" for each in found[:80]).strip()
     return f"{shown}-{hashlib.sha256(found.encode()).hexdigest()[:32]}"
-
-
-def _writable(text: str) -> str:
-    """The text with what UTF-8 cannot hold (half a surrogate pair) spelled out."""
-    return text.encode(errors="backslashreplace").decode()
 
 
 async def _read(js: JetStreamContext, stream: str, sequence: int) -> StoredLetter | None:

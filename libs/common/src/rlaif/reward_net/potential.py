@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.network import RewardNet, layer_sizes
 
 _IN_PLACE: dict[str, Callable[..., Any]] = {"relu": partial(np.maximum, 0.0), "tanh": np.tanh}
 
@@ -80,17 +80,13 @@ def _layers(net: RewardNet) -> list[tuple[NDArray[np.float32], NDArray[np.float3
     `[inputs, M * H]` and `[M * H]` for the first, `[M, H, out]` and `[M, 1, out]` for the others.
     """
     state = {name: value.detach().cpu().numpy() for name, value in net.state_dict().items()}
-    members, count = net.spec.members, len(net.spec.hidden) + 1
+    members = net.spec.members
     layers = []
-    for index in range(count):
-        weight = state[f"net.{2 * index}.weight"].reshape(members, -1, _fan_in(net, index))
+    for index, fan_in in enumerate(layer_sizes(net.spec)[:-1]):
+        weight = state[f"net.{2 * index}.weight"].reshape(members, -1, fan_in)
         bias = state[f"net.{2 * index}.bias"].reshape(members, 1, -1)
         if index == 0:
             layers.append((weight.reshape(-1, net.spec.inputs).T.copy(), bias.reshape(-1).copy()))
         else:
             layers.append((weight.transpose(0, 2, 1).copy(), bias.copy()))
     return layers
-
-
-def _fan_in(net: RewardNet, index: int) -> int:
-    return net.spec.inputs if index == 0 else net.spec.hidden[index - 1]

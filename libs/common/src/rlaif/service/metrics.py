@@ -3,9 +3,9 @@
 Names are `rlaif_<service>_<name>`; units are base units (seconds, bytes); no ids in labels.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -41,17 +41,11 @@ class ServiceMetrics:
 
     def counter(self, name: str, doc: str, labels: Sequence[str] = ()) -> Counter:
         """A number that only rises; `_total` is added to its name."""
-        return self._keep(
-            name, doc, labels, Counter,
-            lambda full: Counter(full, doc, labels, registry=self.registry),
-        )  # fmt: skip
+        return self._keep(Counter, name, doc, labels)
 
     def gauge(self, name: str, doc: str, labels: Sequence[str] = ()) -> Gauge:
         """A number that goes up and down."""
-        return self._keep(
-            name, doc, labels, Gauge,
-            lambda full: Gauge(full, doc, labels, registry=self.registry),
-        )  # fmt: skip
+        return self._keep(Gauge, name, doc, labels)
 
     def histogram(
         self,
@@ -62,10 +56,7 @@ class ServiceMetrics:
         buckets: Sequence[float] = SECONDS_BUCKETS,
     ) -> Histogram:
         """A distribution; the default buckets suit durations in seconds."""
-        return self._keep(
-            name, doc, labels, Histogram,
-            lambda full: Histogram(full, doc, labels, registry=self.registry, buckets=buckets),
-        )  # fmt: skip
+        return self._keep(Histogram, name, doc, labels, buckets=buckets)
 
     def worker_observer(self) -> "WorkerMetrics":
         """Counts what a durable worker does (fits `rlaif.bus.worker.WorkerObserver`)."""
@@ -79,13 +70,11 @@ class ServiceMetrics:
         """The metrics made so far, in the order in which they were made."""
         return tuple(self._docs)
 
-    def _keep(
-        self, name: str, doc: str, labels: Sequence[str], kind: type[M], make: Callable[[str], M]
-    ) -> M:
+    def _keep(self, kind: type[M], name: str, doc: str, labels: Sequence[str], **options: Any) -> M:
         metric = self._made.get(name)
         if metric is None:
             full = self._prefix + name
-            metric = self._made[name] = make(full)
+            metric = self._made[name] = kind(full, doc, labels, registry=self.registry, **options)
             shown = f"{full}_total" if kind is Counter else full
             self._docs.append(MetricDoc(shown, kind.__name__.lower(), doc, tuple(labels)))
         if not isinstance(metric, kind):

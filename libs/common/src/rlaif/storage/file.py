@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from rlaif.files.whole import to_disk
 from rlaif.storage.key_rules import check_key
-from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, StoreUnavailableError
+from rlaif.storage.ports import BINARY, ObjectInfo, ObjectNotFoundError, StoreUnavailableError
 
 _FOLDER_END = ".d"
 _TEMPORARY = "%tmp"  # not a percent code, so no key encodes to it
@@ -45,9 +45,7 @@ class FileStore:
         """`file:///<path>`."""
         return self._root.as_uri()
 
-    def put_once(
-        self, key: str, data: bytes, *, content_type: str = "application/octet-stream"
-    ) -> bool:
+    def put_once(self, key: str, data: bytes, *, content_type: str = BINARY) -> bool:
         """Create the object unless it exists; atomic between all writers."""
         path = self._path(key)
         try:
@@ -64,7 +62,7 @@ class FileStore:
             raise self._unavailable(key, error) from error
         return True
 
-    def put(self, key: str, data: bytes, *, content_type: str = "application/octet-stream") -> None:
+    def put(self, key: str, data: bytes, *, content_type: str = BINARY) -> None:
         """Create or replace the object."""
         path = self._path(key)
         try:

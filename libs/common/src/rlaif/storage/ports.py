@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+BINARY = "application/octet-stream"
+"""Content type of what has none of its own."""
+
 
 class StorageError(Exception):
     """Base of what a store raises."""

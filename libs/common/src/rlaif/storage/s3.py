@@ -15,7 +15,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from rlaif.storage.key_rules import check_key
-from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, StoreUnavailableError
+from rlaif.storage.ports import BINARY, ObjectInfo, ObjectNotFoundError, StoreUnavailableError
 
 T = TypeVar("T")
 
@@ -67,9 +67,7 @@ class S3Store:
         """`s3://<bucket>`."""
         return f"s3://{self._bucket}"
 
-    def put_once(
-        self, key: str, data: bytes, *, content_type: str = "application/octet-stream"
-    ) -> bool:
+    def put_once(self, key: str, data: bytes, *, content_type: str = BINARY) -> bool:
         """Create the object unless it exists; atomic between all writers.
 
         When an answer was lost on the way and the request was sent again, the object may be this
@@ -93,7 +91,7 @@ class S3Store:
             time.sleep(pause)
         raise self._unavailable("put", key, failure) from failure
 
-    def put(self, key: str, data: bytes, *, content_type: str = "application/octet-stream") -> None:
+    def put(self, key: str, data: bytes, *, content_type: str = BINARY) -> None:
         """Create or replace the object."""
         check_key(key)
         self._call("put", key, lambda: self._put(key, data, content_type))

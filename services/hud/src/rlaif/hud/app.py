@@ -66,7 +66,7 @@ def create_app(
     metrics = HudMetrics(service_metrics)
     metrics.watch(hub)
     broadcast = Broadcast(state, hub, clock=clock, observer=metrics)
-    objects = store or _open_store(settings)
+    objects = store or open_store(settings.episodes_store, S3Credentials.of(settings))
     bus = BusLink(connect or (lambda: connect_ready(settings.nats_url, name="hud")), broadcast)
     watch = StoreWatch(objects)
     readiness.add("bus", bus.check)
@@ -95,10 +95,6 @@ def create_app(
     # The texts shrink to a quarter; pictures stay as they are, and the WebSocket is not touched.
     app.add_middleware(GZipMiddleware, minimum_size=LEAST_COMPRESSED, compresslevel=5)
     return app
-
-
-def _open_store(settings: HudSettings) -> ObjectStore:
-    return open_store(settings.episodes_store, S3Credentials.of(settings))
 
 
 def _lifespan(

@@ -93,7 +93,7 @@ class Outbox:
         if self._sections and now >= self._sections_due:
             return self._take_sections(now)
         if self._frame is not None and self._may_send_frame() and now >= self._frame_due:
-            return self._take_frame(now)
+            return self._take_frame(*self._frame, now)
         return None
 
     def due_in(self, now: float) -> float | None:
@@ -114,10 +114,7 @@ class Outbox:
         self._sections_due = now + SECTIONS_INTERVAL
         return f'{{"v":1,"type":"metrics","data":{{{body}}}}}'
 
-    def _take_frame(self, now: float) -> bytes | None:
-        if self._frame is None:
-            return None
-        sequence, packed = self._frame
+    def _take_frame(self, sequence: int, packed: bytes, now: float) -> bytes:
         self._frame = None
         self._unacked.append(sequence)
         self._frame_due = now + (self._frame_interval or 0.0)
