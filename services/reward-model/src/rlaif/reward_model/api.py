@@ -53,14 +53,12 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
     @router.get(
         "/labels/export", tags=["labels"], operation_id="export_labels", response_class=Response
     )
-    async def export_labels(
-        format: ExportFormat = "jsonl",
-    ) -> Response:  # the name of the query parameter
+    async def export_labels(format: ExportFormat = "jsonl") -> Response:
         """The whole label log: every score object with its provenance, used or not."""
         entries = ready(training()).entries
         if format == "jsonl":
             return StreamingResponse(
-                (line for line in json_lines(entries())),
+                json_lines(entries()),
                 media_type="application/jsonl",
                 headers={"Content-Disposition": 'attachment; filename="labels.jsonl"'},
             )

@@ -221,19 +221,18 @@ class TrainingLoop:
         except RewardNetError as error:
             logger.warning("no comparison with champion %d: %s", manifest.version, error)
             return None
-        alike = manifest.settings_digest == settings_digest(
-            self.settings
-        ) and manifest.judge_config == (self._judge_config or _NO_JUDGE_CONFIG)
-        return ChampionToBeat(
-            PotentialFunction(net), net if alike else None, f"version {manifest.version}"
-        )
+        recipe = settings_digest(self.settings), self._judge_config or _NO_JUDGE_CONFIG
+        alike = (manifest.settings_digest, manifest.judge_config) == recipe
+        start = net if alike else None
+        return ChampionToBeat(PotentialFunction(net), start, f"version {manifest.version}")
 
     async def _decide(self, candidate: Candidate, live: Live | None) -> tuple[Outcome, int | None]:
         """(what becomes of a candidate, the version that it became)."""
         if not candidate.passed:
             await self._reject(candidate)
             return "rejected", None
-        if live is not None and self._made_of(live, candidate):
+        made_of = candidate.label_digest, settings_digest(self.settings)
+        if live and (live.manifest.label_digest, live.manifest.settings_digest) == made_of:
             return "unchanged", None
         published = await self.champions.publish(
             candidate,
@@ -241,13 +240,6 @@ class TrainingLoop:
             seed=self.settings.seed,
         )
         return ("published", published.manifest.version) if published else ("held", None)
-
-    def _made_of(self, live: Live, candidate: Candidate) -> bool:
-        """Whether the champion was made of the candidate's labels by the same settings."""
-        return (live.manifest.label_digest, live.manifest.settings_digest) == (
-            candidate.label_digest,
-            settings_digest(self.settings),
-        )
 
     async def _reject(self, candidate: Candidate) -> None:
         logger.info("%s rejected: %s", candidate.candidate_id, "; ".join(candidate.reasons))

@@ -46,30 +46,10 @@ class LabelEntry(BaseModel):
 
 
 def entry_of(record: ScoreRecord, *, key: str, sha256: str, why_not: str | None) -> LabelEntry:
-    """The line of one score object."""
-    return LabelEntry(
-        score_key=key,
-        score_sha256=sha256,
-        used=why_not is None,
-        why_not=why_not,
-        provenance=record.provenance,
-        author=record.author,
-        note=record.note,
-        segment_id=record.segment_id,
-        episode_id=record.episode_id,
-        run_id=record.run_id,
-        env_step=record.env_step,
-        judge_config=record.judge_config,
-        created_at=record.created_at,
-        manifest_key=record.manifest_key,
-        manifest_sha256=record.manifest_sha256,
-        evidence_sha256=record.evidence_sha256,
-        weighted=record.weighted,
-        weights=record.weights,
-        criteria=record.criteria,
-        abstentions=record.abstentions,
-        calls=record.calls,
-    )
+    """The line of one score object: the record's fields, under the same names."""
+    own = {"score_key": key, "score_sha256": sha256, "used": why_not is None, "why_not": why_not}
+    shared = {name: getattr(record, name) for name in LabelEntry.model_fields.keys() - own.keys()}
+    return LabelEntry.model_validate(own | shared)
 
 
 def json_lines(entries: Iterable[LabelEntry]) -> Iterator[bytes]:

@@ -5,7 +5,6 @@ and votes that disagree draw the target towards one half. A near-tie that judges
 were shown both segments, in both orders, is a preference of its own.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -160,13 +159,6 @@ def by_degree(
     degree = np.bincount(a, weight, count) + np.bincount(b, weight, count)
     ends = np.sqrt(degree[a] * degree[b])
     return np.where(ends > 0, weight / np.where(ends > 0, ends, 1.0), 0.0)
-
-
-def margin(a: LabelledSegment, b: LabelledSegment) -> float | None:
-    """Rubric mean of `a` minus that of `b`, in [-1, 1]; None when they cannot be compared."""
-    one = np.array([0], np.int64)
-    found = PairTable([a, b], PairSettings()).compare(one, one + 1).margin[0]
-    return None if math.isnan(found) else float(found)
 
 
 def sample_preferences(

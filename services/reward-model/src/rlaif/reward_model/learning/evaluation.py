@@ -14,8 +14,7 @@ from rlaif.reward_model.labels.preferences import Preference
 Potential = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 """`[B, inputs]` float32 in, `[B]` float32 out."""
 
-ECE_BINS = 10
-
+_ECE_BINS = 10
 _RESAMPLES = 1000
 
 
@@ -104,7 +103,7 @@ def differences(
 
 
 def expected_calibration_error(
-    probabilities: NDArray[np.float64], outcomes: NDArray[np.float64], *, bins: int = ECE_BINS
+    probabilities: NDArray[np.float64], outcomes: NDArray[np.float64]
 ) -> float:
     """Mean distance between how sure the predictions are and how often they are right.
 
@@ -115,8 +114,8 @@ def expected_calibration_error(
     first = probabilities >= 0.5
     confidence = np.where(first, probabilities, 1.0 - probabilities)
     right = np.where(first, outcomes, 1.0 - outcomes)
-    place = np.minimum(((confidence - 0.5) * 2 * bins).astype(np.int64), bins - 1)
-    gap = np.bincount(place, confidence - right, bins)
+    place = np.minimum(((confidence - 0.5) * 2 * _ECE_BINS).astype(np.int64), _ECE_BINS - 1)
+    gap = np.bincount(place, confidence - right, _ECE_BINS)
     return float(np.abs(gap).sum() / len(probabilities))
 
 
