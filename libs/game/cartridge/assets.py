@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 SHADES = {".": 0, ":": 1, "o": 2, "#": 3}
@@ -29,9 +30,7 @@ def _blocks(path: Path):
     head, rows = None, []
     for line in path.read_text(encoding="ascii").splitlines():
         # A row of pixels may start with '#', a comment is '#' and a space (or nothing).
-        if line == "#" or line.startswith("# "):
-            continue
-        if not line.strip():
+        if line == "#" or line.startswith("# ") or not line.strip():
             continue
         word = line.split(" ", 1)[0]
         if word in ("tile", "frame", "piece", "sprite", "icon", "strip"):
@@ -75,12 +74,9 @@ def _tile(pixels, x: int, y: int) -> bytes:
 
 
 def _array(name: str, data, per_line: int = 16) -> str:
-    data = list(data)
-    lines = [f"const uint8_t {name}[{len(data)}] = {{"]
-    for i in range(0, len(data), per_line):
-        lines.append("    " + ", ".join(f"0x{b:02X}" for b in data[i : i + per_line]) + ",")
-    lines.append("};")
-    return "\n".join(lines)
+    rows = (data[i : i + per_line] for i in range(0, len(data), per_line))
+    lines = ["    " + ", ".join(f"0x{b:02X}" for b in row) + "," for row in rows]
+    return "\n".join([f"const uint8_t {name}[{len(data)}] = {{", *lines, "};"])
 
 
 def _palettes(path: Path) -> tuple[bytes, bytes]:
@@ -218,11 +214,11 @@ def _text(art: Path, header: list[str]) -> tuple[list[bytes], list[int]]:
     return tiles, glyph
 
 
-def _place(background: _Background, tile: _Drawn) -> tuple[list[int], list[int]]:
-    """(numbers, attributes) of the four quarters of a tile."""
+def _place(background: _Background, tile: _Drawn) -> list[tuple[int, int]]:
+    """(number, attributes) of the four quarters of a tile."""
     pal = tile.options["pal"] * 4 if len(tile.options["pal"]) == 1 else tile.options["pal"]
     placed = [background.put(tile.phases, x, y) for y, x in ((0, 0), (0, 8), (8, 0), (8, 8))]
-    return [n for n, _ in placed], [int(pal[q]) | flip for q, (_, flip) in enumerate(placed)]
+    return [(n, int(pal[q]) | flip) for q, (n, flip) in enumerate(placed)]
 
 
 def _varied(background: _Background, tile: _Drawn) -> list[list[tuple[int, int]]]:
@@ -239,7 +235,7 @@ def _varied(background: _Background, tile: _Drawn) -> list[list[tuple[int, int]]
         found += [
             (number, attr | flip ^ turns[i % len(turns)]) for i in range(int(options["weight"]))
         ]
-    own = list(zip(*_place(background, tile), strict=True))
+    own = _place(background, tile)
     found += [own[i % 4] for i in range(VARIANTS - len(found))]
     if len(found) > VARIANTS:
         raise ArtError(f"tiles.txt: {tile.name}: the pieces weigh more than {VARIANTS}")
@@ -255,8 +251,7 @@ def _motions(background: _Background, drawn: list[_Drawn], header: list[str]) ->
         for tile in drawn:
             if tile.options.get("motion") == kind and len(tile.phases) > 1:
                 for y, x in ((0, 0), (0, 8), (8, 0), (8, 8)):
-                    moves = len({_tile(pixels, x, y) for pixels in tile.phases}) > 1
-                    if moves:
+                    if len({_tile(pixels, x, y) for pixels in tile.phases}) > 1:
                         background.put(tile.phases, x, y)
         moving = background.tiles[first:]
         header.append(f"#define ART_{kind.upper()}_FIRST {first}")
@@ -273,8 +268,7 @@ def _rooms(art: Path, header: list[str]) -> tuple[list[bytes], list[bytes], dict
     moving = _motions(background, drawn, header)
     collision, kind, number, motion = [0] * 256, [0] * 256, [0] * 256, [0] * 256
     by_char = [0] * 96
-    quads: list[int] = []
-    attrs: list[int] = []
+    placed: list[tuple[int, int]] = []
     varied = 0
     seen: dict[int, str] = {}
     for tile in sorted(drawn, key=lambda tile: not tile.pieces):
@@ -292,16 +286,14 @@ def _rooms(art: Path, header: list[str]) -> tuple[list[bytes], list[bytes], dict
         collision[index] = int(opt.get("col", "0"), 16)
         kind[index] = int(opt.get("type", "0"), 16)
         motion[index] = 1 << MOTIONS.index(opt["motion"]) if "motion" in opt else 0
-        number[index] = len(quads) // 4
+        number[index] = len(placed) // 4
         variants = _varied(background, tile) if tile.pieces else []
         varied += len(variants)
-        for placed in variants or [list(zip(*_place(background, tile), strict=True))]:
-            quads += [n for n, _ in placed]
-            attrs += [attr for _, attr in placed]
+        placed += chain.from_iterable(variants or [_place(background, tile)])
     if len(background.tiles) > BG_TILES:
         raise ArtError(f"{len(background.tiles)} background tiles, only {BG_TILES} fit")
-    if len(quads) // 4 > 256:
-        raise ArtError(f"tiles.txt: {len(quads) // 4} tiles and variants, only 256 can be counted")
+    if len(placed) // 4 > 256:
+        raise ArtError(f"tiles.txt: {len(placed) // 4} tiles and variants, only 256 can be counted")
     return (
         [phases[0] for phases in background.tiles],
         moving,
@@ -311,8 +303,8 @@ def _rooms(art: Path, header: list[str]) -> tuple[list[bytes], list[bytes], dict
             "tile_type": kind,
             "tile_number": number,
             "tile_motion": motion,
-            "tile_quads": quads,
-            "tile_attrs": attrs,
+            "tile_quads": [n for n, _ in placed],
+            "tile_attrs": [attributes for _, attributes in placed],
             "varied_numbers": [varied],  # the numbers below it are variants of floors
         },
     )

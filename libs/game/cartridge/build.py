@@ -161,10 +161,7 @@ def make_rom(image: dict[int, int]) -> bytes:
     rom[0x149] = 0x02  # 8 KiB of RAM
     rom[0x14A] = 0x01
     rom[0x14B] = 0x33
-    check = 0
-    for byte in rom[0x134:0x14D]:
-        check = (check - byte - 1) & 0xFF
-    rom[0x14D] = check
+    rom[0x14D] = -sum(byte + 1 for byte in rom[0x134:0x14D]) & 0xFF
     rom[0x14E:0x150] = (sum(rom) & 0xFFFF).to_bytes(2, "big")
     return bytes(rom)
 

@@ -24,23 +24,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from walker import (
-    BUSH,
-    BUTTONS,
-    COLUMNS,
-    DIRECTIONS,
-    HAZARD,
-    ROWS,
-    Tile,
-    Walker,
-    distances,
-)
+from walker import BUSH, BUTTONS, COLUMNS, DIRECTIONS, HAZARD, ROWS, Tile, Walker, distances
 
 from rlaif.game.machine.cartridges import Cartridge, load_cartridge
 from rlaif.game.memory.memory_map import address
 
-HERE = Path(__file__).resolve().parent
-WALKTHROUGH = HERE / "walkthrough.json"
+WALKTHROUGH = Path(__file__).resolve().parent / "walkthrough.json"
 
 MOMENT_EVERY = 400  # frames of the walkthrough
 LOOK_EVERY = 12  # frames between two looks at the counter

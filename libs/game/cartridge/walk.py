@@ -25,8 +25,7 @@ from walker import LostError, Walker
 
 from rlaif.game.machine.cartridges import load_cartridge
 
-HERE = Path(__file__).resolve().parent
-OUT = HERE / "walkthrough.json"
+OUT = Path(__file__).resolve().parent / "walkthrough.json"
 ROM = "seedling.gbc"
 
 

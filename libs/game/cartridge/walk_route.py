@@ -37,11 +37,17 @@ def season(w: Walker, wanted: int, direction: str) -> None:
     raise LostError(f"season {wanted} does not come in {w.room}")
 
 
-def cut(w: Walker, direction: str) -> None:
-    """Cut the bush in front."""
-    w.face(direction)
-    w.tap("A", 12)
-    w.settle()
+def cut(w: Walker, row: int, column: int, direction: str) -> None:
+    """From a tile, cut the bush beside it."""
+    w.go(row, column)
+    w.act(direction)
+
+
+def deed(w: Walker, visit: Visit, name: str, row: int, column: int, direction: str = UP) -> None:
+    """From a tile, talk to or open what is beside it, and visit the milestone."""
+    w.go(row, column)
+    w.act(direction)
+    visit(w, name)
 
 
 def change(w: Walker, row: int, column: int, item: int, direction: str, wait: int = 14) -> None:
@@ -71,23 +77,18 @@ def begin(w: Walker, visit: Visit) -> None:
     w.tap("START", 60)
     w.settle()
     visit(w, "village")
-    w.go(6, 3)
-    w.act(LEFT)
-    visit(w, "child")
+    deed(w, visit, "child", 6, 3, LEFT)
     w.go(4, 2)
     w.leave(UP, 4, 2)
     visit(w, "house")
-    w.go(3, 5)
-    w.act(UP)
-    visit(w, "blade")
+    deed(w, visit, "blade", 3, 5)
     w.act(UP)
     w.leave(DOWN, 6, 4)
 
 
 def death(w: Walker, visit: Visit) -> None:
     """Into the meadow, and stand still until the beetles have won."""
-    w.go(4, 2)
-    cut(w, LEFT)
+    cut(w, 4, 2, LEFT)
     w.leave(LEFT, 4, 0)
     visit(w, "meadow")
     w.go(4, 4, fight=False)
@@ -112,8 +113,7 @@ def death(w: Walker, visit: Visit) -> None:
 
 
 def orchard(w: Walker, visit: Visit) -> None:
-    w.go(4, 2)
-    cut(w, LEFT)
+    cut(w, 4, 2, LEFT)
     w.leave(LEFT, 4, 0)
     w.fight()
     w.collect()
@@ -122,11 +122,8 @@ def orchard(w: Walker, visit: Visit) -> None:
     visit(w, "orchard")
     w.fight()
     w.collect()
-    w.go(4, 4)
-    cut(w, UP)
-    w.go(2, 4)
-    w.act(UP)
-    visit(w, "orchard chest")
+    cut(w, 4, 4, UP)
+    deed(w, visit, "orchard chest", 2, 4)
     w.leave(DOWN, 7, 2)
     w.leave(RIGHT, 4, 9)
 
@@ -158,13 +155,10 @@ def shop(w: Walker, visit: Visit) -> None:
 
 
 def farmer(w: Walker, visit: Visit) -> None:
-    w.go(4, 7)
-    cut(w, RIGHT)
+    cut(w, 4, 7, RIGHT)
     w.leave(RIGHT, 4, 9)
     visit(w, "east field")
-    w.go(4, 4)
-    w.act(LEFT)
-    visit(w, "shovel")
+    deed(w, visit, "shovel", 4, 4, LEFT)
     dig(w, 2, 6, RIGHT)
     dig(w, 1, 7, UP)
     dig(w, 2, 8, RIGHT)
@@ -194,8 +188,7 @@ def bombs(w: Walker, visit: Visit) -> None:
 
 
 def quarry(w: Walker, visit: Visit) -> None:
-    w.go(4, 7)
-    cut(w, RIGHT)
+    cut(w, 4, 7, RIGHT)
     w.leave(RIGHT, 4, 9)
     w.leave(UP, 0, 4)
     visit(w, "stone stair")
@@ -213,9 +206,7 @@ def quarry(w: Walker, visit: Visit) -> None:
     w.fight()
     w.press("NOP", 20)
     w.collect()
-    w.go(3, 4)
-    w.act(UP)
-    visit(w, "bracelet")
+    deed(w, visit, "bracelet", 3, 4)
     w.leave(DOWN, 6, 4)
 
 
@@ -223,16 +214,13 @@ def shrine(w: Walker, visit: Visit) -> None:
     w.leave(DOWN, 7, 4)
     w.leave(LEFT, 4, 0)
     if not w.free(4, 8):
-        w.go(4, 9)
-        cut(w, LEFT)
+        cut(w, 4, 9, LEFT)
     w.go(4, 6)
     w.leave(DOWN, 7, 5)
     visit(w, "south lane")
     w.go(4, 2)
     w.leave(UP, 4, 2)
-    w.go(3, 4)
-    w.act(UP)
-    visit(w, "elder")
+    deed(w, visit, "elder", 3, 4)
     w.leave(DOWN, 6, 4)
     w.go(4, 2)
     w.face(LEFT)
@@ -257,8 +245,7 @@ def feather(w: Walker, visit: Visit) -> None:
     w.go(3, 4)
     for _ in range(2):
         if not w.free(1, 4):
-            w.go(2, 4)
-            cut(w, UP)
+            cut(w, 2, 4, UP)
     w.leave(UP, 0, 4)
     w.fight()
     w.leave(UP, 0, 7)
@@ -268,17 +255,13 @@ def feather(w: Walker, visit: Visit) -> None:
     visit(w, "windy ridge")
     w.leave(UP, 1, 6)
     w.fight()
-    w.go(2, 7)
-    w.act(UP)
-    visit(w, "feather")
-    w.go(3, 4)
-    w.jump(LEFT)
+    deed(w, visit, "feather", 2, 7)
+    w.jump(3, 4, LEFT)
     visit(w, "jumped")
     w.go(3, 1)
     w.settle()
     visit(w, "heart piece")
-    w.go(3, 2)
-    w.jump(RIGHT)
+    w.jump(3, 2, RIGHT)
     w.leave(DOWN, 6, 4)
     w.leave(LEFT, 1, 0)
     w.go(2, 3)
@@ -292,9 +275,7 @@ def satchel(w: Walker, visit: Visit) -> None:
     season(w, WINTER, LEFT)
     visit(w, "winter")
     w.fight()
-    w.go(3, 4)
-    w.act(UP)
-    visit(w, "satchel")
+    deed(w, visit, "satchel", 3, 4)
 
 
 def hollow(w: Walker, visit: Visit) -> None:
@@ -305,13 +286,9 @@ def hollow(w: Walker, visit: Visit) -> None:
     w.leave(UP, 0, 6)
     visit(w, "frost hollow")
     w.fight()
-    w.go(4, 4)
-    w.jump(LEFT)
-    w.go(4, 1)
-    w.act(UP)
-    visit(w, "second piece")
-    w.go(4, 2)
-    w.jump(RIGHT)
+    w.jump(4, 4, LEFT)
+    deed(w, visit, "second piece", 4, 1)
+    w.jump(4, 2, RIGHT)
     w.leave(DOWN, 7, 6)
     change(w, 0, 6, ITEM_SHOVEL, DOWN)
     w.leave(RIGHT, 4, 9)
@@ -341,9 +318,7 @@ def flippers(w: Walker, visit: Visit) -> None:
     for row, column, direction in ((1, 2, LEFT), (1, 7, RIGHT), (5, 7, RIGHT), (5, 2, LEFT)):
         change(w, row, column, ITEM_SATCHEL, direction, 40)
     visit(w, "torches")
-    w.go(3, 4)
-    w.act(UP)
-    visit(w, "flippers")
+    deed(w, visit, "flippers", 3, 4)
     w.leave(DOWN, 6, 4)
     w.leave(LEFT, 4, 0)
 
@@ -357,8 +332,7 @@ def gnarled_key(w: Walker, visit: Visit) -> None:
     visit(w, "spring")
     w.leave(UP, 0, 5)
     if not w.free(4, 8):
-        w.go(4, 7)
-        cut(w, RIGHT)
+        cut(w, 4, 7, RIGHT)
     w.leave(RIGHT, 4, 9)
     w.leave(RIGHT, 4, 9)
     w.go(4, 2)
@@ -369,9 +343,7 @@ def gnarled_key(w: Walker, visit: Visit) -> None:
     visit(w, "lake isle")
     w.go(4, 4)
     w.fight()
-    w.go(4, 4)
-    w.act(UP)
-    visit(w, "gnarled key")
+    deed(w, visit, "gnarled key", 4, 4)
     dig(w, 5, 3, DOWN)
     visit(w, "fourth piece")
     w.leave(UP, 0, 5)
@@ -385,8 +357,7 @@ def gate(w: Walker, visit: Visit) -> None:
     w.leave(UP, 0, 4)
     visit(w, "root gate")
     w.fight()
-    w.go(2, 4)
-    w.push(UP, 26)
+    w.push(2, 4, UP)
     w.leave(UP, 2, 4)
     visit(w, "root cave")
 
@@ -396,43 +367,30 @@ def cave(w: Walker, visit: Visit) -> None:
     w.collect()
     w.leave(LEFT, 3, 0)
     w.fight()
-    w.go(3, 2)
-    w.push(RIGHT, 26)
+    w.push(3, 2, RIGHT)
     visit(w, "block")
     w.go(5, 4)
     w.press("NOP", 10)
     visit(w, "buttons")
-    w.go(2, 4)
-    w.act(UP)
-    visit(w, "small key")
+    deed(w, visit, "small key", 2, 4)
     w.leave(RIGHT, 4, 9)
     w.leave(RIGHT, 4, 9)
     w.fight()
-    w.go(2, 3)
-    w.jump(RIGHT)
-    w.go(2, 6)
-    cut(w, UP)
+    w.jump(2, 3, RIGHT)
+    cut(w, 2, 6, UP)
     visit(w, "lever")
-    w.go(3, 6)
-    w.jump(RIGHT)
-    w.go(2, 8)
-    w.act(UP)
-    visit(w, "map")
-    w.go(3, 8)
-    w.jump(LEFT)
-    w.go(3, 5)
-    w.jump(LEFT)
+    w.jump(3, 6, RIGHT)
+    deed(w, visit, "map", 2, 8)
+    w.jump(3, 8, LEFT)
+    w.jump(3, 5, LEFT)
     w.leave(LEFT, 4, 0)
-    w.go(1, 4)
-    w.push(UP, 26)
+    w.push(1, 4, UP)
     w.leave(UP, 0, 4)
     visit(w, "cross hall")
     w.fight()
     w.press("NOP", 10)
     w.collect()
-    w.go(2, 5)
-    w.act(UP)
-    visit(w, "compass")
+    deed(w, visit, "compass", 2, 5)
     w.leave(LEFT, 3, 0)
     w.fight()
     for row, column, direction in ((2, 1, UP), (2, 8, UP), (5, 8, DOWN), (5, 1, DOWN)):
@@ -442,8 +400,7 @@ def cave(w: Walker, visit: Visit) -> None:
     w.settle()
     visit(w, "second key")
     w.leave(RIGHT, 3, 9)
-    w.go(3, 8)
-    w.push(RIGHT, 26)
+    w.push(3, 8, RIGHT)
     w.leave(RIGHT, 3, 9)
     visit(w, "vault")
     w.fight()
@@ -452,9 +409,7 @@ def cave(w: Walker, visit: Visit) -> None:
     w.go(6, 5, fight=False)
     for _ in range(130):
         w.press("NOP")
-    w.go(2, 3)
-    w.act(UP)
-    visit(w, "boss key")
+    deed(w, visit, "boss key", 2, 3)
 
 
 def den(w: Walker, visit: Visit) -> None:
@@ -463,8 +418,7 @@ def den(w: Walker, visit: Visit) -> None:
     w.leave(LEFT, 3, 0)
     w.fight()
     w.collect()
-    w.go(1, 4)
-    w.push(UP, 26)
+    w.push(1, 4, UP)
     w.leave(UP, 0, 4)
     visit(w, "den")
 

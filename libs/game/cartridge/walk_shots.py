@@ -25,62 +25,49 @@ class Shot:
     presses: tuple[tuple[str, int], ...] = ()
 
 
-def _shot(file: str, visit: str, caption: str, *presses: tuple[str, int]) -> Shot:
-    return Shot(file, visit, caption, presses)
-
-
 GALLERY: tuple[Shot, ...] = (
-    _shot("title", "title", "The title waits for START or A."),
-    _shot("village", "village", "Seedling, where a new game starts: Granny Fern's red roof, "
+    Shot("title", "title", "The title waits for START or A."),
+    Shot("village", "village", "Seedling, where a new game starts: Granny Fern's red roof, "
           "the Nut Shop's blue one."),
-    _shot("dialog", "elder", "People say what fits the moment of the story: Elder Sorrel.",
-          ("A", 2), ("NOP", 25)),
-    _shot("shop", "shop choice", "The shop asks Yes or No."),
-    _shot("field", "dug", "East Field in spring: soft soil shows rings; the shovel digs it."),
-    _shot("bomb", "bomb", "A bomb opens the old quarry."),
-    _shot("cliff", "vine cliff", "Summer: vines grow green on the cliff and carry a climber."),
-    _shot("feather", "jumped", "Windy Cave: over the holes with the Gale Feather."),
-    _shot("autumn", "dry hollow", "Autumn in Dry Hollow: dry bushes that burn."),
-    _shot("pond", "winter", "Winter: Mirror Pond is frozen and can be crossed."),
-    _shot("hollow", "frost hollow", "Frost Hollow, behind the snow drifts of winter."),
-    _shot("torches", "torches", "Ember Cave: four torches lit, and a chest appears."),
-    _shot("lake", "swimming", "Reed Lake with the flippers."),
-    _shot("gate", "root gate", "Root Gate: the keyhole of the gnarled key; a charger, a spitter."),
-    _shot("dungeon", "root cave", "Root Cave, the dungeon, behind the keyhole."),
-    _shot("blocks", "block", "Button Room: one button for a block, one for a foot."),
-    _shot("lever", "lever", "Hop Hall: the lever swaps blocks in another room."),
-    _shot("menu", "flippers", "The satchel: START, pad, then A or B puts an item on that button.",
-          ("START", 2), ("NOP", 40)),
-    _shot("map", "boss key", "In the dungeon it shows the map; the compass adds what is "
-          "still to be found.", ("START", 2), ("NOP", 40)),
-    _shot("boss", "den", "Gnarl, the boss, sways along the wall and spits.", ("NOP", 50)),
-    _shot("boss-angry", "boss angry", "With half his health gone he turns red, hunts and spits "
+    Shot("dialog", "elder", "People say what fits the moment of the story: Elder Sorrel.",
+          (("A", 2), ("NOP", 25))),
+    Shot("shop", "shop choice", "The shop asks Yes or No."),
+    Shot("field", "dug", "East Field in spring: soft soil shows rings; the shovel digs it."),
+    Shot("bomb", "bomb", "A bomb opens the old quarry."),
+    Shot("cliff", "vine cliff", "Summer: vines grow green on the cliff and carry a climber."),
+    Shot("feather", "jumped", "Windy Cave: over the holes with the Gale Feather."),
+    Shot("autumn", "dry hollow", "Autumn in Dry Hollow: dry bushes that burn."),
+    Shot("pond", "winter", "Winter: Mirror Pond is frozen and can be crossed."),
+    Shot("hollow", "frost hollow", "Frost Hollow, behind the snow drifts of winter."),
+    Shot("torches", "torches", "Ember Cave: four torches lit, and a chest appears."),
+    Shot("lake", "swimming", "Reed Lake with the flippers."),
+    Shot("gate", "root gate", "Root Gate: the keyhole of the gnarled key; a charger, a spitter."),
+    Shot("dungeon", "root cave", "Root Cave, the dungeon, behind the keyhole."),
+    Shot("blocks", "block", "Button Room: one button for a block, one for a foot."),
+    Shot("lever", "lever", "Hop Hall: the lever swaps blocks in another room."),
+    Shot("menu", "flippers", "The satchel: START, pad, then A or B puts an item on that button.",
+          (("START", 2), ("NOP", 40))),
+    Shot("map", "boss key", "In the dungeon it shows the map; the compass adds what is "
+          "still to be found.", (("START", 2), ("NOP", 40))),
+    Shot("boss", "den", "Gnarl, the boss, sways along the wall and spits.", (("NOP", 50),)),
+    Shot("boss-angry", "boss angry", "With half his health gone he turns red, hunts and spits "
           "three ways."),
-    _shot("seed", "seed hall", "Seed Hall: the essence."),
-    _shot("end", "essence", "The Sun Seed is found.", ("NOP", 20)),
-    _shot("game-over", "game over", "Nobody is lost for long: A continues at the last way in."),
+    Shot("seed", "seed hall", "Seed Hall: the essence."),
+    Shot("end", "essence", "The Sun Seed is found.", (("NOP", 20),)),
+    Shot("game-over", "game over", "Nobody is lost for long: A continues at the last way in."),
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Film:
-    """A moving picture: taken at a visit of the route, while these buttons are held."""
-
-    file: str
-    visit: str
-    caption: str
-    presses: tuple[tuple[str, int], ...]
-
-
-FILMS: tuple[Film, ...] = (
-    Film("scroll", "meadow", "On foot from room to room: the old one slides out, the new one in.",
+# Moving pictures, taken while the buttons are held.
+FILMS: tuple[Shot, ...] = (
+    Shot("scroll", "meadow", "On foot from room to room: the old one slides out, the new one in.",
          (("RIGHT", 56), ("NOP", 16))),
-    Film("water", "swimming", "Water, reeds and flowers move.", (("NOP", 128),)),
+    Shot("water", "swimming", "Water, reeds and flowers move.", (("NOP", 128),)),
 )  # fmt: skip
 EVERY = 2  # frames from one picture of a film to the next
 
 
-def _film(walker: Walker, film: Film, path: Path) -> None:
+def _film(walker: Walker, film: Shot, path: Path) -> None:
     pictures = [
         picture.resize((SCALE * picture.width, SCALE * picture.height), 0)
         for picture in walker.film(EVERY, *film.presses)

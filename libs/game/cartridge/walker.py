@@ -232,15 +232,13 @@ class Walker:
                 raise LostError(f"no way from {here} to {goal} in room {self.room}")
             target = min(near)[1]
         off_y, off_x = target[0] * 16 + 8 - self.y, target[1] * 16 + 8 - self.x
-        if target[0] == here[0] and abs(off_y) > (0 if here == goal else 1):
-            return DOWN if off_y > 0 else UP
-        if target[1] == here[1] and abs(off_x) > (0 if here == goal else 1):
-            return RIGHT if off_x > 0 else LEFT
-        if abs(off_x) > abs(off_y):
-            return RIGHT if off_x > 0 else LEFT
-        if off_y:
-            return DOWN if off_y > 0 else UP
-        return None
+        upright, aside = DOWN if off_y > 0 else UP, RIGHT if off_x > 0 else LEFT
+        slack = 0 if here == goal else 1
+        if target[0] == here[0] and abs(off_y) > slack:
+            return upright
+        if (target[1] == here[1] and abs(off_x) > slack) or abs(off_x) > abs(off_y):
+            return aside
+        return upright if off_y else None
 
     def go(self, row: int, column: int, *, fight: bool = True) -> None:
         """Walk to the middle of a tile."""
@@ -258,10 +256,10 @@ class Walker:
                 self.press(button)
         raise LostError(f"did not reach {row},{column} in room {room}; at {self.tile}")
 
-    def leave(self, direction: str, row: int, column: int, *, fight: bool = True) -> None:
+    def leave(self, direction: str, row: int, column: int) -> None:
         """Walk to a tile of the edge (or in front of a door) and on into the next room."""
         room = self.room
-        self.go(row, column, fight=fight)
+        self.go(row, column)
         for _ in range(400):
             self.press(direction)
             self.settle()
@@ -269,7 +267,7 @@ class Walker:
                 return
             ahead = (row + STEP[direction][0], column + STEP[direction][1])
             if self.tile not in ((row, column), ahead):
-                self.go(row, column, fight=fight)  # something pushed him away
+                self.go(row, column)  # something pushed him away
         raise LostError(f"no way {direction} out of {room} at {self.tile}")
 
     def face(self, direction: str) -> None:
@@ -290,16 +288,18 @@ class Walker:
         row, column = self.tile[0] + dy, self.tile[1] + dx
         if not (0 <= row < ROWS and 0 <= column < COLUMNS) or self.index(row, column) != BUSH:
             return False
-        self.press(direction, 1)
+        self.press(direction)
+        self._swing(11)
+        return True
+
+    def _swing(self, wait: int) -> None:
         self.press("NOP")
         self.press(self._sword_button() or "NOP", 2)
-        self.press("NOP", 11)
-        return True
+        self.press("NOP", wait)
 
     def strike(self) -> bool:
         """Swing at an enemy within reach; True when it did."""
-        button = self._sword_button()
-        if button is None:
+        if self._sword_button() is None:
             return False
         for foe in self.enemies():
             dx, dy = foe.x - self.x, foe.y - self.y
@@ -311,29 +311,25 @@ class Walker:
                 continue
             if self.facing != direction:
                 self.press(direction)
-            self.press("NOP")
-            self.press(button, 2)
-            self.press("NOP", 11)
+            self._swing(11)
             self.settle()
             return True
         return False
 
-    def fight(self, *, until: Callable[[], bool] | None = None) -> None:
+    def fight(self) -> None:
         """Clear the room of enemies that can be reached."""
         for _ in range(6 * PATIENCE):
             self.settle()
             foes = self.enemies()
-            if (until and until()) or not foes:
+            if not foes:
                 return
             if self.strike():
                 continue
-            here = self.tile
             foe = min(foes, key=self.steps_to)
-            far = distances(here, self.free)
+            far = distances(self.tile, self.free)
             spots = [(abs(r * 16 + 8 - foe.y) + abs(c * 16 + 8 - foe.x), r, c) for r, c in far]
             _, row, column = min(spots)
-            button = self.heading((row, column))
-            self.press(button or "NOP")
+            self.press(self.heading((row, column)) or "NOP")
         raise LostError(f"the fight in {self.room} did not end")
 
     def duel(self, slot: int = GNARL, *, angry: Callable[[], None] = lambda: None) -> None:
@@ -366,9 +362,7 @@ class Walker:
     def _hit(self, direction: str) -> None:
         if self.facing != direction:
             self.press(direction)
-        self.press("NOP")
-        self.press(self._sword_button() or "NOP", 2)
-        self.press("NOP", 9)
+        self._swing(9)
 
     def _from_below(self, dx: int, dy: int, slot: int) -> None:
         if dy > -23:
@@ -459,14 +453,16 @@ class Walker:
         self.tap("A", 12)
         self.settle()
 
-    def push(self, direction: str, frames: int = 24) -> None:
-        """Push against a lock or a block, then wait for it to stand still."""
-        self.press(direction, frames)
+    def push(self, row: int, column: int, direction: str) -> None:
+        """From a tile, push a lock or a block, then wait for it to stand still."""
+        self.go(row, column)
+        self.press(direction, 26)
         self.press("NOP", 20)
         self.settle()
 
-    def jump(self, direction: str) -> None:
-        """Over the hole in front: up to its rim, then the feather."""
+    def jump(self, row: int, column: int, direction: str) -> None:
+        """From a tile, over the hole beside it: up to its rim, then the feather."""
+        self.go(row, column)
         if ITEM_FEATHER not in (self.u8("wInventoryB"), self.u8("wInventoryA")):
             self.equip(ITEM_FEATHER)
         if direction == RIGHT:
@@ -476,7 +472,7 @@ class Walker:
             while self.x & 15 > 3:
                 self.press(LEFT)
         self.press("NOP")
-        self.press("A" if self.u8("wInventoryA") == ITEM_FEATHER else "B", 1)
+        self.press("A" if self.u8("wInventoryA") == ITEM_FEATHER else "B")
         self.press(direction, 28)
         self.settle()
 
