@@ -78,10 +78,7 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
         return _preference_page(ready(training()).pairs, paging)
 
     @router.post(
-        "/reward-models",
-        tags=["reward-models"],
-        operation_id="train_reward_model",
-        status_code=202,
+        "/reward-models", tags=["reward-models"], operation_id="train_reward_model", status_code=202
     )
     async def train_reward_model() -> TrainingStatus:
         """Train now, however few labels are new; the gate is the same. `/training` has the end."""

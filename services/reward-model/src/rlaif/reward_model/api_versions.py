@@ -87,8 +87,7 @@ class WatchdogReport(BaseModel):
 
 
 def build_versions_router(
-    training: Callable[[], TrainingLoop | None],
-    monitor: Callable[[], RewardHackingMonitor | None],
+    training: Callable[[], TrainingLoop | None], monitor: Callable[[], RewardHackingMonitor | None]
 ) -> APIRouter:
     """The routes; the arguments give None while NATS or S3 was not reached yet."""
     router = APIRouter(prefix="/api/v1")

@@ -235,9 +235,7 @@ class TrainingLoop:
         if live and (live.manifest.label_digest, live.manifest.settings_digest) == made_of:
             return "unchanged", None
         published = await self.champions.publish(
-            candidate,
-            judge_config=self._judge_config or _NO_JUDGE_CONFIG,
-            seed=self.settings.seed,
+            candidate, judge_config=self._judge_config or _NO_JUDGE_CONFIG, seed=self.settings.seed
         )
         return ("published", published.manifest.version) if published else ("held", None)
 

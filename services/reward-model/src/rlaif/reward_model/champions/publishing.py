@@ -95,11 +95,7 @@ class Champions:
         return live
 
     async def activate(
-        self,
-        version: int,
-        *,
-        pin_reason: str | None = None,
-        pinned_until: datetime | None = None,
+        self, version: int, *, pin_reason: str | None = None, pinned_until: datetime | None = None
     ) -> Live:
         """Make a published version the champion, as `ModelRegistry.activate` does."""
         async with self._lock:

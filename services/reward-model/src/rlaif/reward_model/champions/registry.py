@@ -175,11 +175,7 @@ class ModelRegistry:
         )
 
     def activate(
-        self,
-        version: int,
-        *,
-        pin_reason: str | None = None,
-        pinned_until: datetime | None = None,
+        self, version: int, *, pin_reason: str | None = None, pinned_until: datetime | None = None
     ) -> Live:
         """Make a published version the champion; nothing changes when it is already.
 

@@ -100,9 +100,7 @@ def fit(
 
 
 def freeze_constants(
-    net: RewardNet,
-    observations: NDArray[np.float32],
-    initial: NDArray[np.float32],
+    net: RewardNet, observations: NDArray[np.float32], initial: NDArray[np.float32]
 ) -> RewardNet:
     """Bring the members to one scale, and fix the potential's shift and spread, once and for all.
 

@@ -20,12 +20,7 @@ from rlaif.reward_model.learning.evaluation import Potential
 from rlaif.reward_model.learning.exam import Exam, known_before_a_fit, predictions
 from rlaif.reward_model.learning.gate import heldout_needs, label_needs, unmet
 from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest, settings_text
-from rlaif.reward_model.learning.split_halves import (
-    HELDOUT_STREAM,
-    TRAIN_STREAM,
-    Side,
-    make_side,
-)
+from rlaif.reward_model.learning.split_halves import HELDOUT_STREAM, TRAIN_STREAM, Side, make_side
 from rlaif.reward_net.network import RewardNet
 
 _PROBES = 16

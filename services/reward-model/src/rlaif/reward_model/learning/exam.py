@@ -163,8 +163,7 @@ class Exam:
 def known_before_a_fit(heldout: Side) -> Measurements:
     """What a held-out side says of itself."""
     return Measurements(
-        heldout=Accuracy(None, None, None, pairs=heldout.decided),
-        heldout_episodes=heldout.episodes,
+        heldout=Accuracy(None, None, None, pairs=heldout.decided), heldout_episodes=heldout.episodes
     )
 
 

@@ -15,12 +15,7 @@ from rlaif.reward_model.learning.bradley_terry import (
     row_weights,
     segment_rows,
 )
-from rlaif.reward_model.learning.evaluation import (
-    Accuracy,
-    Potential,
-    measure,
-    segment_statistics,
-)
+from rlaif.reward_model.learning.evaluation import Accuracy, Potential, measure, segment_statistics
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.network import RewardNet
 
@@ -58,11 +53,7 @@ def make_side(
 
 
 def fit_side(
-    side: Side,
-    settings: CandidateSettings,
-    *,
-    start: RewardNet | None = None,
-    check: bool = False,
+    side: Side, settings: CandidateSettings, *, start: RewardNet | None = None, check: bool = False
 ) -> RewardNet:
     """Fit a network to a side with at least one pair and freeze its constants on that side.
 
