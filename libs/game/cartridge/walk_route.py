@@ -50,6 +50,12 @@ def deed(w: Walker, visit: Visit, name: str, row: int, column: int, direction: s
     visit(w, name)
 
 
+def enter(w: Walker, visit: Visit, name: str, direction: str, row: int, column: int) -> None:
+    """By a tile into the next room, and visit the milestone."""
+    w.leave(direction, row, column)
+    visit(w, name)
+
+
 def change(w: Walker, row: int, column: int, item: int, direction: str, wait: int = 14) -> None:
     """From a tile, use an item on the one beside it until that one changes."""
     dy, dx = STEP[direction]
@@ -78,9 +84,7 @@ def begin(w: Walker, visit: Visit) -> None:
     w.settle()
     visit(w, "village")
     deed(w, visit, "child", 6, 3, LEFT)
-    w.go(4, 2)
-    w.leave(UP, 4, 2)
-    visit(w, "house")
+    enter(w, visit, "house", UP, 4, 2)
     deed(w, visit, "blade", 3, 5)
     w.act(UP)
     w.leave(DOWN, 6, 4)
@@ -89,8 +93,7 @@ def begin(w: Walker, visit: Visit) -> None:
 def death(w: Walker, visit: Visit) -> None:
     """Into the meadow, and stand still until the beetles have won."""
     cut(w, 4, 2, LEFT)
-    w.leave(LEFT, 4, 0)
-    visit(w, "meadow")
+    enter(w, visit, "meadow", LEFT, 4, 0)
     w.go(4, 4, fight=False)
     for _ in range(6000):
         if w.u8("wLinkDeathTrigger"):
@@ -118,8 +121,7 @@ def orchard(w: Walker, visit: Visit) -> None:
     w.fight()
     w.collect()
     w.go(1, 1)
-    w.leave(UP, 0, 2)
-    visit(w, "orchard")
+    enter(w, visit, "orchard", UP, 0, 2)
     w.fight()
     w.collect()
     cut(w, 4, 4, UP)
@@ -131,9 +133,7 @@ def orchard(w: Walker, visit: Visit) -> None:
 def shop(w: Walker, visit: Visit) -> None:
     """The shield: first No, then Yes."""
     w.go(4, 2)
-    w.go(4, 7)
-    w.leave(UP, 4, 7)
-    visit(w, "shop")
+    enter(w, visit, "shop", UP, 4, 7)
     w.go(4, 3)
     w.face(UP)
     w.press("NOP", 2)
@@ -156,8 +156,7 @@ def shop(w: Walker, visit: Visit) -> None:
 
 def farmer(w: Walker, visit: Visit) -> None:
     cut(w, 4, 7, RIGHT)
-    w.leave(RIGHT, 4, 9)
-    visit(w, "east field")
+    enter(w, visit, "east field", RIGHT, 4, 9)
     deed(w, visit, "shovel", 4, 4, LEFT)
     dig(w, 2, 6, RIGHT)
     dig(w, 1, 7, UP)
@@ -190,8 +189,7 @@ def bombs(w: Walker, visit: Visit) -> None:
 def quarry(w: Walker, visit: Visit) -> None:
     cut(w, 4, 7, RIGHT)
     w.leave(RIGHT, 4, 9)
-    w.leave(UP, 0, 4)
-    visit(w, "stone stair")
+    enter(w, visit, "stone stair", UP, 0, 4)
     w.fight()
     w.go(2, 4)
     w.use(ITEM_BOMB, UP)
@@ -201,8 +199,7 @@ def quarry(w: Walker, visit: Visit) -> None:
             break
         w.strike() or w.press("NOP")
     visit(w, "bomb")
-    w.leave(UP, 2, 4)
-    visit(w, "quarry cave")
+    enter(w, visit, "quarry cave", UP, 2, 4)
     w.fight()
     w.press("NOP", 20)
     w.collect()
@@ -216,9 +213,7 @@ def shrine(w: Walker, visit: Visit) -> None:
     if not w.free(4, 8):
         cut(w, 4, 9, LEFT)
     w.go(4, 6)
-    w.leave(DOWN, 7, 5)
-    visit(w, "south lane")
-    w.go(4, 2)
+    enter(w, visit, "south lane", DOWN, 7, 5)
     w.leave(UP, 4, 2)
     deed(w, visit, "elder", 3, 4)
     w.leave(DOWN, 6, 4)
@@ -227,8 +222,7 @@ def shrine(w: Walker, visit: Visit) -> None:
     w.tap("A", 10)
     visit(w, "carrying")
     w.tap("A", 30)
-    w.leave(LEFT, 4, 0)
-    visit(w, "rod")
+    enter(w, visit, "rod", LEFT, 4, 0)
     w.go(5, 4)
     season(w, SUMMER, LEFT)
     visit(w, "summer")
@@ -248,11 +242,9 @@ def feather(w: Walker, visit: Visit) -> None:
             cut(w, 2, 4, UP)
     w.leave(UP, 0, 4)
     w.fight()
-    w.leave(UP, 0, 7)
-    visit(w, "vine cliff")
+    enter(w, visit, "vine cliff", UP, 0, 7)
     w.go(2, 3)
-    w.leave(RIGHT, 1, 9)
-    visit(w, "windy ridge")
+    enter(w, visit, "windy ridge", RIGHT, 1, 9)
     w.leave(UP, 1, 6)
     w.fight()
     deed(w, visit, "feather", 2, 7)
@@ -283,8 +275,7 @@ def hollow(w: Walker, visit: Visit) -> None:
     w.leave(LEFT, 4, 0)
     w.fight()
     change(w, 2, 6, ITEM_SHOVEL, UP)
-    w.leave(UP, 0, 6)
-    visit(w, "frost hollow")
+    enter(w, visit, "frost hollow", UP, 0, 6)
     w.fight()
     w.jump(4, 4, LEFT)
     deed(w, visit, "second piece", 4, 1)
@@ -306,14 +297,12 @@ def flippers(w: Walker, visit: Visit) -> None:
     w.face(RIGHT)
     w.tap("A", 10)
     w.tap("A", 30)
-    w.leave(RIGHT, 4, 9)
-    visit(w, "dry hollow")
+    enter(w, visit, "dry hollow", RIGHT, 4, 9)
     w.fight()
     change(w, 4, 5, ITEM_SATCHEL, UP, 40)
     change(w, 3, 5, ITEM_SATCHEL, UP, 40)
     visit(w, "burnt")
-    w.leave(UP, 2, 5)
-    visit(w, "ember cave")
+    enter(w, visit, "ember cave", UP, 2, 5)
     w.fight()
     for row, column, direction in ((1, 2, LEFT), (1, 7, RIGHT), (5, 7, RIGHT), (5, 2, LEFT)):
         change(w, row, column, ITEM_SATCHEL, direction, 40)
@@ -339,8 +328,7 @@ def gnarled_key(w: Walker, visit: Visit) -> None:
     w.fight()
     w.go(4, 5)
     visit(w, "swimming")
-    w.leave(DOWN, 7, 5)
-    visit(w, "lake isle")
+    enter(w, visit, "lake isle", DOWN, 7, 5)
     w.go(4, 4)
     w.fight()
     deed(w, visit, "gnarled key", 4, 4)
@@ -354,12 +342,10 @@ def gnarled_key(w: Walker, visit: Visit) -> None:
 def gate(w: Walker, visit: Visit) -> None:
     w.leave(RIGHT, 4, 9)
     w.fight()
-    w.leave(UP, 0, 4)
-    visit(w, "root gate")
+    enter(w, visit, "root gate", UP, 0, 4)
     w.fight()
     w.push(2, 4, UP)
-    w.leave(UP, 2, 4)
-    visit(w, "root cave")
+    enter(w, visit, "root cave", UP, 2, 4)
 
 
 def cave(w: Walker, visit: Visit) -> None:
@@ -385,8 +371,7 @@ def cave(w: Walker, visit: Visit) -> None:
     w.jump(3, 5, LEFT)
     w.leave(LEFT, 4, 0)
     w.push(1, 4, UP)
-    w.leave(UP, 0, 4)
-    visit(w, "cross hall")
+    enter(w, visit, "cross hall", UP, 0, 4)
     w.fight()
     w.press("NOP", 10)
     w.collect()
@@ -401,8 +386,7 @@ def cave(w: Walker, visit: Visit) -> None:
     visit(w, "second key")
     w.leave(RIGHT, 3, 9)
     w.push(3, 8, RIGHT)
-    w.leave(RIGHT, 3, 9)
-    visit(w, "vault")
+    enter(w, visit, "vault", RIGHT, 3, 9)
     w.fight()
     w.go(4, 4)
     w.use(ITEM_BOMB, UP)
@@ -419,8 +403,7 @@ def den(w: Walker, visit: Visit) -> None:
     w.fight()
     w.collect()
     w.push(1, 4, UP)
-    w.leave(UP, 0, 4)
-    visit(w, "den")
+    enter(w, visit, "den", UP, 0, 4)
 
 
 def boss(w: Walker, visit: Visit) -> None:
@@ -432,8 +415,7 @@ def boss(w: Walker, visit: Visit) -> None:
     w.press("NOP", 4)
     w.settle()
     visit(w, "container")
-    w.leave(UP, 0, 4)
-    visit(w, "seed hall")
+    enter(w, visit, "seed hall", UP, 0, 4)
     w.go(3, 4)
     for _ in range(40):
         w.press(UP)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from PIL import Image
 from walker import Walker
 
 SCALE = 2
@@ -67,11 +68,12 @@ FILMS: tuple[Shot, ...] = (
 EVERY = 2  # frames from one picture of a film to the next
 
 
+def _large(picture: Image.Image) -> Image.Image:
+    return picture.resize((SCALE * picture.width, SCALE * picture.height), 0)
+
+
 def _film(walker: Walker, film: Shot, path: Path) -> None:
-    pictures = [
-        picture.resize((SCALE * picture.width, SCALE * picture.height), 0)
-        for picture in walker.film(EVERY, *film.presses)
-    ]
+    pictures = [_large(picture) for picture in walker.film(EVERY, *film.presses)]
     ends = pictures[0].resize((SCALE * pictures[0].width, pictures[0].height), 0)
     ends.paste(pictures[-1], (pictures[0].width, 0))
     palette = ends.quantize(2 * COLOURS, dither=0)
@@ -86,11 +88,9 @@ def take(walker: Walker, visit: str, folder: Path) -> None:
     """Save the pictures of a visit, twice as large as the screen."""
     folder.mkdir(parents=True, exist_ok=True)
     for shot in GALLERY:
-        if shot.visit != visit:
-            continue
-        picture = walker.picture(*shot.presses)
-        picture = picture.resize((SCALE * picture.width, SCALE * picture.height), 0)
-        picture.quantize(COLOURS, dither=0).save(folder / f"{shot.file}.png", optimize=True)
+        if shot.visit == visit:
+            picture = _large(walker.picture(*shot.presses)).quantize(COLOURS, dither=0)
+            picture.save(folder / f"{shot.file}.png", optimize=True)
     for film in FILMS:
         if film.visit == visit:
             _film(walker, film, folder / f"{film.file}.gif")

@@ -332,31 +332,28 @@ class Walker:
             self.press(self.heading((row, column)) or "NOP")
         raise LostError(f"the fight in {self.room} did not end")
 
-    def duel(self, slot: int = GNARL, *, angry: Callable[[], None] = lambda: None) -> None:
-        """Beat one big enemy: keep at the length of the blade, below it while it sways.
+    def duel(self, *, angry: Callable[[], None]) -> None:
+        """Beat Gnarl: keep at the length of the blade, below it while it sways.
 
         `angry` is called when it has first spat with half its health gone.
         """
-        full = self.field(slot, OBJECT_HEALTH)
+        half = self.field(GNARL, OBJECT_HEALTH) // 2
         calm = True
         for _ in range(4 * PATIENCE):
-            if not self.field(slot) or not self.field(slot, OBJECT_HEALTH):
+            if not self.field(GNARL) or not self.field(GNARL, OBJECT_HEALTH):
                 return
             if self.u8("wLinkDeathTrigger"):
                 break
             self.settle()
-            if (
-                calm
-                and self.field(slot, OBJECT_HEALTH) <= full // 2
-                and self.field(slot, STATE_COUNTER) == BREATH
-            ):
+            sways = self.field(GNARL, OBJECT_HEALTH) > half
+            if calm and not sways and self.field(GNARL, STATE_COUNTER) == BREATH:
                 calm = False
                 angry()
-            dx, dy = self.field(slot, OBJECT_X) - self.x, self.field(slot, OBJECT_Y) - self.y
-            if self.field(slot, OBJECT_HEALTH) > full // 2:
-                self._from_below(dx, dy, slot)
+            dx, dy = self.field(GNARL, OBJECT_X) - self.x, self.field(GNARL, OBJECT_Y) - self.y
+            if sways:
+                self._from_below(dx, dy)
             else:
-                self._at_length(dx, dy, slot)
+                self._at_length(dx, dy)
         raise LostError(f"the duel in {self.room} is not won")
 
     def _hit(self, direction: str) -> None:
@@ -364,32 +361,32 @@ class Walker:
             self.press(direction)
         self._swing(9)
 
-    def _from_below(self, dx: int, dy: int, slot: int) -> None:
+    def _from_below(self, dx: int, dy: int) -> None:
         if dy > -23:
             self.press(DOWN)
         elif abs(dx) > 8:
             self.press(RIGHT if dx > 0 else LEFT)
         elif dy < -31:
             self.press(UP)
-        elif not self.field(slot, FLASHES):
+        elif not self.field(GNARL, FLASHES):
             self._hit(UP)
         else:
             self.press("NOP")
 
-    def _at_length(self, dx: int, dy: int, slot: int) -> None:
+    def _at_length(self, dx: int, dy: int) -> None:
         along, across = max(abs(dx), abs(dy)), min(abs(dx), abs(dy))
         upright = abs(dy) >= abs(dx)
         towards = (DOWN if dy > 0 else UP) if upright else RIGHT if dx > 0 else LEFT
         aside = (RIGHT if dx > 0 else LEFT) if upright else DOWN if dy > 0 else UP
         if along < 24:
             self.press(self._away(dx, dy))
-        elif along <= 31 and across <= 16 and not self.field(slot, FLASHES):
+        elif along <= 31 and across <= 16 and not self.field(GNARL, FLASHES):
             self._hit(towards)
             for _ in range(12):
                 self.press(self._away(dx, dy))
         elif across > 12:
             self.press(aside)
-        elif along > 30 and not self.field(slot, FLASHES):
+        elif along > 30 and not self.field(GNARL, FLASHES):
             self.press(towards)
         else:
             self.press(self._away(dx, dy))
