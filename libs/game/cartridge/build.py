@@ -124,10 +124,9 @@ def read_ihx(path: Path) -> dict[int, int]:
 def check_map(text: str) -> dict[str, tuple[int, int]]:
     """Keep private variables away from the public memory map."""
     areas: dict[str, tuple[int, int]] = {}
-    for match in re.finditer(r"^(_\w+)\s+([0-9A-F]{8})\s+([0-9A-F]{8})\s*=", text, re.M):
-        name, start, size = match.group(1), int(match.group(2), 16), int(match.group(3), 16)
-        if size:
-            areas[name] = (start, size)
+    for name, at, length in re.findall(r"^(_\w+)\s+([0-9A-F]{8})\s+([0-9A-F]{8})\s*=", text, re.M):
+        if int(length, 16):
+            areas[name] = int(at, 16), int(length, 16)
     for name, (start, size) in areas.items():
         if name in ("_HEADER", "_CABS"):
             continue

@@ -53,6 +53,7 @@ def build_router(training: Callable[[], TrainingLoop | None]) -> APIRouter:
     @router.get(
         "/labels/export", tags=["labels"], operation_id="export_labels", response_class=Response
     )
+    # `format` is the name of the query parameter.
     async def export_labels(format: ExportFormat = "jsonl") -> Response:
         """The whole label log: every score object with its provenance, used or not."""
         entries = ready(training()).entries

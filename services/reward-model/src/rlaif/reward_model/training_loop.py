@@ -106,7 +106,7 @@ class TrainingLoop:
     async def run(self) -> None:
         """Heal the registry, then look, train and publish until `stop`.
 
-        After a `StorageError` the registry could not be healed: run again.
+        A `StorageError` says that the registry could not be healed: run again.
         """
         await self.champions.heal()
         while not self._stopping:

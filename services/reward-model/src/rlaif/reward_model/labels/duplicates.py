@@ -22,7 +22,7 @@ _PLANES_SEED = 1717
 
 
 def simhashes(segments: Sequence[LabelledSegment]) -> NDArray[np.uint64]:
-    """`[N]` uint64: the SimHash of each segment's observations, at least one; no label counts."""
+    """`[N]` uint64: the SimHash of the observations of at least one segment; no label has a say."""
     places = [np.linspace(0, len(i.observations) - 1, _ROWS).round().astype(int) for i in segments]
     features = np.stack(
         [item.observations[at].ravel() for item, at in zip(segments, places, strict=True)]

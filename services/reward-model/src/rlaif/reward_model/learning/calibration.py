@@ -34,7 +34,10 @@ class Calibration:
 
 
 def calibrate(difference: NDArray[np.float64], outcome: NDArray[np.float64]) -> Calibration:
-    """The most likely calibration on a grid, `[P]` logits and outcomes; neutral without pairs."""
+    """The most likely calibration for `[P]` logits and outcomes (1 where A is better), on a grid.
+
+    The neutral one without pairs.
+    """
     if not len(difference):
         return Calibration()
     every = [Calibration(float(t), lapse) for t in _TEMPERATURES for lapse in _LAPSES]
