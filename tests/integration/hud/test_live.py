@@ -200,7 +200,9 @@ async def test_a_service_that_cannot_go_on_is_named_and_one_that_is_gone_is_miss
         await eventually(missed, "the silence", seconds=15)
 
 
-@pytest.mark.parametrize("path", ["/", "/static/js/main.js", "/static/css/parts.css", "/docs"])
+@pytest.mark.parametrize(
+    "path", ["/", "/static/js/main.js", "/static/css/parts.css", "/openapi.json"]
+)
 async def test_texts_travel_compressed(hud: str, path: str) -> None:
     async with httpx.AsyncClient(base_url=hud) as client:
         packed = await client.get(path, headers={"Accept-Encoding": "gzip"})

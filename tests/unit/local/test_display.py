@@ -9,10 +9,10 @@ from rich.text import Text
 from rlaif.contracts.run_figures import RunFigures
 from rlaif.local.display import Display
 from rlaif.local.lines import Part
-from rlaif.local.loop_watch import LoopClosed, Snapshot
+from rlaif.local.loop_watch import LoopClosed, LoopReading
 
 CLOSED = LoopClosed(12, 1172, 341, 0.82, 1096, 1_141_472).sentence()
-BUSY = Snapshot(
+BUSY = LoopReading(
     status="training",
     env_steps=1_396_288,
     figures=RunFigures(

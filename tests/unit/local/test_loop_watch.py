@@ -1,7 +1,7 @@
 """What is told of trainer and reward-model service."""
 
 from rlaif.local.lines import fit
-from rlaif.local.loop_watch import Snapshot
+from rlaif.local.loop_watch import LoopReading
 
 NEEDS = [
     {"what": "labels", "found": 17, "least": 24},
@@ -16,12 +16,12 @@ def training(**changes):
 
 
 def next_model(**changes):
-    return Snapshot.of({}, training(**changes)).next_model
+    return LoopReading.of({}, training(**changes)).next_model
 
 
 def test_it_says_what_the_next_model_waits_for():
     assert next_model() == "17 of 24 labels"
-    assert "next model: 17 of 24 labels" in Snapshot.of({}, training()).sentence()
+    assert "next model: 17 of 24 labels" in LoopReading.of({}, training()).sentence()
 
 
 def test_it_says_the_pairs_that_the_gate_missed():
@@ -35,23 +35,23 @@ def test_it_says_that_a_model_is_made_or_loaded():
     assert next_model(needs=MET) == next_model(state="training") == "training"
     published = {"outcome": "published", "version": 2}
     assert next_model(last_attempt=published) == "v2 made, being loaded"
-    loaded = Snapshot.of({"reward_model_version": 2}, training(last_attempt=published))
+    loaded = LoopReading.of({"reward_model_version": 2}, training(last_attempt=published))
     assert loaded.next_model == "17 of 24 labels"
 
 
 def test_what_nobody_said_is_left_out():
-    assert Snapshot.of({}, {}).sentence() == "no run"
-    assert Snapshot.of({"status": "training"}, {}).sentence() == "training"
+    assert LoopReading.of({}, {}).sentence() == "no run"
+    assert LoopReading.of({"status": "training"}, {}).sentence() == "training"
 
 
 def test_a_start_says_how_long_it_takes():
-    parts = Snapshot.of({"status": "starting", "env_steps": 0}, training()).parts(starting=12.3)
+    parts = LoopReading.of({"status": "starting", "env_steps": 0}, training()).parts(starting=12.3)
     assert fit(parts) == "training starts its emulators, 12 s · next model: 17 of 24 labels"
 
 
 def test_a_refused_candidate_is_told_with_its_reasons():
     attempt = {"candidate_id": "c1", "labels": 24, "reasons": ["17 pairs, needs 20", "no signal"]}
-    refusal = Snapshot.of({}, training(last_rejection=attempt)).refusal
+    refusal = LoopReading.of({}, training(last_rejection=attempt)).refusal
     assert refusal == (
         "c1", "no new reward model from 24 labels yet: 17 pairs, needs 20 (and 1 more)"
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Checks that fail, as news: told when they last, and when they are over."""
 
-from rlaif.local.troubles import Troubles
+from rlaif.local.troubles import ReadinessWatch
 
 BROKEN = {"judge": {"llm vision": "answers 400 to the model name"}}
 WELL: dict[str, dict[str, str]] = {"judge": {}}
@@ -11,7 +11,7 @@ def told(troubles, now, reports):
 
 
 def test_a_check_that_goes_on_failing_is_told_once():
-    troubles = Troubles()
+    troubles = ReadinessWatch()
     assert told(troubles, 0, BROKEN) == []
     text = "judge is not ready: llm vision: answers 400 to the model name"
     assert told(troubles, 5, BROKEN) == [(text, False)]
@@ -19,7 +19,7 @@ def test_a_check_that_goes_on_failing_is_told_once():
 
 
 def test_its_end_is_told_with_how_long_it_lasted():
-    troubles = Troubles()
+    troubles = ReadinessWatch()
     for now in (0, 5):
         troubles.look(now, BROKEN)
     assert told(troubles, 43, WELL) == [("judge is well again: llm vision, after 43 s", True)]
@@ -27,14 +27,14 @@ def test_its_end_is_told_with_how_long_it_lasted():
 
 
 def test_what_fails_for_a_moment_is_not_told():
-    troubles = Troubles()
+    troubles = ReadinessWatch()
     for now in range(0, 40, 4):
         assert told(troubles, now, BROKEN) == []
         assert told(troubles, now + 1, WELL) == []
 
 
 def test_a_service_that_does_not_answer_is_told_later_and_keeps_what_it_said():
-    troubles = Troubles()
+    troubles = ReadinessWatch()
     for now in (0, 5):
         troubles.look(now, BROKEN)
     silent = {"judge": None}
@@ -47,7 +47,7 @@ def test_a_service_that_does_not_answer_is_told_later_and_keeps_what_it_said():
 
 
 def test_each_service_has_its_own_troubles():
-    troubles = Troubles(patience=0)
+    troubles = ReadinessWatch(patience=0)
     troubles.look(0, BROKEN)
     assert told(troubles, 1, {"trainer": {}}) == []
     assert told(troubles, 1, {"trainer": {"run": "failed"}}) == [

@@ -34,7 +34,7 @@ class LoopClosed:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class LoopReading:
     """The ring in figures; None where a service did not say.
 
     `refusal` is the last candidate that was refused, its id and a sentence.
@@ -48,7 +48,7 @@ class Snapshot:
     refusal: tuple[str, str] | None = None
 
     @classmethod
-    def of(cls, run: Mapping[str, Any], training: Mapping[str, Any]) -> "Snapshot":
+    def of(cls, run: Mapping[str, Any], training: Mapping[str, Any]) -> "LoopReading":
         """From what trainer and reward-model service say; empty where one said nothing."""
         version = run.get("reward_model_version")
         return cls(
@@ -87,7 +87,7 @@ class LoopWatch:
         self._told: set[int] = set()
         self._client = httpx.AsyncClient(timeout=3.0)
 
-    async def look(self) -> tuple[Snapshot, LoopClosed | None]:
+    async def look(self) -> tuple[LoopReading, LoopClosed | None]:
         """The ring now, and a closing that was not told before.
 
         Versions that existed before this start are not told: their loop closed then.
@@ -96,7 +96,7 @@ class LoopWatch:
             self._get("trainer", "runs/current"), self._get("reward-model", "training")
         )
         run, training = run or {}, training or {}
-        snapshot = Snapshot.of(run, training)
+        snapshot = LoopReading.of(run, training)
         return snapshot, await self._closing(run)
 
     async def remember_known(self) -> set[int]:

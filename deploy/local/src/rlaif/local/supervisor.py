@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from rlaif.local.child import Child
 from rlaif.local.display import Display
 from rlaif.local.lines import Part
-from rlaif.local.loop_watch import LoopWatch, Snapshot
+from rlaif.local.loop_watch import LoopReading, LoopWatch
 from rlaif.local.stack import PAGE, Stack
 from rlaif.local.strays import Strays, adopt_orphans, end_strays
-from rlaif.local.troubles import Report, Troubles
+from rlaif.local.troubles import ReadinessWatch, Report
 from rlaif.pacing.pause import pause
 
 SERVICE_STOP_SECONDS = 7.0
@@ -194,12 +194,12 @@ class _Eyes:
     def __init__(self, display: Display, pids: Callable[[], set[int]]) -> None:
         self._display = display
         self._pids = pids
-        self._troubles = Troubles()
+        self._troubles = ReadinessWatch()
         self._strays = Strays()
         self._starting: float | None = None
         self._refused: str | None = None
 
-    def see(self, now: float, snapshot: Snapshot, reports: Mapping[str, Report | None]) -> None:
+    def see(self, now: float, snapshot: LoopReading, reports: Mapping[str, Report | None]) -> None:
         """Show it; `now` in seconds of a clock."""
         self._strays.look(now, self._pids())
         for news in self._troubles.look(now, reports):

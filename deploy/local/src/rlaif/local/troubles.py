@@ -28,7 +28,7 @@ class _Trouble:
 
 
 @dataclass
-class Troubles:
+class ReadinessWatch:
     """What fails now, and since when.
 
     What fails for less than `patience` seconds is not told: every service waits for something when

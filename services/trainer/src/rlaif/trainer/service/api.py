@@ -28,7 +28,7 @@ from rlaif.trainer.settings.run import Mode
 _WATCH_SECONDS = 0.5
 
 
-class RunView(RunFigures):
+class RunReport(RunFigures):
     """A run. What is not known is null."""
 
     run_id: str
@@ -100,13 +100,13 @@ def build_router(runs: RunManager, readiness: Readiness) -> APIRouter:
 
 def _add_runs(router: APIRouter, runs: RunManager, readiness: Readiness) -> None:
     @router.get("/runs", tags=["runs"], operation_id="list_runs", summary="Runs, the oldest first")
-    def list_runs(paging: Paging) -> Page[RunView]:
+    def list_runs(paging: Paging) -> Page[RunReport]:
         """Runs on disk and the one in progress."""
         views = [_view(record, runs.state) for record in reversed(runs.on_disk())]
         return paging.take((v for v in views if v.run_id > paging.after), key=lambda v: v.run_id)
 
     @router.get("/runs/{run_id}", tags=["runs"], operation_id="get_run", summary="One run")
-    def get_run(run_id: str) -> RunView:
+    def get_run(run_id: str) -> RunReport:
         """One run; `current` is the newest."""
         return _one(runs, run_id)
 
@@ -207,19 +207,19 @@ def _add_saved(router: APIRouter, runs: RunManager) -> None:
         return paging.take((c for c in found if c.id > paging.after), key=lambda c: c.id)
 
 
-def _one(runs: RunManager, run_id: str) -> RunView:
+def _one(runs: RunManager, run_id: str) -> RunReport:
     for record in runs.on_disk():
         if run_id in ("current", record.run_id):
             return _view(record, runs.state)
     raise Problem(404, "run-not-found", "Run not found", f"No run {run_id} in the data directory.")
 
 
-def _view(record: RunRecord, state: RunState | None) -> RunView:
-    stored = record.model_dump(include=set(RunView.model_fields))
+def _view(record: RunRecord, state: RunState | None) -> RunReport:
+    stored = record.model_dump(include=set(RunReport.model_fields))
     if state is None or state.run_id != record.run_id:
-        return RunView(**stored, status="on disk" if record.finished is None else "finished")
+        return RunReport(**stored, status="on disk" if record.finished is None else "finished")
     last = state.last
-    return RunView(
+    return RunReport(
         **(stored | state.standing | {"finished": state.finished}),
         checkpoint=state.checkpoint,
         evaluation=state.evaluation.evaluation_id if state.evaluation else None,
