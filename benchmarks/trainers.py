@@ -101,9 +101,9 @@ class BenchmarkRunner(EmulatorEnvRunner):
         looker.close()
         return Replayed(steps, frames, wall, cpu, same)
 
-    def _watch(self, explore: ExploreConfig, env: EnvConfig, game: Any, n: int) -> Any:
+    def _follow(self, explore: ExploreConfig, env: EnvConfig, game: Any, n: int) -> Any:
         if self._explorer is None:
-            super()._watch(explore, env, game, n)
+            super()._follow(explore, env, game, n)
         assert self._explorer is not None
         return Recorded(self._explorer, n)
 
