@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from rlaif.reward_model.learning import bradley_terry
-from rlaif.reward_model.learning import split_halves as sides
+from rlaif.reward_model.learning import bradley_terry, split_halves
 from rlaif.reward_model.learning.candidate import ChampionToBeat, split_sides, train_candidate
 from rlaif.reward_model.learning.exam import Exam
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
@@ -63,7 +62,7 @@ def test_permuting_the_scores_leaves_the_inputs_unchanged_bit_for_bit(labels, mo
         seen.append(rows.tobytes() + bags.tobytes())
         return real(rows, table, bags, **settings)
 
-    monkeypatch.setattr(sides, "fit", recording)
+    monkeypatch.setattr(split_halves, "fit", recording)
     made = labels(episodes=8, each=6, signal=True)
     order = np.random.default_rng(0).permutation(len(made))
     permuted = [
