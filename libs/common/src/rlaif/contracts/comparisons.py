@@ -10,6 +10,10 @@ from rlaif.contracts.scores import JudgeCallRecord
 
 Preference = Literal["first", "second", "tie"]
 
+WhyCompared = Literal["near_tie", "uncertain", "ram_tie"]
+"""Why a pair was chosen: its scores nearly tie, the reward model's networks disagree about it, or
+the game's RAM cannot tell the two apart, so that the vision judge is shown pictures of both."""
+
 
 class ComparisonRecord(Contract):
     """`comparisons/{judge_config}/{first}--{second}.json`; written once."""
@@ -34,6 +38,32 @@ class ComparisonRecord(Contract):
         "or when the orders disagree; null when an answer is missing.",
     )
     calls: tuple[JudgeCallRecord, ...]
+    created_at: AwareDatetime
+    why: WhyCompared = "near_tie"
+    pictures: bool = Field(default=False, description="The judge saw pictures of both segments.")
+
+
+class WantedPair(Contract):
+    """Two segments that should be compared; `first` has the smaller id."""
+
+    first: Id
+    second: Id
+    why: WhyCompared = "uncertain"
+    uncertainty: float = Field(
+        ge=0, le=1, description="0: all networks of the reward model agree; 1: half against half."
+    )
+
+
+class WantedComparisons(Contract):
+    """`reward_model/wanted_comparisons.json` in the models' bucket: what a judge should compare.
+
+    The reward-model service writes it anew after each training; judges read it now and then. It
+    may be lost or old without harm.
+    """
+
+    schema_version: Literal[1] = 1
+    judge_config: Id
+    pairs: tuple[WantedPair, ...] = Field(max_length=256, description="Most wanted first.")
     created_at: AwareDatetime
 
 

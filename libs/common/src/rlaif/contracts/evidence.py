@@ -1,4 +1,4 @@
-"""The evidence: what a judge may know of one segment, in about 400 tokens of JSON.
+"""The evidence: what a judge may know of one segment, in about 600 tokens of JSON.
 
 The judge makes it from the states; a language model reads it as JSON, and what stands in for one
 reads this type. A fact that is missing or odd is None, never 0, and a section that is missing or
@@ -22,7 +22,7 @@ from pydantic import (
 
 from rlaif.contracts.model import Contract
 
-EVIDENCE_VERSION = "evidence-2"
+EVIDENCE_VERSION = "evidence-3"
 """Part of the judge configuration."""
 
 # Strict: true is no number, and "3" is none either.
@@ -56,8 +56,15 @@ class Span(_Facts):
 
 
 class Moment(_Facts):
-    """The game at the start or at the end; outside a dungeon `dungeon` and `keys` are None."""
+    """The game at the start or at the end; outside a dungeon `dungeon` and `keys` are None.
 
+    `game` is the name of the game whose guide fits, `place` what the game calls the room, `where`
+    the player's place in it in words, `items` what is owned.
+    """
+
+    game: str | None = None
+    place: str | None = None
+    where: str | None = None
     room: str | None = None
     area: str | None = None
     dungeon: Number | None = None
@@ -66,13 +73,20 @@ class Moment(_Facts):
     max_hearts: Number | None = None
     rupees: Whole | None = None
     keys: Whole | None = None
+    boss_key: Flag | None = None
+    essences: Whole | None = None
     season: str | None = None
+    items: tuple[str, ...] | None = None
 
 
 class Rooms(_Facts):
-    """The way through rooms, each as `group/room`; `first_visits` had never been entered before."""
+    """The way through rooms, each as `group/room`, and what the game calls them.
+
+    `first_visits` had never been entered before.
+    """
 
     in_order: tuple[str, ...] | None = None
+    places: tuple[str, ...] | None = None
     changes: Whole | None = None
     different: Whole | None = None
     first_visits: Whole | None = None
@@ -114,12 +128,16 @@ class Changes(_Facts):
 
 
 class Dialog(_Facts):
-    """Steps with a text on the screen, how often one opened and closed, and how many texts."""
+    """Steps with a text on the screen, how often one opened and closed, and how many texts.
+
+    `said` is what they said, in order, each cut short; None where it cannot be read.
+    """
 
     steps: Whole | None = None
     opened: Whole | None = None
     closed: Whole | None = None
     texts: Whole | None = None
+    said: tuple[str, ...] | None = None
     open_at_end: Flag | None = None
 
 

@@ -6,6 +6,7 @@ from pydantic import AwareDatetime, Field
 
 from rlaif.contracts.ids import Id, Sha256
 from rlaif.contracts.model import Contract
+from rlaif.contracts.quest import QuestProgress, Source
 
 CRITERIA = ("progress", "dialog", "puzzle", "novelty", "efficiency")
 """The rubric's criteria, in the seeds' order."""
@@ -18,10 +19,6 @@ RUBRIC_WEIGHTS: dict[str, float] = {
     "efficiency": 0.1,
 }
 """The seeds' weights; they sum to 1."""
-
-
-Source = Literal["votes", "computed", "human"]
-"""Where a criterion's value comes from: language models, the game's RAM, or a person."""
 
 
 class CriterionScore(Contract):
@@ -112,6 +109,16 @@ class ScoreRecord(Contract):
     audits: dict[str, CriterionScore] = Field(
         default_factory=dict,
         description="Criteria that were computed and asked as well, to check the judge.",
+    )
+    quest: QuestProgress | None = Field(
+        default=None,
+        description="Where the segment started and ended on the quest; null when no judge could "
+        "say, and in scores of older judges.",
+    )
+    distrusted: tuple[str, ...] = Field(
+        default=(),
+        description="Judges whose votes did not count because they failed their canaries: the "
+        "segment is judged again once they are believed.",
     )
 
 

@@ -16,6 +16,7 @@ _HUMAN = re.compile(r"^human-(?P<revision>[1-9][0-9]*)$")
 _REWARD_MODEL = re.compile(r"^reward_model/epoch_(?P<version>[1-9][0-9]*)/manifest\.json$")
 
 CHAMPION = "reward_model/champion.json"
+WANTED_COMPARISONS = "reward_model/wanted_comparisons.json"
 PROGRESS = "pipeline/progress.json"
 
 
