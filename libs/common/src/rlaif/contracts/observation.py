@@ -221,3 +221,31 @@ def slot_index(name: str) -> int:
         return _INDEX_BY_NAME[name]
     except KeyError:
         raise KeyError(f"observation layout {LAYOUT_VERSION} has no slot {name!r}") from None
+
+
+_LASTING = (
+    *("player_x", "player_y"),
+    *(slot.name for slot in LAYOUT if slot.group == "room"),
+    *("max_health", "heart_pieces", "rupees", "bombs", "keys", "boss_key", "dungeon_map"),
+    *("compass", "sword_level", "shield_level", "essences"),
+    *(f"has_{name}" for name in TREASURE_SLOTS),
+    *("story_keys", "other_tools"),
+    *("triggers", "switches", "torches", "item_taken", "room_event", "chest_closed", "locked"),
+)
+
+LASTING_SLOTS: tuple[int, ...] = tuple(slot_index(name) for name in _LASTING)
+"""Slots that say where the player is and what was done: all that a potential may read.
+
+The rest comes and goes (menus, text, facing, enemies, health), follows from the place (walls,
+exits), or counts wandering (`rooms_visited`): a potential that reads it pays for opening a menu, or
+for walking about.
+"""
+
+QUEST_SLOTS: tuple[int, ...] = tuple(
+    slot_index(name)
+    for name in (
+        *("max_health", "boss_key", "dungeon_map", "compass", "sword_level", "shield_level"),
+        *("essences", *(f"has_{name}" for name in TREASURE_SLOTS), "story_keys", "other_tools"),
+    )
+)
+"""Slots of what is owned for good: having more of it is never a step back."""
