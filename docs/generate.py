@@ -1,6 +1,6 @@
 """Writes the reference pages that repeat what the code says.
 
-Events, configuration, metrics, observation.
+Events, configuration, metrics, observation, and the guides that the judges read.
 
     python docs/generate.py            write the pages
     python docs/generate.py --check    exit 1 when a page differs from the code
@@ -44,6 +44,7 @@ from rlaif.game.encoder.sources import sources_of
 from rlaif.hud.app import create_app as create_hud
 from rlaif.hud.settings import HudSettings
 from rlaif.judge.app import create_app as create_judge
+from rlaif.judge.rubric.guides import guide_of, guided_games
 from rlaif.judge.settings import JudgeSettings
 from rlaif.mock_llm.app import create_app as create_mock_llm
 from rlaif.mock_llm.settings import MockLlmSettings
@@ -102,7 +103,8 @@ SERVICES = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Write or check the pages; returns the exit code."""
     parser = argparse.ArgumentParser(
-        description="Writes docs/events.md, configuration.md, metrics.md and observation.md."
+        description="Writes docs/events.md, configuration.md, metrics.md, observation.md and the "
+        "guides in docs/game."
     )
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit 1 when a page is stale"
@@ -113,9 +115,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         "configuration.md": configuration_page(),
         "metrics.md": metrics_page(),
         "observation.md": observation_page(),
+        **{f"game/{game}.md": guide_page(game) for game in guided_games()},
     }
     if not check:
         for name, text in pages.items():
+            (HERE / name).parent.mkdir(exist_ok=True)
             (HERE / name).write_text(text, encoding="utf-8")
         return 0
     stale = [name for name, text in pages.items() if _stored(HERE / name) != text]
@@ -127,6 +131,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stored(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+# --- guides ---------------------------------------------------------------------------------------
+
+
+def guide_page(game: str) -> str:
+    """docs/game/<game>.md: what the judges read of a game, word for word."""
+    return f"{NOTE}\n{guide_of(game).text}"
 
 
 # --- events ---------------------------------------------------------------------------------------

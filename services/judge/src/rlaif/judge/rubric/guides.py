@@ -1,0 +1,69 @@
+"""The guide of a game: what a judge reads before it says how far a player has come.
+
+A guide is a page of prose in `rlaif/judge/guides`, one a game, with the objectives of the quest as
+a numbered list under the heading `Objectives`. Answers of judges name objectives by these numbers.
+It stands in the frozen part of a prompt, so it is short: a few thousand characters.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+OBJECTIVES_HEADING = "## Objectives"
+
+_GUIDED = ("seedling-vale", "oracle-of-seasons")
+_ITEM = re.compile(r"(\d+)\. (\S.*)")
+
+_GENERAL = """\
+# An adventure game: a player's guide
+
+No guide of this game is known. In games of its kind a player walks from room to room, talks to
+people, finds tools that open new ways, fetches keys, and beats the master of each dungeon.
+"""
+
+
+@dataclass(frozen=True)
+class Guide:
+    """What is known of a game.
+
+    Attributes:
+        game: Name of the game, as a description of a state has it; `other` for an unknown one.
+        text: The whole guide, objectives included.
+        objectives: What a player pursues, in order; number 1 comes first. Empty when unknown.
+    """
+
+    game: str
+    text: str
+    objectives: tuple[str, ...] = ()
+
+
+def guide_of(game: str | None) -> Guide:
+    """The guide of a game; a general one without objectives when the game has none."""
+    return _read(game) if game in _GUIDED else Guide("other", _GENERAL)
+
+
+def guided_games() -> tuple[str, ...]:
+    """Names of the games that have a guide."""
+    return _GUIDED
+
+
+def parse_objectives(text: str) -> tuple[str, ...]:
+    """The numbered objectives of a guide, without their numbers.
+
+    Raises:
+        ValueError: They are not numbered from 1 upwards, or there are none.
+    """
+    _, _, rest = text.partition(f"\n{OBJECTIVES_HEADING}\n")
+    section, _, _ = rest.partition("\n## ")
+    items = [item.groups() for line in section.splitlines() if (item := _ITEM.fullmatch(line))]
+    if not items or [int(number) for number, _ in items] != list(range(1, len(items) + 1)):
+        raise ValueError("a guide numbers its objectives 1, 2, 3 … under '## Objectives'")
+    return tuple(objective for _, objective in items)
+
+
+@cache
+def _read(game: str) -> Guide:
+    page = resources.files("rlaif.judge") / "guides" / f"{game}.md"
+    text = page.read_text(encoding="utf-8")
+    return Guide(game, text, parse_objectives(text))

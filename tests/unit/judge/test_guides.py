@@ -1,0 +1,61 @@
+"""The guides: pages that judges read, with the objectives numbered."""
+
+import pytest
+
+from rlaif.game.stories.seedling_rooms import SEEDLING_ROOMS
+from rlaif.judge.rubric.guides import guide_of, guided_games, parse_objectives
+
+
+@pytest.mark.parametrize("game", guided_games())
+def test_a_guide_is_short_enough_for_the_frozen_part_of_a_prompt(game):
+    guide = guide_of(game)
+    assert guide.game == game
+    assert len(guide.text) <= 6500
+    assert guide.text.isascii()
+
+
+@pytest.mark.parametrize("game", guided_games())
+def test_objectives_are_told_in_the_guide_by_number(game):
+    guide = guide_of(game)
+    for number, objective in enumerate(guide.objectives, start=1):
+        assert f"\n{number}. {objective}\n" in guide.text
+
+
+def test_seedling_vale_has_the_objectives_of_its_quest_in_order():
+    pursued = (
+        "Briar Blade", "20 coins", "wooden shield", "15 coins", "bombs", "power bracelet",
+        "Rod of Seasons", "Gale Feather", "seed satchel", "frog flippers", "gnarled key",
+        "Enter Root Cave", "Button Room", "Cross Hall", "Torch Hall", "thorn key", "Gnarl",
+        "Sun Seed",
+    )  # fmt: skip
+    objectives = guide_of("seedling-vale").objectives
+    assert len(objectives) == len(pursued)
+    for objective, word in zip(objectives, pursued, strict=True):
+        assert word in objective
+
+
+def test_the_guide_of_seedling_vale_names_every_room_by_its_name():
+    text = guide_of("seedling-vale").text
+    assert [name for name in SEEDLING_ROOMS.values() if name not in text] == []
+
+
+@pytest.mark.parametrize("game", [None, "other", "", "../secrets", "SEEDLING-VALE"])
+def test_a_game_without_a_guide_has_a_general_one_and_no_objectives(game):
+    guide = guide_of(game)
+    assert (guide.game, guide.objectives) == ("other", ())
+    assert guide.text
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["# A game\n", "# A game\n\n## Objectives\n\nnone\n", "x\n## Objectives\n1. A\n3. C\n",
+     "x\n## Objectives\n2. A\n", "x\n1. A\n\n## Objectives\n\n## Map\n1. A\n"],
+)  # fmt: skip
+def test_a_page_whose_objectives_are_not_numbered_from_one_upwards_is_refused(page):
+    with pytest.raises(ValueError, match="numbers its objectives"):
+        parse_objectives(page)
+
+
+def test_only_the_section_of_objectives_is_read():
+    page = "# A\n\n1. no\n\n## Objectives\n\nWords.\n\n1. One\n2. Two\n\n## Map\n\n3. no\n"
+    assert parse_objectives(page) == ("One", "Two")
