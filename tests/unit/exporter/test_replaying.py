@@ -9,6 +9,7 @@ from PIL import Image
 from rlaif.contracts.segments import StateRecord
 from rlaif.exporter.replaying import picture_steps, replay_segment
 from rlaif.game.captures.replay import ReplayMismatchError, frames_after_steps
+from rlaif.game.description.words import NO_WORDS
 from rlaif.game.machine.emulator import PyBoyEmulator
 
 
@@ -26,7 +27,7 @@ def files(emulator, recorded, cartridge):
         recorded[0].capture,
         recorded[0].keyframe.data,
         rom_sha256=cartridge.sha256,
-        oracle_names=False,
+        words=NO_WORDS,
         png_interval_frames=30,
     )
 
@@ -84,7 +85,7 @@ def test_a_second_replay_gives_the_same_bytes(files, emulator, recorded, cartrid
         recorded[0].capture,
         recorded[0].keyframe.data,
         rom_sha256=cartridge.sha256,
-        oracle_names=False,
+        words=NO_WORDS,
         png_interval_frames=30,
     )
     assert again == files
@@ -98,6 +99,6 @@ def test_nothing_comes_of_a_capture_that_fails_its_proof(emulator, recorded, car
             wrong,
             recorded[0].keyframe.data,
             rom_sha256=cartridge.sha256,
-            oracle_names=False,
+            words=NO_WORDS,
             png_interval_frames=30,
         )

@@ -4,6 +4,7 @@ import pytest
 
 from rlaif.contracts.items import UNNAMED_TREASURES
 from rlaif.game.description.describe import MOST_ENTITIES, describe
+from rlaif.game.description.words import words_of
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.names import TREASURE_NAMES
@@ -71,7 +72,7 @@ def busy_room():
 
 
 def test_a_description_is_json_and_small():
-    described = describe(decode(busy_room()), oracle_names=True)
+    described = describe(decode(busy_room()), words_of("oracle-of-seasons", b""))
     text = json.dumps(described)
     assert json.loads(text) == described
     # A token has about three characters of JSON: this keeps it below 600 tokens.
@@ -143,11 +144,28 @@ def test_a_title_screen_is_not_described():
     assert describe(decode(RamBlocks(bytes(0x2000)))) == {"running": False}
 
 
-@pytest.mark.parametrize(("oracle", "named"), [(True, True), (False, False)])
-def test_dungeon_names_are_told_for_oracle_of_seasons_only(oracle, named):
-    described = describe(decode(ram_of(("wDungeonIndex", 1))), oracle_names=oracle)
-    assert described["room"]["dungeon"] == 1
-    assert (described["room"].get("dungeon_name") == "Gnarled Root Dungeon") is named
+def test_dungeons_are_named_for_oracle_of_seasons_only():
+    inside = decode(ram_of(("wDungeonIndex", 1)))
+    seasons = describe(inside, words_of("oracle-of-seasons", b""))
+    assert (seasons["game"], seasons["room"]["name"]) == (
+        "oracle-of-seasons", "Gnarled Root Dungeon",
+    )  # fmt: skip
+    other = describe(inside, words_of("other", b""))
+    assert (other["game"], other["room"]["name"], other["room"]["dungeon"]) == ("other", None, 1)
+    assert describe(inside)["game"] is None
+
+
+def test_rooms_of_oracle_of_seasons_outside_of_dungeons_have_no_name():
+    outside = decode(ram_of(("wActiveRoom", 0x77)))
+    assert describe(outside, words_of("oracle-of-seasons", b""))["room"]["name"] is None
+
+
+def test_map_compass_and_boss_key_are_told_of_the_dungeon_that_the_player_is_in():
+    of_one = [("wDungeonMaps", 0x02), ("wDungeonCompasses", 0x02), ("wDungeonBossKeys", 0x02)]
+    assert describe(decode(ram_of(*of_one)))["dungeon_items"] is None
+    inside = describe(decode(ram_of(("wDungeonIndex", 1), *of_one)))
+    assert inside["dungeon_items"] == ["map", "compass", "boss_key"]
+    assert describe(decode(ram_of(("wDungeonIndex", 2), *of_one)))["dungeon_items"] == []
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlaif.contracts.evidence import Control, Dialog, Enemies, Evidence, Puzzle, Rooms, Span
+from rlaif.contracts.observation import TREASURE_SLOTS
 from rlaif.contracts.segments import StateRecord
 from rlaif.judge.evidence.summary import summarise
 
@@ -19,8 +20,9 @@ _json = st.recursive(
     max_leaves=8,
 )
 _names = st.sampled_from(
-    ["room", "player", "rupees", "keys", "items", "flags", "rooms_visited", "entities", "puzzle"]
-)
+    ["room", "player", "rupees", "keys", "items", "flags", "rooms_visited", "entities", "puzzle",
+     "game", "text", "dungeon_items", "essences"]
+)  # fmt: skip
 
 
 def test_a_walk_is_told_as_distance_path_and_no_gain(records: Make) -> None:
@@ -30,7 +32,7 @@ def test_a_walk_is_told_as_distance_path_and_no_gain(records: Make) -> None:
     assert evidence.movement.idle_share == 0.0
     assert evidence.movement.path is not None
     assert (evidence.movement.path[0], evidence.movement.path[-1]) == ((20, 64), (94, 64))
-    assert evidence.rooms.in_order == ("0/182",)
+    assert evidence.rooms.in_order == ("0/120",)
     assert evidence.changes.items_gained == ()
 
 
@@ -62,7 +64,11 @@ def test_a_change_of_room_is_no_walked_distance(records: Make, state: Make) -> N
     assert evidence.movement.pixels == 0
     assert evidence.movement.idle_share == 0.5
     assert evidence.rooms == Rooms(
-        in_order=("0/182", "0/183"), changes=1, different=2, first_visits=0
+        in_order=("0/120", "0/183"),
+        places=("East Field", "other"),
+        changes=1,
+        different=2,
+        first_visits=0,
     )
 
 
@@ -73,7 +79,9 @@ def test_dialogs_are_counted_by_steps_and_by_spells(records: Make, state: Make) 
         for at, on in enumerate(spells)
     ]
     evidence = summarise(records(states))
-    assert evidence.dialog == Dialog(steps=3, opened=2, closed=1, texts=3, open_at_end=True)
+    assert evidence.dialog == Dialog(
+        steps=3, opened=2, closed=1, texts=3, said=None, open_at_end=True
+    )
     assert evidence.control == Control(steps_without=3, menu_steps=0)
 
 
@@ -100,7 +108,7 @@ def test_enemies_are_told_as_near_and_as_defeated(records: Make, state: Make) ->
 
 
 def test_puzzle_parts_are_told_when_they_were_in_use(records: Make, state: Make) -> None:
-    done = {"group": 0, "room": 182, "item_taken": False, "event_done": True}
+    done = {"group": 0, "room": 120, "item_taken": False, "event_done": True}
     states = [
         state(0),
         state(1, puzzle={"buttons_pressed": 2, "torches_lit": 0}),
@@ -115,6 +123,82 @@ def test_entering_a_room_that_was_solved_before_is_no_solution(records: Make, st
     solved = {"group": 0, "room": 7, "item_taken": True, "event_done": True}
     evidence = summarise(records([state(0), state(1, room=solved)]))
     assert (evidence.puzzle.events_done, evidence.puzzle.items_taken) == (0, 0)
+
+
+def test_a_moment_names_game_and_place_and_says_where_and_what_is_owned(
+    records: Make, state: Make
+) -> None:
+    inside = state(
+        100,
+        place="Cross Hall",
+        items=["sword", "feather"],
+        dungeon_items=["map", "boss_key"],
+        essences=1,
+    )
+    start, end = summarise(records([state(0), inside])).start, summarise(records([inside])).end
+    assert (start.game, start.place, start.where) == ("seedling-vale", "East Field", "west part")
+    assert (start.boss_key, start.essences, start.items) == (None, 0, ("sword",))
+    assert (end.place, end.where, end.dungeon) == ("Cross Hall", "east part", 1)
+    assert (end.boss_key, end.essences) == (True, 1)
+    assert end.items == ("sword", "feather", "map")
+
+
+def test_the_way_is_told_by_the_names_of_its_rooms(records: Make, state: Make) -> None:
+    way = ("East Field", "East Field", "Stone Stair", "East Field", "Seedling")
+    rooms = summarise(records([state(0, place=place) for place in way])).rooms
+    assert rooms.in_order == ("0/120", "0/104", "0/120", "0/119")
+    assert rooms.places == ("East Field", "Stone Stair", "East Field", "Seedling")
+
+
+def test_rooms_without_a_name_are_told_by_their_area(records: Make, state: Make) -> None:
+    outside = {"group": 0, "room": 1, "name": None, "area": "overworld"}
+    cave = {"group": 4, "room": 2, "name": "Snake's Remains", "area": "underground"}
+    game = {"game": "oracle-of-seasons"}
+    both = summarise(records([state(0, room=outside, **game), state(0, room=cave, **game)]))
+    assert both.rooms.places == ("overworld", "Snake's Remains")
+    assert (both.start.game, both.start.place) == ("oracle-of-seasons", None)
+    assert summarise(records([state(0, room=outside)])).rooms.places is None
+
+
+def test_what_was_said_is_told_once_each_in_order_and_four_at_most(
+    records: Make, state: Make
+) -> None:
+    spoken = ["Hello, Pip!", "Hello, Pip!", None, "Dig here.", "Hello, Pip!", "Three", "4", "5"]
+    dialog = summarise(records([state(0, says=text) for text in spoken])).dialog
+    assert dialog.said == ("Hello, Pip!", "Dig here.", "Three", "4")
+    assert (dialog.texts, dialog.opened) == (5, 1)
+
+
+def test_nothing_said_is_known_and_unread_texts_are_unknown(records: Make, state: Make) -> None:
+    silent, unread = state(0), state(0, says="") | {"text": None}
+    assert summarise(records([silent, silent])).dialog.said == ()
+    assert summarise(records([silent, unread])).dialog.said is None
+
+
+def test_what_belongs_to_a_dungeon_is_gained_inside_of_it_only(records: Make, state: Make) -> None:
+    outside = state(0)
+    empty = state(0, place="Stone Vault")
+    full = state(0, place="Stone Vault", dungeon_items=["map", "boss_key"])
+    found = summarise(records([empty, full])).changes
+    assert (found.items_gained, found.items_lost) == (("boss_key", "map"), ())
+    entered = summarise(records([outside, full])).changes
+    assert (entered.items_gained, entered.items_lost) == ((), ())
+
+
+def test_states_of_yesterday_are_read_and_what_they_lack_is_unknown(
+    records: Make, state: Make
+) -> None:
+    def old(step: int) -> Any:
+        told = state(step)
+        room = {k: v for k, v in told["room"].items() if k not in {"name", "large"}}
+        lacking = {"game", "text", "dungeon_items"}
+        return {k: v for k, v in told.items() if k not in lacking} | {"room": room}
+
+    evidence = summarise(records([old(0), old(1)]))
+    for moment in (evidence.start, evidence.end):
+        assert (moment.game, moment.place, moment.where, moment.boss_key) == (None,) * 4
+        assert (moment.room, moment.items) == ("0/120", ("sword",))
+    assert evidence.rooms.places is None
 
 
 def test_keys_of_two_dungeons_are_not_compared(records: Make, state: Make) -> None:
@@ -158,13 +242,14 @@ def test_rewards_ids_and_run_steps_never_reach_the_evidence(records: Make, state
     assert "policy" not in text
 
 
-def test_a_busy_segment_stays_within_five_hundred_tokens(records: Make, state: Make) -> None:
+def test_a_busy_segment_stays_within_eight_hundred_tokens(records: Make, state: Make) -> None:
     states = [
         state(
             step,
-            room={"group": step % 7, "room": 255 - step},
+            says=f"{step} words and {'more ' * 50}",
+            room={"group": step % 7, "room": 255 - step, "name": "Dancing Dragon Dungeon"},
             player={"x": 100 + step, "y": 144, "hearts": 13.25, "max_hearts": 16},
-            items=[f"a very long item name {n}" for n in range(step)],
+            items=[f"a very long item name {n}" for n in range(step)] + [*TREASURE_SLOTS] * 2,
             puzzle={f"trigger number {n}": n for n in range(30)}
             | {"buttons_pressed": 8, "switches_on": 8, "toggles_on": 8, "torches_lit": 8},
         )
@@ -172,7 +257,7 @@ def test_a_busy_segment_stays_within_five_hundred_tokens(records: Make, state: M
     ]
     text = summarise(records(states)).model_dump_json()
     # JSON of short words and numbers takes about 3 to 4 characters a token.
-    assert len(text) < 1700
+    assert len(text) < 2800
 
 
 # The first text that hypothesis draws builds its table of characters, which takes seconds.

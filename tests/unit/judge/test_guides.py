@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlaif.game.stories.seedling_rooms import SEEDLING_ROOMS
+from rlaif.contracts.places import SEEDLING_ROOMS
 from rlaif.judge.rubric.guides import guide_of, guided_games, parse_objectives
 
 

@@ -45,6 +45,9 @@ NAMED_ITEMS: dict[str, int] = {
 }
 """Name in a description → bit in wObtainedTreasureFlags."""
 
+DUNGEON_ITEMS = ("map", "compass", "boss_key")
+"""What belongs to a dungeon and is told of the current one; small keys are counted."""
+
 UNNAMED_TREASURES: dict[int, str] = {
     0x02: "every file has it",
     0x04: "only in Oracle of Ages",

@@ -5,7 +5,7 @@ in that process can stop it. So it is one that the exporter can end (`adapters/r
 
 Reads messages from standard input, answers each on standard output, and ends with its input.
 
-    in    start     rom_sha256, oracle_names, sound_emulated, png_interval_frames; part: the ROM
+    in    start     rom_sha256, game, sound_emulated, png_interval_frames; part: the ROM
     out   ready
     in    replay    seconds; parts: capture (JSON), packed keyframe
     out   replayed  frames, picture_steps; parts: states, observations, pictures
@@ -29,6 +29,7 @@ from rlaif.exporter.adapters.messages import LENGTH, Message, body_length, decod
 from rlaif.exporter.replaying import SegmentFiles, replay_segment
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayMismatchError, WrongEmulatorError, WrongGameError
+from rlaif.game.description.words import words_of
 from rlaif.game.machine.emulator import PyBoyEmulator
 
 REASONS: dict[type[Exception], str] = {
@@ -50,6 +51,7 @@ class Replayer:
     def __init__(self, start: Message) -> None:
         self._start = start.header
         rom = start.parts[0]
+        self._words = words_of(self._start["game"], rom)
         self._emulators = EmulatorPool(lambda sound: PyBoyEmulator(rom, sound_emulated=sound))
         # Boots one now: a ROM that cannot be run is told at once, and the first replay need not.
         with self._emulators.lend(sound_emulated=bool(self._start["sound_emulated"])):
@@ -77,7 +79,7 @@ class Replayer:
                 capture,
                 keyframe,
                 rom_sha256=self._start["rom_sha256"],
-                oracle_names=self._start["oracle_names"],
+                words=self._words,
                 png_interval_frames=self._start["png_interval_frames"],
             )
 

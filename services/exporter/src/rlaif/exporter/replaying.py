@@ -12,6 +12,7 @@ from rlaif.contracts.observation import OBSERVATION_SIZE
 from rlaif.contracts.segments import StateRecord
 from rlaif.game.captures.replay import frames_after_steps, replay, replay_frames
 from rlaif.game.description.describe import describe
+from rlaif.game.description.words import GameWords
 from rlaif.game.encoder.reference import encode_into
 from rlaif.game.machine.actions import ACTION_NAMES
 from rlaif.game.machine.emulator import Emulator
@@ -43,13 +44,12 @@ def replay_segment(
     packed_keyframe: bytes,
     *,
     rom_sha256: str,
-    oracle_names: bool,
+    words: GameWords,
     png_interval_frames: int,
 ) -> SegmentFiles:
     """Replay a capture and write down what happened. Blocks for about a second.
 
-    Replaces the state of `emulator`, which runs the ROM `rom_sha256`. With `oracle_names` dungeons
-    are named as in Oracle of Seasons.
+    Replaces the state of `emulator`, which runs the ROM `rom_sha256` of the game with these words.
 
     Raises:
         ReplayError: Wrong game or emulator, or the RAM is not the capture's.
@@ -69,7 +69,7 @@ def replay_segment(
             step=played.index,
             frame=played.frame,
             action=ACTION_NAMES[played.action],
-            state=describe(decode(ram), oracle_names=oracle_names),
+            state=describe(decode(ram), words),
         )
         lines.append(record.model_dump_json() + "\n")
         if played.rendered:

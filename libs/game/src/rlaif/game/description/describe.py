@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from rlaif.contracts.items import NAMED_ITEMS
+from rlaif.contracts.items import DUNGEON_ITEMS, NAMED_ITEMS
+from rlaif.game.description.words import NO_WORDS, GameWords
 from rlaif.game.memory.entities import INTERACTION_TREASURE, PART_ITEM_DROP, Entity
 from rlaif.game.memory.entities import nearest as nearest_first
 from rlaif.game.memory.memory_map import ROOM_EVENTS, ROOM_ITEM
@@ -13,12 +14,6 @@ GROUP_NAMES = (
     "side view", "side view",
 )  # fmt: skip
 
-DUNGEON_NAMES = (
-    "Hero's Cave", "Gnarled Root Dungeon", "Snake's Remains", "Poison Moth's Lair",
-    "Dancing Dragon Dungeon", "Unicorn's Cave", "Ancient Ruins", "Explorer's Crypt",
-    "Sword & Shield Maze", "Onox's Castle", "Room of Rites", "Hero's Cave (linked)",
-)  # fmt: skip
-
 MOST_ENTITIES = 6
 """So many nearby objects are told, the nearest first; more would crowd a judge's prompt."""
 
@@ -26,17 +21,18 @@ _QUARTERS = 4
 _COMPASS = ("N", "E", "S", "W")
 
 
-def describe(state: GameState, *, oracle_names: bool = False) -> dict[str, Any]:
-    """What a judge may know of a state, as JSON-able values; at most about 300 tokens.
+def describe(state: GameState, words: GameWords = NO_WORDS) -> dict[str, Any]:
+    """What a judge may know of a state, as JSON-able values; at most about 350 tokens.
 
     Facts only: hearts are full hearts, x and y are pixels in the room, keys are small keys of the
-    current dungeon. What does not apply is left out or null. With `oracle_names` dungeons are named
-    as in Oracle of Seasons.
+    current dungeon. What does not apply or is not known is left out or null. `words` are those of
+    the game; without them neither room nor text is told in words.
     """
     if not state.running:
         return {"running": False}
     return {
-        "room": _room(state, oracle_names),
+        "game": words.game,
+        "room": _room(state, words),
         "player": {
             "x": state.x,
             "y": state.y,
@@ -48,6 +44,7 @@ def describe(state: GameState, *, oracle_names: bool = False) -> dict[str, Any]:
         "bombs": state.bombs,
         "keys": state.keys,
         "items": [name for name, bit in NAMED_ITEMS.items() if state.owns(bit)],
+        "dungeon_items": _dungeon_items(state),
         "essences": state.essences.bit_count(),
         "season": state.season,
         "seasons_owned": [s for bit, s in enumerate(SEASONS) if state.seasons >> bit & 1],
@@ -60,6 +57,7 @@ def describe(state: GameState, *, oracle_names: bool = False) -> dict[str, Any]:
             "dying": state.dying,
         },
         "text_id": state.text_id,
+        "text": words.text(state),
         "puzzle": {
             "buttons_pressed": state.triggers.bit_count(),
             "switches_on": state.switches.bit_count(),
@@ -73,11 +71,21 @@ def describe(state: GameState, *, oracle_names: bool = False) -> dict[str, Any]:
     }
 
 
-def _room(state: GameState, oracle_names: bool) -> dict[str, Any]:
+def _dungeon_items(state: GameState) -> list[str] | None:
+    """What is owned of the current dungeon; None outside of one."""
+    if state.dungeon is None:
+        return None
+    owned = (state.dungeon_map, state.compass, state.boss_key)
+    return [name for name, has in zip(DUNGEON_ITEMS, owned, strict=True) if has]
+
+
+def _room(state: GameState, words: GameWords) -> dict[str, Any]:
     around = zip(_COMPASS, state.visited_around, strict=True)
     room: dict[str, Any] = {
         "group": state.group,
         "room": state.room,
+        "name": words.place(state),
+        "large": state.room_large,
         "area": GROUP_NAMES[state.group & 7],
         "item_taken": bool(state.room_flags & ROOM_ITEM),
         "event_done": bool(state.room_flags & ROOM_EVENTS),
@@ -86,8 +94,6 @@ def _room(state: GameState, oracle_names: bool) -> dict[str, Any]:
     }
     if state.dungeon is not None:
         room["dungeon"] = state.dungeon
-        if oracle_names:
-            room["dungeon_name"] = DUNGEON_NAMES[state.dungeon]
     return room
 
 

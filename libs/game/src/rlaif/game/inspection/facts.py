@@ -5,6 +5,7 @@ from typing import Any
 
 from rlaif.game.description.describe import describe
 from rlaif.game.description.mapview import Marked, marked_entities, room_map, visited_map
+from rlaif.game.description.words import words_of
 from rlaif.game.inspection.summary import summary
 from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import Emulator
@@ -19,10 +20,7 @@ from rlaif.game.memory.rooms import on_screen, room_size
 from rlaif.game.memory.state import decode as decode_state
 from rlaif.game.memory.symbols import GROUPS, Symbol
 from rlaif.game.stories.milestones import Milestone, fraction, milestones_reached
-from rlaif.game.stories.seedling_rooms import SEEDLING_ROOMS
 from rlaif.game.stories.story_lookup import story_of
-
-_ROOM_NAMES = {"seedling-vale": SEEDLING_ROOMS}
 
 
 def rom_facts(cartridge: Cartridge) -> dict[str, Any]:
@@ -46,11 +44,12 @@ def moment_facts(emulator: Emulator, cartridge: Cartridge) -> dict[str, Any]:
     names = {step.name for step in reached}
     to_come = [step for step in story.milestones if step.is_main and step.name not in names]
     camera = _camera(emulator, ram)
+    words = words_of(cartridge.game, cartridge.data)
     return {
         "ram_sha256": emulator.ram_digest(),
         "moment": _moment(ram),
-        "summary": summary(state, _ROOM_NAMES.get(cartridge.game, {})),
-        "description": describe(state, oracle_names=cartridge.game == "oracle-of-seasons"),
+        "summary": summary(state, words),
+        "description": describe(state, words),
         "symbols": {
             group: [_symbol(place, raw(emulator, place)) for place in places]
             for group, places in GROUPS.items()

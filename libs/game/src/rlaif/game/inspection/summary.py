@@ -1,8 +1,6 @@
 """A game state in ten lines that can be compared with the screen."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
+from rlaif.game.description.words import NO_WORDS, GameWords
 from rlaif.game.memory.names import ITEM_NAMES, TREASURE_NAMES
 from rlaif.game.memory.state import SEASONS, GameState
 
@@ -11,12 +9,10 @@ _UNARMED = 0x02
 """Treasure that every file has from the start: the bare fist."""
 
 
-def summary(
-    state: GameState, room_names: Mapping[tuple[int, int], str] = MappingProxyType({})
-) -> dict[str, str]:
-    """What the screen and the inventory should show, by topic; rooms are named by (group, room)."""
+def summary(state: GameState, words: GameWords = NO_WORDS) -> dict[str, str]:
+    """What the screen and the inventory should show, by topic, in the words of the game."""
     told = {
-        "Place": _place(state, room_names.get((state.group, state.room))),
+        "Place": _place(state, words.place(state)),
         "Player": f"x {state.x} y {state.y} pixels, faces {state.facing}",
         "Hearts": f"{_hearts(state.health)} of {_hearts(state.max_health)}",
         "Carries": f"{state.rupees} rupees, {state.bombs} bombs, {state.ember_seeds} ember seeds",
@@ -32,7 +28,7 @@ def summary(
     if state.dungeon is not None:
         told["Dungeon"] = _dungeon(state)
     if state.text_id is not None:
-        told["Text"] = f"0x{state.text_id:04X}{', asks for a choice' if state.text_choice else ''}"
+        told["Text"] = _text(state, words.text(state))
     return told
 
 
@@ -40,6 +36,11 @@ def _place(state: GameState, name: str | None) -> str:
     size = "15x11" if state.room_large else "10x8"
     place = f"group {state.group} room 0x{state.room:02X}, {size} tiles"
     return f"{place}: {name}" if name else place
+
+
+def _text(state: GameState, said: str | None) -> str:
+    told = f"0x{state.text_id:04X}{', asks for a choice' if state.text_choice else ''}"
+    return f"{told}: {said}" if said else told
 
 
 def _hearts(quarters: int) -> str:

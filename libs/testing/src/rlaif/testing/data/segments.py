@@ -8,53 +8,77 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rlaif.contracts.events import SegmentExported
+from rlaif.contracts.places import SEEDLING_ROOMS, SEEDLING_VALE
 from rlaif.contracts.segments import SegmentManifest, StateRecord, StoredFile
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 
 _PUZZLE_PARTS = ("buttons_pressed", "switches_on", "toggles_on", "torches_lit")
+_AREAS = {0: "overworld", 3: "indoors", 4: "underground", 5: "underground"}
+_DUNGEON_GROUP = 4
 
 
-def described_state(step: int = 0, **changes: Any) -> dict[str, Any]:
+def described_state(
+    step: int = 0, *, place: str = "East Field", says: str | None = None, **changes: Any
+) -> dict[str, Any]:
     """The description of a state in which the player walks to the right, `step` pixels so far.
 
     Args:
         step: Pixels walked.
+        place: Room of Seedling Vale in which he does.
+        says: What a text box says meanwhile; it takes his control.
         **changes: Top-level fields to replace.
     """
+    room = described_room(place)
+    inside = "dungeon" in room
     return {
-        "room": {
-            "group": 0,
-            "room": 182,
-            "area": "overworld",
-            "item_taken": False,
-            "event_done": False,
-            "enemies_left": 0,
-            "visited_neighbours": ["N"],
-        },
+        "game": SEEDLING_VALE,
+        "room": room,
         "player": {"x": 20 + step, "y": 64, "facing": "right", "hearts": 3.0, "max_hearts": 3.0},
         "rupees": 10,
         "bombs": 0,
-        "keys": None,
+        "keys": 0 if inside else None,
         "items": ["sword"],
+        "dungeon_items": [] if inside else None,
         "essences": 0,
         "season": "spring",
         "seasons_owned": [],
         "flags": {
-            "dialog": False,
+            "dialog": says is not None,
             "menu": False,
-            "control": True,
+            "control": says is None,
             "moving_to_next_room": False,
             "cutscene": False,
             "dying": False,
         },
-        "text_id": None,
+        # The game numbers its texts; here equal words have equal numbers.
+        "text_id": None if says is None else zlib.crc32(says.encode()) & 0xFFFF,
+        "text": says,
         "puzzle": dict.fromkeys(_PUZZLE_PARTS, 0),
         "entities": [],
         "rooms_visited": 4,
         "enemies_defeated": 0,
         "deaths": 0,
     } | changes
+
+
+def described_room(place: str, **changes: Any) -> dict[str, Any]:
+    """The description of a room of Seedling Vale, by its name; with some fields replaced."""
+    group, number = next(where for where, name in SEEDLING_ROOMS.items() if name == place)
+    room: dict[str, Any] = {
+        "group": group,
+        "room": number,
+        "name": place,
+        "large": False,
+        "area": _AREAS[group],
+        "item_taken": False,
+        "event_done": False,
+        "enemies_left": 0,
+        "visited_neighbours": ["N"],
+    }
+    if group == _DUNGEON_GROUP:
+        room["dungeon"] = 1
+    return room | changes
 
 
 def state_records(states: Sequence[dict[str, Any]]) -> list[StateRecord]:

@@ -141,7 +141,7 @@ def start_request(
     """Header and parts of the first message to a process."""
     header = {
         "rom_sha256": cartridge.sha256,
-        "oracle_names": cartridge.is_oracle_of_seasons,
+        "game": cartridge.game,
         "sound_emulated": cartridge.needs_sound,
         "png_interval_frames": settings.png_interval_frames,
     }

@@ -1,10 +1,12 @@
 """Tolerant reading of a state description: a field that is missing or odd is None, never 0."""
 
 import math
-from collections.abc import Mapping
+import string
+from collections.abc import Container, Mapping
 from typing import Any
 
-from rlaif.contracts.items import NAMED_ITEMS
+from rlaif.contracts.items import DUNGEON_ITEMS, NAMED_ITEMS
+from rlaif.contracts.places import NAMED_GAMES, NAMED_PLACES
 
 OTHER = "other"
 """Stands for every word that is not in the vocabulary."""
@@ -15,9 +17,19 @@ VOCABULARY = frozenset(
         *("overworld", "Subrosia", "Maku tree", "indoors", "underground", "side view"),
         *("spring", "summer", "autumn", "winter"),
         *NAMED_ITEMS,
+        *DUNGEON_ITEMS,
     }
 )
-"""Words of a description that a judge may read: inputs, areas, seasons and items."""
+"""Words of a description that a judge may read: inputs, areas, seasons and items.
+
+Games and places have sets of their own.
+"""
+
+MOST_SAID = 160
+"""Characters of a text of the game that a judge reads."""
+
+_LETTERS = frozenset(string.ascii_letters + string.digits + " .,:;!?'\"()-+/&%")
+"""Of a text of the game: those that a text box shows. None of them marks up a prompt."""
 
 
 def lookup(state: Mapping[str, Any], *path: str) -> Any:
@@ -53,15 +65,26 @@ def count(state: Mapping[str, Any], *path: str) -> int | None:
     return None if found is None else int(found)
 
 
-def label(value: Any) -> str | None:
-    """A word of the vocabulary, or `other`; None when there is no word.
+def label(value: Any, vocabulary: Container[str] = VOCABULARY) -> str | None:
+    """A word of a vocabulary, or `other`; None when there is no word.
 
-    Words come out of a game's memory, thus from whoever made the cartridge. None of its text
-    reaches a prompt: what is not in the vocabulary is `other`, so nothing can be written into it.
+    Words come out of a game's memory, thus from whoever made the cartridge. None of them reaches
+    a prompt as it is: what is not in the vocabulary is `other`, so nothing can be written into it.
+    The one exception is `said`.
     """
     if isinstance(value, bool) or not isinstance(value, str) or not value.strip():
         return None
-    return value if value in VOCABULARY else OTHER
+    return value if value in vocabulary else OTHER
+
+
+def game(state: Mapping[str, Any]) -> str | None:
+    """The name of the game, `other` for one that is not known."""
+    return label(state.get("game"), NAMED_GAMES)
+
+
+def place(state: Mapping[str, Any]) -> str | None:
+    """What the game calls the room; None for one without a name."""
+    return label(lookup(state, "room", "name"), NAMED_PLACES)
 
 
 def labels(state: Mapping[str, Any], *path: str) -> list[str] | None:
@@ -85,3 +108,18 @@ def position(state: Mapping[str, Any]) -> tuple[int, int] | None:
     """The player's place in the room, in pixels from its top left corner."""
     x, y = number(state, "player", "x"), number(state, "player", "y")
     return None if x is None or y is None else (int(x), int(y))
+
+
+def said(state: Mapping[str, Any]) -> str | None:
+    """What the text box says; None without one, or where it cannot be read.
+
+    Only of a game that is known, whose texts are no stranger's. Even so it is data: one line of the
+    letters that a text box shows, cut short.
+    """
+    text = lookup(state, "text")
+    known = game(state) in NAMED_GAMES
+    if not known or not isinstance(text, str) or flag(state, "flags", "dialog") is not True:
+        return None
+    shown = "".join(letter if letter in _LETTERS else " " for letter in text[: 4 * MOST_SAID])
+    line = " ".join(shown.split())
+    return line[:MOST_SAID].rstrip() or None

@@ -1,4 +1,4 @@
-"""Makes the evidence of a segment: its states, boiled down to about 400 tokens of JSON.
+"""Makes the evidence of a segment: its states, boiled down to about 600 tokens of JSON.
 
 In go the lines of states.jsonl, out come the facts of `rlaif.contracts.evidence`. No reward, id,
 step number of the run or fact of the policy is in them: a judge that sees them echoes them. Only
@@ -26,12 +26,14 @@ from rlaif.contracts.evidence import (
 from rlaif.contracts.segments import StateRecord
 from rlaif.judge.evidence import reading
 from rlaif.judge.evidence.loading import spread
+from rlaif.judge.evidence.whereabouts import where_in_room
 
 GAME_FRAMES_PER_SECOND = 60
 
 _PATH_POINTS = 8
 _LISTED_ROOMS = 10
 _LISTED_NAMES = 6
+_LISTED_TEXTS = 4
 _PUZZLE_PARTS = ("buttons_pressed", "switches_on", "toggles_on", "torches_lit")
 
 T = TypeVar("T")
@@ -76,7 +78,11 @@ def _span(records: Sequence[StateRecord]) -> Span:
 
 
 def _moment(state: State) -> Moment:
+    dungeon_items = reading.labels(state, "dungeon_items")
     return Moment(
+        game=reading.game(state),
+        place=reading.place(state),
+        where=_where(state),
         room=reading.room(state),
         area=reading.label(reading.lookup(state, "room", "area")),
         dungeon=reading.number(state, "room", "dungeon"),
@@ -85,22 +91,50 @@ def _moment(state: State) -> Moment:
         max_hearts=reading.number(state, "player", "max_hearts"),
         rupees=reading.count(state, "rupees"),
         keys=reading.count(state, "keys"),
+        boss_key=None if dungeon_items is None else "boss_key" in dungeon_items,
+        essences=reading.count(state, "essences"),
         season=reading.label(state.get("season")),
+        items=_owned(state),
     )
+
+
+def _where(state: State) -> str | None:
+    at, large = reading.position(state), reading.flag(state, "room", "large")
+    return None if at is None or large is None else where_in_room(at, large=large)
+
+
+def _owned(state: State) -> tuple[str, ...] | None:
+    """What is owned, with map and compass of the dungeon; each name once, as the game lists it."""
+    items = reading.labels(state, "items")
+    if items is None:
+        return None
+    of_dungeon = reading.labels(state, "dungeon_items") or []
+    # A boss key has a fact of its own.
+    return tuple(dict.fromkeys([*items, *(name for name in of_dungeon if name != "boss_key")]))
 
 
 def _rooms(states: Sequence[State]) -> Rooms:
     first_visits = _gain(states[0], states[-1], "rooms_visited")
-    seen = _known(map(reading.room, states))
-    if not seen:
+    way = [(room, state) for state in states if (room := reading.room(state)) is not None]
+    if not way:
         return Rooms(first_visits=first_visits)
-    order = [room for at, room in enumerate(seen) if at == 0 or seen[at - 1] != room]
+    order = [held for at, held in enumerate(way) if at == 0 or way[at - 1][0] != held[0]]
     return Rooms(
-        in_order=tuple(order[:_LISTED_ROOMS]),
+        in_order=tuple(room for room, _ in order[:_LISTED_ROOMS]),
+        places=_places([state for _, state in order[:_LISTED_ROOMS]]),
         changes=len(order) - 1,
-        different=len(set(order)),
+        different=len({room for room, _ in order}),
         first_visits=first_visits,
     )
+
+
+def _places(states: Sequence[State]) -> tuple[str, ...] | None:
+    """What the rooms are called, or else their area; None when none has a name."""
+    named = [reading.place(state) for state in states]
+    if not any(named):
+        return None
+    areas = [reading.label(reading.lookup(state, "room", "area")) for state in states]
+    return tuple(name or area or reading.OTHER for name, area in zip(named, areas, strict=True))
 
 
 class _Step(NamedTuple):
@@ -137,10 +171,10 @@ def _steps(states: Sequence[State]) -> list[_Step]:
 
 
 def _changes(start: State, end: State) -> Changes:
-    before, after = reading.labels(start, "items"), reading.labels(end, "items")
-    known = before is not None and after is not None
-    # Small keys belong to a dungeon: between two of them there is no difference to tell.
+    # Keys, map and compass belong to a dungeon: between two of them there is nothing to compare.
     same = reading.lookup(start, "room", "dungeon") == reading.lookup(end, "room", "dungeon")
+    before, after = _possessions(start, of_dungeon=same), _possessions(end, of_dungeon=same)
+    known = before is not None and after is not None
     return Changes(
         hearts=_difference(start, end, "player", "hearts"),
         max_hearts=_difference(start, end, "player", "max_hearts"),
@@ -154,6 +188,12 @@ def _changes(start: State, end: State) -> Changes:
     )
 
 
+def _possessions(state: State, *, of_dungeon: bool) -> list[str] | None:
+    items = reading.labels(state, "items")
+    more = reading.labels(state, "dungeon_items") if of_dungeon else None
+    return None if items is None else [*items, *(more or [])]
+
+
 def _dialog(states: Sequence[State]) -> Dialog:
     known = [state for state in states if reading.flag(state, "flags", "dialog") is not None]
     if not known:
@@ -161,11 +201,13 @@ def _dialog(states: Sequence[State]) -> Dialog:
     flags = [bool(reading.flag(state, "flags", "dialog")) for state in known]
     opened = [state for state, flag in zip(known, flags, strict=True) if flag]
     texts = set(_known(reading.number(state, "text_id") for state in opened))
+    said = tuple(dict.fromkeys(_known(map(reading.said, opened))))
     return Dialog(
         steps=len(opened),
         opened=sum(1 for a, b in pairwise(flags) if b and not a),
         closed=sum(1 for a, b in pairwise(flags) if a and not b),
         texts=len(texts) if texts or not opened else None,
+        said=said[:_LISTED_TEXTS] if said or not opened else None,
         open_at_end=flags[-1],
     )
 

@@ -1,0 +1,52 @@
+"""The games and places that a description of a state names: words that judges may read.
+
+A judge who reads `Mirror Pond` can look it up in the guide of the game; `0/103` tells it nothing.
+The names are facts of the two games that the memory map fits, never text out of a cartridge.
+"""
+
+SEEDLING_VALE = "seedling-vale"
+ORACLE_OF_SEASONS = "oracle-of-seasons"
+
+SEEDLING_ROOMS: dict[tuple[int, int], str] = {
+    (0, 0x56): "Frost Hollow",
+    (0, 0x57): "Vine Cliff",
+    (0, 0x58): "Windy Ridge",
+    (0, 0x59): "Root Gate",
+    (0, 0x66): "Old Orchard",
+    (0, 0x67): "Mirror Pond",
+    (0, 0x68): "Stone Stair",
+    (0, 0x69): "Blossom Way",
+    (0, 0x76): "West Meadow",
+    (0, 0x77): "Seedling",
+    (0, 0x78): "East Field",
+    (0, 0x79): "Reed Lake",
+    (0, 0x86): "Mossy Wood",
+    (0, 0x87): "South Lane",
+    (0, 0x88): "Dry Hollow",
+    (0, 0x89): "Lake Isle",
+    (3, 0x10): "Fern's House",
+    (3, 0x11): "Nut Shop",
+    (3, 0x12): "Sorrel's Hut",
+    (5, 0xA1): "Quarry Cave",
+    (5, 0xB4): "Windy Cave",
+    (5, 0xC7): "Ember Cave",
+    (4, 0x04): "Seed Hall",
+    (4, 0x0C): "Gnarl's Den",
+    (4, 0x13): "Torch Hall",
+    (4, 0x14): "Cross Hall",
+    (4, 0x15): "Stone Vault",
+    (4, 0x1B): "Button Room",
+    (4, 0x1C): "Root Cave",
+    (4, 0x1D): "Hop Hall",
+}
+"""(Group, room) → what Seedling Vale calls it in its status bar: cartridge/data/rooms.c."""
+
+ORACLE_DUNGEONS: tuple[str, ...] = (
+    "Hero's Cave", "Gnarled Root Dungeon", "Snake's Remains", "Poison Moth's Lair",
+    "Dancing Dragon Dungeon", "Unicorn's Cave", "Ancient Ruins", "Explorer's Crypt",
+    "Sword & Shield Maze", "Onox's Castle", "Room of Rites", "Hero's Cave (linked)",
+)  # fmt: skip
+"""Dungeons of Oracle of Seasons by their number."""
+
+NAMED_GAMES = frozenset({SEEDLING_VALE, ORACLE_OF_SEASONS})
+NAMED_PLACES = frozenset({*SEEDLING_ROOMS.values(), *ORACLE_DUNGEONS})
