@@ -23,6 +23,7 @@ from scenes import walkthrough_inputs
 
 from rlaif.contracts.scores import CRITERIA
 from rlaif.game.description.describe import describe
+from rlaif.game.description.words import words_of
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
@@ -134,7 +135,7 @@ def _play_episode(job: tuple[str, str, Place, int]) -> list[PlayedSegment]:
     emulator = PlayedEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     emulator.load_state(place.state)
     pressed = _buttons(policy, place, np.random.default_rng(seed))
-    story = story_of(cartridge.game)
+    story, words = story_of(cartridge.game), words_of(cartridge.game, cartridge.data)
     found = []
     for index in range(SEGMENTS_AN_EPISODE):
         rows, states, truth = [], [], []
@@ -144,7 +145,7 @@ def _play_episode(job: tuple[str, str, Place, int]) -> list[PlayedSegment]:
             ram = read_blocks(emulator)
             rows.append(encode(ram))
             state = decode(ram)
-            states.append(describe(state))
+            states.append(describe(state, words))
             truth.append(true_values(ram, state, story))
         found.append(
             PlayedSegment(

@@ -1,6 +1,6 @@
 """The evidence of the walkthrough of Seedling Vale: what it says at moments that are known."""
 
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -10,73 +10,46 @@ import pytest
 
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.places import SEEDLING_ROOMS
-from rlaif.game.description.describe import describe
-from rlaif.game.description.words import words_of
-from rlaif.game.machine.actions import Action
-from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
-from rlaif.game.memory.blocks import read_blocks
-from rlaif.game.memory.state import decode
 from rlaif.judge.evidence.ram_verdicts import ram_levels
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.rubric.guides import guide_of
-from rlaif.testing.data.segments import state_records
+from rlaif.testing.data.walkthrough import STEPS, Look, records, segments, walkthrough
 
-WALK = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
-LOOK_EVERY = 4
-"""Frames between two states: a decision step."""
-STEPS = 75
-"""Of a segment."""
+INPUTS = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
 
 
 @dataclass(frozen=True)
 class Walked:
-    """States of the whole walkthrough, through JSON as in states.jsonl, and their segments."""
+    """The whole walkthrough."""
 
-    states: list[dict[str, Any]]
+    looks: Sequence[Look]
 
     @property
     def segments(self) -> list[Evidence]:
-        return [self.around(at) for at in range(0, len(self.states) - STEPS, STEPS)]
+        return [summarise(records(looks)) for looks in segments(self.looks)]
 
-    def around(self, start: int) -> Evidence:
-        return summarise(state_records(self.states[max(0, start) : start + STEPS]))
+    def around(self, at: int) -> Evidence:
+        """A segment with this look in its middle."""
+        start = max(0, at - STEPS // 2)
+        return summarise(records(self.looks[start : start + STEPS]))
 
     def gaining(self, item: str) -> Evidence:
         """A segment in whose middle an item comes."""
-        had = [
-            item in state["items"] + (state["dungeon_items"] or [])
-            if state.get("items") is not None
-            else False
-            for state in self.states
-        ]
-        came = next(at for at, (a, b) in enumerate(pairwise(had)) if b and not a)
-        return self.around(came - STEPS // 2)
+        had = [item in (*s["items"], *(s["dungeon_items"] or ())) for s in self.states]
+        return self.around(had.index(True))
 
     def saying(self, text: str) -> Evidence:
         """A segment in whose middle a text opens."""
-        said = next(at for at, state in enumerate(self.states) if state.get("text") == text)
-        return self.around(said - STEPS // 2)
+        return self.around([state["text"] for state in self.states].index(text))
+
+    @property
+    def states(self) -> list[dict[str, Any]]:
+        return [look.state for look in self.looks]
 
 
 @pytest.fixture(scope="module")
 def walked() -> Walked:
-    """The whole walkthrough from power-on, about ten seconds."""
-    cartridge = load_cartridge()
-    words = words_of(cartridge.game, cartridge.data)
-    emulator = PyBoyEmulator(cartridge.data)
-    states, frame = [], 0
-    try:
-        for button, frames in json.loads(WALK.read_text())["steps"]:
-            for _ in range(frames):
-                emulator.step(Action[button], 1)
-                frame += 1
-                if frame % LOOK_EVERY == 0:
-                    state = decode(read_blocks(emulator))
-                    states.append(json.loads(json.dumps(describe(state, words))))
-    finally:
-        emulator.close()
-    return Walked([state for state in states if state.get("running", True)])
+    return Walked(tuple(walkthrough(INPUTS)))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +112,7 @@ def test_who_goes_from_room_to_room_is_first_at_one_edge_and_then_at_the_other(w
         for at, (a, b) in enumerate(pairwise(walked.states))
         if (a["room"]["name"], b["room"]["name"]) == ("Seedling", "East Field")
     )
-    evidence = summarise(state_records(walked.states[crossed - 2 : crossed + 12]))
+    evidence = summarise(records(walked.looks[crossed - 2 : crossed + 12]))
     assert str(evidence.start.where).endswith("at the east edge")
     assert str(evidence.end.where).startswith(("west", "north-west", "south-west"))
 

@@ -1,0 +1,85 @@
+"""The walkthrough of Seedling Vale, looked at as the exporter looks at a segment.
+
+For tests of what a judge, a stand-in or a model makes of play that is known to be good.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.contracts.segments import StateRecord
+from rlaif.game.description.describe import describe
+from rlaif.game.description.words import words_of
+from rlaif.game.encoder.reference import encode
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.state import decode
+
+FRAME_SKIP, STEPS = 4, 75
+"""Frames of a decision step, and decision steps of a segment."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The game after one decision step.
+
+    Attributes:
+        frame: Frames since power-on.
+        action: What was held in its last frame.
+        state: Its description, as in a line of states.jsonl.
+        observation: `[128]` float32 in [0, 1].
+    """
+
+    frame: int
+    action: str
+    state: dict[str, Any]
+    observation: npt.NDArray[np.float32]
+
+
+def walkthrough(inputs: Path) -> Iterator[Look]:
+    """Play the inputs from power-on, and look from the first moment of play; some seconds.
+
+    Args:
+        inputs: `libs/game/cartridge/walkthrough.json`.
+    """
+    cartridge = load_cartridge()
+    words = words_of(cartridge.game, cartridge.data)
+    emulator = PyBoyEmulator(cartridge.data)
+    try:
+        for frame, action in enumerate(_actions(inputs), start=1):
+            emulator.step(action, 1)
+            if frame % FRAME_SKIP:
+                continue
+            ram = read_blocks(emulator)
+            told = json.loads(json.dumps(describe(decode(ram), words)))
+            if told.get("running", True):
+                yield Look(frame, action.name, told, encode(ram))
+    finally:
+        emulator.close()
+
+
+def records(looks: Sequence[Look]) -> list[StateRecord]:
+    """The lines of states.jsonl of a segment of these looks, at least one."""
+    before = looks[0].frame - FRAME_SKIP
+    return [
+        StateRecord(step=at, frame=look.frame - before, action=look.action, state=look.state)
+        for at, look in enumerate(looks)
+    ]
+
+
+def segments(looks: Sequence[Look], *, steps: int = STEPS) -> list[Sequence[Look]]:
+    """The looks cut into whole segments, one after the other."""
+    return [looks[at : at + steps] for at in range(0, len(looks) - steps + 1, steps)]
+
+
+def _actions(inputs: Path) -> Iterator[Action]:
+    """What is held in each frame."""
+    for button, frames in json.loads(inputs.read_text(encoding="utf-8"))["steps"]:
+        yield from [Action[button]] * frames
