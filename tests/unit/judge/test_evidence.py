@@ -185,6 +185,20 @@ def test_what_belongs_to_a_dungeon_is_gained_inside_of_it_only(records: Make, st
     assert (entered.items_gained, entered.items_lost) == ((), ())
 
 
+def test_a_power_of_the_rod_is_an_item_where_each_is_an_objective_of_its_own(
+    records: Make, state: Make
+) -> None:
+    def with_seasons(*seasons: str, game: str) -> Any:
+        return state(0, game=game, items=["rod_of_seasons"], seasons_owned=[*seasons])
+
+    def gained(game: str) -> Any:
+        start, end = with_seasons("winter", game=game), with_seasons("summer", "winter", game=game)
+        return summarise(records([start, end])).changes.items_gained
+
+    assert gained("oracle-of-seasons") == ("power_of_summer",)
+    assert gained("seedling-vale") == ()
+
+
 def test_states_of_yesterday_are_read_and_what_they_lack_is_unknown(
     records: Make, state: Make
 ) -> None:

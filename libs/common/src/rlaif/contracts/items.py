@@ -48,6 +48,11 @@ NAMED_ITEMS: dict[str, int] = {
 DUNGEON_ITEMS = ("map", "compass", "boss_key")
 """What belongs to a dungeon and is told of the current one; small keys are counted."""
 
+SEASON_POWERS: dict[str, str] = {
+    season: f"power_of_{season}" for season in ("spring", "summer", "autumn", "winter")
+}
+"""Season → what owning it is called, in the game where each is an objective of its own."""
+
 UNNAMED_TREASURES: dict[int, str] = {
     0x02: "every file has it",
     0x04: "only in Oracle of Ages",

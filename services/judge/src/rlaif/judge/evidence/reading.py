@@ -5,8 +5,8 @@ import string
 from collections.abc import Container, Mapping
 from typing import Any
 
-from rlaif.contracts.items import DUNGEON_ITEMS, NAMED_ITEMS
-from rlaif.contracts.places import NAMED_GAMES, NAMED_PLACES
+from rlaif.contracts.items import DUNGEON_ITEMS, NAMED_ITEMS, SEASON_POWERS
+from rlaif.contracts.places import NAMED_GAMES, NAMED_PLACES, ORACLE_OF_SEASONS
 
 OTHER = "other"
 """Stands for every word that is not in the vocabulary."""
@@ -18,6 +18,7 @@ VOCABULARY = frozenset(
         *("spring", "summer", "autumn", "winter"),
         *NAMED_ITEMS,
         *DUNGEON_ITEMS,
+        *SEASON_POWERS.values(),
     }
 )
 """Words of a description that a judge may read: inputs, areas, seasons and items.
@@ -96,6 +97,15 @@ def labels(state: Mapping[str, Any], *path: str) -> list[str] | None:
         return None
     names = (label(entry.get("name") if isinstance(entry, Mapping) else entry) for entry in value)
     return [name for name in names if name is not None]
+
+
+def items(state: Mapping[str, Any]) -> list[str] | None:
+    """What is owned, in Oracle of Seasons with the powers of the rod; not what a dungeon has."""
+    owned = labels(state, "items")
+    if owned is None or game(state) != ORACLE_OF_SEASONS:
+        return owned
+    seasons = labels(state, "seasons_owned") or []
+    return [*owned, *(SEASON_POWERS[season] for season in seasons if season in SEASON_POWERS)]
 
 
 def room(state: Mapping[str, Any]) -> str | None:

@@ -105,7 +105,7 @@ def _where(state: State) -> str | None:
 
 def _owned(state: State) -> tuple[str, ...] | None:
     """What is owned, with map and compass of the dungeon; each name once, as the game lists it."""
-    items = reading.labels(state, "items")
+    items = reading.items(state)
     if items is None:
         return None
     of_dungeon = reading.labels(state, "dungeon_items") or []
@@ -189,7 +189,7 @@ def _changes(start: State, end: State) -> Changes:
 
 
 def _possessions(state: State, *, of_dungeon: bool) -> list[str] | None:
-    items = reading.labels(state, "items")
+    items = reading.items(state)
     more = reading.labels(state, "dungeon_items") if of_dungeon else None
     return None if items is None else [*items, *(more or [])]
 
