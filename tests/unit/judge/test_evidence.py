@@ -183,6 +183,8 @@ def test_what_belongs_to_a_dungeon_is_gained_inside_of_it_only(records: Make, st
     assert (found.items_gained, found.items_lost) == (("boss_key", "map"), ())
     entered = summarise(records([outside, full])).changes
     assert (entered.items_gained, entered.items_lost) == ((), ())
+    left = summarise(records([full, outside])).changes
+    assert (left.items_gained, left.items_lost) == ((), ())
 
 
 def test_a_power_of_the_rod_is_an_item_where_each_is_an_objective_of_its_own(
