@@ -1,0 +1,146 @@
+"""What the expert knows of the quest: the objectives of the guide, and which one is next.
+
+Numbers and order are the guide's. Where an objective is reached is a set of tiles: where one stands
+to talk, buy or open the chest, and every place of work where there is more than one thing to do.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from rlaif.contracts.evidence import Moment
+from rlaif.mock_llm.expert.room_plans import PLANS, Spot, Tile
+
+SHIELD_PRICE, BOMBS_PRICE = 20, 15
+
+BLADE, SHIELD, BOMBS, SHOVEL = "sword", "shield", "bombs", "shovel"
+BRACELET, ROD, FEATHER = "bracelet", "rod_of_seasons", "feather"
+SATCHEL, FLIPPERS, GNARLED_KEY = "seed_satchel", "flippers", "gnarled_key"
+"""The items as the evidence names them."""
+
+ENTRANCE, BUTTONS, HOP_HALL, CROSS_HALL = "4/28", "4/27", "4/29", "4/20"
+TORCH_HALL, VAULT, DEN, SEED_HALL = "4/19", "4/21", "4/12", "4/4"
+"""Rooms of Root Cave."""
+
+LEVER: Spot = (HOP_HALL, (2, 6))
+"""Where one stands to hit the lever."""
+
+LAST = 18
+"""Number of the last objective."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """One numbered objective: where it is reached, and words of the people who tell of it."""
+
+    title: str
+    room: str
+    tiles: tuple[Tile, ...]
+
+    @property
+    def spots(self) -> tuple[Spot, ...]:
+        """The tiles with their room."""
+        return tuple((self.room, tile) for tile in self.tiles)
+
+
+def _all_of(room: str) -> tuple[Tile, ...]:
+    return tuple(
+        (row, column)
+        for row, line in enumerate(PLANS[room])
+        for column, sign in enumerate(line)
+        if sign == "."
+    )
+
+
+_SOIL = ((1, 7), (2, 1), (2, 2), (2, 6), (2, 8), (3, 2))
+_EMBER_TORCHES = ((1, 2), (1, 7), (5, 2), (5, 7))
+_ROOT_TORCHES = ((2, 1), (2, 8), (5, 1), (5, 8))
+_BUTTON, _BESIDE_BLOCK = (5, 4), (3, 2)
+
+OBJECTIVES: Mapping[int, Objective] = MappingProxyType(
+    {
+        1: Objective("the Briar Blade", "3/16", ((3, 5),)),
+        2: Objective("20 coins", "0/102", ((2, 4),)),
+        3: Objective("the shield", "3/17", ((4, 3),)),
+        4: Objective("15 coins", "0/120", _SOIL),
+        5: Objective("bombs", "3/17", ((4, 5),)),
+        6: Objective("the bracelet", "5/161", ((3, 4),)),
+        7: Objective("the Rod of Seasons", "0/134", _all_of("0/134")),
+        8: Objective("the Gale Feather", "5/180", ((2, 7),)),
+        9: Objective("the seed satchel", "0/103", ((3, 4),)),
+        10: Objective("the frog flippers", "5/199", (*_EMBER_TORCHES, (3, 4))),
+        11: Objective("the gnarled key", "0/137", ((4, 4),)),
+        12: Objective("Root Cave", ENTRANCE, _all_of(ENTRANCE)),
+        13: Objective("the Button Room's key", BUTTONS, (_BESIDE_BLOCK, _BUTTON, (2, 4))),
+        14: Objective("Cross Hall", CROSS_HALL, _all_of(CROSS_HALL)),
+        15: Objective("Torch Hall's key", TORCH_HALL, (*_ROOT_TORCHES, (3, 4))),
+        16: Objective("the thorn key", VAULT, ((2, 3),)),
+        17: Objective("Gnarl", DEN, _all_of(DEN)),
+        18: Objective("the Sun Seed", SEED_HALL, ((2, 4), (2, 5))),
+    }
+)
+
+FARMER: Spot = ("0/120", (4, 4))
+"""Where one stands to get the shovel, without which nobody digs."""
+
+_ABOVE_GROUND: tuple[tuple[str, int], ...] = (
+    (BRACELET, 6),
+    (ROD, 7),
+    (FEATHER, 8),
+    (SATCHEL, 9),
+    (FLIPPERS, 10),
+    (GNARLED_KEY, 11),
+)
+"""Item → the objective that brings it, in order."""
+
+
+def next_objective(moment: Moment, *, gnarl_beaten: bool = False) -> int | None:
+    """Number of the objective that is next; None where the evidence does not show it."""
+    if moment.items is None:
+        return None
+    owned = set(moment.items)
+    if missing := _shopping(owned, moment.rupees):
+        return missing
+    if SHIELD not in owned or BOMBS not in owned:
+        return None  # the price is known, the purse is not
+    for item, number in _ABOVE_GROUND:
+        if item not in owned:
+            return number
+    if moment.essences:
+        return LAST
+    return _underground(moment, gnarl_beaten=gnarl_beaten)
+
+
+def _shopping(owned: set[str], coins: int | None) -> int | None:
+    if BLADE not in owned:
+        return 1
+    for item, price, gather in ((SHIELD, SHIELD_PRICE, 2), (BOMBS, BOMBS_PRICE, 4)):
+        if item not in owned:
+            if coins is None:
+                return None
+            return gather if coins < price else gather + 1
+    return None
+
+
+def _underground(moment: Moment, *, gnarl_beaten: bool) -> int:
+    """Of Root Cave keys and the room tell: a small key that was used up opened a door."""
+    room = moment.room or ""
+    if room not in _ROOMS_OF_ROOT_CAVE:
+        return 12
+    if room == SEED_HALL:
+        return LAST
+    if room == DEN:
+        return LAST if gnarl_beaten else 17
+    if moment.boss_key:
+        return 17
+    if room == VAULT:
+        return 16
+    has_key = (moment.keys or 0) > 0
+    if room in (CROSS_HALL, TORCH_HALL):
+        return 16 if has_key else 15
+    return 14 if has_key else 13
+
+
+_ROOMS_OF_ROOT_CAVE = frozenset(
+    (ENTRANCE, BUTTONS, HOP_HALL, CROSS_HALL, TORCH_HALL, VAULT, DEN, SEED_HALL)
+)
