@@ -30,8 +30,27 @@ LAST = 18
 
 
 @dataclass(frozen=True)
+class Known:
+    """What a moment does not show of itself, and the rest of the evidence may.
+
+    Attributes:
+        lever: The lever of Hop Hall was hit.
+        gnarl_beaten: Gnarl is gone.
+        door_opened: A small key has just opened a door of this room.
+    """
+
+    lever: bool = True
+    gnarl_beaten: bool = False
+    door_opened: bool = False
+
+
+USUAL = Known()
+"""What is taken for true where nothing tells."""
+
+
+@dataclass(frozen=True)
 class Objective:
-    """One numbered objective: where it is reached, and words of the people who tell of it."""
+    """One numbered objective, and where it is reached."""
 
     title: str
     room: str
@@ -93,54 +112,39 @@ _ABOVE_GROUND: tuple[tuple[str, int], ...] = (
 )
 """Item → the objective that brings it, in order."""
 
+_ROOT_CAVE = frozenset({ENTRANCE, BUTTONS, HOP_HALL, CROSS_HALL, TORCH_HALL, VAULT, DEN, SEED_HALL})
 
-def next_objective(moment: Moment, *, gnarl_beaten: bool = False) -> int | None:
+
+def next_objective(moment: Moment, known: Known = USUAL) -> int | None:
     """Number of the objective that is next; None where the evidence does not show it."""
     if moment.items is None:
         return None
     owned = set(moment.items)
-    if missing := _shopping(owned, moment.rupees):
-        return missing
-    if SHIELD not in owned or BOMBS not in owned:
-        return None  # the price is known, the purse is not
-    for item, number in _ABOVE_GROUND:
-        if item not in owned:
-            return number
-    if moment.essences:
-        return LAST
-    return _underground(moment, gnarl_beaten=gnarl_beaten)
-
-
-def _shopping(owned: set[str], coins: int | None) -> int | None:
     if BLADE not in owned:
         return 1
     for item, price, gather in ((SHIELD, SHIELD_PRICE, 2), (BOMBS, BOMBS_PRICE, 4)):
         if item not in owned:
-            if coins is None:
+            if moment.rupees is None:
                 return None
-            return gather if coins < price else gather + 1
-    return None
+            return gather if moment.rupees < price else gather + 1
+    for item, number in _ABOVE_GROUND:
+        if item not in owned:
+            return number
+    return LAST if moment.essences else _underground(moment, known)
 
 
-def _underground(moment: Moment, *, gnarl_beaten: bool) -> int:
-    """Of Root Cave keys and the room tell: a small key that was used up opened a door."""
-    room = moment.room or ""
-    if room not in _ROOMS_OF_ROOT_CAVE:
+def _underground(moment: Moment, known: Known) -> int:
+    """In Root Cave keys and the room tell: a small key that is gone has opened a door."""
+    room = moment.room
+    if room not in _ROOT_CAVE:
         return 12
-    if room == SEED_HALL:
-        return LAST
-    if room == DEN:
-        return LAST if gnarl_beaten else 17
+    if room in (DEN, SEED_HALL):
+        return LAST if room == SEED_HALL or known.gnarl_beaten else 17
     if moment.boss_key:
         return 17
-    if room == VAULT:
-        return 16
-    has_key = (moment.keys or 0) > 0
+    has_key = bool(moment.keys) or known.door_opened
     if room in (CROSS_HALL, TORCH_HALL):
         return 16 if has_key else 15
+    if room == VAULT:
+        return 16
     return 14 if has_key else 13
-
-
-_ROOMS_OF_ROOT_CAVE = frozenset(
-    (ENTRANCE, BUTTONS, HOP_HALL, CROSS_HALL, TORCH_HALL, VAULT, DEN, SEED_HALL)
-)

@@ -1,8 +1,8 @@
 """The expert's map of Seedling Vale: every room as 8 rows of 10 tiles, and the doors between them.
 
 A tile is 16 pixels. Rooms are `group/room` as in the evidence, both decimal. Above the ground (0)
-the room above is 16 less and the one to the right 1 more; in Root Cave (4) the room above is 8 less.
-The other rooms are single ones. Over an edge one walks wherever it is open on both sides.
+the room above is 16 less and the one to the right 1 more; in Root Cave (4) it is 8 and 1. The other
+rooms are single ones. Over an edge one walks wherever it is open on both sides.
 
     .  open ground                      #  closed for good        n  somebody stands there
     >  a door or the mouth of a cave    u  a stump, where the rod turns the season

@@ -1,97 +1,95 @@
 """Where the player stands on the quest, as the expert sees it: the objective, and the way to it."""
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
 
 from rlaif.contracts.evidence import Evidence, Moment
 from rlaif.contracts.quest import FARTHEST, Standing
 from rlaif.mock_llm.expert import way
 from rlaif.mock_llm.expert.objectives import (
+    CROSS_HALL,
+    ENTRANCE,
     FARMER,
-    LAST,
     LEVER,
     OBJECTIVES,
     SHOVEL,
+    USUAL,
+    Known,
     next_objective,
 )
-from rlaif.mock_llm.expert.room_plans import PLANS
+from rlaif.mock_llm.expert.room_plans import PLANS, Spot
+
+GAME = "seedling-vale"
+"""The game that the expert knows, as the evidence names it."""
 
 HALF_SCREEN = 80
 """Pixels."""
 
-_OPENED_FOR = {14: "north", 16: "vault", 17: "thorn", 18: "shutter"}
+_COINS_IN_THE_SOIL, _TORCH_HALLS_KEY = 4, 15
+
+_OPENED_FOR: Mapping[int, str] = {14: "north", 16: "vault", 17: "thorn", 18: "shutter"}
 """Objective → the door that is open, or can be opened, from then on."""
 
 
-def standing(
-    moment: Moment, *, lever: bool = True, gnarl_beaten: bool = False
-) -> tuple[int, int] | None:
-    """(objective, whole half screens to it); None where the evidence does not show it.
-
-    `lever` says whether the lever of Hop Hall was hit, `gnarl_beaten` whether Gnarl is gone; a
-    moment alone shows neither.
-    """
-    found = exact_standing(moment, lever=lever, gnarl_beaten=gnarl_beaten)
+def standing(moment: Moment, known: Known = USUAL) -> tuple[int, int] | None:
+    """(objective, whole half screens to it); None where the evidence does not show it."""
+    found = exact_standing(moment, known)
     return None if found is None else (found.objective, round(found.distance))
 
 
-def position(moment: Moment, *, lever: bool = True, gnarl_beaten: bool = False) -> float | None:
+def position(moment: Moment, known: Known = USUAL) -> float | None:
     """The same on the scale of `Standing.position`, from the exact way."""
-    found = exact_standing(moment, lever=lever, gnarl_beaten=gnarl_beaten)
+    found = exact_standing(moment, known)
     return None if found is None else found.position
 
 
-def exact_standing(
-    moment: Moment, *, lever: bool = True, gnarl_beaten: bool = False
-) -> Standing | None:
+def exact_standing(moment: Moment, known: Known = USUAL) -> Standing | None:
     """Objective and way in half screens, not rounded."""
-    objective = next_objective(moment, gnarl_beaten=gnarl_beaten)
-    pixels = way_pixels(moment, lever=lever, gnarl_beaten=gnarl_beaten)
+    objective, pixels = next_objective(moment, known), way_pixels(moment, known)
     if objective is None or pixels is None:
         return None
     return Standing(objective=objective, distance=min(pixels / HALF_SCREEN, float(FARTHEST)))
 
 
-def way_pixels(moment: Moment, *, lever: bool = True, gnarl_beaten: bool = False) -> float | None:
+def way_pixels(moment: Moment, known: Known = USUAL) -> float | None:
     """Pixels to walk to the next objective; infinity where no way is known, None if unknown."""
-    objective = next_objective(moment, gnarl_beaten=gnarl_beaten)
-    if objective is None or moment.room not in PLANS or moment.at is None:
+    objective = next_objective(moment, known)
+    if objective is None or moment.room is None or moment.at is None:
+        return None
+    if moment.room not in PLANS or moment.game not in (None, GAME):
         return None
     if moment.essences:
         return 0.0
-    items = frozenset(moment.items or ())
     season = way.SEASONS.index(moment.season) if moment.season in way.SEASONS else None
-    reached = _reached(objective, items, lever)
+    reached = _reached(objective, frozenset(moment.items or ()), known.lever)
     return way.pixels_from(reached, moment.room, moment.at, season)
 
 
-@lru_cache(maxsize=128)
-def _reached(objective: int, items: frozenset[str], lever: bool) -> dict[way.Node, float]:
-    means = items | {door for number, door in _OPENED_FOR.items() if objective >= number}
-    pulled = frozenset(means | {"lever"})
-    targets: way.Targets = tuple((spot, 0.0) for spot in OBJECTIVES[objective].spots)
-    if objective == 4 and SHOVEL not in items:
-        targets = _by_way_of(FARMER, targets, frozenset(means | {SHOVEL}))
-    if objective != 15:
-        return dict(way.distances(targets, pulled if objective > 15 else means))
-    if lever:
-        return dict(way.distances(targets, pulled))
-    return dict(way.distances(_by_way_of(LEVER, targets, pulled), means))
-
-
-def _by_way_of(spot: way.Spot, targets: way.Targets, means: way.Means) -> way.Targets:
-    """The targets, when something has to be done elsewhere first, after which there are `means`."""
-    reached = way.distances(targets, means)
-    rest = min((reached.get((spot, season), math.inf) for season in range(4)), default=math.inf)
-    return ((spot, rest),)
-
-
 def standings(evidence: Evidence) -> tuple[Standing | None, Standing | None]:
-    """Where a segment starts and ends; the rest of its evidence tells of lever and boss."""
+    """Where a segment starts and ends; its other facts tell of the lever, the boss and doors."""
     parts = evidence.puzzle.parts
     switches = (1, 1, 1) if parts is None else parts.get("switches_on", (0, 0, 0))
+    opened = (evidence.changes.keys or 0) < 0 and evidence.end.room in (ENTRANCE, CROSS_HALL)
     beaten = evidence.enemies.left_at_end == 0
-    return (
-        exact_standing(evidence.start, lever=switches[0] > 0),
-        exact_standing(evidence.end, lever=switches[-1] > 0, gnarl_beaten=beaten),
-    )
+    start = Known(lever=switches[0] > 0, gnarl_beaten=beaten and not evidence.enemies.defeated)
+    end = Known(lever=switches[-1] > 0, gnarl_beaten=beaten, door_opened=opened)
+    return exact_standing(evidence.start, start), exact_standing(evidence.end, end)
+
+
+@lru_cache(maxsize=128)
+def _reached(objective: int, items: frozenset[str], lever: bool) -> Mapping[way.Node, float]:
+    doors = {door for number, door in _OPENED_FOR.items() if objective >= number}
+    means = items | doors | ({"lever"} if lever or objective > _TORCH_HALLS_KEY else set())
+    targets: way.Targets = tuple((spot, 0.0) for spot in OBJECTIVES[objective].spots)
+    if objective == _COINS_IN_THE_SOIL and SHOVEL not in items:
+        targets = _first_to(FARMER, targets, means | {SHOVEL})
+    if objective == _TORCH_HALLS_KEY and not lever:
+        targets = _first_to(LEVER, targets, means | {"lever"})
+    return way.distances(targets, means)
+
+
+def _first_to(spot: Spot, targets: way.Targets, means: way.Means) -> way.Targets:
+    """The targets when something must be done at a spot before, after which there are `means`."""
+    reached = way.distances(targets, means)
+    return ((spot, min(reached.get((spot, season), math.inf) for season in range(4))),)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from rlaif.mock_llm.expert.room_plans import COLUMNS, PASSAGES, PLANS, ROWS, Spot
+from rlaif.mock_llm.expert.room_plans import COLUMNS, PASSAGES, PLANS, ROWS, Spot, Tile
 
 TILE = 16
 _JUMP = 2 * TILE
@@ -143,29 +143,30 @@ def _ways_in(means: Means) -> Mapping[Node, list[tuple[Node, float]]]:
 def pixels_from(
     reached: Mapping[Node, float], room: str, at: tuple[int, int], season: int | None
 ) -> float:
-    """Pixels from a point [x, y] of a room; infinity where there is no way.
+    """Pixels to walk from a point [x, y] of a room; infinity where there is no way.
 
-    Between the middles of two tiles the nearer way counts. From a closed tile, as over a hole, it
-    goes on from the next open one.
+    From between the middles of two tiles the nearer way counts. From a closed tile, as over a hole,
+    it goes on from the nearest open one. An unknown season is taken for the best one.
     """
+    seasons = range(4) if season is None else (season,)
+    return min(_pixels_in(reached, room, at, time) for time in seasons)
+
+
+def _pixels_in(reached: Mapping[Node, float], room: str, at: tuple[int, int], season: int) -> float:
     x, y = at
     row, column = min(max(y // TILE, 0), ROWS - 1), min(max(x // TILE, 0), COLUMNS - 1)
-    here = [(row, column), *((row + dy, column + dx) for dy, dx in _AROUND)]
-    every = [(r, c) for r in range(ROWS) for c in range(COLUMNS)]
-    seasons = range(4) if season is None else (season,)
-    found = math.inf
-    for time in seasons:
-        node = ((room, (row, column)), time)
-        near = here if node in reached else sorted(every, key=lambda tile: _between(tile, x, y))
-        for tile in near:
-            way = reached.get(((room, tile), time))
-            if way is not None:
-                found = min(found, way + _between(tile, x, y))
-                if near is not here:
-                    break
-    return found
+    near = [(row, column), *((row + dy, column + dx) for dy, dx in _AROUND)]
+    if ((room, (row, column)), season) not in reached:
+        known = [tile for tile in _EVERY_TILE if ((room, tile), season) in reached]
+        near = [min(known, key=lambda tile: _between(tile, x, y))] if known else []
+    ways = (reached.get(((room, tile), season), math.inf) + _between(tile, x, y) for tile in near)
+    return min(ways, default=math.inf)
 
 
-def _between(tile: tuple[int, int], x: int, y: int) -> int:
+_EVERY_TILE = tuple((row, column) for row in range(ROWS) for column in range(COLUMNS))
+
+
+def _between(tile: Tile, x: int, y: int) -> int:
+    """Pixels along the axes from the middle of a tile to a point."""
     row, column = tile
     return abs(x - (column * TILE + TILE // 2)) + abs(y - (row * TILE + TILE // 2))
