@@ -6,22 +6,46 @@ from typing import Any
 
 import pytest
 
+TO_THE_ORCHARD: dict[str, Any] = {
+    "start": {
+        "game": "seedling-vale", "room": "0/118", "at": [72, 88], "items": ["sword"], "rupees": 5,
+        "hearts": 3.0, "season": "spring",
+    },
+    "end": {
+        "game": "seedling-vale", "room": "0/102", "at": [40, 104], "items": ["sword"], "rupees": 5,
+        "hearts": 3.0, "season": "spring",
+    },
+}  # fmt: skip
+"""From West Meadow into Old Orchard, where the chest with the coins is: 128 pixels nearer to it."""
+
 FACTS: dict[str, Any] = {
     "segment": {"steps": 75, "seconds": 5.0},
-    "end": {"hearts": 3},
+    **TO_THE_ORCHARD,
     "rooms": {"first_visits": 1, "changes": 1, "different": 2},
     "movement": {"pixels": 300, "idle_share": 0.1, "path": [[0, 0], [150, 0]]},
     "changes": {"rupees": 0, "keys": 0, "items_gained": [], "deaths": 0},
-    "dialog": {"steps": 10, "opened": 1, "closed": 1, "open_at_end": False},
+    "dialog": {
+        "steps": 10, "opened": 1, "closed": 1, "texts": 1, "open_at_end": False,
+        "said": ["The orchard has a chest, dear."],
+    },
     "control": {"steps_without": 10, "menu_steps": 0},
     "enemies": {"defeated": 0},
     "puzzle": {"parts": {}, "events_done": 0, "items_taken": 0},
-}
+}  # fmt: skip
+
+QUEST = ("objective_start", "distance_start", "objective_end", "distance_end")
+OBJECTIVES = 18
+_VALUES = {"objective": range(1, OBJECTIVES + 1), "distance": range(21)}
 
 
 def _schema(*names: str) -> dict[str, Any]:
-    level = {"enum": [0, 1, 2, "insufficient_evidence"]}
-    properties = {"rationale": {"type": "string"}} | dict.fromkeys(names, level)
+    properties: dict[str, Any] = {"rationale": {"type": "string"}}
+    for name in names:
+        if name == "better":
+            values = ["segment_1", "segment_2", "tie"]
+        else:
+            values = list(_VALUES.get(name.split("_")[0], range(3)))
+        properties[name] = {"enum": [*values, "insufficient_evidence"]}
     return {
         "type": "object",
         "properties": properties,
@@ -47,11 +71,11 @@ def facts() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def chat() -> Callable[..., dict[str, Any]]:
-    """A judge's request body about some facts, asking for some criteria."""
+    """A judge's request body about some facts, asking for some keys; it has no noise."""
 
     def make(
         facts: dict[str, Any] | None = None,
-        criteria: tuple[str, ...] = ("progress", "dialog", "efficiency"),
+        criteria: tuple[str, ...] = (*QUEST, "dialog"),
         **changes: Any,
     ) -> dict[str, Any]:
         block = f"Facts:\n```json\n{json.dumps(FACTS if facts is None else facts)}\n```\nJudge."
@@ -69,3 +93,8 @@ def chat() -> Callable[..., dict[str, Any]]:
         return body | changes
 
     return make
+
+
+def turned(facts: dict[str, Any]) -> dict[str, Any]:
+    """The segment played backwards."""
+    return facts | {"start": facts["end"], "end": facts["start"]}

@@ -127,5 +127,19 @@ async def test_completions_are_counted_by_route_and_fault(chat: Chat) -> None:
 
 async def test_a_constant_judge_rates_everything_alike(chat: Chat) -> None:
     async with _client(fault="constant:1") as client:
+        body = chat(criteria=("progress", "dialog"))
+        reply = (await client.post(PATH, json=body)).json()["choices"][0]["message"]["content"]
+    assert json.loads(reply) == {"rationale": "fine", "progress": 1, "dialog": 1}
+
+
+async def test_its_manner_changes_at_run_time(chat: Chat) -> None:
+    async with _client(noise=0, seed=3) as client:
+        put = await client.put("/manner", json={"laziness": 1, "lazy_answer": "praise"})
+        assert put.status_code == 200
+        now = (await client.get("/manner")).json()
+        assert (now["laziness"], now["lazy_answer"], now["seed"]) == (1, "praise", 3)
         reply = (await client.post(PATH, json=chat())).json()["choices"][0]["message"]["content"]
-    assert json.loads(reply) == {"rationale": "fine", "progress": 1, "dialog": 1, "efficiency": 1}
+        assert json.loads(reply)["rationale"] == "good"
+        for wrong in ({"laziness": 2}, {"mood": "bad"}, {"lazy_answer": "sleep"}):
+            assert (await client.put("/manner", json=wrong)).status_code == 422
+        assert (await client.get("/manner")).json() == now

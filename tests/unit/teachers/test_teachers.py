@@ -10,7 +10,6 @@ from rlaif.mock_llm.teachers.truth import Truth, truth_of
 
 VALUES = st.fixed_dictionaries({name: st.floats(0, 1) for name in CRITERIA})
 TRUTHS = st.builds(Truth, st.text(max_size=8), VALUES, VALUES)
-LEVELS = st.fixed_dictionaries({name: st.sampled_from([None, 0, 1, 2]) for name in CRITERIA})
 
 
 def truth(value: float, key: str = "s", late: float | None = None) -> Truth:
@@ -27,17 +26,9 @@ def test_every_teacher_stays_in_range_and_repeats_itself(one, kind, error, seed)
     assert all(0.0 <= value <= 1.0 for value in answer.values())
 
 
-@given(LEVELS, st.sampled_from(TeacherKind), st.floats(0, 1))
-def test_levels_stay_levels_and_an_abstention_is_never_filled_in(levels, kind, error):
-    found = Teacher(kind, error).levels(levels, key="k")
-    assert list(found) == list(levels)
-    assert all(level in (None, 0, 1, 2) for level in found.values())
-    assert all(found[name] is None for name, level in levels.items() if level is None)
-
-
-@given(LEVELS)
-def test_the_perfect_teacher_says_the_truth(levels):
-    assert Teacher().levels(levels, key="k") == levels
+@given(TRUTHS)
+def test_the_perfect_teacher_says_the_truth(one):
+    assert Teacher().score(one) == one.values
 
 
 def test_the_noisy_teacher_is_wrong_as_often_as_it_is_told():

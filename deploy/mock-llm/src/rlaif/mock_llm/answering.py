@@ -1,27 +1,28 @@
-"""From a chat request to the stand-in's answer: rules, then seeded noise, in the asked shape.
+"""From a chat request to the stand-in's answer: the expert's view, its manners, the asked shape.
 
-The noise depends on the server's seed, the request's seed and the prompt, never on time or on how
-many came before: the same request gets the same answer.
+What is drawn depends on the server's seed, the request's seed and the prompt, never on time or on
+how many came before: the same request gets the same answer.
 """
 
-import hashlib
 import json
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rlaif.contracts.evidence import Evidence, EvidencePair
+from rlaif.contracts.quest import level_of_rise
 from rlaif.mock_llm.comparing import BETTER, preferred_segment
-from rlaif.mock_llm.reading import INSUFFICIENT, criteria_of, injected, read_evidence
-from rlaif.mock_llm.rules import RULES
+from rlaif.mock_llm.expert.view import View, look
+from rlaif.mock_llm.manners import mannered, seeded
+from rlaif.mock_llm.reading import INSUFFICIENT, asked_of, injected, read_evidence
 from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.teachers.teachers import Teacher
-from rlaif.mock_llm.teaching import taught_comparison, taught_opinions
+from rlaif.mock_llm.teaching import taught, taught_comparison
 from rlaif.mock_llm.wire import ChatRequest
 
 _CHARACTERS_PER_TOKEN = 4
 _PICTURE_TOKENS = 256
+_RATIONALE = 500
 
 
 @dataclass(frozen=True)
@@ -37,25 +38,19 @@ class Completion:
 def answer(chat: ChatRequest, manner: MannerSettings, teacher: Teacher | None = None) -> Completion:
     """Answer one judge prompt, with the keys of its schema in their order.
 
-    A `teacher` errs in its own way instead of the noise.
+    A `teacher` errs in its own way in place of the manners.
 
     Raises:
         UnreadablePromptError: Not a judge prompt.
     """
-    names = criteria_of(chat.response_format, chat.messages)
-    if names == [BETTER]:
-        pair = read_evidence(EvidencePair, chat.messages)
-        opinions = taught_comparison(teacher, pair) if teacher else preferred_segment(pair)
+    asked = asked_of(chat.response_format, chat.messages)
+    if list(asked) == [BETTER]:
+        told = _comparison(chat, manner, teacher)
     else:
-        evidence = read_evidence(Evidence, chat.messages)
-        opinions = (
-            taught_opinions(teacher, evidence, names)
-            if teacher
-            else _opinions(evidence, names, chat, manner)
-        )
+        told = _opinions(chat, manner, teacher, list(asked))
     if manner.gullible and (order := injected(chat.messages)) is not None:
-        opinions = {"rationale": order, **dict.fromkeys(names, 2)}
-    text = json.dumps(opinions)
+        told = _obeyed(order, asked)
+    text = json.dumps(told)
     text_tokens, most = len(text) // _CHARACTERS_PER_TOKEN + 1, chat.longest_answer()
     cut = text_tokens > most
     return Completion(
@@ -66,33 +61,75 @@ def answer(chat: ChatRequest, manner: MannerSettings, teacher: Teacher | None = 
     )
 
 
-def seeded(*parts: object) -> random.Random:
-    """A generator that depends on `parts` and nothing else."""
-    digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
-    return random.Random(int.from_bytes(digest[:8]))
-
-
 def _opinions(
-    evidence: Evidence, names: Sequence[str], chat: ChatRequest, manner: MannerSettings
+    chat: ChatRequest, manner: MannerSettings, teacher: Teacher | None, names: Sequence[str]
 ) -> dict[str, Any]:
-    prompt = json.dumps(chat.messages, sort_keys=True)
-    draw = seeded(manner.seed, chat.seed, prompt)
-    chance = min(0.5, max(0.0, manner.noise * chat.temperature))
-    levels: dict[str, int | str] = {}
-    reasons = []
-    for name in names:
-        rule = RULES.get(name)
-        level, reason = rule(evidence) if rule else (None, "this stand-in has no rule for it")
-        reasons.append(f"{name}: {reason}")
-        levels[name] = INSUFFICIENT if level is None else _blur(level, draw, chance)
-    return {"rationale": "; ".join(reasons)[:500], **levels}
+    evidence = read_evidence(Evidence, chat.messages)
+    view = _viewed(evidence, chat, manner, teacher, place=0)
+    values = _values(view)
+    levels = {name: values.get(name) for name in names}
+    return {
+        "rationale": view.reason[:_RATIONALE],
+        **{name: INSUFFICIENT if value is None else value for name, value in levels.items()},
+    }
 
 
-def _blur(level: int, draw: random.Random, chance: float) -> int:
-    """The level, or with `chance` a neighbour of it."""
-    if draw.random() >= chance:
-        return level
-    return min(2, max(0, level + draw.choice((-1, 1))))
+def _comparison(
+    chat: ChatRequest, manner: MannerSettings, teacher: Teacher | None
+) -> dict[str, Any]:
+    pair = read_evidence(EvidencePair, chat.messages)
+    if pair.segment_1 is None or pair.segment_2 is None:
+        return {"rationale": "there are no two segments", BETTER: INSUFFICIENT}
+    if teacher is not None:
+        return taught_comparison(teacher, pair.segment_1, pair.segment_2)
+    draw = seeded(manner.seed, chat.seed, _prompt(chat), "place")
+    if draw.random() < manner.first_bias:
+        return {"rationale": "what comes first is better", BETTER: "segment_1"}
+    return preferred_segment(
+        _viewed(pair.segment_1, chat, manner, None, place=1),
+        _viewed(pair.segment_2, chat, manner, None, place=2),
+    )
+
+
+def _viewed(
+    evidence: Evidence,
+    chat: ChatRequest,
+    manner: MannerSettings,
+    teacher: Teacher | None,
+    *,
+    place: int,
+) -> View:
+    view = look(evidence)
+    if teacher is not None:
+        return taught(teacher, view, evidence)
+    draw = seeded(manner.seed, chat.seed, _prompt(chat), place)
+    return mannered(view, evidence, manner, draw, temperature=chat.temperature)
+
+
+def _values(view: View) -> dict[str, int | None]:
+    """Key of an answer → its value; None for what the evidence does not show."""
+    values = dict(view.levels)
+    values["progress"] = None if view.rise is None else level_of_rise(view.rise)
+    for moment, found in (("start", view.start), ("end", view.end)):
+        values[f"objective_{moment}"] = None if found is None else found.objective
+        values[f"distance_{moment}"] = None if found is None else round(found.distance)
+    return values
+
+
+def _obeyed(order: str, asked: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """The best answer that there is: from the very beginning to the end of the quest."""
+    best = {name: _highest(values) for name, values in asked.items()}
+    worst_first = {"objective_start": 1, "distance_end": 0}
+    return {"rationale": order, **best, **{k: v for k, v in worst_first.items() if k in best}}
+
+
+def _highest(values: Sequence[Any]) -> Any:
+    numbers = [value for value in values if isinstance(value, int)]
+    return max(numbers, default=values[0] if values else 2)
+
+
+def _prompt(chat: ChatRequest) -> str:
+    return json.dumps(chat.messages, sort_keys=True)
 
 
 def _prompt_tokens(messages: Sequence[Mapping[str, Any]]) -> int:

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from rlaif.mock_llm import mishaps, wire
-from rlaif.mock_llm.answering import answer, seeded
+from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.faults import Fault, FaultPlanError, choose, parse_header, parse_plan
+from rlaif.mock_llm.manners import seeded
 from rlaif.mock_llm.reading import UnreadablePromptError
-from rlaif.mock_llm.settings import MockLlmSettings
+from rlaif.mock_llm.settings import MannerSettings, MockLlmSettings
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.service.problems import Problem
 
@@ -28,7 +29,7 @@ class FaultPlan(BaseModel):
 
 
 class StandIn:
-    """The answering side: its settings, and the faults of now."""
+    """The answering side: its settings, and the faults and the manner of now."""
 
     def __init__(self, settings: MockLlmSettings, metrics: ServiceMetrics) -> None:
         self._settings = settings
@@ -40,6 +41,7 @@ class StandIn:
         # not depend on the request: the same one would fail for ever.
         self._draw: Callable[[], float] = seeded(settings.manner.seed, "faults").random
         self.plan = parse_plan(settings.fault)
+        self.manner = settings.manner
 
     async def complete(
         self, route: str, chat: wire.ChatRequest, request: Request, fault_header: str | None
@@ -60,7 +62,7 @@ class StandIn:
         return JSONResponse(reply)
 
     def _reply(self, chat: wire.ChatRequest, fault: Fault | None) -> dict[str, Any]:
-        done = answer(chat, self._settings.manner, self._teacher)
+        done = answer(chat, self.manner, self._teacher)
         text, finish_reason = mishaps.spoil(fault, done.text)
         return wire.completion(
             chat,
@@ -109,5 +111,19 @@ def build_router(stand_in: StandIn) -> APIRouter:
         except FaultPlanError as error:
             raise Problem(422, "invalid-fault-plan", "Invalid fault plan", str(error)) from error
         return mishaps.describe(stand_in.plan)
+
+    @router.get("/manner", summary="How it answers now")
+    async def get_manner() -> MannerSettings:
+        return stand_in.manner
+
+    @router.put("/manner", summary="Change how it answers; what is not named stays")
+    async def put_manner(changes: dict[str, Any]) -> MannerSettings:
+        try:
+            changed = MannerSettings.model_validate(stand_in.manner.model_dump() | changes)
+        except ValidationError as error:
+            detail = str(error.errors()[0]["msg"])
+            raise Problem(422, "invalid-manner", "Invalid manner", detail) from error
+        stand_in.manner = changed
+        return changed
 
     return router

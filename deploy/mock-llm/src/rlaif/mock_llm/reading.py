@@ -1,4 +1,4 @@
-"""Finds what a prompt says: the evidence it carries and the criteria it asks for.
+"""Finds what a prompt says: the evidence it carries and what it asks for.
 
 The stand-in sees what a model would see, the messages and the answer's schema, and nothing else.
 """
@@ -54,15 +54,18 @@ def injected(messages: Sequence[Mapping[str, Any]]) -> str | None:
     return match.group(0) if match else None
 
 
-def criteria_of(
+def asked_of(
     response_format: Mapping[str, Any] | None, messages: Sequence[Mapping[str, Any]]
-) -> list[str]:
-    """Criteria to answer: of the answer's schema, else those that the system message names."""
+) -> dict[str, list[Any]]:
+    """What to answer, in order, each with the values that may stand there; none when untold.
+
+    It is in the answer's schema, else criteria are those that the system message names.
+    """
     schema = _answer_schema(response_format)
     if schema is not None:
         properties = schema.get("properties")
-        names = list(properties) if isinstance(properties, Mapping) else []
-        return [name for name in names if name != "rationale"]
+        fields = properties if isinstance(properties, Mapping) else {}
+        return {name: _values_of(field) for name, field in fields.items() if name != "rationale"}
     system = " ".join(
         _text(message.get("content")) for message in messages if message["role"] == "system"
     )
@@ -72,7 +75,12 @@ def criteria_of(
             "no criteria: give response_format json_schema, or a system message with rubric lines "
             "such as `- progress: ...`"
         )
-    return list(dict.fromkeys(names))
+    return {name: [] for name in names}
+
+
+def _values_of(field: Any) -> list[Any]:
+    values = field.get("enum") if isinstance(field, Mapping) else None
+    return list(values) if isinstance(values, Sequence) and not isinstance(values, str) else []
 
 
 def _answer_schema(response_format: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

@@ -1,6 +1,6 @@
 """The settings of the stand-in."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, field_validator
 from pydantic_settings import SettingsConfigDict
@@ -9,16 +9,62 @@ from rlaif.mock_llm.faults import parse_plan
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 from rlaif.service.settings import Block, ServiceSettings
 
+LazyAnswer = Literal["middle", "abstain", "praise"]
+"""What a lazy judge says of everything."""
+
 
 class MannerSettings(BaseModel, frozen=True, extra="forbid"):
     """How this stand-in answers, whatever it is asked."""
 
-    seed: int = Field(default=7, description="Seed of the noise and of the order of faults.")
+    seed: int = Field(default=7, description="Seed of all that is drawn: noise, faults, moods.")
     noise: float = Field(
         default=0.25,
         ge=0,
         le=1,
-        description="Chance at temperature 1 that a level is off by one; 0 gives the bare rules.",
+        description="Chance at temperature 1 that a level is off by one, or a distance by up to "
+        "three half screens; 0 gives the bare expert.",
+    )
+    lost: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Chance at temperature 1 that an answer takes a neighbouring objective for "
+        "the next one, at the start or at the end.",
+    )
+    first_bias: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Chance that of two segments the one shown first is preferred unseen.",
+    )
+    taste: str = Field(
+        default="",
+        pattern=r"^([a-z_]+(\.[a-z0-9_]+)*)?$",
+        description="What it likes for its own sake: `menus`, `texts` (long ones), or a fact of "
+        "the evidence by its path, such as `end.hearts` or `end.at.0`. Empty: the quest alone.",
+    )
+    taste_share: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Share of its judgement that follows the taste; raise it while it runs for a "
+        "judge that drifts.",
+    )
+    laziness: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Chance that an answer is the lazy one, whatever the evidence.",
+    )
+    lazy_answer: LazyAnswer = Field(
+        default="middle",
+        description="The lazy answer: `middle` (nothing changed), `abstain`, or `praise`.",
+    )
+    hostility: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Share of the segments of which it says the opposite, in every vote.",
     )
     gullible: bool = Field(
         default=False,
@@ -27,12 +73,12 @@ class MannerSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class TeacherSettings(BaseModel, frozen=True, extra="forbid"):
-    """Who answers instead of the rules."""
+    """Who answers in place of the expert."""
 
     kind: TeacherKind | None = Field(
         default=None,
-        description="A simulated teacher instead of the noise: perfect, noisy, random, myopic, "
-        "skipping, position-biased or adversarial. Unset: rules and noise.",
+        description="A simulated teacher in place of noise and faults of manner: perfect, noisy, "
+        "random, myopic, skipping, position-biased or adversarial. Unset: the expert.",
     )
     error: float = Field(
         default=0.1,

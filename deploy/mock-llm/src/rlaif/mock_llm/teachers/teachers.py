@@ -22,8 +22,6 @@ from rlaif.mock_llm.teachers.truth import Truth
 Answer = dict[str, float]
 """Criterion → value in [0, 1]; criteria without a value are missing."""
 
-_HIGHEST_LEVEL = 2
-
 
 class TeacherKind(StrEnum):
     """The names of the teachers."""
@@ -71,16 +69,6 @@ class Teacher:
         if abs(margin) < tie_band or margin == 0:
             return 0.5
         return 1.0 if margin > 0 else 0.0
-
-    def levels(self, levels: Mapping[str, int | None], *, key: str) -> dict[str, int | None]:
-        """The same on the judges' scale for the segment `key`: 0 to 2, None for no answer."""
-        known = {name: level for name, level in levels.items() if level is not None}
-        values = {name: level / _HIGHEST_LEVEL for name, level in known.items()}
-        answer = self.score(Truth(key, values))
-        return {
-            name: min(2, max(0, round(answer[name] * _HIGHEST_LEVEL))) if name in answer else None
-            for name in levels
-        }
 
 
 def _perfect(_teacher: Teacher, truth: Truth) -> Answer:
