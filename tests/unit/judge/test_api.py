@@ -184,7 +184,7 @@ async def test_before_nats_is_reached_an_override_says_so(
 
 async def test_the_frozen_prompt_of_a_judge_can_be_read(client: httpx.AsyncClient) -> None:
     body = (await client.get("/judges/puzzle")).json()
-    assert "Did the player work on a puzzle" in body["system"]
+    assert "towards opening the way" in body["system"]
     assert list(body["answer_schema"]["properties"]) == ["rationale", "puzzle"]
     assert (await client.get("/judges/nobody")).status_code == 404
 

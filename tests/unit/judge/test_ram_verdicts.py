@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
+from rlaif.judge.evidence.ram_verdicts import known_rise, ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.assignment import in_share, judges_needed
 from rlaif.judge.rubric.judges import JUDGES
@@ -44,15 +44,22 @@ def test_novelty_counts_rooms_never_entered_before(
     [
         ({"items": ["sword", "feather"]}, 2),
         ({"essences": 1}, 2),
-        ({"deaths": 1, "items": ["sword", "feather"]}, 0),
+        ({"deaths": 1, "items": ["sword", "feather"]}, None),
         ({"rupees": 30}, None),
     ],
 )
-def test_a_milestone_or_a_death_settles_progress_and_a_small_step_does_not(
+def test_the_memory_is_sure_of_a_rise_when_something_was_gained_for_good(
     records: Make, state: Make, end: dict[str, Any], level: int | None
 ) -> None:
-    found = ram_verdicts(_evidence(records, state, **end), {"milestones"})
-    assert found.get("progress") == level
+    evidence = _evidence(records, state, **end)
+    assert known_rise(evidence) == level
+    # A judge who has read the guide says how far the player came all the same.
+    assert "progress" not in ram_verdicts(evidence, COMPUTED)
+
+
+def test_where_start_and_end_are_one_nobody_came_closer(records: Make, state: Make) -> None:
+    assert known_rise(summarise(records([state(0)] * 75))) == 1
+    assert known_rise(summarise(records([{}, {}]))) is None
 
 
 def test_standing_still_is_no_efficiency_and_no_control_is_none_to_judge(
@@ -75,9 +82,16 @@ def test_nothing_is_computed_when_the_settings_say_so(records: Make, state: Make
     assert ram_verdicts(_evidence(records, state), frozenset()) == {}
 
 
-def test_an_audit_asks_every_judge_everything(records: Make, state: Make) -> None:
-    decided = ram_verdicts(_evidence(records, state), COMPUTED)
-    assert judges_needed(JUDGES, decided, audit=True) == JUDGES
+def test_an_audit_asks_whoever_can_be_held_against_what_is_certain(
+    records: Make, state: Make
+) -> None:
+    state_judge, puzzle, vision = JUDGES
+    walk = ram_verdicts(_evidence(records, state), COMPUTED)
+    # No puzzle was there: nothing to hold the puzzle judge against.
+    assert walk["puzzle"] is NOT_SEEN
+    assert judges_needed(JUDGES, walk, audit=True) == (state_judge, vision)
+    assert judges_needed(JUDGES, walk | {"puzzle": 2}, audit=True) == (state_judge, puzzle, vision)
+    assert judges_needed(JUDGES, {}, audit=True) == JUDGES
 
 
 def test_a_judge_that_must_answer_one_whole_criterion_is_asked_for_all(

@@ -8,7 +8,9 @@ from rlaif.contracts.ids import Id, Sha256
 from rlaif.contracts.model import Contract
 from rlaif.contracts.quest import QuestProgress, Source
 
-CRITERIA = ("progress", "dialog", "puzzle", "novelty", "efficiency")
+PROGRESS = "progress"
+
+CRITERIA = (PROGRESS, "dialog", "puzzle", "novelty", "efficiency")
 """The rubric's criteria, in the seeds' order."""
 
 RUBRIC_WEIGHTS: dict[str, float] = {
@@ -25,14 +27,21 @@ class CriterionScore(Contract):
     """One criterion after the vote."""
 
     value: float = Field(
-        ge=0, le=1, description="Majority level / 2: the levels 0, 1, 2 as 0, .5, 1."
+        ge=0,
+        le=1,
+        description="Majority level / 2: the levels 0, 1, 2 as 0, .5, 1. Of progress on a quest, "
+        "the level of the rise that the votes came to.",
     )
     votes: tuple[int, ...] = Field(min_length=1, description="Valid votes, levels 0 to 2.")
-    agreement: float = Field(ge=0, le=1, description="Share of votes equal to the commonest one.")
+    agreement: float = Field(ge=0, le=1, description="Share of the votes that are this level.")
     judge: str = Field(description="Judge that voted; `ram` for computed values, else `human`.")
     source: Source = "votes"
     soft: float | None = Field(
-        default=None, ge=0, le=1, description="Soft label: mean of the valid votes / 2."
+        default=None,
+        ge=0,
+        le=1,
+        description="Soft label: mean of the valid votes / 2. Of progress on a quest, how strong "
+        "the rise is: 0.5 for none.",
     )
 
 
@@ -94,6 +103,11 @@ class ScoreRecord(Contract):
         le=1,
         description="Rubric mean over the judged criteria; null below half of the weight.",
     )
+    decided_by: dict[Source, float] = Field(
+        default_factory=dict,
+        description="Kind of source → share of the judged criteria's weight that it decided: "
+        "`votes` of language models, `computed` from the RAM, `human`. Empty in older scores.",
+    )
     calls: tuple[JudgeCallRecord, ...]
     env_step: int = Field(default=0, ge=0, description="Of the segment: orders labels in time.")
     created_at: AwareDatetime
@@ -105,6 +119,13 @@ class ScoreRecord(Contract):
     )
     truth: dict[str, int] = Field(
         default_factory=dict, description="Criterion → level that the RAM decides without a judge."
+    )
+    known_rise: int | None = Field(
+        default=None,
+        ge=0,
+        le=2,
+        description="Level of the rise on the quest where the RAM is sure of it; progress by its "
+        "anchors, in `truth`, has another scale.",
     )
     audits: dict[str, CriterionScore] = Field(
         default_factory=dict,
@@ -120,6 +141,23 @@ class ScoreRecord(Contract):
         description="Judges whose votes did not count because they failed their canaries: the "
         "segment is judged again once they are believed.",
     )
+
+    def known_level(self, criterion: str) -> int | None:
+        """The level that the RAM decides, on the scale of this score's votes; None for none."""
+        on_quest = criterion == PROGRESS and self.quest is not None
+        return self.known_rise if on_quest else self.truth.get(criterion)
+
+
+def shares_by_source(
+    criteria: dict[str, CriterionScore], weights: dict[str, float]
+) -> dict[Source, float]:
+    """Kind of source → its share of the judged criteria's weight; empty when nothing has any."""
+    total = sum(weights[name] for name in criteria)
+    shares: dict[Source, float] = {}
+    for name, score in criteria.items():
+        if weights[name] > 0:
+            shares[score.source] = shares.get(score.source, 0.0) + weights[name] / total
+    return shares
 
 
 def rubric_mean(

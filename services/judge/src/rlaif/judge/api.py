@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ValidationError
 
 from rlaif.bus.errors import BusUnavailableError
@@ -13,6 +13,7 @@ from rlaif.contracts.scores import CRITERIA, ScoreRecord
 from rlaif.judge.human_scores import HumanScores, NotJudgedError
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
+from rlaif.judge.rubric.judges import briefed
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.views import (
     ComparisonSummary,
@@ -29,6 +30,10 @@ from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
 B = TypeVar("B", bound=BaseModel)
+Game = Annotated[
+    str | None,
+    Query(max_length=64, description="Game whose guide is shown; none without one."),
+]
 SegmentId = Annotated[str, Path(pattern=ID_PATTERN, description="Id of the segment.")]
 
 
@@ -117,11 +122,12 @@ def _add_judges(router: APIRouter, settings: JudgeSettings, parts: JudgeParts) -
         )
 
     @router.get("/judges/{name}", tags=["judges"], operation_id="get_judge_prompt")
-    async def get_judge_prompt(name: str) -> JudgePrompt:
-        """The frozen prompt of a judge, with all of its criteria."""
+    async def get_judge_prompt(name: str, game: Game = None) -> JudgePrompt:
+        """The frozen prompt of a judge, with all of its criteria and the guide of a game."""
         judge = parts.judge(name)
         if judge is None:
             raise not_found("judge", name[:64])
+        judge = briefed(judge, game)
         return JudgePrompt(
             name=judge.name,
             model=judge.model,

@@ -125,7 +125,7 @@ class JudgeMetrics:
 
     def _hold_against_truth(self, record: ScoreRecord) -> None:
         for criterion, score in {**record.criteria, **record.audits}.items():
-            known = record.truth.get(criterion)
+            known = record.known_level(criterion)
             if known is None or score.source != "votes":
                 continue
             for level in score.votes:

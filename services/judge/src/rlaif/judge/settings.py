@@ -209,7 +209,7 @@ class JudgeSettings(ServiceSettings):
         default=0.2,
         ge=0,
         le=1,
-        description="Share of the segments on which computed criteria are asked as well, to hold "
+        description="Share of the segments on which computed levels are asked as well, to hold "
         "the judges against the RAM. More: better figures, more calls.",
     )
     voting: Annotated[VoteSettings, Block(prefix="", names={"adaptive": "adaptive_votes"})] = (
@@ -263,6 +263,11 @@ class JudgeSettings(ServiceSettings):
     @field_validator("computed")
     @classmethod
     def _is_known(cls, value: str) -> str:
+        if "milestones" in _words(value):
+            raise ValueError(
+                "milestones no longer settle progress: a judge says where the player stands on the "
+                "quest; leave the word out"
+            )
         unknown = _words(value) - set(COMPUTED)
         if unknown:
             raise ValueError(f"{sorted(unknown)} cannot be computed; known: {', '.join(COMPUTED)}")

@@ -21,7 +21,8 @@ from rlaif.judge.routes.examining import Examination, Examiner
 from rlaif.judge.routes.openai import OpenAiModel, http_client
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.routes.trouble_words import Advice
-from rlaif.judge.rubric.judges import JUDGES, Judge, with_models
+from rlaif.judge.rubric.guides import guided_games
+from rlaif.judge.rubric.judges import JUDGES, Judge, briefed, with_models
 from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
 from rlaif.judge.settings import JudgeSettings, ModelSettings
 from rlaif.judge.trust.canary_rounds import CanaryRounds, known_questions
@@ -126,9 +127,11 @@ def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
 
 
 def check_budgets(judges: tuple[Judge, ...], max_tokens: int) -> None:
-    """See that every judge's prompt and answer fit its model, else StartupError."""
+    """See that every judge's prompt of any game and its answer fit its model, else StartupError."""
     for judge in judges:
-        frozen = prompts.tokens([{"content": prompts.system_prompt(judge)}])
+        games = (None, *guided_games())
+        ready = [prompts.system_prompt(briefed(judge, game)) for game in games]
+        frozen = max(prompts.tokens([{"content": text}]) for text in ready)
         pictures = prompts.PICTURE_TOKENS if judge.pictures else 0
         needed = frozen + EVIDENCE_TOKENS + pictures + max_tokens
         if needed > judge.context_tokens:

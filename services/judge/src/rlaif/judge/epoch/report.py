@@ -85,10 +85,11 @@ def _judges(records: Sequence[ScoreRecord]) -> dict[str, Any]:
             if not call.cached:
                 outcomes.setdefault(call.judge, Counter())[call.outcome] += 1
         for name, score in {**record.criteria, **record.audits}.items():
-            if score.source == "votes" and name in record.truth:
+            known = record.known_level(name)
+            if score.source == "votes" and known is not None:
                 confusion = truth.setdefault((score.judge, name), Confusion())
                 for level in score.votes:
-                    confusion.count(record.truth[name], level)
+                    confusion.count(known, level)
     return {
         judge: {
             "calls": dict(outcomes.get(judge, {})),

@@ -13,6 +13,9 @@ from rlaif.judge.rubric.votes import NoVote
 _MOSTLY = 0.6
 """Share of the steps from which on a segment counts as mostly spent on a thing."""
 
+_STUCK = 0.9
+"""Share of the steps with one open text from which on the player did not get out of it."""
+
 
 def ram_verdicts(evidence: Evidence, kinds: Container[str]) -> dict[str, int | NoVote]:
     """Criterion → its level, or `INSUFFICIENT`, for what needs no judge.
@@ -25,8 +28,6 @@ def ram_verdicts(evidence: Evidence, kinds: Container[str]) -> dict[str, int | N
     if "efficiency" in kinds:
         helpless = _helpless(evidence)
         decided["efficiency"] = NoVote.INSUFFICIENT if helpless else _efficiency(evidence)
-    if "milestones" in kinds:
-        decided["progress"] = _milestone(evidence)
     if "absence" in kinds:
         decided |= _absent(evidence)
     return {name: level for name, level in decided.items() if level is not None}
@@ -42,6 +43,20 @@ def ram_levels(evidence: Evidence) -> dict[str, int]:
         "efficiency": _efficiency(evidence),
     }
     return {name: level for name, level in found.items() if level is not None}
+
+
+def known_rise(evidence: Evidence) -> int | None:
+    """The level of the rise on the quest, where that needs no guide: None for most segments.
+
+    2 for something gained for good, 1 when start and end are one. A death is left out: who wakes up
+    at the last door may be nearer to the next objective.
+    """
+    if evidence.died:
+        return None
+    if _milestone(evidence) == 2:
+        return 2
+    placed = evidence.start.room is not None and evidence.start.at is not None
+    return 1 if placed and evidence.start == evidence.end else None
 
 
 def _milestone(evidence: Evidence) -> int | None:
@@ -82,13 +97,10 @@ def _helpless(evidence: Evidence) -> bool:
 
 
 def _dialog(evidence: Evidence) -> int | None:
-    """0 for a text that never closed, 2 for one that was read quickly; None in between."""
+    """0 for a text that never closed; whether another was useful only its reader knows."""
     share, closed = evidence.share(evidence.dialog.steps), evidence.dialog.closed
-    if not share or closed is None:
-        return None
-    if evidence.dialog.open_at_end:
-        return 0 if closed == 0 and share > 0.9 else None
-    return 2 if 1 <= closed <= 3 and share < 0.5 else None
+    stuck = bool(evidence.dialog.open_at_end) and closed == 0 and (share or 0.0) > _STUCK
+    return 0 if stuck else None
 
 
 def _puzzle(evidence: Evidence) -> int | None:

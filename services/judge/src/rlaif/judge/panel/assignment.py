@@ -1,7 +1,7 @@
 """Which judges are asked what: all of them, less what the memory decides.
 
-A judge has at most two frozen prompts: all of its criteria, or only those that are never wholly
-computed. So the prefix cache of its server keeps two prefixes, not one for each segment.
+A judge has at most two frozen prompts a game: all of its criteria, or only those that are never
+wholly computed. So the prefix cache of its server keeps two prefixes, not one for each segment.
 """
 
 import hashlib
@@ -19,18 +19,20 @@ def judges_needed(
 ) -> tuple[Judge, ...]:
     """The judges that have something to answer, each with one of its two sets of criteria.
 
-    An `audit` asks everything nevertheless, to hold the judges against what is certain.
+    An `audit` also asks the judges of a level that is decided, all that they judge, to hold them
+    against what is certain. Where nothing was there to judge, there is nothing to hold against.
     """
-    if audit:
-        return judges
     settled = frozenset(name for name in WHOLE if name in decided)
     asked = []
     for judge in judges:
+        names = {criterion.name for criterion in judge.criteria}
+        audited = audit and any(type(decided.get(name)) is int for name in names)
         core = without(judge, settled)
-        if core and any(criterion.name not in decided for criterion in core.criteria):
+        if audited:
+            asked.append(judge)
+        elif core and any(criterion.name not in decided for criterion in core.criteria):
             # Either all that is computed is decided, or the whole judge is asked.
-            whole = {c.name for c in judge.criteria} & set(WHOLE)
-            asked.append(core if whole <= settled else judge)
+            asked.append(core if names & set(WHOLE) <= settled else judge)
     return tuple(asked)
 
 

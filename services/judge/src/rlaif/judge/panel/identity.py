@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from rlaif.contracts.evidence import EVIDENCE_VERSION
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
-from rlaif.judge.rubric.judges import Judge
+from rlaif.judge.rubric.guides import guided_games
+from rlaif.judge.rubric.judges import Judge, briefed
 from rlaif.judge.settings import VoteSettings
 
 
@@ -20,8 +21,8 @@ def judge_config_id(
 ) -> str:
     """Id under which scores of these judges are stored: "j" and 12 hexadecimal digits.
 
-    Another model, rubric, prompt, schema, weight or number of votes gives another id, so segments
-    are scored again by design and scores of two configurations never mix.
+    Another model, rubric, prompt, guide of a game, schema, weight or number of votes gives another
+    id, so segments are scored again by design and scores of two configurations never mix.
     """
     identity = {
         "prompt": PROMPT_VERSION,
@@ -31,8 +32,11 @@ def judge_config_id(
                 "name": judge.name,
                 "model": judge.model,
                 "pictures": judge.pictures,
-                "system": system_prompt(judge),
-                "schema": answer_schema(judge),
+                "asked": [
+                    [system_prompt(ready), answer_schema(ready)]
+                    for game in (None, *guided_games())
+                    for ready in [briefed(judge, game)]
+                ],
             }
             for judge in judges
         ],

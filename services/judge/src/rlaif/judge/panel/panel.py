@@ -12,10 +12,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.quest import QuestProgress
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.assignment import judges_needed
 from rlaif.judge.panel.calls import CallLog, verdict_request
+from rlaif.judge.panel.counting import Poll, Vote, count, enough
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, read_answer
 from rlaif.judge.routes.cache import AnswerCache
 from rlaif.judge.routes.ports import (
@@ -28,8 +30,8 @@ from rlaif.judge.routes.ports import (
     RefusedError,
 )
 from rlaif.judge.routes.route import Route
-from rlaif.judge.rubric.judges import Judge
-from rlaif.judge.rubric.votes import Ballot, NoVote, certain, settled, tally
+from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
+from rlaif.judge.rubric.votes import NoVote, certain
 from rlaif.judge.settings import VoteSettings
 
 OnCall = Callable[[JudgeCallRecord], Awaitable[None]]
@@ -63,10 +65,17 @@ class Case:
 
 @dataclass(frozen=True)
 class PanelResult:
-    """Every criterion of every judge, and what judges said of those that were decided already."""
+    """Every criterion of every judge, and what judges said of those that were decided already.
+
+    Attributes:
+        quest: Where the segment started and ended on the quest, when a judge could tell.
+        distrusted: Judges that would have been asked, and are not believed now.
+    """
 
     results: Mapping[str, CriterionScore | NoVote]
     audits: Mapping[str, CriterionScore] = field(default_factory=dict)
+    quest: QuestProgress | None = None
+    distrusted: tuple[str, ...] = ()
 
 
 class Panel:
@@ -95,12 +104,12 @@ class Panel:
         Raises:
             OutageError: A route does not work, or none is in use; no other vote counts then.
         """
-        distrusted = self._distrusted()
+        distrusted, game = self._distrusted(), case.evidence.end.game
         needed = {judge.name for judge in judges_needed(self._judges, case.decided, audit=False)}
         if needed:
             self._require_a_route()
         asked = [
-            judge
+            briefed(judge, game)
             for judge in judges_needed(self._judges, case.decided, audit=case.audit)
             if judge.name not in distrusted
         ]
@@ -110,14 +119,14 @@ class Panel:
             if judge.name not in needed
         ]
         try:
-            voted = await self._votes([j for j in asked if j.name in needed], case, on_call)
+            polls = await self._polls([j for j in asked if j.name in needed], case, on_call)
             for audit in audits:
-                voted |= await audit
+                polls.append(await audit)
         finally:
             for audit in audits:
                 audit.cancel()
             await asyncio.gather(*audits, return_exceptions=True)
-        return self._result(case, voted)
+        return self._result(case, polls, distrusted & needed)
 
     def _require_a_route(self) -> None:
         """A score of nobody's word is no score: with no route left the segments wait."""
@@ -133,36 +142,30 @@ class Panel:
             # They get well one after the other, as each is looked at.
             raise OutageError("the judges are coming back", _ALL_BROKEN_RETRY_SECONDS)
 
-    async def _votes(
-        self, judges: list[Judge], case: Case, on_call: OnCall
-    ) -> dict[str, CriterionScore | NoVote]:
-        voted: dict[str, CriterionScore | NoVote] = {}
+    async def _polls(self, judges: list[Judge], case: Case, on_call: OnCall) -> list[Poll]:
         try:
             async with asyncio.TaskGroup() as group:
                 polls = [group.create_task(self._poll(judge, case, on_call)) for judge in judges]
         except ExceptionGroup as failures:
             raise first_outage(failures) from failures
-        for poll in polls:
-            voted |= poll.result()
-        return voted
+        return [poll.result() for poll in polls]
 
-    async def _audit(
-        self, judge: Judge, case: Case, on_call: OnCall
-    ) -> dict[str, CriterionScore | NoVote]:
+    async def _audit(self, judge: Judge, case: Case, on_call: OnCall) -> Poll:
         """Votes that no score needs: what can be had without waiting, else none."""
         seconds = min(AUDIT_SECONDS, self._routes[judge.name].deadline())
         try:
             async with asyncio.timeout(seconds):
                 return await self._poll(judge, case, on_call, once=True)
         except TimeoutError:
-            return {}
+            return Poll({})
         except ExceptionGroup as failures:
             failure = first_outage(failures)
             if not isinstance(failure, ModelError):
                 raise failure from failures
-            return {}
+            return Poll({})
 
-    def _result(self, case: Case, voted: Mapping[str, CriterionScore | NoVote]) -> PanelResult:
+    def _result(self, case: Case, polls: list[Poll], distrusted: frozenset[str]) -> PanelResult:
+        voted = {name: found for poll in polls for name, found in poll.criteria.items()}
         results: dict[str, CriterionScore | NoVote] = {}
         for judge in self._judges:
             for criterion in judge.criteria:
@@ -177,34 +180,29 @@ class Panel:
             for name, score in voted.items()
             if name in case.decided and isinstance(score, CriterionScore)
         }
-        return PanelResult(results, audits)
+        quests = [] if PROGRESS.name in case.decided else [p.quest for p in polls if p.quest]
+        return PanelResult(
+            results, audits, quests[0] if quests else None, tuple(sorted(distrusted))
+        )
 
-    async def _poll(
-        self, judge: Judge, case: Case, on_call: OnCall, *, once: bool = False
-    ) -> dict[str, CriterionScore | NoVote]:
-        ballots: dict[str, list[Ballot]] = {criterion.name: [] for criterion in judge.criteria}
-        at = 0
-        while at < self._voting.votes:
+    async def _poll(self, judge: Judge, case: Case, on_call: OnCall, *, once: bool = False) -> Poll:
+        most, votes = self._voting.votes, list[Vote]()
+        while len(votes) < most:
             # Two at once, then one at a time, when two that agree are enough.
-            more = min(2 if at == 0 else 1, self._voting.votes - at)
-            wave = range(at, at + more) if self._voting.adaptive else range(self._voting.votes)
+            more = min(1 if votes else 2, most - len(votes)) if self._voting.adaptive else most
+            wave = range(len(votes), len(votes) + more)
             async with asyncio.TaskGroup() as group:
-                votes = [group.create_task(self._vote(judge, v, case, on_call, once)) for v in wave]
-            for vote in votes:
-                for criterion, ballot in vote.result().items():
-                    ballots[criterion].append(ballot)
-            at = wave.stop
-            if all(settled(cast, self._voting.votes) for cast in ballots.values()):
+                asked = [group.create_task(self._vote(judge, v, case, on_call, once)) for v in wave]
+            votes += [vote.result() for vote in asked]
+            if enough(judge, votes, most):
                 break
-        return {name: tally(cast, judge=judge.name) for name, cast in ballots.items()}
+        return count(judge, votes)
 
-    async def _vote(
-        self, judge: Judge, vote: int, case: Case, on_call: OnCall, once: bool
-    ) -> dict[str, Ballot]:
+    async def _vote(self, judge: Judge, vote: int, case: Case, on_call: OnCall, once: bool) -> Vote:
         """One vote: at most one answer and one repair."""
         prompt = prompts.messages(judge, case.evidence, case.strip, variant=vote)
         if prompts.tokens(prompt) + self._voting.max_tokens > judge.context_tokens:
-            return _no_vote(judge, NoVote.OVER_BUDGET)
+            return NoVote.OVER_BUDGET
         for repair in (False, True):
             seed = self._voting.seed + vote + (_REPAIR_SEED if repair else 0)
             request = verdict_request(
@@ -216,18 +214,14 @@ class Panel:
             )
             log = CallLog(judge, self._routes[judge.name], vote, request, on_call)
             try:
-                verdict = await self._ask(judge, request, log, once)
+                return await self._ask(judge, request, log, once)
             except BrokenRouteError as error:
-                return _no_vote(judge, NoVote(error.reason))
+                return NoVote(error.reason)
             except (RefusedError, FailedRequestError):
-                return _no_vote(judge, NoVote.REQUEST_FAILED)
+                return NoVote.REQUEST_FAILED
             except (InvalidAnswerError, InvalidReplyError):
                 continue
-            return {
-                name: NoVote.INSUFFICIENT if level is None else level
-                for name, level in verdict.levels.items()
-            }
-        return _no_vote(judge, NoVote.INVALID)
+        return NoVote.INVALID
 
     async def _ask(
         self, judge: Judge, request: CompletionRequest, log: CallLog, once: bool
@@ -243,10 +237,6 @@ class Panel:
         self._cache.keep(log.key, answer)
         await log.write("ok", seconds, answer=answer, rationale=verdict.rationale, use=use)
         return verdict
-
-
-def _no_vote(judge: Judge, reason: NoVote) -> dict[str, Ballot]:
-    return {criterion.name: reason for criterion in judge.criteria}
 
 
 def first_outage(failures: BaseExceptionGroup[BaseException]) -> BaseException:

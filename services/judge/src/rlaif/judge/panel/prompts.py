@@ -1,8 +1,9 @@
 """The text that a judge reads: the frozen part first, the segment last.
 
-The system message is byte-identical for all segments and votes of a judge, so that the server's
-prefix cache serves it. The user message carries one segment as fenced JSON. Votes differ in the
-order of the facts and in the wording around them: the same prompt asked thrice tells nothing new.
+The system message is byte-identical for all segments of a game and all votes of a judge, so that
+the server's prefix cache serves it. The user message carries one segment as fenced JSON. Votes
+differ in the order of the facts and in the wording around them: the same prompt asked thrice tells
+nothing new.
 """
 
 import base64
@@ -12,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.quest import FARTHEST
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import INSUFFICIENT, Criterion, Judge
 
-PROMPT_VERSION = "judge-prompt-2"
+PROMPT_VERSION = "judge-prompt-3"
 """Part of the judge configuration: a changed byte of the prompt is a new version."""
 
 PICTURE_TOKENS = 512
@@ -32,16 +34,31 @@ _LEADS = (
 _CLOSES = (
     "Judge this segment by the rubric. Answer with one JSON object that fits the schema.",
     "Now rate it by the anchors. Reply with one JSON object in the schema's shape.",
-    "Give your rationale, then the level of each criterion, as one JSON object of the schema.",
+    "Give your rationale, then the answer to each question, as one JSON object of the schema.",
 )
+
+_QUEST = """\
+- objective_start, objective_end: Which numbered objective of the guide is next, when the segment \
+starts and when it ends?
+  1 to {objectives}: the lowest number that is not done by then. What the player owns, gained and \
+was told, and the place, show what is done.
+  {insufficient}: neither possessions nor place tell it.
+- distance_start, distance_end: How far does the player still have to go then, to that objective, \
+on the ways of the guide?
+  0: there, or doing it. 1: half a screen. 2: one screen, such as the next room. Each room more \
+adds 2. {farthest}: ten rooms or more.
+  {insufficient}: the place is unknown."""
 
 VARIANTS = len(_LEADS)
 """How many wordings there are; more votes than that start over, with other seeds."""
 
 
 def system_prompt(judge: Judge) -> str:
-    """The frozen part: guide, rubric and schema of one judge."""
-    rubric = "\n".join(_criterion_text(criterion) for criterion in judge.criteria)
+    """The frozen part: rules, guide of the game, rubric and schema of one briefed judge."""
+    rubric = "\n".join(
+        ([_quest_text(judge)] if judge.tells_quest else [])
+        + [_criterion_text(criterion) for criterion in judge.rated]
+    )
     schema = json.dumps(answer_schema(judge), separators=(",", ":"))
     return f"{judge.guide}\nRubric\n{rubric}\nSchema of the answer\n{schema}\n"
 
@@ -51,6 +68,7 @@ def messages(
 ) -> tuple[Message, ...]:
     """The chat messages of one vote; only a judge that sees pictures gets the `strip`, a PNG.
 
+    `judge` is briefed for the game of the evidence, so that the schema of its answer fits.
     `variant` is the wording and the order of facts: any whole number from 0.
     """
     text = _segment_text(evidence, variant % VARIANTS)
@@ -116,3 +134,7 @@ def _criterion_text(criterion: Criterion) -> str:
         f"- {criterion.name}: {criterion.question}\n{anchors}\n"
         f"  {INSUFFICIENT}: {criterion.abstain_when}"
     )
+
+
+def _quest_text(judge: Judge) -> str:
+    return _QUEST.format(objectives=judge.objectives, farthest=FARTHEST, insufficient=INSUFFICIENT)

@@ -6,9 +6,15 @@ from datetime import datetime
 
 from rlaif.contracts.events import SegmentExported, SegmentScored
 from rlaif.contracts.evidence import Evidence
-from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord, rubric_mean
+from rlaif.contracts.scores import (
+    CriterionScore,
+    JudgeCallRecord,
+    ScoreRecord,
+    rubric_mean,
+    shares_by_source,
+)
 from rlaif.contracts.segments import SegmentManifest
-from rlaif.judge.evidence.ram_verdicts import ram_levels
+from rlaif.judge.evidence.ram_verdicts import known_rise, ram_levels
 from rlaif.judge.panel.panel import PanelResult
 from rlaif.judge.rubric.judges import Judge
 from rlaif.judge.rubric.votes import NoVote
@@ -49,12 +55,16 @@ def score_record(
         abstentions={n: r.value for n, r in found.results.items() if isinstance(r, NoVote)},
         weights=dict(rules.weights),
         weighted=rubric_mean(values, dict(rules.weights)),
+        decided_by=shares_by_source(criteria, dict(rules.weights)),
         calls=tuple(sorted(calls, key=lambda call: (call.judge, call.vote))),
         env_step=manifest.env_step,
         created_at=created_at,
         evidence_sha256=evidence.sha256(),
         truth=ram_levels(evidence),
+        known_rise=known_rise(evidence),
         audits=dict(found.audits),
+        quest=found.quest,
+        distrusted=found.distrusted,
     )
 
 

@@ -1,7 +1,7 @@
 """From ballots to one score a criterion, or to an abstention with its reason."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from enum import StrEnum
 from statistics import fmean
 from typing import Literal, get_args
@@ -26,11 +26,11 @@ class NoVote(StrEnum):
 RAM = "ram"
 """Stands where a judge's name would, when nobody had to be asked."""
 
-Computed = Literal["novelty", "efficiency", "milestones", "absence"]
+Computed = Literal["novelty", "efficiency", "absence"]
 """What may be computed in place of being asked.
 
-`novelty` and `efficiency` are whole criteria. `milestones` settles progress when something was
-gained for good or the player died. `absence` settles dialog and puzzle when there was none.
+`novelty` and `efficiency` are whole criteria. `absence` settles dialog and puzzle when there was
+none.
 """
 
 COMPUTED: tuple[Computed, ...] = get_args(Computed)
@@ -48,9 +48,8 @@ def tally(ballots: Sequence[Ballot], *, judge: str) -> CriterionScore | NoVote:
     technical one wins a tie, because somebody should look at it.
     """
     levels = [ballot for ballot in ballots if not isinstance(ballot, NoVote)]
-    if len(levels) < min(2, len(ballots)) or not levels:
-        reasons = Counter(ballot for ballot in ballots if isinstance(ballot, NoVote))
-        return max(NoVote, key=lambda reason: reasons[reason])
+    if reason := too_few_votes(ballots):
+        return reason
     level, times = Counter(levels).most_common(1)[0]
     if 2 * times <= len(levels):
         return NoVote.SPLIT
@@ -63,10 +62,19 @@ def tally(ballots: Sequence[Ballot], *, judge: str) -> CriterionScore | NoVote:
     )
 
 
-def settled(ballots: Sequence[Ballot], votes: int) -> bool:
+def too_few_votes(ballots: Sequence[Hashable]) -> NoVote | None:
+    """The commonest reason why ballots are no votes, when fewer than two are; None for enough."""
+    reasons = Counter(ballot for ballot in ballots if isinstance(ballot, NoVote))
+    if len(ballots) - reasons.total() >= max(1, min(2, len(ballots))):
+        return None
+    return max(NoVote, key=lambda reason: reasons[reason])
+
+
+def settled(ballots: Sequence[Hashable], votes: int) -> bool:
     """Whether two ballots agree, so that an adaptive vote may stop before `votes` ballots.
 
-    Agreement is on a level or on `insufficient_evidence`; lost votes settle nothing.
+    Agreement is on a level, or the gist of a vote, or on `insufficient_evidence`; lost votes settle
+    nothing.
     """
     heard = Counter(b for b in ballots if not isinstance(b, NoVote) or b is NoVote.INSUFFICIENT)
     return len(ballots) >= votes or any(times >= 2 for times in heard.values())

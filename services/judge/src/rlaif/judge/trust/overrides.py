@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from rlaif.contracts.scores import ScoreRecord, rubric_mean
+from rlaif.contracts.scores import PROGRESS, ScoreRecord, rubric_mean, shares_by_source
 from rlaif.judge.rubric.votes import certain
 from rlaif.storage import keys
 
@@ -21,7 +21,9 @@ def overridden(
 ) -> ScoreRecord:
     """The judges' score `base` with the levels 0 to 2 that a person gives, None for "cannot tell".
 
-    Other criteria stay as they were. `revision` counts the overrides of the segment, from 1.
+    Other criteria stay as they were. A level of progress takes the place of what the judges said of
+    the quest: a person says closer or away, not how far. `revision` counts the overrides of the
+    segment, from 1.
     """
     criteria = {name: score for name, score in base.criteria.items() if name not in levels}
     abstentions = {name: reason for name, reason in base.abstentions.items() if name not in levels}
@@ -37,6 +39,8 @@ def overridden(
             "criteria": criteria,
             "abstentions": abstentions,
             "weighted": rubric_mean(values, dict(base.weights)),
+            "decided_by": shares_by_source(criteria, dict(base.weights)),
+            "quest": None if PROGRESS in levels else base.quest,
             "calls": (),
             "created_at": at,
             "provenance": "human",

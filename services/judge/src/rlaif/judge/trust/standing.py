@@ -78,7 +78,7 @@ class Standings:
             asked = {call.judge for call in record.calls}
             score = record.audits.get(name) or record.criteria.get(name)
             if score is not None and score.source == "votes":
-                self._voted(name, score, record.truth.get(name))
+                self._voted(name, score, record.known_level(name))
             elif name in record.abstentions and judge in asked:
                 self.judges[judge].asked += 1
                 self.judges[judge].abstained += 1
