@@ -61,12 +61,28 @@ def walked(limit: int) -> tuple[Transitions, np.ndarray]:
     )
 
 
-def errors(trans: Transitions, rewards: np.ndarray, offset=lambda squares: 0.0) -> np.ndarray:
-    """Advantages when the critic knows V - `offset` of each square."""
-    reached = trans.reached()[..., 0]
-    after = np.where(trans.terminated, 0.0, value(reached) - offset(reached)).astype(np.float32)
-    now = trans.observations[:-1, :, 0]
-    return advantages(rewards, value(now) - offset(now), after, trans.ended, gamma=GAMMA, lam=LAM)
+def starts(trans: Transitions) -> np.ndarray:
+    """`[T, N]` squares where the episode of each step began."""
+    squares = trans.observations[:-1, :, 0].copy()
+    for t in range(1, STEPS):
+        squares[t] = np.where(trans.ended[t - 1], squares[t], squares[t - 1])
+    return squares
+
+
+def errors(
+    trans: Transitions, rewards: np.ndarray, offset=lambda squares, began: 0.0
+) -> np.ndarray:
+    """Advantages when the critic knows V - `offset` of each square and the episode's first one."""
+    now, reached, began = trans.observations[:-1, :, 0], trans.reached()[..., 0], starts(trans)
+    after = np.where(trans.terminated, 0.0, value(reached) - offset(reached, began))
+    return advantages(
+        rewards,
+        value(now) - offset(now, began),
+        after.astype(np.float32),
+        trans.ended,
+        gamma=GAMMA,
+        lam=LAM,
+    )
 
 
 @pytest.mark.parametrize("limit", [100, 4], ids=["ended by the game", "cut on the way"])
@@ -100,14 +116,18 @@ def test_cutting_an_episode_is_no_end_of_it():
 
 @pytest.mark.parametrize("limit", [100, 4], ids=["ended by the game", "cut on the way"])
 def test_shaping_shifts_the_values_and_no_advantage(limit: int):
-    """V becomes V - phi and stays 0 after the end: only with phi(terminal) = 0 is that so."""
+    """V becomes V less what phi rose since the start; after the end it stays 0."""
     trans, rewards = walked(limit)
     shaped = PotentialShaper(gamma=GAMMA, weight=1.0).shape(1, trans, potential, continues=False)
 
-    def offset(squares: np.ndarray) -> np.ndarray:
+    def phi(squares: np.ndarray) -> np.ndarray:
         return potential(squares.reshape(-1, 1)).reshape(squares.shape)
 
+    def offset(squares: np.ndarray, began: np.ndarray) -> np.ndarray:
+        return phi(squares) - phi(began)
+
     assert np.abs(shaped).max() > 0.3
+    assert set(np.unique(starts(trans))) == {0.0, 1.0}, "two starts, so two baselines"
     assert errors(trans, rewards + shaped, offset) == pytest.approx(
         np.zeros((STEPS, ENVS)), abs=1e-5
     )

@@ -43,8 +43,8 @@ def returns(*, cut: bool, weight: float) -> list[float]:
     shaping = PotentialShaper(gamma=GAMMA, weight=weight).shape(0, part, phi)
     beyond = np.zeros((STEPS, 1), dtype=np.float32)
     if cut:
-        # A critic of shaped rewards: what it says of a state is less by the state's potential.
-        beyond[-1] = VALUE_BEYOND - weight * PHI[4]
+        # A critic of shaped rewards: what it says of a state is less by what was paid up to there.
+        beyond[-1] = VALUE_BEYOND - weight * (PHI[4] - PHI[0])
     targets = advantages(
         REWARDS + shaping, np.zeros_like(beyond), beyond, part.ended, gamma=GAMMA, lam=1.0
     )
@@ -62,7 +62,10 @@ def test_a_limit_cuts_it_and_what_would_have_come_is_counted():
 
 @pytest.mark.parametrize("cut", [False, True], ids=["ended by the game", "cut by a limit"])
 @pytest.mark.parametrize("weight", [0.5, 3.0])
-def test_shaping_lowers_every_return_by_the_potential_of_the_place_alone(cut: bool, weight: float):
+def test_shaping_lowers_every_return_by_the_potentials_rise_since_the_start(
+    cut: bool, weight: float
+):
     plain = returns(cut=cut, weight=0.0)
-    expected = [value - weight * PHI[place] for place, value in enumerate(plain)]
+    expected = [value - weight * (PHI[place] - PHI[0]) for place, value in enumerate(plain)]
     assert returns(cut=cut, weight=weight) == pytest.approx(expected, abs=1e-5)
+    assert expected[0] == plain[0], "the worth of the start is what the game pays, no more, no less"

@@ -318,7 +318,8 @@ def test_shaping_paid_for_states_instead_of_telescoping():
         net,
     )
     discounted = float(sum(gamma**t * shaped[t, 0] for t in range(steps)))
-    assert discounted == pytest.approx(-float(net(observations[0])[0]), abs=1e-4)
+    assert discounted == pytest.approx(0.0, abs=1e-4)
+    assert np.abs(shaped).max() > 0.01, "and not because nothing was paid"
 
 
 def test_the_reward_model_answered_with_dropout_noise():

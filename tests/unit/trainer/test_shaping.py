@@ -1,4 +1,4 @@
-"""Shaping must not change what is worth doing: its discounted sum is fixed by the first state."""
+"""Shaping must not change what is worth doing: over an episode that ends it sums to nothing."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rlaif.reward_net.pay import paid
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 
 GAMMA, WEIGHT = 0.999, 0.7
@@ -66,28 +67,17 @@ def discounted(rewards: np.ndarray) -> float:
     seed=st.integers(0, 2**16),
 )
 @settings(max_examples=60, deadline=None)
-def test_the_discounted_sum_over_a_finished_episode_is_minus_the_first_potential(
-    swap_every, lengths, size, seed
-):
+def test_the_discounted_sum_over_a_finished_episode_is_nothing(swap_every, lengths, size, seed):
     rng = np.random.default_rng(seed)
     observations, terminated, truncated = play(lengths, rng)
     shaper = PotentialShaper(gamma=GAMMA, weight=WEIGHT)
-    pieces, live_at = [], []
-    for number, part in enumerate(fragments(observations, terminated, truncated, size, rng)):
-        model = Linear(number // swap_every if swap_every else 0)
-        pieces.append(shaper.shape(0, part, model))
-        live_at += [model] * len(part.terminated)
+    pieces = [
+        shaper.shape(0, part, Linear(number // swap_every if swap_every else 0))
+        for number, part in enumerate(fragments(observations, terminated, truncated, size, rng))
+    ]
     shaping = np.concatenate(pieces)[:, 0]
-
-    start = 0
-    for length in lengths:
-        # The potential of a first state is read in the fragment that reset into it.
-        reader = live_at[max(start - 1, 0)]
-        first = float(reader(observations[start])[0])
-        assert discounted(shaping[start : start + length]) == pytest.approx(
-            -WEIGHT * first, abs=1e-5
-        )
-        start += length
+    for start, length in zip(np.cumsum([0, *lengths]), lengths, strict=False):
+        assert discounted(shaping[start : start + length]) == pytest.approx(0.0, abs=1e-5)
 
 
 def test_reading_both_terms_with_the_new_model_would_break_it():
@@ -100,8 +90,7 @@ def test_reading_both_terms_with_the_new_model_would_break_it():
             for number, part in enumerate(fragments(observations, terminated, truncated, 50, rng))
         ]
     )[:, 0]
-    first = float(Linear(0)(observations[0])[0])
-    assert abs(discounted(total) + WEIGHT * first) > 0.05
+    assert abs(discounted(total)) > 0.05
 
 
 def test_a_truncated_step_bootstraps_from_its_final_observation():
@@ -110,7 +99,9 @@ def test_a_truncated_step_bootstraps_from_its_final_observation():
     (part,) = fragments(observations, terminated, truncated, 4, rng)
     model = Linear(1)
     shaping = PotentialShaper(gamma=GAMMA, weight=1.0).shape(0, part, model)
-    expected = GAMMA * model(part.final_observations)[0] - model(observations[3])[0]
+    start = model(observations[0])[0]
+    final = model(part.final_observations)[0]
+    expected = GAMMA * (final - start) - (model(observations[3])[0] - start)
     assert shaping[3, 0] == pytest.approx(expected, abs=1e-6)
 
 
@@ -170,27 +161,17 @@ def test_runners_do_not_share_potentials():
     seed=st.integers(0, 2**16),
 )
 @settings(max_examples=60, deadline=None)
-def test_a_weight_that_ramps_keeps_the_sum_of_the_weighted_first_potential(
-    lengths, size, weights, seed
-):
+def test_a_weight_that_ramps_pays_nothing_over_a_finished_episode(lengths, size, weights, seed):
     rng = np.random.default_rng(seed)
     observations, terminated, truncated = play(lengths, rng)
     shaper = PotentialShaper(gamma=GAMMA, weight=0.0)
-    pieces, live_at = [], []
+    pieces = []
     for number, part in enumerate(fragments(observations, terminated, truncated, size, rng)):
         shaper.weight = weights[number % len(weights)]
-        model = Linear(number)
-        pieces.append(shaper.shape(0, part, model))
-        live_at += [(model, shaper.weight)] * len(part.terminated)
+        pieces.append(shaper.shape(0, part, Linear(number)))
     shaping = np.concatenate(pieces)[:, 0]
-    start = 0
-    for length in lengths:
-        model, weight = live_at[max(start - 1, 0)]
-        first = float(model(observations[start])[0])
-        assert discounted(shaping[start : start + length]) == pytest.approx(
-            -weight * first, abs=1e-5
-        )
-        start += length
+    for start, length in zip(np.cumsum([0, *lengths]), lengths, strict=False):
+        assert discounted(shaping[start : start + length]) == pytest.approx(0.0, abs=1e-5)
 
 
 @given(
@@ -199,13 +180,11 @@ def test_a_weight_that_ramps_keeps_the_sum_of_the_weighted_first_potential(
 )  # fmt: skip
 @settings(max_examples=60, deadline=None)
 def test_walking_in_a_loop_pays_nothing(loop, laps, size, seed):
-    """Undiscounted a lap pays 0. Discounted, any number of laps loses at most the first state."""
+    """From the episode's start on a lap pays 0, with a discount and without."""
     rng = np.random.default_rng(seed)
     round_trip = rng.random((loop, 1, WIDTH), dtype=np.float32)
     observations = np.concatenate([round_trip] * laps + [round_trip[:1]])
     none = np.zeros((loop * laps, 1), dtype=bool)
-    first = float(Linear(1)(observations[0])[0])
-    totals = {}
     for gamma in (1.0, GAMMA):
         shaper = PotentialShaper(gamma=gamma, weight=1.0)
         paid = np.concatenate(
@@ -214,9 +193,77 @@ def test_walking_in_a_loop_pays_nothing(loop, laps, size, seed):
                 for part in fragments(observations, none, none, size, rng)
             ]
         )[:, 0].astype(np.float64)
-        totals[gamma] = float((gamma ** np.arange(len(paid)) * paid).sum())
-    assert totals[1.0] == pytest.approx(0.0, abs=1e-5)
-    assert totals[GAMMA] == pytest.approx((GAMMA ** (loop * laps) - 1) * first, abs=1e-5)
+        total = float((gamma ** np.arange(len(paid)) * paid).sum())
+        assert total == pytest.approx(0.0, abs=1e-5)
+
+
+@given(
+    lengths=st.lists(st.integers(1, 200), min_size=1, max_size=3), size=st.integers(1, 97),
+    rows=st.integers(2, 150), cut=st.booleans(), seed=st.integers(0, 2**16),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_the_beginning_of_an_episode_is_paid_what_reward_models_are_fitted_by(
+    lengths, size, rows, cut, seed
+):
+    """`rlaif.reward_net.pay` needs the first and the last observation; here steps are added up."""
+    rng = np.random.default_rng(seed)
+    observations, terminated, truncated = play([*lengths, rows], rng, truncate_last=cut)
+    shaper = PotentialShaper(gamma=GAMMA, weight=1.0)
+    shaping = np.concatenate(
+        [
+            shaper.shape(0, part, Linear(1))
+            for part in fragments(observations, terminated, truncated, size, rng)
+        ]
+    )[:, 0]
+    first = sum(lengths)
+    segment = observations[first : first + rows, 0]
+    assert discounted(shaping[first : first + rows - 1]) == pytest.approx(
+        paid(Linear(1), segment, GAMMA), abs=1e-5
+    )
+
+
+def test_a_high_start_costs_nothing_to_stay_at():
+    """Why pay counts from the start: 300 steps at a potential near 1 would cost 0.26."""
+    observations = np.ones((301, 1, WIDTH), dtype=np.float32)
+    none = np.zeros((300, 1), dtype=bool)
+    (part,) = fragments(observations, none, none, 300, np.random.default_rng(0))
+
+    def high(rows: np.ndarray) -> np.ndarray:
+        return np.full(len(rows), 0.999, dtype=np.float32)
+
+    assert not PotentialShaper(gamma=GAMMA, weight=1.0).shape(0, part, high).any()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(Linear(1), Linear(2)), (None, Linear(2)), (Linear(1), None)],
+    ids=["another model", "the first one", "none any more"],
+)
+def test_a_swap_of_models_pays_nothing_by_itself(old, new):
+    """The steps after it are paid what the new model says of them, not how far the two differ."""
+    rng = np.random.default_rng(14)
+    before, after = fragments(*play([20, 60], rng), 40, rng)
+    shaper = PotentialShaper(gamma=1.0, weight=1.0)
+    shaper.shape(0, before, old)
+    got = shaper.shape(0, after, new)[:-1, 0]
+    expected = np.diff(new(after.observations[:-1, 0])) if new else np.zeros(39)
+    assert got == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_checkpoint_of_an_earlier_release_goes_on_paying_its_open_episode_as_it_did():
+    """It holds potentials as they are; the episode that was open then counts from 0."""
+    rng = np.random.default_rng(15)
+    first, second = fragments(*play([40], rng), 20, rng)
+    model = Linear(3)
+    resumed = PotentialShaper(gamma=GAMMA, weight=WEIGHT)
+    last = first.observations[-1]
+    resumed.load_state_dict(
+        {"0/potentials": WEIGHT * model(last).astype(np.float64), "0/observations": last}
+    )
+    phi = WEIGHT * model(second.observations[:, 0]).astype(np.float64)
+    phi[-1] = 0.0
+    expected = GAMMA * phi[1:] - phi[:-1]
+    assert resumed.shape(0, second, model)[:, 0] == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_shaper_goes_on_from_its_state():

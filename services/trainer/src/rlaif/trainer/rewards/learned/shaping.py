@@ -1,29 +1,26 @@
 """Potential-based shaping from a reward model: fragments of experience in, shaping rewards out.
 
-F(s, s') = weight * (gamma * Phi(s') - Phi(s)), with Phi(terminal) = 0. Each potential is read with
-the model that was live when its state was visited (Devlin & Kudenko, AAMAS 2012), so swapping the
-model in the middle of an episode adds nothing: over an episode that ends, the discounted sum of F
-is -weight * Phi(s0), whatever was swapped. Reading both terms with the new model would not keep
-that. The same holds for a weight that changes: weight * Phi is one potential that changes over
-time, and it is the product that is remembered.
+F = weight * (gamma * P(s') - P(s)), where P is the potential counted from the episode's start
+(`rlaif.reward_net.pay`): 0 at its first state, 0 after the game's end. Over an episode that ends
+the discounted sum of F is therefore 0, whatever start it had.
+
+Each P is remembered from when its state was reached (Devlin & Kudenko, AAMAS 2012). After a swap of
+models in the middle of an episode P goes on from where it was, by what the new model says of the
+states from there on: the swap itself pays nothing. The same holds for a weight that changes, since
+it is weight * P that is remembered.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.reward_net.pay import Potential, step_pay
+
 Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
-
-
-class Potential(Protocol):
-    """Phi: `[B, 128] float32` observations to `[B] float32` potentials."""
-
-    def __call__(self, observations: Float32, /) -> Float32:
-        """Evaluate a batch."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -77,9 +74,9 @@ class Transitions:
 
 
 class _Last(NamedTuple):
-    """The states in which a runner's last fragment ended, and what they were worth then."""
+    """The states in which a runner's last fragment ended, and how high they were counted then."""
 
-    potentials: npt.NDArray[np.float64]
+    potentials: Float64
     observations: Float32
 
 
@@ -108,7 +105,7 @@ class PotentialShaper:
         """Shaping rewards of one fragment, `[T, N] float32`, evaluated with one model version.
 
         Without a live model Phi is 0. What is remembered of a runner is void when its fragment does
-        not continue the last one: it was started anew.
+        not continue the last one: it was started anew, and its episodes count from here.
         """
         steps, envs = transitions.terminated.shape
         # Weighted here, and in float64: F is a small difference of large numbers.
@@ -118,25 +115,33 @@ class PotentialShaper:
             values, final_values = _evaluate(transitions, potential)
             phi += self.weight * values
             phi_final += self.weight * final_values
-        last = self._last.get(runner)
-        if continues and last is not None:
-            # A fragment that was lost on its way leaves a gap: what is remembered is then void.
-            same = (last.observations == transitions.observations[0]).all(axis=1)
-            phi[0, same] = last.potentials[same]
-        self._last[runner] = _Last(phi[steps].copy(), transitions.observations[steps].copy())
+        baseline = _baselines(phi, self._carried(runner, transitions, continues), transitions.ended)
+        counted = phi - baseline
+        self._last[runner] = _Last(counted[steps].copy(), transitions.observations[steps].copy())
 
-        phi_next = phi[1:].copy()
-        phi_next[transitions.terminated] = 0.0
+        after = counted[1:].copy()
+        after[transitions.terminated] = 0.0
         if len(phi_final):
             t, n = transitions.final_index.T
-            phi_next[t, n] = phi_final
-        shaping: Float32 = (self.gamma * phi_next - phi[:-1]).astype(np.float32)
-        return shaping
+            after[t, n] = phi_final - baseline[t, n]
+        return step_pay(counted[:-1], after, gamma=self.gamma).astype(np.float32)
+
+    def _carried(self, runner: int, transitions: Transitions, continues: bool) -> Float64:
+        """`[N]` how high the first row counts already; 0 where an episode begins or is unknown."""
+        first = transitions.observations[0]
+        last = self._last.get(runner)
+        if not continues or last is None:
+            return np.zeros(len(first), dtype=np.float64)
+        # A fragment that was lost on its way leaves a gap: what is remembered is then void.
+        same = (last.observations == first).all(axis=1)
+        return np.where(same, last.potentials, 0.0)
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """By runner, with what its next fragment starts.
 
-        `N/potentials` is `[N] float64`, weighted; `N/observations` is `[N, D] float32`.
+        `N/potentials` is `[N] float64`, weighted and counted from the episode's start;
+        `N/observations` is `[N, D] float32`. Where older checkpoints hold weighted potentials as
+        they are, the episodes that were open then are paid as they would have been.
         """
         return {
             f"{runner}/{name}": array.copy()
@@ -151,6 +156,18 @@ class PotentialShaper:
             int(runner): _Last(*(state[f"{runner}/{name}"].copy() for name in _Last._fields))
             for runner in runners
         }
+
+
+def _baselines(phi: Float64, carried: Float64, ended: Bool) -> Float64:
+    """`[T+1, N]` what is taken off each row's potential, so that an episode's first row counts 0.
+
+    `phi` is `[T+1, N]`; `carried` is `[N]`, how high the first row counts, whatever model said so.
+    """
+    baseline = np.empty_like(phi)
+    baseline[0] = phi[0] - carried
+    for t, ends in enumerate(ended):
+        baseline[t + 1] = np.where(ends, phi[t + 1], baseline[t])
+    return baseline
 
 
 def _evaluate(transitions: Transitions, potential: Potential) -> tuple[Float32, Float32]:
