@@ -37,6 +37,7 @@ from rlaif.contracts.telemetry import (
     ServiceHealth,
     Telemetry,
     TrainingProgress,
+    WatchedPay,
 )
 from rlaif.exporter.app import create_app as create_exporter
 from rlaif.exporter.settings import ExporterSettings
@@ -66,6 +67,7 @@ READINGS: tuple[type[Telemetry], ...] = (
     RewardBreakdown,
     JudgeCall,
     MapPosition,
+    WatchedPay,
 )
 
 _MIB = 1024 * 1024

@@ -2,6 +2,7 @@
 
 import warnings
 from collections import Counter
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -15,10 +16,12 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.followers.pay_meter import PayingModel
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import ENV_ID, ZeldaOracleEnv, register
+from rlaif.trainer.run_folder.screen import ScreenSlot
 from rlaif.trainer.settings.capture import CaptureSettings
 from rlaif.trainer.settings.game import GameSettings
 
@@ -231,6 +234,39 @@ def test_the_quota_bounds_the_captures():
     total = sum(len(play(vector, 200, 2).captures) for _ in range(4))
     vector.close()
     assert 0 < total <= 8
+
+
+def test_the_watched_picture_comes_with_what_its_own_state_is_worth(tmp_path):
+    path = tmp_path / "screen.rgb"
+    config = replace(CONFIG, screen_path=path, game=GameSettings(watch_fps=60))
+    vector = EmulatorVector(config, count=2, runner=1, seed=6)
+    slot = ScreenSlot(path)
+    x = slot_index("player_x")
+
+    def to_the_right(rows: np.ndarray) -> np.ndarray:
+        return rows[:, x]
+
+    vector.pay_by(PayingModel(3, to_the_right, gamma=1.0, weight=2.0))
+    steps = 600
+    vector.begin_fragment(steps, capture_quota=0, context=CaptureContext(env_step=0))
+    started, newest, seen = float(vector.observations[0, x]), 0, 0
+    for t in range(steps):
+        vector.step(t, np.full(2, Action.RIGHT if t % 20 < 10 else Action.LEFT))
+        picture = slot.read(newer_than=newest)
+        if picture is None:
+            continue  # more than 60 steps a second
+        newest, seen = picture.sequence, seen + 1
+        opinion = picture.opinion
+        assert opinion is not None
+        assert opinion.paid is not None
+        assert opinion.version == 3
+        stands = float(vector.observations[0, x])
+        assert opinion.potential == pytest.approx(stands)
+        assert sum(opinion.paid) == pytest.approx(2.0 * (stands - started), abs=1e-4)
+        if seen == 5:
+            break
+    vector.close()
+    assert seen == 5
 
 
 def test_segments_are_also_chosen_for_what_they_showed_and_replay_from_afar():

@@ -201,3 +201,26 @@ class MapPosition(Telemetry):
     x: int = Field(description="Pixels from the left edge of the room.")
     y: int = Field(description="Pixels from the top edge of the room.")
     rooms_visited: int = Field(ge=0)
+
+
+class WatchedPay(Telemetry):
+    """What the live reward model says of the state on the watched screen, and what it pays.
+
+    At the model's full weight: while it takes over from another, PPO gets less of it.
+    """
+
+    SUBJECT: ClassVar[str] = "telemetry.pay"
+
+    env: Id
+    env_step: int = Field(ge=0, description="As in the screen's frame.")
+    reward_model_version: int | None = Field(
+        default=None, description="Null while no reward model counts."
+    )
+    potential: float | None = Field(default=None, description="Of the state on the screen.")
+    paid: tuple[float, ...] | None = Field(
+        default=None,
+        max_length=100,
+        description="Shaping of the last seconds, summed over `bin_seconds` each, oldest first; "
+        "null without a reward model, or when it does not pay as a potential.",
+    )
+    bin_seconds: float = Field(gt=0, description="Seconds of the watcher's clock.")

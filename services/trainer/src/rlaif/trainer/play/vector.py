@@ -16,6 +16,7 @@ from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.followers.episode_log import BestEpisodeRecorder, EpisodeLog
 from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, FrameStack, PictureFragment
+from rlaif.trainer.play.followers.pay_meter import PayingModel
 from rlaif.trainer.play.followers.screen_feed import ScreenFeed
 from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
 from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome
@@ -26,6 +27,9 @@ from rlaif.trainer.run_folder.spool import SpooledCapture
 
 Disagreement = Callable[[npt.NDArray[np.float32]], float]
 """How much the networks of a reward model disagree on `[B, 128]` observations."""
+
+_WATCHED = 0
+"""The environment whose picture and pay are shown, of the first runner."""
 
 _SEEN_LAST = 16
 """Steps before a segment on which the disagreement is measured."""
@@ -134,13 +138,18 @@ class EmulatorVector:
         self._disagreement = disagreement
         self._selector.forget_scores()
 
+    def pay_by(self, model: PayingModel | None) -> None:
+        """Show by another reward model what the watched game is paid; None: by none."""
+        if self._screen.meter is not None:
+            self._screen.meter.pay_by(model)
+
     def step(self, t: int, actions: npt.NDArray[np.int64]) -> None:
         """Play row t: one action in every environment, episodes restarted where they end."""
         self._actions[t] = actions
-        drawn = 0 if self._screen.is_due() else None
+        drawn = _WATCHED if self._screen.is_due() else None
         chosen = actions.tolist()
         frame_skip, looks = self._frame_skip, self.frame_stack is not None
-        logs, followers = self._best.logs, self._followers
+        logs, followers, meter = self._best.logs, self._followers, self._screen.meter
         for n, game in enumerate(self._games):
             if self._recorders[n].at_border:
                 self._recorders[n].before_segment(self._asked(t, n))
@@ -164,6 +173,10 @@ class EmulatorVector:
                 self._captures.append(capture)
             if followers:
                 followers[n].after_step(game.emulator, game.facts, chosen[n], outcome.wait)
+            if n == _WATCHED and meter is not None:
+                meter.after_step(
+                    rows[n], terminated=outcome.terminated, truncated=outcome.truncated
+                )
             if n == drawn:
                 self._screen.show(game, self._env_steps)
             if eventful and (outcome.terminated or outcome.truncated):
@@ -262,6 +275,8 @@ class EmulatorVector:
         self._env_steps = state["env_steps"]
         self._fragments = state["fragments"]
         self.observations = rows
+        if self._screen.meter is not None:
+            self._screen.meter.resume_at(rows[_WATCHED])
         self._begun = True
         return None
 
@@ -337,6 +352,8 @@ class EmulatorVector:
         self._best.begin_episode(n, name, game)
         if self._followers:
             self._followers[n].begin_episode(game.emulator, game.facts, game.start, game.warm_up)
+        if n == _WATCHED and self._screen.meter is not None:
+            self._screen.meter.begin_episode(row)
         self._episode_numbers[n] += 1
 
     def _env_id(self, n: int) -> str:

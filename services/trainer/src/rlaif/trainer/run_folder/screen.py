@@ -5,6 +5,7 @@ bumps it to an even one (a seqlock); a reader that saw an odd or a changed seque
 later. Nobody waits for anybody.
 """
 
+import math
 import mmap
 import struct
 from dataclasses import dataclass
@@ -16,10 +17,28 @@ import numpy.typing as npt
 from rlaif.files.whole import write_whole
 
 HEIGHT, WIDTH = 144, 160
-_HEADER = struct.Struct("<QQiiiii")
+BINS, BIN_SECONDS = 20, 0.5
+"""Into how many stretches of time what was paid lately is summed, and how long one is."""
+
+_HEADER = struct.Struct(f"<QQiiiiiid{BINS}d")
 _PIXELS = HEIGHT * WIDTH * 3
 _SIZE = _HEADER.size + _PIXELS
 _SEQUENCE = struct.Struct("<Q")
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What the live reward model says of a screen's state, and what it paid on the way there.
+
+    Attributes:
+        potential: Of the state; None when the model answers with what is no number.
+        paid: Its pay of the last seconds, `BINS` sums, oldest first; None when it does not pay as
+            a potential.
+    """
+
+    version: int
+    potential: float | None
+    paid: tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
@@ -31,6 +50,7 @@ class Picture:
         env_step: Steps of this environment.
         x, y: Pixels inside the room.
         rooms_visited: Distinct rooms of the episode.
+        opinion: None while no reward model counts.
         pixels: `[144, 160, 3] uint8`, RGB.
     """
 
@@ -41,6 +61,7 @@ class Picture:
     x: int
     y: int
     rooms_visited: int
+    opinion: Opinion | None
     pixels: npt.NDArray[np.uint8]
 
 
@@ -62,12 +83,15 @@ class ScreenSlot:
         env_step: int,
         place: tuple[int, int, int, int],
         rooms_visited: int,
+        opinion: Opinion | None = None,
     ) -> None:
         """Replace the picture; `place` is (group, room, x, y)."""
         self._sequence += 2
         _SEQUENCE.pack_into(self._map, 0, self._sequence - 1)
         self._map[_HEADER.size : _SIZE] = pixels.tobytes()
-        _HEADER.pack_into(self._map, 0, self._sequence - 1, env_step, *place, rooms_visited)
+        _HEADER.pack_into(
+            self._map, 0, self._sequence - 1, env_step, *place, rooms_visited, *_packed(opinion)
+        )
         _SEQUENCE.pack_into(self._map, 0, self._sequence)
 
     def read(self, *, newer_than: int = 0) -> Picture | None:
@@ -81,9 +105,30 @@ class ScreenSlot:
         if after != before:
             return None
         pixels = np.frombuffer(raw, dtype=np.uint8).reshape(HEIGHT, WIDTH, 3)
-        sequence, env_step, group, room, x, y, rooms_visited = header
-        return Picture(sequence, env_step, group, room, x, y, rooms_visited, pixels)
+        sequence, env_step, group, room, x, y, rooms_visited, *packed = header
+        return Picture(
+            sequence, env_step, group, room, x, y, rooms_visited, _unpacked(packed), pixels
+        )
 
     def close(self) -> None:
         """Unmap the file."""
         self._map.close()
+
+
+def _packed(opinion: Opinion | None) -> tuple[float, ...]:
+    """Version 0 is none; a number that is not known is NaN."""
+    if opinion is None:
+        return (0, *[math.nan] * (1 + BINS))
+    potential = math.nan if opinion.potential is None else opinion.potential
+    return (opinion.version, potential, *(opinion.paid or [math.nan] * BINS))
+
+
+def _unpacked(packed: list[float]) -> Opinion | None:
+    version, potential, *paid = packed
+    if version == 0:
+        return None
+    return Opinion(
+        version=int(version),
+        potential=None if math.isnan(potential) else potential,
+        paid=None if math.isnan(paid[0]) else tuple(paid),
+    )

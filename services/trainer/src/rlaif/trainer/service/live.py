@@ -10,8 +10,14 @@ from pathlib import Path
 from PIL import Image
 
 from rlaif.bus.ports import TelemetryPublisher
-from rlaif.contracts.telemetry import FRAME_SUBJECT, MapPosition, RunHistory, ScreenFrame
-from rlaif.trainer.run_folder.screen import Picture, ScreenSlot
+from rlaif.contracts.telemetry import (
+    FRAME_SUBJECT,
+    MapPosition,
+    RunHistory,
+    ScreenFrame,
+    WatchedPay,
+)
+from rlaif.trainer.run_folder.screen import BIN_SECONDS, Picture, ScreenSlot
 from rlaif.trainer.service.runs.state import RunState
 
 JPEG_QUALITY = 40
@@ -106,6 +112,18 @@ class LiveView:
                 x=picture.x,
                 y=picture.y,
                 rooms_visited=picture.rooms_visited,
+            )
+        )
+        opinion = picture.opinion
+        await self._telemetry.send(
+            WatchedPay(
+                at=datetime.now(UTC),
+                env=_ENV,
+                env_step=picture.env_step,
+                reward_model_version=opinion.version if opinion else None,
+                potential=opinion.potential if opinion else None,
+                paid=opinion.paid if opinion else None,
+                bin_seconds=BIN_SECONDS,
             )
         )
 

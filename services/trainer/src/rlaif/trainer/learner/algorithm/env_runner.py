@@ -28,10 +28,12 @@ from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
+from rlaif.trainer.play.followers.pay_meter import PayingModel
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import ACTION_SPACE, OBSERVATION_SPACE
+from rlaif.trainer.settings.rewards import RewardSettings
 
 
 class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray has no types
@@ -66,7 +68,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         env_config: EnvConfig = replace(self.config.env_config["env"], life=self._life)
         explore: ExploreConfig | None = self.config.env_config.get("explore")
         self._explorer = None
-        self._selects_by = ""
+        self._used = ""
         self._vector = EmulatorVector(
             env_config,
             count=self.config.num_envs_per_env_runner,
@@ -116,13 +118,12 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
     ) -> Fragment:
         """Play `steps` decision steps in every environment.
 
-        `capture_quota` is shared by all `runners`; the disagreement of `model` decides on captures.
+        `capture_quota` is shared by all `runners`; the disagreement of `model` decides on captures,
+        and what it pays is shown.
         """
         if self._vector is None:
             raise RuntimeError("this environment runner has no environments: it is the driver's")
-        if model is not None and model.sha256 != self._selects_by:
-            self._vector.ask_about(disagreement_by(model))
-            self._selects_by = model.sha256
+        self._use(model, self._vector)
         own = self.worker_index or 0
         quota = share(capture_quota, parts=runners, part=own, turn=context.policy_iteration)
         self._vector.begin_fragment(steps, capture_quota=quota, context=context)
@@ -143,6 +144,27 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         fragment = self._vector.end_fragment(logits, log_probabilities(logits, actions))
         not_written = None if self._explorer is None else self._explorer.trouble
         return replace(fragment, policy_version=self._weights_seq_no, not_written=not_written)
+
+    def _use(self, model: RunnerRewardModel | None, vector: EmulatorVector) -> None:
+        """Select captures by this reward model, and show what it pays."""
+        sha256 = "" if model is None else model.sha256
+        if sha256 == self._used:
+            return
+        self._used = sha256
+        if model is None:
+            vector.pay_by(None)
+            return
+        answers = model.answers()
+        vector.ask_about(disagreement_by(answers))
+        shaping = self.config.env_config.get("rewards", RewardSettings()).shaping
+        vector.pay_by(
+            PayingModel(
+                version=model.version,
+                potential=answers,
+                gamma=self.config.gamma,
+                weight=shaping.weight if shaping.mode == "potential" else None,
+            )
+        )
 
     def get_metrics(self) -> dict[str, Any]:
         """Metrics travel inside the fragment."""

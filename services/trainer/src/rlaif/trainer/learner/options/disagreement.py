@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import ray
 
+from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.learner.hot_load import check_reward_model
 from rlaif.trainer.play.vector import Disagreement
 from rlaif.trainer.rewards.learned.reward_models import RewardModel
@@ -25,11 +26,14 @@ class RunnerRewardModel:
         """The model, put where runners in other processes find it when there are any."""
         return cls(model.version, model.sha256, ray.put(model.data) if remote else model.data)
 
+    def answers(self) -> PotentialFunction:
+        """The network, read from its file."""
+        data = ray.get(self.data) if isinstance(self.data, ray.ObjectRef) else self.data
+        return check_reward_model(data, version=self.version, sha256=self.sha256).answers
 
-def disagreement_by(sent: RunnerRewardModel) -> Disagreement | None:
+
+def disagreement_by(answers: PotentialFunction) -> Disagreement | None:
     """What measures it by this model; None when it is a single network."""
-    data = ray.get(sent.data) if isinstance(sent.data, ray.ObjectRef) else sent.data
-    answers = check_reward_model(data, version=sent.version, sha256=sent.sha256).answers
 
     def measure(observations: Float32) -> float:
         """Standard deviation over the networks, the mean over the observations."""

@@ -3,18 +3,24 @@
 import time
 from pathlib import Path
 
+from rlaif.trainer.play.followers.pay_meter import PayMeter
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.run_folder.screen import ScreenSlot
 
 
 class ScreenFeed:
-    """Shows one environment; nobody sees it while the disk does not take the file."""
+    """Shows one environment; nobody sees it while the disk does not take the file.
+
+    Attributes:
+        meter: What the reward model says of that environment; None when nobody watches.
+    """
 
     def __init__(self, path: Path | None, fps: float) -> None:
         self._path = path if fps > 0 else None
         self._fps = fps
         self._next = 0.0
         self._slot: ScreenSlot | None = None
+        self.meter = PayMeter() if self._path is not None else None
         self.open()
 
     def open(self) -> None:
@@ -45,6 +51,7 @@ class ScreenFeed:
             env_step=env_step,
             place=(facts.group, facts.room, facts.x, facts.y),
             rooms_visited=game.rooms_visited,
+            opinion=self.meter.read() if self.meter is not None else None,
         )
 
     def close(self) -> None:

@@ -1,0 +1,141 @@
+"""What the reward model says of the game that people watch: its steps in, an opinion out.
+
+It is the live model's, at its full weight. What the learner pays for the same steps, an update
+later, is less while that model takes over from the one before it.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlaif.reward_net.pay import Potential
+from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper, Transitions
+from rlaif.trainer.run_folder.screen import BIN_SECONDS, BINS, Opinion
+
+_MOST_PENDING = 256
+"""Steps that wait for the next look; more are counted without one, to bound the memory."""
+
+
+@dataclass(frozen=True)
+class PayingModel:
+    """The reward model that counts.
+
+    Attributes:
+        gamma: Discount of the run.
+        weight: Of what it pays as a potential; None when it pays in another way.
+    """
+
+    version: int
+    potential: Potential
+    gamma: float
+    weight: float | None
+
+
+class PayMeter:
+    """Follows one environment step by step; the network is asked when somebody looks.
+
+    What is paid is counted by the learner's own `PotentialShaper`.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` gives seconds."""
+        self._clock = clock
+        self._model: PayingModel | None = None
+        self._shaper = PotentialShaper(gamma=1.0, weight=0.0)
+        self._rows: list[Float32] = []
+        self._ends: list[tuple[bool, bool]] = []
+        self._finals: list[Float32] = []
+        self._newest: Float32 | None = None
+        self._continues = False
+        self._paid: deque[tuple[float, float]] = deque()
+
+    def pay_by(self, model: PayingModel | None) -> None:
+        """Use another model from here on; None: none counts."""
+        self._settle()
+        self._model = model
+        if model is not None:
+            self._shaper.gamma, self._shaper.weight = model.gamma, model.weight or 0.0
+
+    def resume_at(self, row: Float32) -> None:
+        """The game was put somewhere else: nothing before counts for its pay."""
+        self._newest = row.copy()
+        self._rows, self._ends, self._finals = [self._newest], [], []
+        self._continues = False
+
+    def after_step(self, row: Float32, *, terminated: bool, truncated: bool) -> None:
+        """A step reached `row`, `[D]`. After an end `begin_episode` follows."""
+        self._newest = row.copy()
+        self._ends.append((terminated, truncated))
+        if truncated:
+            self._finals.append(self._newest)
+        if not (terminated or truncated):
+            self._rows.append(self._newest)
+        if len(self._rows) > _MOST_PENDING:
+            self._settle()
+
+    def begin_episode(self, row: Float32) -> None:
+        """An episode starts at `row`, `[D]`."""
+        if not self._rows:
+            self.resume_at(row)
+            return
+        self._newest = row.copy()
+        self._rows.append(self._newest)
+
+    def read(self) -> Opinion | None:
+        """The opinion of the newest state and of the seconds before it; None without a model."""
+        self._settle()
+        model, newest = self._model, self._newest
+        if model is None or newest is None:
+            return None
+        potential = float(model.potential(newest[None])[0])
+        return Opinion(
+            version=model.version,
+            potential=potential if np.isfinite(potential) else None,
+            paid=None if model.weight is None else self._bins(),
+        )
+
+    def _bins(self) -> tuple[float, ...]:
+        now = self._clock()
+        bins = [0.0] * BINS
+        for at, amount in self._paid:
+            age = int((now - at) / BIN_SECONDS)
+            if age < BINS:
+                bins[BINS - 1 - age] += amount
+        return tuple(bins)
+
+    def _settle(self) -> None:
+        """Count what the steps since the last look are paid."""
+        # A step that ended its episode is whole when the next one has begun.
+        whole = len(self._rows) - 1
+        if whole < 1:
+            return
+        steps = self._pending(whole)
+        phi = None if self._model is None else self._model.potential(steps.visited())
+        if phi is not None and not np.isfinite(phi).all():
+            phi = None  # the learner refuses such a model as soon as it meets these states
+        known = None if phi is None else (lambda _: phi)
+        paid = self._shaper.shape(0, steps, known, continues=self._continues)
+        now = self._clock()
+        self._paid.append((now, float(paid.sum(dtype=np.float64))))
+        while now - self._paid[0][0] > BINS * BIN_SECONDS:
+            self._paid.popleft()
+        self._rows, self._ends = self._rows[-1:], self._ends[whole:]
+        self._finals = self._finals[len(steps.final_index) :]
+        self._continues = True
+
+    def _pending(self, whole: int) -> Transitions:
+        ends: Bool = np.array(self._ends[:whole], dtype=np.bool_)
+        index = np.argwhere(ends[:, 1:]).astype(np.int64).reshape(-1, 2)
+        width = len(self._rows[0])
+        return Transitions(
+            observations=np.stack(self._rows)[:, None],
+            terminated=ends[:, :1],
+            truncated=ends[:, 1:],
+            final_index=index,
+            final_observations=np.array(self._finals[: len(index)], dtype=np.float32).reshape(
+                -1, width
+            ),
+        )

@@ -1,0 +1,170 @@
+"""What the page shows of the watched game is what the learner's own shaping pays for its steps."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rlaif.trainer.play.followers.pay_meter import PayingModel, PayMeter
+from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
+from rlaif.trainer.run_folder.screen import BIN_SECONDS, BINS, Opinion, ScreenSlot
+
+GAMMA, WEIGHT, WIDTH = 0.999, 10.0, 4
+
+
+class Clock:
+    """Stands still until it is told."""
+
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def phi(observations: np.ndarray) -> np.ndarray:
+    return np.tanh(observations.sum(axis=1) - 1.5).astype(np.float32)
+
+
+def model(version: int = 3, *, weight: float | None = WEIGHT, potential=phi) -> PayingModel:
+    return PayingModel(version, potential, GAMMA, weight)
+
+
+def follow(meter: PayMeter, transitions: Transitions) -> None:
+    """Play the steps of the one environment, as `EmulatorVector` tells them."""
+    finals = list(transitions.final_observations)
+    for t in range(len(transitions.terminated)):
+        terminated, truncated = transitions.terminated[t, 0], transitions.truncated[t, 0]
+        reached = finals.pop(0) if truncated else transitions.observations[t + 1, 0]
+        row = reached.copy()
+        meter.after_step(row, terminated=bool(terminated), truncated=bool(truncated))
+        if terminated or truncated:
+            row[:] = transitions.observations[t + 1, 0]  # the same memory, as in play
+            meter.begin_episode(row)
+
+
+def played(steps: int, seed: int) -> Transitions:
+    """Steps that end by chance, in both ways."""
+    rng = np.random.default_rng(seed)
+    chance = rng.random((steps, 1))
+    truncated = chance > 0.9
+    index = np.argwhere(truncated).astype(np.int64).reshape(-1, 2)
+    return Transitions(
+        rng.random((steps + 1, 1, WIDTH), dtype=np.float32), chance < 0.1, truncated, index,
+        rng.random((len(index), WIDTH), dtype=np.float32),
+    )  # fmt: skip
+
+
+@given(steps=st.integers(1, 300), every=st.integers(1, 40), seed=st.integers(0, 2**16))
+@settings(max_examples=40, deadline=None)
+def test_it_pays_what_the_learner_pays_however_often_it_is_looked_at(steps, every, seed):
+    transitions = played(steps, seed)
+    meter = PayMeter(Clock())
+    meter.pay_by(model())
+    meter.begin_episode(transitions.observations[0, 0])
+    for start in range(0, steps, every):
+        stop = min(start + every, steps)
+        inside = (transitions.final_index[:, 0] >= start) & (transitions.final_index[:, 0] < stop)
+        follow(
+            meter,
+            Transitions(
+                transitions.observations[start : stop + 1], transitions.terminated[start:stop],
+                transitions.truncated[start:stop], transitions.final_index[inside] - [start, 0],
+                transitions.final_observations[inside],
+            ),
+        )  # fmt: skip
+        meter.read()
+    opinion = meter.read()
+    assert opinion is not None
+    assert opinion.paid is not None
+    whole = PotentialShaper(gamma=GAMMA, weight=WEIGHT).shape(0, transitions, phi)
+    assert sum(opinion.paid) == pytest.approx(float(whole.sum(dtype=np.float64)), abs=1e-4)
+
+
+def test_the_potential_is_of_the_state_that_the_last_step_reached_also_when_it_ended_the_episode():
+    meter = PayMeter(Clock())
+    meter.pay_by(model())
+    start, goal = np.zeros(WIDTH, np.float32), np.full(WIDTH, 0.9, np.float32)
+    meter.begin_episode(start)
+    meter.after_step(goal, terminated=False, truncated=True)
+    opinion = meter.read()
+    assert opinion is not None
+    assert opinion.potential == pytest.approx(float(phi(goal[None])[0]))
+    meter.begin_episode(start)
+    after = meter.read()
+    assert after is not None
+    assert after.potential == pytest.approx(float(phi(start[None])[0]))
+    assert after.paid is not None
+    rise = float(phi(goal[None])[0] - phi(start[None])[0])
+    assert sum(after.paid) == pytest.approx(WEIGHT * GAMMA * rise, abs=1e-4)
+
+
+def test_pay_grows_old_and_is_forgotten():
+    clock = Clock()
+    meter = PayMeter(clock)
+    meter.pay_by(model())
+    meter.begin_episode(np.zeros(WIDTH, np.float32))
+    meter.after_step(np.ones(WIDTH, np.float32), terminated=False, truncated=False)
+    seen = []
+    for seconds in (0.0, 2.0 + BIN_SECONDS / 2, BINS * BIN_SECONDS + 1.0):
+        clock.seconds = seconds
+        opinion = meter.read()
+        assert opinion is not None
+        assert opinion.paid is not None
+        seen.append(opinion.paid)
+    amount = sum(seen[0])
+    assert amount > 1.0
+    none = [0.0] * BINS
+    assert seen == [(*none[1:], amount), (*none[5:], amount, *none[:4]), tuple(none)]
+
+
+def test_without_a_model_nothing_is_known_and_nothing_piles_up():
+    meter = PayMeter(Clock())
+    meter.begin_episode(np.zeros(WIDTH, np.float32))
+    for _ in range(2_000):
+        meter.after_step(np.ones(WIDTH, np.float32), terminated=False, truncated=False)
+    assert len(meter._rows) < 300
+    assert meter.read() is None
+
+
+def test_a_model_that_pays_in_another_way_says_its_potential_alone():
+    meter = PayMeter(Clock())
+    meter.pay_by(model(weight=None))
+    meter.begin_episode(np.zeros(WIDTH, np.float32))
+    opinion = meter.read()
+    assert opinion is not None
+    assert opinion.potential is not None
+    assert opinion.paid is None
+
+
+def test_a_model_that_answers_nonsense_leaves_the_next_one_able_to_pay():
+    meter = PayMeter(Clock())
+    meter.pay_by(model(potential=lambda rows: np.full(len(rows), np.nan, np.float32)))
+    meter.begin_episode(np.zeros(WIDTH, np.float32))
+    meter.after_step(np.ones(WIDTH, np.float32), terminated=False, truncated=False)
+    wrong = meter.read()
+    assert wrong is not None
+    assert wrong.potential is None
+    assert sum(wrong.paid or ()) == 0.0
+    meter.pay_by(model(version=4))
+    meter.after_step(np.zeros(WIDTH, np.float32), terminated=False, truncated=False)
+    right = meter.read()
+    assert right is not None
+    assert sum(right.paid or ()) < -1.0
+
+
+@pytest.mark.parametrize(
+    "opinion",
+    [
+        None,
+        Opinion(version=2, potential=None, paid=None),
+        Opinion(version=7, potential=-0.25, paid=tuple(float(n) for n in range(BINS))),
+    ],
+    ids=["no model", "unknown", "known"],
+)
+def test_an_opinion_travels_with_its_picture(tmp_path, opinion):
+    writer = ScreenSlot(tmp_path / "screen.rgb", create=True)
+    pixels = np.zeros((144, 160, 3), dtype=np.uint8)
+    writer.write(pixels, env_step=5, place=(0, 1, 2, 3), rooms_visited=1, opinion=opinion)
+    picture = ScreenSlot(tmp_path / "screen.rgb").read()
+    assert picture is not None
+    assert picture.opinion == opinion
