@@ -6,7 +6,7 @@ from rlaif.contracts.catalog import envelop
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import DeadLetter, EventData
 from rlaif.contracts.scores import CriterionScore, ScoreRecord
-from rlaif.contracts.telemetry import JudgeCall, TrainingProgress
+from rlaif.contracts.telemetry import JudgeCall, TrainingProgress, WatchedPay
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.views import Snapshot
 from rlaif.testing.data.events import (
@@ -295,3 +295,24 @@ def test_a_snapshot_survives_json() -> None:
     state = fold(at(1, segment_captured()), at(2, segment_scored()), at(3, dead_letter()))
     snapshot = state.snapshot(NOON)
     assert Snapshot.model_validate_json(snapshot.model_dump_json()) == snapshot
+
+
+def test_the_pay_of_the_watched_game_is_added_up_over_the_time_that_it_covers():
+    state = HudState(epoch="e")
+    assert state.snapshot(NOON).pay is None
+    reading = WatchedPay(
+        at=NOON, env="env-0", env_step=7, reward_model_version=2, potential=-0.2,
+        paid=(0.5, -0.25, 0.0), bin_seconds=0.5,
+    )  # fmt: skip
+    assert state.apply_reading(reading, NOON) == {"pay"}
+    shown = state.snapshot(NOON).pay
+    assert shown is not None
+    assert (shown.potential, shown.paid_sum, shown.paid_seconds) == (-0.2, 0.25, 1.5)
+
+
+def test_without_a_reward_model_the_pay_is_unknown_and_not_nothing():
+    state = HudState(epoch="e")
+    state.apply_reading(WatchedPay(at=NOON, env="env-0", env_step=7, bin_seconds=0.5), NOON)
+    shown = state.snapshot(NOON).pay
+    assert shown is not None
+    assert (shown.potential, shown.paid_sum, shown.paid_seconds) == (None, None, None)

@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, Field
 
 from rlaif.contracts.ids import Id
 from rlaif.contracts.model import Contract
+from rlaif.contracts.reward_models import GateMetrics
 from rlaif.contracts.run_figures import RunFigures
 
 FRAME_SUBJECT = "telemetry.frame"
@@ -162,6 +163,9 @@ class RewardModelStatus(Telemetry):
     pin_reason: str | None = None
     pinned_until: AwareDatetime | None = Field(
         default=None, description="When the pin ends by itself; null: when a person unpins it."
+    )
+    champion_gate: GateMetrics | None = Field(
+        default=None, description="What the gate measured of the champion, from its manifest."
     )
 
 

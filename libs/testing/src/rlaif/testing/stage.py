@@ -4,12 +4,15 @@ For tests of what watches the ring. The events, objects and readings agree with 
 """
 
 import hashlib
+import math
 import random
 from datetime import UTC, datetime
 from typing import Any
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import RewardModelPublished
+from rlaif.contracts.quest import QuestProgress, Standing
+from rlaif.contracts.reward_models import GateMetrics
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord, rubric_mean
 from rlaif.contracts.telemetry import (
     JudgeCall,
@@ -21,6 +24,7 @@ from rlaif.contracts.telemetry import (
     RunHistory,
     ServiceHealth,
     TrainingProgress,
+    WatchedPay,
 )
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.events import (
@@ -34,6 +38,9 @@ from rlaif.testing.data.scores import judge_call, score_record
 
 SERVICES = ("trainer", "exporter", "judge", "reward-model")
 JUDGES = ("state", "puzzle", "vision")
+COMPUTED = ("novelty", "efficiency")
+
+_PAID = tuple(0.11 * math.sin(number / 2.5) + 0.04 for number in range(20))
 
 
 class Stage:
@@ -144,6 +151,17 @@ class Stage:
         await self._send(
             MapPosition(at=_now(), env="env-0", group=0, room=119, x=40, y=60, rooms_visited=3)
         )
+        await self._send(
+            WatchedPay(
+                at=_now(),
+                env="env-0",
+                env_step=step,
+                reward_model_version=self.loads[-1].version if self.loads else None,
+                potential=-0.217,
+                paid=_PAID,
+                bin_seconds=0.5,
+            )
+        )
 
     async def calls(self, count: int, outcome: str = "ok", *judges: str) -> None:
         """So many calls of each judge end with `outcome`."""
@@ -169,6 +187,7 @@ class Stage:
             "missing": (Missing(what="new labels", have=7, need=12),),
             "champion_version": version,
             "activation": self._activations or None,
+            "champion_gate": GateMetrics(heldout_accuracy=0.81) if version else None,
         }
         await self._send(RewardModelStatus.model_validate({"at": _now(), **values, **changes}))
 
@@ -193,7 +212,13 @@ class Stage:
     def _record(self, segment_id: str, step: int) -> ScoreRecord:
         levels = {name: self._random.choice((0, 1, 2, None)) for name in RUBRIC_WEIGHTS}
         criteria = {
-            name: CriterionScore(value=level / 2, votes=(level,) * 3, agreement=1, judge="state")
+            name: CriterionScore(
+                value=level / 2,
+                votes=(level,) * 3,
+                agreement=1,
+                judge="ram" if name in COMPUTED else "state",
+                source="computed" if name in COMPUTED else "votes",
+            )
             for name, level in levels.items()
             if level is not None
         }
@@ -205,6 +230,18 @@ class Stage:
             weighted=rubric_mean(values, RUBRIC_WEIGHTS),
             calls=(judge_call(rationale="It walked to the old well and looked around."),),
             env_step=step,
+            quest=self._quest() if "progress" in criteria else None,
+        )
+
+    def _quest(self) -> QuestProgress:
+        start, end = (self._random.randint(0, 20) for _ in range(2))
+        return QuestProgress(
+            start=Standing(objective=3, distance=start),
+            end=Standing(objective=3, distance=end),
+            objectives=18,
+            votes=3,
+            agreement=1,
+            judge="state",
         )
 
 

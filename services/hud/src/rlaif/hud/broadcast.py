@@ -21,6 +21,7 @@ from rlaif.contracts.telemetry import (
     ServiceHealth,
     Telemetry,
     TrainingProgress,
+    WatchedPay,
 )
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import Changed, HudState
@@ -36,6 +37,7 @@ READINGS: dict[str, type[Telemetry]] = {
         ServiceHealth,
         JudgeCall,
         MapPosition,
+        WatchedPay,
     )
 }
 """Subject → class of the JSON readings."""

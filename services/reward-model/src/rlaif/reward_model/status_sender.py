@@ -49,4 +49,5 @@ def status_of(training: TrainingLoop, now: datetime) -> RewardModelStatus:
         pinned=held,
         pin_reason=champion.pin_reason if champion and held else None,
         pinned_until=champion.pinned_until if champion and held else None,
+        champion_gate=live.manifest.metrics if live else None,
     )

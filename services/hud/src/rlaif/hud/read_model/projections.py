@@ -28,6 +28,7 @@ from rlaif.contracts.telemetry import (
     ServiceHealth,
     Telemetry,
     TrainingProgress,
+    WatchedPay,
 )
 from rlaif.hud.read_model.dead_letters import DeadLetters
 from rlaif.hud.read_model.journal import Journal
@@ -45,6 +46,7 @@ from rlaif.hud.read_model.views import (
     HealthView,
     LoopView,
     MapView,
+    PayView,
     RewardModelsView,
     RewardView,
     RunView,
@@ -85,6 +87,7 @@ class HudState:
         self._run: RunView | None = None
         self._reward: RewardView | None = None
         self._map: MapView | None = None
+        self._pay: PayView | None = None
         self._outages = Outages(started_at)
         self._health = HealthView(started_at=started_at, checks={}, clients=0)
         self._loads_told: set[tuple[str, int, int]] = set()
@@ -101,6 +104,7 @@ class HudState:
             "run": lambda: self._run,
             "reward": lambda: self._reward,
             "map": lambda: self._map,
+            "pay": lambda: self._pay,
             "screen": self.screen.view,
             "loop": self._loop_view,
             "segments": lambda: self.segments.newest(SEGMENTS_SHOWN),
@@ -144,6 +148,9 @@ class HudState:
             case MapPosition():
                 self._map = MapView(**reading.model_dump(), received_at=now)
                 return frozenset({"map"})
+            case WatchedPay():
+                self._pay = _pay_view(reading, now)
+                return frozenset({"pay"})
             case JudgeCall():
                 self._on_call(reading)
                 return frozenset({"judge"})
@@ -318,6 +325,16 @@ class HudState:
             loaded_version=self._run.reward_model_version if self._run else None,
             loaded_at_step=self._run.reward_model_loaded_at_step if self._run else None,
         )
+
+
+def _pay_view(reading: WatchedPay, now: datetime) -> PayView:
+    paid = reading.paid
+    return PayView(
+        **reading.model_dump(),
+        received_at=now,
+        paid_sum=None if paid is None else sum(paid),
+        paid_seconds=None if paid is None else len(paid) * reading.bin_seconds,
+    )
 
 
 def _run_view(reading: TrainingProgress, now: datetime, *, since: datetime) -> RunView:

@@ -130,6 +130,7 @@ class RewardModelHistory:
             pinned=status.pinned if status else None,
             pin_reason=status.pin_reason if status else None,
             pinned_until=status.pinned_until if status else None,
+            gate=status.champion_gate if status else None,
         )
 
     def _next(self) -> NextModelView | None:

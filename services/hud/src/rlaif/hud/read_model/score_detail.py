@@ -1,9 +1,11 @@
 """What the page shows of a score object."""
 
 from statistics import fmean
+from typing import get_args
 
+from rlaif.contracts.quest import QuestProgress, Source
 from rlaif.contracts.scores import ScoreRecord
-from rlaif.hud.read_model.views import Rationale, ScoreDetail
+from rlaif.hud.read_model.views import QuestView, Rationale, ScoreDetail
 
 RATIONALE_CHARACTERS = 600
 """A rationale in the table is cut here; the segment's own page has it whole."""
@@ -17,9 +19,36 @@ def score_detail(record: ScoreRecord) -> ScoreDetail:
         agreement=fmean(score.agreement for score in record.criteria.values())
         if record.criteria
         else None,
+        shares=_shares(record),
+        quest=_quest(record.quest) if record.quest else None,
         rationales=_rationales(record),
         calls_ok=sum(call.outcome == "ok" for call in record.calls),
         calls=len(record.calls),
+    )
+
+
+def _shares(record: ScoreRecord) -> dict[Source, float]:
+    """Source → its share of the weight that was judged."""
+    weights = {
+        source: sum(
+            record.weights.get(name, 0.0)
+            for name, score in record.criteria.items()
+            if score.source == source
+        )
+        for source in get_args(Source)
+    }
+    judged = sum(weights.values())
+    return {source: weight / judged for source, weight in weights.items()} if judged > 0 else {}
+
+
+def _quest(quest: QuestProgress) -> QuestView:
+    return QuestView(
+        start=quest.start,
+        end=quest.end,
+        objectives=quest.objectives,
+        rise=quest.rise,
+        votes=quest.votes,
+        source=quest.source,
     )
 
 

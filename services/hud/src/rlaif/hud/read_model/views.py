@@ -9,9 +9,17 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from rlaif.contracts.ids import Id
+from rlaif.contracts.quest import Source, Standing
+from rlaif.contracts.reward_models import GateMetrics
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.contracts.segments import SegmentManifest
-from rlaif.contracts.telemetry import MapPosition, Missing, RewardBreakdown, TrainingProgress
+from rlaif.contracts.telemetry import (
+    MapPosition,
+    Missing,
+    RewardBreakdown,
+    TrainingProgress,
+    WatchedPay,
+)
 
 
 class View(BaseModel):
@@ -43,6 +51,14 @@ class MapView(MapPosition):
     """Where the watched player stood last."""
 
     received_at: datetime
+
+
+class PayView(WatchedPay):
+    """What the live reward model said of the watched screen last, and what it paid there."""
+
+    received_at: datetime
+    paid_sum: float | None = Field(description="Of `paid`; null when that is.")
+    paid_seconds: float | None = Field(description="The time that `paid` covers; null likewise.")
 
 
 class ScreenView(View):
@@ -85,12 +101,28 @@ class Rationale(View):
     text: str
 
 
+class QuestView(View):
+    """Where a segment started and ended on the quest, as the judges have it."""
+
+    start: Standing
+    end: Standing
+    objectives: int = Field(description="Objectives of the game's guide.")
+    rise: float = Field(description="In objectives; below 0 is away from the next one.")
+    votes: int
+    source: Source
+
+
 class ScoreDetail(View):
     """What the score object says beyond its event."""
 
     criteria: dict[str, CriterionScore]
     abstentions: dict[str, str]
     agreement: float | None = Field(description="Mean over the judged criteria.")
+    shares: dict[Source, float] = Field(
+        description="Of the rubric's weight that was judged: who decided it. `votes` are language "
+        "models, `computed` is the game's RAM. Empty when nothing was judged."
+    )
+    quest: QuestView | None = Field(description="Null when no judge could say.")
     rationales: tuple[Rationale, ...]
     calls_ok: int
     calls: int
@@ -157,6 +189,9 @@ class ChampionView(View):
     pin_reason: str | None
     pinned_until: datetime | None = Field(
         description="When the pin ends by itself; null: when a person unpins it."
+    )
+    gate: GateMetrics | None = Field(
+        description="What the gate measured of it; null until the reward-model service has told."
     )
 
 
@@ -329,6 +364,7 @@ class Snapshot(View):
     run: RunView | None
     reward: RewardView | None
     map: MapView | None
+    pay: PayView | None = Field(description="Null until the trainer has told.")
     screen: ScreenView | None
     loop: LoopView
     segments: tuple[SegmentRow, ...]

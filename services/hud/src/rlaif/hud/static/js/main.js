@@ -16,6 +16,7 @@ import { drawRun } from "./panels/run.js";
 import { drawScores } from "./panels/scores.js";
 import { drawServices } from "./panels/services.js";
 import { drawVerdict } from "./panels/verdict.js";
+import { drawWorth } from "./panels/worth.js";
 import { fig } from "./parts.js";
 import { Screen } from "./screen.js";
 import { judge, showStatus } from "./status.js";
@@ -37,6 +38,7 @@ store.watch(["dead_letters"], drawDead);
 store.watch(["series"], drawCharts);
 store.watch(["events"], drawLog);
 store.watch(["screen", "map"], drawFacts);
+store.watch(["screen", "pay"], drawWorth);
 store.watch(["screen", "run", "health", "services", "troubles"], drawStatus);
 
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";

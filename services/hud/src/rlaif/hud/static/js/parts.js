@@ -1,16 +1,16 @@
 // Small parts that several panels use.
 
 import { h } from "./dom.js";
-import { decimal, UNKNOWN } from "./format.js";
+import { compact, count, decimal, percent, reward } from "./format.js";
 
 /** A number of the page, with the field of `/api/v1/state` that it shows: "loop.captured". */
 export const fig = (field, text, title = null) => h("span", { "data-figure": field, title }, text);
 
 /** A bar for a value between 0 and 1, with its number. */
-export function bar01(field, value, { kind = "", title = null } = {}) {
+export function bar01(field, value, { kind = "", title = null, source = null } = {}) {
   const fill = h("i");
   fill.style.width = `${100 * (value ?? 0)}%`;
-  return [h("span", { class: "bar01", "data-kind": kind, "aria-hidden": "true", title }, fill), h("span", { class: "number", title, "data-figure": field }, decimal(value))];
+  return [h("span", { class: "bar01", "data-kind": kind, "data-source": source, "aria-hidden": "true", title }, fill), h("span", { class: "number", title, "data-figure": field }, decimal(value))];
 }
 
 /** Facts as terms and values: [["Steps", "1,204", "exact text"], …]. */
@@ -28,9 +28,30 @@ export function whyUnknown(row, criterion) {
   return row.score?.abstentions?.[criterion] ?? (row.abstained.includes(criterion) ? "abstained" : null);
 }
 
+const SOURCES = { votes: "judges", computed: "computed", human: "people" };
+
+/** Who decided a criterion, when it was not the language models' votes: "computed" is the game's RAM. */
+export const decidedBy = (score) => (score && score.source !== "votes" ? score.source : null);
+
+/** Who decided how much of a score: "judges 80 %, computed 20 %". */
+export function decided(row) {
+  const shares = row.score?.shares ?? {};
+  const field = (source) => `segments.${row.segment_id}.score.shares.${source}`;
+  const parts = Object.entries(SOURCES).filter(([source]) => shares[source] > 0)
+    .map(([source, name]) => h("span", {}, `${name} `, fig(field(source), percent(shares[source]))));
+  return parts.length ? h("span", { class: "quiet-text", title: "Share of the rubric's weight that was judged" }, ...parts.flatMap((part, index) => (index ? [", ", part] : [part]))) : null;
+}
+
+/** Where the segment started and ended on the quest: two moments, and the rise. */
+export function questOf(row) {
+  const quest = row.score?.quest;
+  if (!quest) return null;
+  const field = (name) => `segments.${row.segment_id}.score.quest.${name}`;
+  const moment = (name) => h("span", {}, "objective ", fig(field(`${name}.objective`), count(quest[name].objective)), ", ", fig(field(`${name}.distance`), compact(quest[name].distance)), " half screens to go");
+  return h("p", { class: "quest", title: `${quest.votes} votes; ${quest.source}; a half screen is 80 pixels` }, h("b", {}, fig(field("rise"), reward(quest.rise))), " of an objective: from ", moment("start"), " to ", moment("end"), h("span", { class: "quiet-text" }, " (", fig(field("objectives"), count(quest.objectives)), " in all)"));
+}
+
 /** A text when there is nothing to show. */
 export const empty = (...children) => h("p", { class: "empty" }, ...children);
 
 export const CRITERIA = ["progress", "dialog", "puzzle", "novelty", "efficiency"];
-
-export { UNKNOWN };

@@ -8,10 +8,16 @@ import { pinnedUntil } from "./loop.js";
 
 const REJECTED_SHOWN = 5;
 const LOADS_SHOWN = 3;
+const RANKERS = [
+  ["paid_accuracy", "by its pay", "Exactly what the trainer pays for these segments"],
+  ["best_slot_accuracy", "best single number", "The one number of the observation that ranks best"],
+  ["ridge_accuracy", "linear fit", "Ridge regression on the same numbers"],
+  ["llm_only_share", "pairs that only judges decide", "They hang on something that no counter in the game's memory decides"],
+];
 
 export function drawModels({ reward_models: models }) {
   const scrolled = byId("models").querySelector(".scroll")?.scrollTop ?? 0;
-  show(byId("models"), ...[champion(models.champion), next(models.next)].filter(Boolean), ...history(models));
+  show(byId("models"), ...[champion(models.champion), passed(models.champion), next(models.next)].filter(Boolean), ...history(models));
   const list = byId("models").querySelector(".scroll");
   if (list) list.scrollTop = scrolled;
 }
@@ -23,6 +29,18 @@ function champion(live) {
     live.went_back_from ? h("span", {}, ": went back from ", fig("reward_models.champion.went_back_from", `v${live.went_back_from}`), live.since ? " " : "", live.since ? ago(live.since) : "") : null,
     live.pinned ? h("span", {}, "; ", ...pinnedUntil(live)) : null,
     live.pinned && live.pin_reason ? h("span", { class: "quiet-text told" }, ` — ${live.pin_reason}`) : null);
+}
+
+/** How well the champion's pay ranks held-out pairs, beside what needs no learning; what is not told is left out. */
+function passed(live) {
+  const gate = live?.gate;
+  if (!gate) return null;
+  const told = RANKERS.filter(([name]) => typeof gate[name] === "number");
+  if (!told.some(([name]) => name === "paid_accuracy")) return null;
+  const figure = (name) => fig(`reward_models.champion.gate.${name}`, percent(gate[name]));
+  const parts = told.map(([name, text, title]) => h("span", { title }, text, " ", name === "paid_accuracy" ? h("b", {}, figure(name)) : figure(name)));
+  return h("p", { class: "next", title: "Held-out pairs of whole episodes, decided by the judges" },
+    fig("reward_models.champion.version", `v${live.version}`), " ranks judged pairs: ", ...parts.flatMap((part, index) => (index ? [", ", part] : [part])), h("span", {}, ", chance ", h("span", { class: "scale" }, "50 %")));
 }
 
 function next(model) {

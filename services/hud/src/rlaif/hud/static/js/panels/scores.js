@@ -3,7 +3,7 @@
 import { byId, h, show } from "../dom.js";
 import { ago } from "../clock.js";
 import { decimal, percent } from "../format.js";
-import { bar01, CRITERIA, empty, fig, whyUnknown } from "../parts.js";
+import { bar01, CRITERIA, decidedBy, empty, fig, whyUnknown } from "../parts.js";
 import { openSegment } from "./segment.js";
 
 const rows = new Map(); // segment id → {version, element}
@@ -35,7 +35,7 @@ function keep(row) {
   return element;
 }
 
-const head = () => h("thead", {}, h("tr", {}, ...["Segment", ...CRITERIA, "Weighted", "Agreement", "Rationale"].map((name) => h("th", { scope: "col" }, capital(name)))));
+const head = () => h("thead", {}, h("tr", {}, ...["Segment", ...CRITERIA, "Weighted", "By judges", "Agreement", "Rationale"].map((name) => h("th", { scope: "col" }, capital(name)))));
 
 function tableRow(row) {
   const first = row.score?.rationales[0];
@@ -43,14 +43,16 @@ function tableRow(row) {
     h("td", {}, h("button", { type: "button", class: "open", onclick: () => openSegment(row) }, row.segment_id), h("small", {}, ago(row.scored_at))),
     ...(row.score ? CRITERIA.map((name) => criterion(row, name)) : [h("td", { class: "unread", colspan: CRITERIA.length }, row.score_problem)]),
     h("td", { class: "score", "data-label": "Weighted" }, ...bar01(`segments.${row.segment_id}.weighted`, row.weighted, { kind: "weighted" })),
+    h("td", { class: "score", "data-label": "By judges", title: "Share of the judged weight that language models voted on; the rest was computed from the game's memory" }, fig(`segments.${row.segment_id}.score.shares.votes`, percent(row.score?.shares.votes))),
     h("td", { class: "score", "data-label": "Agreement" }, fig(`segments.${row.segment_id}.score.agreement`, percent(row.score?.agreement))),
     h("td", { class: "rationale" }, first ? h("span", { title: `${first.judge}: ${first.text}` }, first.text) : ""));
 }
 
 function criterion(row, name) {
   const score = row.score?.criteria[name];
-  const title = score ? `Votes ${score.votes.join(", ")}; ${score.judge}` : whyUnknown(row, name);
-  return h("td", { class: "score", "data-label": capital(name), title: score ? `${name} ${decimal(score.value)}` : null }, ...bar01(`segments.${row.segment_id}.score.criteria.${name}.value`, score?.value ?? null, { title }));
+  const by = decidedBy(score);
+  const title = score ? (by ? `${by}; ${score.judge}` : `Votes ${score.votes.join(", ")}; ${score.judge}`) : whyUnknown(row, name);
+  return h("td", { class: "score", "data-label": capital(name), title: score ? `${name} ${decimal(score.value)}` : null }, ...bar01(`segments.${row.segment_id}.score.criteria.${name}.value`, score?.value ?? null, { title, source: by }));
 }
 
 const capital = (word) => word[0].toUpperCase() + word.slice(1);

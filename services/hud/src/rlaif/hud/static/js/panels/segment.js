@@ -2,7 +2,7 @@
 
 import { byId, h, show } from "../dom.js";
 import { count, decimal, duration, percent } from "../format.js";
-import { bar01, CRITERIA, empty, facts, whyUnknown, words } from "../parts.js";
+import { bar01, CRITERIA, decided, decidedBy, empty, facts, questOf, whyUnknown, words } from "../parts.js";
 
 export async function openSegment(row) {
   byId("segment-title").querySelector("code").textContent = row.segment_id;
@@ -30,8 +30,16 @@ function content(row, { manifest, score, calls, pictures, score_problem }) {
       ["Frames", count(manifest.frames)],
       ["Run step", count(manifest.env_step)],
     ], "three"),
-    h("ul", { class: "criteria" }, ...CRITERIA.map((name) => h("li", {}, h("span", {}, name), ...bar01(null, score?.criteria[name]?.value ?? null, { title: whyUnknown(known, name) })))),
+    questOf(known),
+    h("p", {}, decided(known)),
+    h("ul", { class: "criteria told-by" }, ...CRITERIA.map((name) => criterion(known, name))),
     score_problem ? empty(score_problem) : null,
     words(calls.filter(({ rationale }) => rationale).map((call) => ({ judge: `${call.judge} · ${call.model} · vote ${call.vote} · ${call.outcome} · ${duration(call.latency_seconds)}`, text: call.rationale }))),
   ];
+}
+
+function criterion(row, name) {
+  const score = row.score?.criteria[name];
+  const by = decidedBy(score);
+  return h("li", {}, h("span", {}, name, by ? h("small", {}, by) : null), ...bar01(null, score?.value ?? null, { title: whyUnknown(row, name), source: by }));
 }

@@ -3,7 +3,7 @@
 import { byId, h, show } from "../dom.js";
 import { ago } from "../clock.js";
 import { count, decimal, percent, UNKNOWN } from "../format.js";
-import { bar01, CRITERIA, empty, fig, whyUnknown, words } from "../parts.js";
+import { bar01, CRITERIA, decided, decidedBy, empty, fig, questOf, whyUnknown, words } from "../parts.js";
 import { openSegment } from "./segment.js";
 
 const PICTURES = 4;
@@ -26,8 +26,10 @@ export function drawVerdict({ segments, loop }) {
       h("span", { class: "big", title: "Rubric mean, 0 to 1", "data-figure": `segments.${row.segment_id}.weighted` }, decimal(row.weighted)),
       h("span", { class: "scale" }, row.weighted === null ? "no score: too little was judged" : "of 1"),
       row.score ? h("span", { class: "quiet-text" }, "agreement ", fig(`segments.${row.segment_id}.score.agreement`, percent(row.score.agreement))) : null,
+      decided(row),
       h("span", { class: "quiet-text" }, ago(row.scored_at))),
-    row.score ? h("ul", { class: "criteria" }, ...CRITERIA.map((name) => criterion(row, name))) : empty(row.score_problem),
+    questOf(row),
+    row.score ? h("ul", { class: "criteria told-by" }, ...CRITERIA.map((name) => criterion(row, name))) : empty(row.score_problem),
     h("div", { class: "pictures" }, ...pictures.urls.map(picture)),
     row.score ? words(row.score.rationales) : null,
     h("p", { class: "open-segment" }, h("button", { type: "button", class: "quiet", onclick: () => openSegment(row) }, "Open this segment")));
@@ -36,7 +38,8 @@ export function drawVerdict({ segments, loop }) {
 function criterion(row, name) {
   const score = row.score?.criteria[name];
   const title = score ? `${score.votes.length} votes: ${score.votes.join(", ")} of 2; agreement ${percent(score.agreement)}; ${score.judge}` : whyUnknown(row, name);
-  return h("li", {}, h("span", {}, name), ...bar01(`segments.${row.segment_id}.score.criteria.${name}.value`, score?.value ?? null, { title }));
+  const by = decidedBy(score);
+  return h("li", {}, h("span", {}, name, by ? h("small", {}, by) : null), ...bar01(`segments.${row.segment_id}.score.criteria.${name}.value`, score?.value ?? null, { title, source: by }));
 }
 
 function waiting(loop) {
