@@ -140,7 +140,7 @@ async def test_a_healthy_ring_is_five_green_dots_and_no_banner(
         await chromium.wait_for(says("#models", "Next model: 7 of 12 new labels"))
         await chromium.wait_for("document.querySelectorAll('#scores tbody tr').length === 25")
         assert await chromium.evaluate(text_of("#banners")) == ""
-        await chromium.wait_for(says("#worth", "Φ −0.22 by v4"))
+        await chromium.wait_for(says("#worth", "Φ \N{MINUS SIGN}0.22 by v4"))
         assert "paid +1.06 in 10 s" in await chromium.evaluate(text_of("#worth"))
         down = "document.querySelectorAll('#worth .sparkline .minus').length"
         assert 0 < await chromium.evaluate(down) < 20

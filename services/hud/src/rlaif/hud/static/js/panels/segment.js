@@ -41,5 +41,5 @@ function content(row, { manifest, score, calls, pictures, score_problem }) {
 function criterion(row, name) {
   const score = row.score?.criteria[name];
   const by = decidedBy(score);
-  return h("li", {}, h("span", {}, name, by ? h("small", {}, by) : null), ...bar01(null, score?.value ?? null, { title: whyUnknown(row, name), source: by }));
+  return h("li", {}, h("span", {}, name, ...(by ? [" ", h("small", {}, by)] : [])), ...bar01(null, score?.value ?? null, { title: whyUnknown(row, name), source: by }));
 }

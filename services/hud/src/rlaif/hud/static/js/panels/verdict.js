@@ -39,7 +39,7 @@ function criterion(row, name) {
   const score = row.score?.criteria[name];
   const title = score ? `${score.votes.length} votes: ${score.votes.join(", ")} of 2; agreement ${percent(score.agreement)}; ${score.judge}` : whyUnknown(row, name);
   const by = decidedBy(score);
-  return h("li", {}, h("span", {}, name, by ? h("small", {}, by) : null), ...bar01(`segments.${row.segment_id}.score.criteria.${name}.value`, score?.value ?? null, { title, source: by }));
+  return h("li", {}, h("span", {}, name, ...(by ? [" ", h("small", {}, by)] : [])), ...bar01(`segments.${row.segment_id}.score.criteria.${name}.value`, score?.value ?? null, { title, source: by }));
 }
 
 function waiting(loop) {
