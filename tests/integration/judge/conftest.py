@@ -66,7 +66,10 @@ async def stand_in() -> AsyncIterator[StandIn]:
 
 @pytest.fixture
 async def start_judge(
-    nats_url: str, episodes_store: ObjectStore, stand_in: StandIn
+    nats_url: str,
+    episodes_store: ObjectStore,
+    models_store: ObjectStore,
+    stand_in: StandIn,
 ) -> AsyncIterator[Callable[..., Awaitable[httpx.AsyncClient]]]:
     """Starts judges and waits until they work and know their routes; each is stopped at the end."""
     async with AsyncExitStack() as stack:
@@ -85,7 +88,7 @@ async def start_judge(
             }
             settings = JudgeSettings.model_validate(fields | changes)
             url = await stack.enter_async_context(
-                serve(create_judge(settings, store=episodes_store))
+                serve(create_judge(settings, store=episodes_store, models=models_store))
             )
             client = await stack.enter_async_context(httpx.AsyncClient(base_url=url))
 

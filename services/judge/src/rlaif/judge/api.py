@@ -94,7 +94,7 @@ def build_router(
 
     @router.get("/comparisons", tags=["scores"], operation_id="list_comparisons")
     async def list_comparisons(paging: Paging) -> Page[ComparisonSummary]:
-        """Near-ties that were compared in both orders, by segment ids, without their calls."""
+        """Pairs that were compared in both orders, by segment ids, without their calls."""
         prefix = keys.comparisons(config)
         return await asyncio.to_thread(_page, reached(store()), prefix, paging, ComparisonSummary)
 

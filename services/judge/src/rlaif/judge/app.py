@@ -18,11 +18,19 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.ports import ObjectStore
 
 
-def create_app(settings: JudgeSettings, *, store: ObjectStore | None = None) -> FastAPI:
-    """Build the service; its lifespan starts the worker last and stops it first."""
+def create_app(
+    settings: JudgeSettings,
+    *,
+    store: ObjectStore | None = None,
+    models: ObjectStore | None = None,
+) -> FastAPI:
+    """Build the service; its lifespan starts the worker last and stops it first.
+
+    `store` and `models` replace the buckets of the settings, in tests.
+    """
     metrics, readiness = ServiceMetrics("judge"), Readiness()
     parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges))
-    runtime = Runtime(settings, parts, metrics.worker_observer(), store=store)
+    runtime = Runtime(settings, parts, metrics.worker_observer(), store=store, models=models)
     runtime.lifecycle.add_checks(readiness)
     for name, examiner in parts.examiners().items():
         readiness.add(f"route:{name}", examiner.check)

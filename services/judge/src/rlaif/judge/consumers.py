@@ -23,19 +23,15 @@ from rlaif.contracts.events import SegmentExported
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall
-from rlaif.judge.evidence.loading import (
-    CorruptSegmentError,
-    LoadedSegment,
-    load_pictures,
-    load_segment,
-)
+from rlaif.judge.evidence.loading import CorruptSegmentError, LoadedSegment, load_segment
+from rlaif.judge.evidence.pictures import load_strip
 from rlaif.judge.evidence.ram_verdicts import ram_verdicts
-from rlaif.judge.evidence.strip import draw, frames
-from rlaif.judge.evidence.summary import places, summarise
+from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel.assignment import in_share, judges_needed
 from rlaif.judge.panel.calls import reported_outcome
-from rlaif.judge.panel.near_ties import NearTies
+from rlaif.judge.panel.comparisons import Comparisons
+from rlaif.judge.panel.pair_choice import Scored
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.scoring import ScoringRules, score_record, scored_event
 from rlaif.judge.routes.ports import OutageError
@@ -57,7 +53,7 @@ class ScoringParts:
     rules: ScoringRules
     metrics: JudgeMetrics
     canary_rounds: CanaryRounds | None = None
-    near_ties: NearTies | None = None
+    comparisons: Comparisons | None = None
 
 
 class SegmentScorer:
@@ -108,9 +104,9 @@ class SegmentScorer:
             raise Suspect("missing_object", str(error)) from error
         except CorruptSegmentError as error:
             raise Reject("corrupt_segment", str(error)) from error
-        if evidence is not None and self._parts.near_ties is not None:
+        if evidence is not None and self._parts.comparisons is not None:
             digest = hashlib.sha256(stored).hexdigest()
-            await self._parts.near_ties.compare_near_tie(evidence, record, digest)
+            await self._parts.comparisons.after_scoring(Scored(evidence, record, digest))
 
     async def _score(self, exported: SegmentExported) -> tuple[bytes, Evidence]:
         """Judge the segment and commit the score; gives the stored bytes and the evidence."""
@@ -161,17 +157,8 @@ class SegmentScorer:
         audit = in_share("audit", segment.manifest.segment_id, self._rules.audit_share)
         asked = judges_needed(self._rules.judges, decided, audit=audit)
         most = max((judge.pictures for judge in asked), default=0)
-        strip = await asyncio.to_thread(self._strip, segment, most)
+        strip = await asyncio.to_thread(load_strip, self._store, segment, most)
         return Case(evidence, strip, decided, audit)
-
-    def _strip(self, segment: LoadedSegment, most: int) -> bytes | None:
-        pictures = load_pictures(self._store, segment.manifest, most)
-        if not pictures.files:
-            return None
-        try:
-            return draw(frames(pictures.files, pictures.steps, places(segment.records)))
-        except OSError as error:  # pillow's word for a picture that it cannot read
-            raise CorruptSegmentError(f"a picture of the segment is no PNG: {error}") from error
 
     async def _stored_score(self, segment_id: str) -> bytes | None:
         key = keys.score(self._rules.judge_config, segment_id)

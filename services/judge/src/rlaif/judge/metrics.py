@@ -3,6 +3,7 @@
 from collections import defaultdict, deque
 from statistics import fmean
 
+from rlaif.contracts.comparisons import ComparisonRecord, WhyCompared
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.routes.ports import ModelError
@@ -67,7 +68,20 @@ class JudgeMetrics:
             "believed", "1: its votes count; 0: it failed its canaries.", ("judge",)
         )
         self._comparisons = metrics.counter(
-            "comparisons", "Pairs of near-ties that were compared in both orders.", ("result",)
+            "comparisons",
+            "Pairs to be compared in both orders, by why they were chosen and how it ended.",
+            ("why", "result"),
+        )
+        self._first_slot = metrics.gauge(
+            "comparison_first_slot_ratio",
+            "Share of the answers with a preference that prefer the segment shown first; 0.5 is "
+            "no lean.",
+            ("judge",),
+        )
+        self._consistency = metrics.gauge(
+            "comparison_consistency_ratio",
+            "Share of the pairs answered in both orders whose two answers agree.",
+            ("judge",),
         )
         self._checks = metrics.counter(
             "route_checks",
@@ -119,9 +133,21 @@ class JudgeMetrics:
         if result.accuracy is not None:
             self._canaries.labels(judge).set(result.accuracy)
 
-    def compared(self, result: str) -> None:
-        """Note a comparison: `decided`, `tie`, `orders_disagree`, `unanswered` or `outage`."""
-        self._comparisons.labels(result).inc()
+    def compared(self, why: WhyCompared, result: str, record: ComparisonRecord | None) -> None:
+        """Note a pair to be compared, and what was stored of it.
+
+        `decided`, `tie`, `orders_disagree` or `unanswered` when there is a `record`; without one
+        `outage`, `unreadable`, `no_pictures`, `too_long`, or `repeated` when another judge had
+        stored its word.
+        """
+        self._comparisons.labels(why, result).inc()
+        if record is None:
+            return
+        standing = self.standings.compared(record)
+        if standing.first_slot is not None:
+            self._first_slot.labels(record.judge).set(standing.first_slot)
+        if standing.consistency is not None:
+            self._consistency.labels(record.judge).set(standing.consistency)
 
     def _hold_against_truth(self, record: ScoreRecord) -> None:
         for criterion, score in {**record.criteria, **record.audits}.items():

@@ -8,9 +8,9 @@ from rlaif.bus.errors import BusError
 from rlaif.bus.worker import DurableWorker, WorkerObserver
 from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.events import SegmentExported
+from rlaif.judge.comparing import build_comparisons
 from rlaif.judge.consumers import SegmentScorer
 from rlaif.judge.human_scores import HumanScores
-from rlaif.judge.panel.near_ties import NearTies
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import JudgeParts
 from rlaif.service.lifecycle import Lifecycle
@@ -33,11 +33,13 @@ class Runtime:
         observer: WorkerObserver,
         *,
         store: ObjectStore | None = None,
+        models: ObjectStore | None = None,
     ) -> None:
-        """Serve `parts`; `store` replaces the one of the settings, in tests."""
+        """Serve `parts`; `store` and `models` replace those of the settings, in tests."""
         self._settings = settings
         self._parts = parts
         self._observer = observer
+        self._given_models = models
         self.lifecycle = Lifecycle(
             name="judge",
             open_store=lambda: probed(
@@ -56,12 +58,20 @@ class Runtime:
             return None
         return HumanScores(store, bus.publisher("judge"), now=_now)
 
+    def _models_store(self) -> ObjectStore:
+        """Where the reward model says what it wants compared; nothing else is read there."""
+        return self._given_models or open_store(
+            self._settings.models_store, S3Credentials.of(self._settings)
+        )
+
     def _start(self, store: ObjectStore, bus: Bus) -> DurableWorker:
         scorer = SegmentScorer(
             store,
             bus.publisher("judge"),
             bus.telemetry(),
-            self._parts.scoring(near_ties(self._settings, self._parts, store)),
+            self._parts.scoring(
+                build_comparisons(self._settings, self._parts, store, self._models_store())
+            ),
         )
         logger.info("at work", extra={"judge_config": self._parts.rules.judge_config})
         return DurableWorker(
@@ -72,23 +82,6 @@ class Runtime:
             settings=WorkerSettings(concurrency=self._settings.concurrency),
             observer=self._observer,
         )
-
-
-def near_ties(settings: JudgeSettings, parts: JudgeParts, store: ObjectStore) -> NearTies | None:
-    """Compares near-ties as the settings say; None when they say not to."""
-    judge = parts.judge(settings.compare.judge)
-    if not settings.compare.share or judge is None:
-        return None
-    return NearTies(
-        store,
-        judge,
-        parts.routes[judge.name],
-        settings.compare,
-        max_tokens=settings.voting.max_tokens,
-        on_call=parts.metrics.called,
-        on_compared=parts.metrics.compared,
-        now=_now,
-    )
 
 
 def _now() -> datetime:

@@ -81,19 +81,33 @@ class VoteSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class CompareSettings(BaseModel, frozen=True, extra="forbid"):
-    """When segments are compared, and by whom."""
+    """How often two segments are compared, which, and by whom."""
 
     share: float = Field(
         default=0.1,
         ge=0,
         le=1,
-        description="Share of the segments that are compared with a near-tie, in both orders: two "
-        "calls each. 0 never compares.",
+        description="Share of the segments after which a pair is compared, in both orders: two "
+        "calls each. Pairs that the reward model is unsure of, pairs that the RAM ties and "
+        "near-ties take turns. 0 never compares.",
     )
     margin: float = Field(
-        default=0.05, ge=0, le=1, description="Scores that differ by at most this nearly tie."
+        default=0.05,
+        ge=0,
+        le=1,
+        description="Segments nearly tie when their rises on the quest differ by at most this, in "
+        "objectives (half a screen is 0.045), or their rubric means where no rise is known.",
     )
-    judge: str = Field(default="puzzle", description="Judge that compares near-ties.")
+    judge: str = Field(
+        default="puzzle",
+        description="Judge that compares near-ties and pairs that the reward model is unsure of.",
+    )
+    pictures_judge: str | None = Field(
+        default=None,
+        description="Judge that compares what the RAM ties, with pictures of both segments: two in "
+        "one prompt. Unset takes the first one that sees pictures; without any, such pairs are not "
+        "compared.",
+    )
 
 
 class CanarySettings(BaseModel, frozen=True, extra="forbid"):

@@ -38,6 +38,19 @@ class TruthReport(BaseModel):
     )
 
 
+class PairReport(BaseModel):
+    """What a judge's comparisons show since the service started."""
+
+    pairs: int
+    first_slot: float | None = Field(
+        description="Share of its preferences for the segment shown first; 0.5 is no lean, null "
+        "before the first preference."
+    )
+    consistency: float | None = Field(
+        description="Share of the pairs answered in both orders whose answers agree."
+    )
+
+
 class StandingReport(BaseModel):
     """What a judge did since the service started. A rate is null before its first case."""
 
@@ -55,6 +68,7 @@ class StandingReport(BaseModel):
     canary_accuracy: float | None
     canary_constant: list[str] = Field(description="Criteria always answered alike.")
     truth: dict[str, TruthReport]
+    comparisons: PairReport
 
 
 class JudgeReport(BaseModel):
@@ -165,4 +179,5 @@ def standing_report(standing: JudgeStanding) -> StandingReport:
             name: TruthReport.model_validate(found, from_attributes=True)
             for name, found in standing.truth.items()
         },
+        comparisons=PairReport.model_validate(standing.pairs, from_attributes=True),
     )

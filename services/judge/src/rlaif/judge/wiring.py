@@ -8,12 +8,13 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from rlaif.contracts.comparisons import WhyCompared
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.consumers import ScoringParts
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel import prompts
+from rlaif.judge.panel.comparisons import Comparisons
 from rlaif.judge.panel.identity import judge_config_id
-from rlaif.judge.panel.near_ties import NearTies
 from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.scoring import ScoringRules
 from rlaif.judge.routes.cache import AnswerCache
@@ -24,7 +25,7 @@ from rlaif.judge.routes.trouble_words import Advice
 from rlaif.judge.rubric.guides import guided_games
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed, with_models
 from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
-from rlaif.judge.settings import JudgeSettings, ModelSettings
+from rlaif.judge.settings import CompareSettings, JudgeSettings, ModelSettings
 from rlaif.judge.trust.canary_rounds import CanaryRounds, known_questions
 from rlaif.service.cli import StartupError
 
@@ -48,9 +49,9 @@ class JudgeParts:
         """The judge of that name."""
         return next((judge for judge in self.judges if judge.name == name), None)
 
-    def scoring(self, near_ties: NearTies | None = None) -> ScoringParts:
+    def scoring(self, comparisons: Comparisons | None = None) -> ScoringParts:
         """What a segment is scored with."""
-        return ScoringParts(self.panel, self.rules, self.metrics, self.canary_rounds, near_ties)
+        return ScoringParts(self.panel, self.rules, self.metrics, self.canary_rounds, comparisons)
 
     def examiners(self) -> dict[str, Examiner]:
         """Judge name → who knows how its route is."""
@@ -86,12 +87,7 @@ def build_parts(
         StartupError: The panel file, the CA file or a prompt's length is wrong.
     """
     judges = judges_of(settings)
-    compare, names = settings.compare, [judge.name for judge in judges]
-    if compare.share and compare.judge not in names:
-        raise StartupError(
-            f"no judge is called {compare.judge}; set JUDGE_COMPARE_JUDGE to one of "
-            f"{', '.join(names)}, or JUDGE_COMPARE_SHARE to 0"
-        )
+    judges_of_pairs(settings.compare, judges)
     check_budgets(judges, settings.voting.max_tokens)
     client = _client(settings, len(judges))
     metrics = make_metrics(judges)
@@ -124,6 +120,30 @@ def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
         return read_panel(settings.panel_file)
     except PanelFileError as error:
         raise StartupError(f"{error}; set JUDGE_PANEL_FILE") from error
+
+
+def judges_of_pairs(
+    compare: CompareSettings, judges: tuple[Judge, ...]
+) -> dict[WhyCompared, Judge]:
+    """Why a pair is compared → who compares it; empty when none is, StartupError for no judge."""
+    if not compare.share:
+        return {}
+    reader = next((judge for judge in judges if judge.name == compare.judge), None)
+    if reader is None:
+        raise StartupError(
+            f"no judge is called {compare.judge}; set JUDGE_COMPARE_JUDGE to one of "
+            f"{', '.join(judge.name for judge in judges)}, or JUDGE_COMPARE_SHARE to 0"
+        )
+    seeing = [judge for judge in judges if judge.pictures]
+    wanted = compare.pictures_judge
+    viewer = next((judge for judge in seeing if wanted in (None, judge.name)), None)
+    if viewer is None and wanted is not None:
+        raise StartupError(
+            f"no judge that sees pictures is called {wanted}; leave JUDGE_COMPARE_PICTURES_JUDGE "
+            f"unset, or set it to one of {', '.join(judge.name for judge in seeing) or 'none'}"
+        )
+    of_text: dict[WhyCompared, Judge] = {"near_tie": reader, "uncertain": reader}
+    return of_text if viewer is None else of_text | {"ram_tie": viewer}
 
 
 def check_budgets(judges: tuple[Judge, ...], max_tokens: int) -> None:

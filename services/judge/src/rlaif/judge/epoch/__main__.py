@@ -23,6 +23,7 @@ from rlaif.bus.connection import connect_ready
 from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry import Telemetry
+from rlaif.judge.comparing import build_comparisons
 from rlaif.judge.consumers import SegmentScorer
 from rlaif.judge.epoch.pass_over import judge_epoch, write_report
 from rlaif.judge.epoch.segments import find_epoch
@@ -98,7 +99,8 @@ async def evaluate_epoch(
             bus = await connect_ready(settings.nats_url, name="evaluator")
             stack.push_async_callback(bus.close)
             publisher, telemetry = bus.publisher("judge"), bus.telemetry()
-        scorer = SegmentScorer(episodes, publisher, telemetry, parts.scoring())
+        comparisons = build_comparisons(settings, parts, episodes, models)
+        scorer = SegmentScorer(episodes, publisher, telemetry, parts.scoring(comparisons))
         await judge_epoch(
             epoch,
             scorer.handle_segment_exported,

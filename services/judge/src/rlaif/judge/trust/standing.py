@@ -4,10 +4,12 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rlaif.contracts.comparisons import ComparisonRecord
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.trust.agreement import Confusion
 from rlaif.judge.trust.canaries import CanaryResult
+from rlaif.judge.trust.place_bias import PairStanding
 
 _WINDOW = 2000
 
@@ -33,6 +35,7 @@ class JudgeStanding:
     truth: dict[str, Confusion] = field(default_factory=dict)
     canaries: CanaryResult | None = None
     believed: bool = True
+    pairs: PairStanding = field(default_factory=PairStanding)
 
     def called(self, record: JudgeCallRecord) -> None:
         """Note one call."""
@@ -90,6 +93,12 @@ class Standings:
             confusion = standing.truth.setdefault(name, Confusion())
             for level in score.votes:
                 confusion.count(known, level)
+
+    def compared(self, record: ComparisonRecord) -> PairStanding:
+        """Note a comparison; gives how its judge stands with pairs."""
+        pairs = self.judges.setdefault(record.judge, JudgeStanding()).pairs
+        pairs.compared(record)
+        return pairs
 
     def canaries(self, judge: str, result: CanaryResult, believed: bool) -> None:
         """Note what a judge made of the canaries."""

@@ -4,6 +4,7 @@ Language models lean to one of the two places, by a share that depends on model 
 pair is asked in both orders, and a preference that follows the place is a tie.
 """
 
+import base64
 from typing import Any
 
 from rlaif.contracts.comparisons import Preference
@@ -13,9 +14,14 @@ from rlaif.judge.panel.schema import RATIONALE_CHARACTERS, InvalidAnswerError, p
 from rlaif.judge.rubric.judges import INSUFFICIENT, Judge
 
 _QUESTION = """\
-You get two segments, "segment_1" and "segment_2". Say which one a good player would rather have
-played: which brought the player closer to finishing the game, and wasted less on the way. The order
-in which they are shown means nothing.
+You get two segments, "segment_1" and "segment_2". They need not follow one another, and may begin
+at different places. Say which of the two is better, which is the one that did
+more for the game:
+- it brought the player closer to the objective that was next when it began, by the way that has to
+  be walked and not as the crow flies; or
+- it taught or solved something useful: a text that says what to do next, a puzzle that gave way.
+Going away from the objective is worse than standing still. Judge what a segment changed, not how
+far the player already was. The order in which they are shown means nothing.
 
 Answers
 - segment_1: the first one is better.
@@ -25,6 +31,9 @@ Answers
 """
 
 _PLACES: dict[str, Preference] = {"segment_1": "first", "segment_2": "second", "tie": "tie"}
+
+Strips = tuple[bytes, bytes]
+"""PNG files of two segments, in the order in which they are shown."""
 
 
 def comparison_schema() -> dict[str, Any]:
@@ -41,19 +50,32 @@ def comparison_schema() -> dict[str, Any]:
 
 
 def comparison_messages(
-    judge: Judge, shown_first: Evidence, shown_second: Evidence
+    judge: Judge, shown_first: Evidence, shown_second: Evidence, strips: Strips | None = None
 ) -> tuple[Message, ...]:
-    """The chat messages: the frozen part first, then both segments as one fenced block."""
+    """The chat messages: the frozen part first, then both segments as one fenced block.
+
+    Pictures come last, each after the name of its segment, so that the text's prefix stays
+    cacheable.
+    """
     question = _QUESTION.format(insufficient=INSUFFICIENT)
     block = fence(EvidencePair(segment_1=shown_first, segment_2=shown_second).model_dump())
+    text = (
+        f"The evidence of both segments, as JSON:\n{block}\n"
+        "Which one is better? Answer with one JSON object: rationale, then better."
+    )
     return (
         {"role": "system", "content": f"{judge.guide}\n{question}"},
-        {
-            "role": "user",
-            "content": f"The evidence of both segments, as JSON:\n{block}\n"
-            "Which one is better? Answer with one JSON object: rationale, then better.",
-        },
+        {"role": "user", "content": text if strips is None else _illustrated(text, strips)},
     )
+
+
+def _illustrated(text: str, strips: Strips) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
+    for name, png in zip(("segment_1", "segment_2"), strips, strict=True):
+        url = f"data:image/png;base64,{base64.b64encode(png).decode()}"
+        parts.append({"type": "text", "text": f"The pictures of {name}:"})
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    return parts
 
 
 def read_comparison(text: str) -> tuple[Preference | None, str]:

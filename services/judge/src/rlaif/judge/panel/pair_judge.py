@@ -1,0 +1,154 @@
+"""Asks one judge which of two segments is better, in both orders."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from rlaif.contracts.comparisons import (
+    ComparisonRecord,
+    Preference,
+    WhyCompared,
+    soft_preference,
+)
+from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.scores import JudgeCallRecord
+from rlaif.judge.panel import prompts
+from rlaif.judge.panel.calls import CallLog
+from rlaif.judge.panel.pair_choice import Scored
+from rlaif.judge.panel.pair_question import (
+    Strips,
+    comparison_messages,
+    comparison_schema,
+    read_comparison,
+    turned,
+)
+from rlaif.judge.panel.schema import InvalidAnswerError
+from rlaif.judge.routes.ports import CompletionRequest
+from rlaif.judge.routes.route import Route
+from rlaif.judge.rubric.judges import Judge
+
+
+class NotComparableError(Exception):
+    """Two segments cannot be compared; `result` is the stable word that metrics count."""
+
+    def __init__(self, result: str, detail: str) -> None:
+        super().__init__(detail)
+        self.result = result
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two scored segments, the smaller id first, and why they are compared.
+
+    `strips` are the pictures of both, for a judge that is to see them.
+    """
+
+    why: WhyCompared
+    first: Scored
+    second: Scored
+    strips: Strips | None = None
+
+
+class PairJudge:
+    """One judge that compares pairs."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        route: Route,
+        *,
+        max_tokens: int,
+        on_call: Callable[[JudgeCallRecord], None],
+        now: Callable[[], datetime],
+    ) -> None:
+        self.judge = judge
+        self._route = route
+        self._max_tokens = max_tokens
+        self._on_call = on_call
+        self._now = now
+
+    async def compare(self, pair: Pair) -> ComparisonRecord:
+        """Ask in both orders: two calls, each made once.
+
+        Raises:
+            ModelError: An order got no answer.
+            NotComparableError: Both segments together are too long for the judge's model.
+        """
+        calls: list[JudgeCallRecord] = []
+
+        async def on_call(record: JudgeCallRecord) -> None:
+            calls.append(record)
+            self._on_call(record)
+
+        first, second = pair.first, pair.second
+        mirrored = pair.strips and (pair.strips[1], pair.strips[0])
+        orders = (
+            self._request(first.evidence, second.evidence, pair.strips),
+            self._request(second.evidence, first.evidence, mirrored),
+        )
+        straight, swapped = await asyncio.gather(
+            self._ask(orders[0], 0, on_call), self._ask(orders[1], 1, on_call)
+        )
+        other = turned(swapped)
+        return ComparisonRecord(
+            judge_config=first.record.judge_config,
+            judge=self.judge.name,
+            first=first.segment_id,
+            second=second.segment_id,
+            first_score_sha256=first.sha256,
+            second_score_sha256=second.sha256,
+            first_shown_first=straight,
+            second_shown_first=other,
+            soft=soft_preference(straight, other),
+            calls=tuple(sorted(calls, key=lambda call: call.vote)),
+            created_at=self._now(),
+            why=pair.why,
+            pictures=pair.strips is not None,
+        )
+
+    def _request(
+        self, shown_first: Evidence, shown_second: Evidence, strips: Strips | None
+    ) -> CompletionRequest:
+        messages = comparison_messages(self.judge, shown_first, shown_second, strips)
+        needed = prompts.tokens(messages) + self._max_tokens
+        if needed > self.judge.context_tokens:
+            raise NotComparableError(
+                "too_long",
+                f"both segments need about {needed} tokens, and {self.judge.name} takes "
+                f"{self.judge.context_tokens}",
+            )
+        return CompletionRequest(
+            model=self.judge.model,
+            messages=messages,
+            schema_name="comparison",
+            schema=comparison_schema(),
+            seed=0,
+            temperature=0.0,
+            max_tokens=self._max_tokens,
+        )
+
+    async def _ask(
+        self,
+        request: CompletionRequest,
+        order: int,
+        on_call: Callable[[JudgeCallRecord], Awaitable[None]],
+    ) -> Preference | None:
+        log = CallLog(self.judge, self._route, order, request, on_call)
+        answer, seconds = await self._route.complete(request, on_failure=log.failed, once=True)
+        try:
+            preference, rationale = read_comparison(answer.text)
+        except InvalidAnswerError as error:
+            await log.write("invalid", seconds, answer=answer, detail=str(error))
+            return None
+        await log.write("ok", seconds, answer=answer, rationale=rationale)
+        return preference
+
+
+def result_of(record: ComparisonRecord) -> str:
+    """How a comparison is counted."""
+    if record.soft is None:
+        return "unanswered"
+    if record.soft != 0.5:
+        return "decided"
+    return "tie" if record.first_shown_first == "tie" else "orders_disagree"

@@ -1,0 +1,364 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.comparisons import (
+    ComparisonRecord,
+    WantedComparisons,
+    WantedPair,
+    soft_preference,
+)
+from rlaif.contracts.evidence import Changes, Evidence, Span
+from rlaif.contracts.scores import ScoreRecord
+from rlaif.judge.panel.assignment import in_share
+from rlaif.judge.panel.comparisons import Comparisons
+from rlaif.judge.panel.pair_choice import KINDS, Scored
+from rlaif.judge.panel.pair_judge import PairJudge
+from rlaif.judge.panel.pair_question import comparison_messages, read_comparison, turned
+from rlaif.judge.panel.schema import InvalidAnswerError
+from rlaif.judge.panel.scored_segments import ScoredSegments
+from rlaif.judge.panel.wanted_pairs import WantedPairs
+from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
+from rlaif.judge.routes.route import Route, RouteLimits
+from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.settings import CallSettings, CompareSettings
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.data.scores import score_record
+from rlaif.testing.data.segments import described_state, write_segment
+
+Reply = Callable[[dict[str, Any]], str]
+_, PUZZLE, VISION = JUDGES
+CONFIG = "config-1"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def _by_rupees(shown: dict[str, Any]) -> str:
+    """A judge that looks at the rupees gained and not at the place."""
+    one, other = (shown[name]["changes"]["rupees"] for name in ("segment_1", "segment_2"))
+    return "tie" if one == other else "segment_1" if one > other else "segment_2"
+
+
+class Fake:
+    """A language model with an opinion; remembers what it was shown."""
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+        self.requests: list[CompletionRequest] = []
+        self.shown: list[dict[str, Any]] = []
+
+    async def complete(self, request: CompletionRequest) -> Answer:
+        content = request.messages[1]["content"]
+        text = content if isinstance(content, str) else content[0]["text"]
+        shown = json.loads(text.split("```json\n")[1].split("\n```")[0])
+        self.requests.append(request)
+        self.shown.append(shown)
+        return Answer(json.dumps({"rationale": "because", "better": self.reply(shown)}))
+
+
+class Bench:
+    """Comparisons over one store for both buckets; only near-ties unless told otherwise."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        reply: Reply = _by_rupees,
+        *,
+        share: float = 1.0,
+        kinds: tuple[str, ...] = ("near_tie",),
+        distrusted: frozenset[str] = frozenset(),
+    ) -> None:
+        self.store = store
+        self.text, self.vision = Fake(reply), Fake(reply)
+        self.results: list[tuple[str, str]] = []
+        self.calls = 0
+        by_text, by_pictures = self._judge(PUZZLE, self.text), self._judge(VISION, self.vision)
+        self.comparisons = Comparisons(
+            store,
+            {why: by_pictures if why == "ram_tie" else by_text for why in KINDS if why in kinds},
+            ScoredSegments(store, CONFIG),
+            WantedPairs(store, store, CONFIG),
+            CompareSettings(share=share),
+            on_compared=lambda why, result, record: self.results.append((why, result)),
+            distrusted=lambda: distrusted,
+        )
+
+    def _judge(self, judge: Any, fake: Fake) -> PairJudge:
+        route = Route(judge.route, fake, RouteLimits(CallSettings(attempts=1)))
+        return PairJudge(judge, route, max_tokens=256, on_call=self._called, now=lambda: NOW)
+
+    def _called(self, record: Any) -> None:
+        self.calls += 1
+
+    async def score(self, segment_id: str, weighted: float | None, rupees: int) -> None:
+        """A segment of which nothing is stored was just scored."""
+        evidence = Evidence(changes=Changes(rupees=rupees))
+        record = _record(segment_id, weighted)
+        await self.comparisons.after_scoring(Scored(evidence, record, "a" * 64))
+
+    async def score_stored(self, segment_id: str) -> None:
+        """A segment that lies in the store, with its score, was just scored."""
+        await self.comparisons.after_scoring(ScoredSegments(self.store, CONFIG).read(segment_id))
+
+    def stored(self) -> ComparisonRecord:
+        (info,) = self.store.list(keys.comparisons())
+        return ComparisonRecord.model_validate_json(self.store.get(info.key))
+
+
+def _record(segment_id: str, weighted: float | None) -> ScoreRecord:
+    digest = segment_id[-1] * 64
+    return score_record(segment_id=segment_id, weighted=weighted, evidence_sha256=digest)
+
+
+def _write_scored(store: ObjectStore, segment_id: str, *, rupees: int, **changes: Any) -> None:
+    """Export and score a segment in which so many rupees were gained."""
+    states = [described_state(step, rupees=10 + rupees * (step > 40)) for step in range(75)]
+    event = write_segment(store, segment_id, states=states, pictures=changes.pop("pictures", 6))
+    record = score_record(
+        segment_id=segment_id,
+        episode_id="ep-1",
+        manifest_key=event.manifest_key,
+        manifest_sha256=event.manifest_sha256,
+        evidence_sha256=segment_id[-1] * 64,
+        **changes,
+    )
+    store.put(keys.score(CONFIG, segment_id), record.model_dump_json().encode())
+
+
+def _want(store: ObjectStore, *pairs: tuple[str, str], config: str = CONFIG) -> None:
+    wanted = WantedComparisons(
+        judge_config=config,
+        pairs=tuple(WantedPair(first=a, second=b, uncertainty=1.0) for a, b in pairs),
+        created_at=NOW,
+    )
+    store.put(keys.WANTED_COMPARISONS, wanted.model_dump_json().encode())
+
+
+async def test_a_near_tie_is_asked_in_both_orders_and_stored_once(store: ObjectStore) -> None:
+    bench = Bench(store)
+    await bench.score("seg-2", 0.50, rupees=1)
+    await bench.score("seg-1", 0.52, rupees=5)
+    record = bench.stored()
+    assert (record.first, record.second, record.soft) == ("seg-1", "seg-2", 1.0)
+    assert (record.first_shown_first, record.second_shown_first) == ("first", "first")
+    assert (record.why, record.pictures) == ("near_tie", False)
+    shown_first = [shown["segment_1"]["changes"]["rupees"] for shown in bench.text.shown]
+    assert sorted(shown_first) == [1, 5]
+    assert (bench.results, bench.calls, len(record.calls)) == ([("near_tie", "decided")], 2, 2)
+
+
+async def test_a_judge_that_follows_the_place_gives_a_tie(store: ObjectStore) -> None:
+    bench = Bench(store, reply=lambda shown: "segment_1")
+    await bench.score("seg-1", 0.5, rupees=1)
+    await bench.score("seg-2", 0.5, rupees=5)
+    assert bench.stored().soft == 0.5
+    assert bench.results == [("near_tie", "orders_disagree")]
+
+
+async def test_an_abstention_in_one_order_leaves_no_preference(store: ObjectStore) -> None:
+    answers = iter(["insufficient_evidence", "segment_1"])
+    bench = Bench(store, reply=lambda shown: next(answers))
+    await bench.score("seg-1", 0.5, rupees=1)
+    await bench.score("seg-2", 0.5, rupees=5)
+    assert bench.stored().soft is None
+    assert bench.results == [("near_tie", "unanswered")]
+
+
+@pytest.mark.parametrize(
+    ("other", "segment_id"), [(0.7, "seg-2"), (None, "seg-2"), (0.5, "other-1")]
+)
+async def test_far_apart_unscored_or_equal_evidence_is_not_compared(
+    store: ObjectStore, other: float | None, segment_id: str
+) -> None:
+    bench = Bench(store)
+    await bench.score("seg-1", 0.5, rupees=1)
+    await bench.score(segment_id, other, rupees=5)
+    assert bench.text.shown == []
+
+
+async def test_an_outage_costs_the_comparison_and_nothing_else(store: ObjectStore) -> None:
+    def down(shown: dict[str, Any]) -> str:
+        raise UnavailableError("down")
+
+    bench = Bench(store, reply=down)
+    await bench.score("seg-1", 0.5, rupees=1)
+    await bench.score("seg-2", 0.5, rupees=5)
+    assert list(store.list(keys.comparisons())) == []
+    assert bench.results == [("near_tie", "outage")]
+
+
+async def test_a_wanted_pair_that_others_scored_long_ago_is_read_back_and_compared(
+    store: ObjectStore,
+) -> None:
+    _write_scored(store, "seg-1", rupees=1)
+    _write_scored(store, "seg-2", rupees=5)
+    _want(store, ("seg-1", "seg-2"))
+    bench = Bench(store, kinds=("uncertain",))
+    await bench.score("seg-9", 0.5, rupees=0)
+    record = bench.stored()
+    assert (record.first, record.second, record.why, record.soft) == (
+        "seg-1",
+        "seg-2",
+        "uncertain",
+        0.0,
+    )
+    digests = [ScoredSegments(store, CONFIG).read(name).sha256 for name in ("seg-1", "seg-2")]
+    assert [record.first_score_sha256, record.second_score_sha256] == digests
+
+
+async def test_a_wanted_pair_that_cannot_be_read_costs_its_turn_only(store: ObjectStore) -> None:
+    _want(store, ("seg-1", "seg-2"))
+    store.put(keys.score(CONFIG, "seg-1"), b"{}")
+    bench = Bench(store, kinds=("uncertain", "near_tie"))
+    await bench.score("seg-8", 0.5, rupees=0)
+    await bench.score("seg-9", 0.5, rupees=1)
+    assert bench.results == [("uncertain", "unreadable"), ("near_tie", "decided")]
+
+
+async def test_what_the_ram_ties_is_shown_to_the_vision_judge_with_pictures_of_both(
+    store: ObjectStore,
+) -> None:
+    for name, rupees in (("seg-1", 1), ("seg-2", 5)):
+        _write_scored(store, name, rupees=rupees, truth={"novelty": 0})
+    bench = Bench(store, kinds=("ram_tie",))
+    await bench.score_stored("seg-1")
+    await bench.score_stored("seg-2")
+    record = bench.stored()
+    assert (record.judge, record.why, record.pictures, record.soft) == (
+        "vision",
+        "ram_tie",
+        True,
+        0.0,
+    )
+    content = bench.vision.requests[0].messages[1]["content"]
+    assert [part["type"] for part in content] == ["text", "text", "image_url", "text", "image_url"]
+    assert [content[at]["text"] for at in (1, 3)] == [
+        "The pictures of segment_1:",
+        "The pictures of segment_2:",
+    ]
+
+
+async def test_the_pictures_change_places_with_their_segments(store: ObjectStore) -> None:
+    _write_scored(store, "seg-1", rupees=1, truth={"novelty": 0}, pictures=2)
+    _write_scored(store, "seg-2", rupees=5, truth={"novelty": 0}, pictures=6)
+    bench = Bench(store, kinds=("ram_tie",))
+    await bench.score_stored("seg-1")
+    await bench.score_stored("seg-2")
+    shown = [
+        [part["image_url"]["url"] for part in request.messages[1]["content"][2::2]]
+        for request in bench.vision.requests
+    ]
+    assert shown[0] == shown[1][::-1]
+    assert shown[0][0] != shown[0][1]
+
+
+async def test_without_pictures_what_the_ram_ties_is_not_compared(store: ObjectStore) -> None:
+    for name in ("seg-1", "seg-2"):
+        _write_scored(store, name, rupees=1, truth={"novelty": 0}, pictures=0)
+    bench = Bench(store, kinds=("ram_tie",))
+    await bench.score_stored("seg-1")
+    await bench.score_stored("seg-2")
+    assert (bench.results, bench.calls) == ([("ram_tie", "no_pictures")], 0)
+
+
+async def test_the_kinds_take_turns_and_none_waits_for_one_that_finds_nothing(
+    store: ObjectStore,
+) -> None:
+    for at in range(5):
+        _write_scored(store, f"seg-{at}", rupees=at, truth={"novelty": 0})
+    _want(store, ("seg-0", "seg-1"), ("seg-0", "seg-2"))
+    bench = Bench(store, kinds=KINDS)
+    for at in range(5):
+        await bench.score_stored(f"seg-{at}")
+    # The first segment has no partner yet, so its turn goes to the next kind that has a pair.
+    assert [why for why, _ in bench.results] == [
+        "uncertain",
+        "near_tie",
+        "ram_tie",
+        "uncertain",
+        "near_tie",
+    ]
+
+
+async def test_a_judge_that_is_not_believed_compares_nothing(store: ObjectStore) -> None:
+    bench = Bench(store, distrusted=frozenset({"puzzle"}))
+    await bench.score("seg-1", 0.5, rupees=1)
+    await bench.score("seg-2", 0.5, rupees=5)
+    assert bench.calls == 0
+
+
+async def test_of_two_judges_with_one_pair_the_first_word_stays(store: ObjectStore) -> None:
+    one, other = Bench(store), Bench(store, reply=lambda shown: "tie")
+    for bench in (one, other):
+        await bench.score("seg-1", 0.5, rupees=1)
+        await bench.score("seg-2", 0.5, rupees=5)
+    assert one.stored().soft == 0.0
+    assert other.results == [("near_tie", "repeated")]
+
+
+async def test_a_pair_too_long_for_the_judges_model_is_not_asked(store: ObjectStore) -> None:
+    bench = Bench(store)
+    bench.comparisons._judges["near_tie"].judge = replace(PUZZLE, context_tokens=512)
+    await bench.score("seg-1", 0.5, rupees=1)
+    await bench.score("seg-2", 0.5, rupees=5)
+    assert (bench.results, bench.calls) == ([("near_tie", "too_long")], 0)
+
+
+def test_the_share_that_is_compared_depends_on_the_segment_alone() -> None:
+    chosen = sum(in_share("compare", f"seg-{at}", 0.1) for at in range(2000))
+    assert 140 < chosen < 260
+    assert not any(in_share("compare", f"seg-{at}", 0.0) for at in range(100))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "soft"),
+    [
+        ("first", "first", 1.0),
+        ("second", "second", 0.0),
+        ("tie", "tie", 0.5),
+        ("first", "second", 0.5),
+        ("first", "tie", 0.5),
+        ("first", None, None),
+    ],
+)
+def test_a_preference_needs_both_orders(one: Any, other: Any, soft: float | None) -> None:
+    assert soft_preference(one, other) == soft
+
+
+def test_turning_a_pair_turns_its_preference() -> None:
+    assert [turned(p) for p in ("first", "second", "tie", None)] == [
+        "second",
+        "first",
+        "tie",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "segment_1",
+        "[]",
+        '{"better": "segment_1"}',
+        '{"rationale": "x", "better": 1}',
+        '{"rationale": "x", "better": ["segment_1"]}',
+        '{"rationale": 7, "better": "tie"}',
+        '{"rationale": "x", "better": "segment_3"}',
+        '{"rationale": "x", "better": "tie", "sure": true}',
+    ],
+)
+def test_an_answer_that_does_not_fit_is_no_preference(text: str) -> None:
+    with pytest.raises(InvalidAnswerError):
+        read_comparison(text)
+
+
+def test_the_frozen_part_of_a_comparison_does_not_depend_on_the_segments() -> None:
+    heads = {
+        comparison_messages(PUZZLE, Evidence(segment=Span(steps=n)), Evidence())[0]["content"]
+        for n in range(3)
+    }
+    assert len(heads) == 1
