@@ -181,9 +181,40 @@ def test_a_near_tie_is_decided_by_judges_who_saw_both(two, share, target):
     assert np.sign(found.margin) == np.sign(share - 0.5)
 
 
-def test_a_clear_difference_of_scores_needs_no_second_opinion(two):
+@pytest.mark.parametrize(
+    ("high", "share", "target", "decided"),
+    [
+        (1.0, 1.0, 0.99, True),  # two witnesses agree: surer than a comparison alone
+        (1.0, 0.0, 0.83, True),  # a large difference is doubted
+        (0.1, 0.0, 0.38, True),  # a small one is turned
+        (0.14, 0.0, 0.5, False),  # two equally strong words against each other are none
+        (1.0, 0.5, 0.81, True),  # no preference takes a part of the certainty
+    ],
+)
+def test_a_comparison_is_a_second_witness_whatever_the_scores_say(
+    two, high, share, target, decided
+):
+    base = dict.fromkeys(two[0].weights, 0.0)
+    a, b = scored(two, dict.fromkeys(base, high), base)
+    (found,) = sample(side_by_side(a, b, share))
+    assert found.target == pytest.approx(target, abs=0.01)
+    assert found.decided is decided
+    assert found.side_by_side
+    # Whoever counts right answers goes by the sign of the margin.
+    assert (found.margin > 0) is (found.target > 0.5) or not decided
+
+
+def test_a_comparison_makes_a_pair_of_two_whose_scores_have_too_little_in_common(two):
+    a, b = scored(two, {"progress": 1.0, "dialog": 1.0}, {"progress": 0.0, "puzzle": 1.0})
+    assert sample([a, b]) == []
+    (found,) = sample(side_by_side(a, b, 0.0))
+    assert (found.decided, found.target) == (True, pytest.approx(0.2))
+
+
+def test_pairs_made_by_scores_alone_are_told_apart(two):
     a, b = scored(two, {"progress": 1.0, "dialog": 1.0}, {"progress": 0.0, "dialog": 0.0})
-    assert sample(side_by_side(a, b, 0.0)) == sample([a, b])
+    (found,) = sample([a, b])
+    assert not found.side_by_side
 
 
 def test_a_comparison_with_a_segment_of_the_other_side_of_the_split_says_nothing(two):

@@ -1,8 +1,8 @@
 """Scores in, preferences out: which of two segments the judges put higher, and how surely.
 
 A label is soft: the margin between two segments comes from the mean votes, not from the majority,
-and votes that disagree draw the target towards one half. A near-tie that judges decided when they
-were shown both segments, in both orders, is a preference of its own.
+and votes that disagree draw the target towards one half. What judges said when they were shown both
+segments is a second witness, whatever the scores say (`side_by_side.py`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from rlaif.reward_model.labels.labels import LabelledSegment
+from rlaif.reward_model.labels.side_by_side import SideBySide, log_odds
 
 _ROUNDING = 1e-9
 _ROUNDS_PER_PAIR = 4
@@ -21,9 +22,6 @@ _LEAST_WEIGHT = 0.5
 _MARGIN_SCALE = 0.1
 """Rubric difference at which the target is sigmoid(1) = 0.73. Higher makes targets softer, lower
 makes every decided pair certain."""
-
-_COMPARED_TARGET = 0.8
-"""P(A better than B) taught for a near-tie in which both orders preferred A."""
 
 
 class PairSettings(BaseModel, frozen=True, extra="forbid"):
@@ -57,11 +55,13 @@ class Preference:
     """One pair; `a` and `b` are indices of segments.
 
     Attributes:
-        margin: Rubric mean of A minus that of B over the criteria judged in both, in [-1, 1].
+        margin: Rubric mean of A minus that of B over the criteria judged in both, in [-1, 1]; of a
+            pair that was shown side by side, the margin that would have taught the same target.
         decided: Whether the margin reaches the tie band.
         target: P(A better than B) that the network is taught.
         weight: Weight in the loss: that of its kind over the pairs in which its segments take part,
             so that a segment in many pairs does not count many times.
+        side_by_side: Judges were shown both.
     """
 
     a: int
@@ -70,6 +70,7 @@ class Preference:
     decided: bool
     target: float
     weight: float
+    side_by_side: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Compared:
     decided: NDArray[np.bool_]
     target: NDArray[np.float64]
     weight: NDArray[np.float64]
+    side_by_side: NDArray[np.bool_]
 
 
 class PairTable:
@@ -101,10 +103,7 @@ class PairTable:
         self._weights = _columns([item.weights for item in segments], names, 0.0)
         self._values = _columns([item.values for item in segments], names, np.nan)
         self._doubts = _columns([item.doubts for item in segments], names, 0.0)
-        self.compared = _comparisons(segments)
-        """`[C, 2]` int64, rows in order: pairs that were shown side by side and decided, the better
-        one first."""
-        self._codes = self._code(self.compared[:, 0], self.compared[:, 1])
+        self.side_by_side = SideBySide(segments)
 
     def __len__(self) -> int:
         return len(self._rubric)
@@ -114,7 +113,7 @@ class PairTable:
 
         Only criteria that were judged in both count, with their weights renormalised. Segments of
         different rubrics, and those whose common criteria carry less than half of the weight,
-        cannot be compared. A tie that was decided side by side has the least margin that counts.
+        cannot be compared, unless judges were shown both.
         """
         settings = self._settings
         difference = self._values[a] - self._values[b]
@@ -130,23 +129,15 @@ class PairTable:
         decided = usable & (np.abs(margin) >= settings.tie_band - _ROUNDING)
         softness = np.sqrt(_MARGIN_SCALE**2 + variance)
         target = np.where(decided, 1.0 / (1.0 + np.exp(-margin / softness)), 0.5)
-        side = np.where(usable & ~decided, self._side_by_side(a, b), 0.0)
-        decided |= side != 0
-        margin = np.where(side != 0, side * settings.tie_band, margin)
-        target += side * (_COMPARED_TARGET - 0.5)
+        shares = self.side_by_side.shares(a, b)
+        seen = np.isfinite(shares)
+        told = log_odds(np.where(usable, target, 0.5)[seen], shares[seen])
+        margin[seen] = _MARGIN_SCALE * told
+        usable |= seen
+        decided[seen] = np.abs(margin[seen]) >= settings.tie_band - _ROUNDING
+        target[seen] = np.where(decided[seen], 1.0 / (1.0 + np.exp(-told)), 0.5)
         weight = np.where(decided, 1.0, settings.tie_weight) * usable
-        return Compared(np.where(usable, margin, np.nan), decided, target, weight)
-
-    def _side_by_side(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-        """`[P]`: 1 where A was preferred side by side, -1 where B was, else 0."""
-        if not len(self._codes):
-            return np.zeros(len(a))
-        better = np.isin(self._code(a, b), self._codes)
-        return better.astype(np.float64) - np.isin(self._code(b, a), self._codes)
-
-    def _code(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-        """One number a pair, `[P]`."""
-        return a * len(self) + b
+        return Compared(np.where(usable, margin, np.nan), decided, target, weight, seen)
 
 
 def by_degree(
@@ -174,7 +165,7 @@ def sample_preferences(
         return []
     table = PairTable(segments, settings)
     drawn = np.array(list(_candidates(len(segments), settings.most_pairs, rng)), np.int64)
-    candidates = _first(np.sort(table.compared, axis=1), drawn)
+    candidates = _first(table.side_by_side.pairs, drawn)
     compared = table.compare(candidates[:, 0], candidates[:, 1])
     places = [settings.most_pairs] * len(segments)
     tie_places = [max(1, settings.most_pairs // 4)] * len(segments)
@@ -198,7 +189,8 @@ def _listed(
     a, b = pairs[:, 0], pairs[:, 1]
     weight = by_degree(compared.weight[chosen], a, b, count)
     judged = (column[chosen] for column in (compared.margin, compared.decided, compared.target))
-    columns = (column.tolist() for column in (a, b, *judged, weight))
+    seen = compared.side_by_side[chosen]
+    columns = (column.tolist() for column in (a, b, *judged, weight, seen))
     return [Preference(*row) for row in zip(*columns, strict=True)]
 
 
@@ -208,18 +200,6 @@ def _columns(
     """`[N, C]` float64."""
     table = [[row.get(name, missing) for name in names] for row in rows]
     return np.array(table, np.float64).reshape(len(rows), len(names))
-
-
-def _comparisons(segments: Sequence[LabelledSegment]) -> NDArray[np.int64]:
-    """`[C, 2]` (better, worse) of the pairs that were decided side by side."""
-    place = {item.segment_id: index for index, item in enumerate(segments)}
-    pairs = [
-        (index, place[other])
-        for index, item in enumerate(segments)
-        for other, share in sorted(item.preferred.items())
-        if share > 0.5 and other in place
-    ]
-    return np.array(pairs, np.int64).reshape(len(pairs), 2)
 
 
 def _first(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -36,6 +36,9 @@ class ComparedPair(BaseModel, frozen=True):
     decided: bool = Field(description="Whether the margin reaches the tie band.")
     target: float = Field(description="P(A better) by the judges.")
     predicted: float | None = Field(description="P(A better) by the network; null without one.")
+    side_by_side: bool = Field(
+        default=False, description="Judges were shown both; else scores alone made the pair."
+    )
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,7 @@ def _compared(
                 decided=item.decided,
                 target=item.target,
                 predicted=guess,
+                side_by_side=item.side_by_side,
             )
             for item, guess in zip(side.preferences, guesses, strict=True)
         )
