@@ -79,7 +79,11 @@ class Bench:
         by_text, by_pictures = self._judge(PUZZLE, self.text), self._judge(VISION, self.vision)
         self.comparisons = Comparisons(
             store,
-            {why: by_pictures if why == "ram_tie" else by_text for why in KINDS if why in kinds},
+            {
+                kind: by_pictures if kind == "ram_tie" else by_text
+                for kind in KINDS
+                if kind in kinds
+            },
             ScoredSegments(store, CONFIG),
             WantedPairs(store, store, CONFIG),
             CompareSettings(share=share),
@@ -197,7 +201,7 @@ async def test_a_wanted_pair_that_others_scored_long_ago_is_read_back_and_compar
     _write_scored(store, "seg-1", rupees=1)
     _write_scored(store, "seg-2", rupees=5)
     _want(store, ("seg-1", "seg-2"))
-    bench = Bench(store, kinds=("uncertain",))
+    bench = Bench(store, kinds=("wanted",))
     await bench.score("seg-9", 0.5, rupees=0)
     record = bench.stored()
     assert (record.first, record.second, record.why, record.soft) == (
@@ -213,7 +217,7 @@ async def test_a_wanted_pair_that_others_scored_long_ago_is_read_back_and_compar
 async def test_a_wanted_pair_that_cannot_be_read_costs_its_turn_only(store: ObjectStore) -> None:
     _want(store, ("seg-1", "seg-2"))
     store.put(keys.score(CONFIG, "seg-1"), b"{}")
-    bench = Bench(store, kinds=("uncertain", "near_tie"))
+    bench = Bench(store, kinds=("wanted", "near_tie"))
     await bench.score("seg-8", 0.5, rupees=0)
     await bench.score("seg-9", 0.5, rupees=1)
     assert bench.results == [("uncertain", "unreadable"), ("near_tie", "decided")]

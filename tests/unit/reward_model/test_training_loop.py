@@ -1,6 +1,7 @@
 """The training task: when it trains, what it publishes, and what it tells."""
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pytest
 
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import envelop
+from rlaif.contracts.comparisons import ComparisonRecord, WantedComparisons
 from rlaif.contracts.events import RewardModelPublished, RewardModelRejected
 from rlaif.contracts.telemetry import TrainingProgress
 from rlaif.reward_model.champions.comparison import compare_versions
@@ -20,6 +22,7 @@ from rlaif.reward_model.champions.reward_hacking_monitor import (
     MonitorSettings,
     RewardHackingMonitor,
 )
+from rlaif.reward_model.champions.wanted_list import WantedList
 from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.gate import Need
@@ -58,6 +61,28 @@ class World:
     def write(self, segments: list[Any]) -> list[str]:
         return [write_scored(self.store, segment).score_key for segment in segments]
 
+    def compare(self, first: str, second: str) -> None:
+        """Judges said that the first is better."""
+        digests = [
+            hashlib.sha256(self.store.get(keys.score("config-1", name))).hexdigest()
+            for name in (first, second)
+        ]
+        record = ComparisonRecord(
+            judge_config="config-1",
+            judge="test",
+            first=first,
+            second=second,
+            first_score_sha256=digests[0],
+            second_score_sha256=digests[1],
+            first_shown_first="first",
+            second_shown_first="first",
+            soft=1.0,
+            calls=(),
+            created_at=NOW,
+        )
+        key = keys.comparison("config-1", first, second)
+        self.store.put(key, record.model_dump_json().encode())
+
     def process(self, settings: CandidateSettings = QUICK, **timing: Any) -> TrainingLoop:
         return TrainingLoop(
             LabelLog(self.store, judge_config=None, most_labels=500),
@@ -67,6 +92,7 @@ class World:
             TrainingSettings(**timing),
             RewardModelMetrics(ServiceMetrics("reward-model")),
             now=lambda: self.now,
+            wanted=WantedList(self.store, now=lambda: self.now),
         )
 
 
@@ -106,6 +132,30 @@ async def test_a_signal_is_published_and_told_once(world):
     assert (status.last_attempt.outcome, status.last_attempt.version) == ("published", 1)
     assert (status.labels, status.new_labels, status.state) == (64, 0, "idle")
     assert training.pairs
+
+
+@pytest.mark.parametrize("play", [SIGNAL, NOISE], ids=["published", "rejected"])
+async def test_after_each_training_it_says_which_pairs_should_be_compared(world, play):
+    world.write(play)
+    await world.process().step()
+    wanted = WantedComparisons.model_validate_json(world.store.get(keys.WANTED_COMPARISONS))
+    known = {segment.segment_id for segment in play}
+    assert wanted.judge_config == "config-1"
+    assert wanted.pairs
+    assert all({pair.first, pair.second} <= known for pair in wanted.pairs)
+
+
+async def test_what_was_compared_is_not_wanted_again(world):
+    world.write(SIGNAL)
+    training = world.process(relist_seconds=1e-9)
+    await training.step()
+    before = WantedComparisons.model_validate_json(world.store.get(keys.WANTED_COMPARISONS))
+    pair = before.pairs[0]
+    world.compare(pair.first, pair.second)
+    training.request()
+    await training.step()
+    after = WantedComparisons.model_validate_json(world.store.get(keys.WANTED_COMPARISONS))
+    assert (pair.first, pair.second) not in {(i.first, i.second) for i in after.pairs}
 
 
 async def test_noise_is_rejected_with_reasons_and_nothing_goes_live(world):

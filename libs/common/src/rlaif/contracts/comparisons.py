@@ -1,4 +1,4 @@
-"""Which of two segments the judges prefer, asked in both orders when their scores nearly tie."""
+"""Which of two segments the judges prefer, asked in both orders, and which pairs are wanted."""
 
 from typing import Literal
 
@@ -10,9 +10,10 @@ from rlaif.contracts.scores import JudgeCallRecord
 
 Preference = Literal["first", "second", "tie"]
 
-WhyCompared = Literal["near_tie", "uncertain", "ram_tie"]
-"""Why a pair was chosen: its scores nearly tie, the reward model's networks disagree about it, or
-the game's RAM cannot tell the two apart, so that the vision judge is shown pictures of both."""
+WhyCompared = Literal["near_tie", "uncertain", "ram_tie", "uniform"]
+"""Why a pair was chosen: its scores nearly tie, the reward model's networks disagree about it, the
+game's RAM cannot tell the two apart, so that the vision judge is shown pictures of both, or it was
+drawn from all pairs alike, so that what is measured on such pairs is not about hard ones only."""
 
 
 class ComparisonRecord(Contract):

@@ -22,14 +22,14 @@ def build_comparisons(
     return Comparisons(
         episodes,
         {
-            why: PairJudge(
+            kind: PairJudge(
                 judge,
                 parts.routes[judge.name],
                 max_tokens=settings.voting.max_tokens,
                 on_call=parts.metrics.called,
                 now=_now,
             )
-            for why, judge in chosen.items()
+            for kind, judge in chosen.items()
         },
         ScoredSegments(episodes, config),
         WantedPairs(models, episodes, config),

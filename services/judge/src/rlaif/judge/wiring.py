@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from rlaif.contracts.comparisons import WhyCompared
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.consumers import ScoringParts
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.comparisons import Comparisons
 from rlaif.judge.panel.identity import judge_config_id
+from rlaif.judge.panel.pair_choice import Kind
 from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.scoring import ScoringRules
 from rlaif.judge.routes.cache import AnswerCache
@@ -122,10 +122,8 @@ def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
         raise StartupError(f"{error}; set JUDGE_PANEL_FILE") from error
 
 
-def judges_of_pairs(
-    compare: CompareSettings, judges: tuple[Judge, ...]
-) -> dict[WhyCompared, Judge]:
-    """Why a pair is compared → who compares it; empty when none is, StartupError for no judge."""
+def judges_of_pairs(compare: CompareSettings, judges: tuple[Judge, ...]) -> dict[Kind, Judge]:
+    """Where a pair comes from → who compares it; empty for nobody, StartupError for no judge."""
     if not compare.share:
         return {}
     reader = next((judge for judge in judges if judge.name == compare.judge), None)
@@ -142,7 +140,7 @@ def judges_of_pairs(
             f"no judge that sees pictures is called {wanted}; leave JUDGE_COMPARE_PICTURES_JUDGE "
             f"unset, or set it to one of {', '.join(judge.name for judge in seeing) or 'none'}"
         )
-    of_text: dict[WhyCompared, Judge] = {"near_tie": reader, "uncertain": reader}
+    of_text: dict[Kind, Judge] = {"near_tie": reader, "wanted": reader}
     return of_text if viewer is None else of_text | {"ram_tie": viewer}
 
 

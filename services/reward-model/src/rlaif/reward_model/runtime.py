@@ -10,6 +10,7 @@ from rlaif.bus.worker import DurableWorker, WorkerObserver
 from rlaif.contracts.events import SegmentScored
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
+from rlaif.reward_model.champions.wanted_list import WantedList
 from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.metrics import RewardModelMetrics
@@ -135,6 +136,7 @@ class Runtime:
             self._settings.training,
             self._metrics,
             now=_now,
+            wanted=WantedList(models, now=_now),
         )
         worker = DurableWorker(
             bus,

@@ -17,10 +17,12 @@ from rlaif.contracts.events import RewardModelRejected
 from rlaif.pacing.pause import pause
 from rlaif.reward_model.champions.publishing import Champions
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
+from rlaif.reward_model.champions.wanted_list import WantedList
 from rlaif.reward_model.event_outbox import EventOutbox
 from rlaif.reward_model.labels.export import LabelEntry
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, of_newest_layout
+from rlaif.reward_model.learning.asking import pairs_to_ask
 from rlaif.reward_model.learning.candidate import (
     Candidate,
     ChampionToBeat,
@@ -33,6 +35,7 @@ from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_status import Attempt, Outcome, TrainingStatus
 from rlaif.reward_net.errors import RewardNetError
+from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.storage.ports import StorageError
 
@@ -59,8 +62,12 @@ class TrainingLoop:
         metrics: RewardModelMetrics,
         *,
         now: Callable[[], datetime],
+        wanted: WantedList | None = None,
     ) -> None:
-        """Learn the labels of `log`, publish to `registry`, and say so through `publisher`."""
+        """Learn the labels of `log`, publish to `registry`, and say so through `publisher`.
+
+        What should be compared goes to `wanted`.
+        """
         self._log = log
         self._outbox = EventOutbox(publisher)
         self.champions = Champions(
@@ -70,6 +77,7 @@ class TrainingLoop:
         self._timing = timing
         self._metrics = metrics
         self._now = now
+        self._wanted = wanted
         self._wake = asyncio.Event()
         self._stopping = False
         self._hints: set[str] = set()
@@ -198,6 +206,15 @@ class TrainingLoop:
         self._metrics.attempted(candidate, outcome, seconds)
         if outcome == "rejected":
             self._last_rejection = self._last
+        if self._wanted is not None and candidate.net is not None:
+            await asyncio.to_thread(self._ask_for_comparisons, self._wanted, candidate.net, labels)
+
+    def _ask_for_comparisons(
+        self, wanted: WantedList, net: RewardNet, labels: list[LabelledSegment]
+    ) -> None:
+        """Tell the judges which pairs the networks cannot agree about; a refused one asks, too."""
+        pairs = pairs_to_ask(net, labels, self._log.compared, self.settings)
+        wanted.write(self._judge_config or _NO_JUDGE_CONFIG, pairs)
 
     def _train(self, labels: list[LabelledSegment], live: Live | None) -> Candidate:
         torch.set_num_threads(self._timing.threads)

@@ -15,7 +15,15 @@ from dataclasses import replace
 from rlaif.contracts.comparisons import ComparisonRecord, WhyCompared
 from rlaif.judge.evidence.loading import CorruptSegmentError
 from rlaif.judge.panel.assignment import in_share
-from rlaif.judge.panel.pair_choice import Scored, Tie, Turns, nearly_tie, newest_partner, ram_ties
+from rlaif.judge.panel.pair_choice import (
+    Kind,
+    Scored,
+    Tie,
+    Turns,
+    nearly_tie,
+    newest_partner,
+    ram_ties,
+)
 from rlaif.judge.panel.pair_judge import NotComparableError, Pair, PairJudge, result_of
 from rlaif.judge.panel.scored_segments import ScoredSegments
 from rlaif.judge.panel.wanted_pairs import WantedPairs
@@ -38,7 +46,7 @@ class Comparisons:
     def __init__(
         self,
         store: ObjectStore,
-        judges: Mapping[WhyCompared, PairJudge],
+        judges: Mapping[Kind, PairJudge],
         segments: ScoredSegments,
         wanted: WantedPairs,
         settings: CompareSettings,
@@ -70,11 +78,12 @@ class Comparisons:
         if not in_share("compare", scored.segment_id, self._settings.share):
             return
         async with self._choosing:
-            pair = await self._choose(scored, recent)
-        if pair is None:
+            chosen = await self._choose(scored, recent)
+        if chosen is None:
             return
+        judge, pair = chosen
         try:
-            found = await self._compare(pair)
+            found = await self._compare(judge, pair)
         except (CorruptSegmentError, ObjectNotFoundError) as error:
             self._failed(pair.why, "unreadable", error)
         except (ModelError, StorageError) as error:
@@ -84,51 +93,53 @@ class Comparisons:
         else:
             self._on_compared(pair.why, result_of(found) if found else "repeated", found)
 
-    async def _choose(self, scored: Scored, recent: tuple[Scored, ...]) -> Pair | None:
+    async def _choose(
+        self, scored: Scored, recent: tuple[Scored, ...]
+    ) -> tuple[PairJudge, Pair] | None:
         """A pair of the kind whose turn it is, else of the next kind that has one."""
-        for why in self._turns.order():
-            judge = self._judges.get(why)
+        for kind in self._turns.order():
+            judge = self._judges.get(kind)
             if judge is None or judge.judge.name in self._distrusted():
                 continue
-            pair = await self._find(why, scored, recent)
+            pair = await self._find(kind, scored, recent)
             if pair is not None:
-                self._turns.served(why)
-                return pair
+                self._turns.served(kind)
+                return judge, pair
         return None
 
-    async def _find(
-        self, why: WhyCompared, scored: Scored, recent: tuple[Scored, ...]
-    ) -> Pair | None:
-        if why == "uncertain":
+    async def _find(self, kind: Kind, scored: Scored, recent: tuple[Scored, ...]) -> Pair | None:
+        if kind == "wanted":
             return await asyncio.to_thread(self._find_wanted, scored.segment_id)
         if scored.record.weighted is None:
             return None
-        other = newest_partner(scored, recent, self._tie(why))
-        return None if other is None else _pair(why, scored, other)
+        other = newest_partner(scored, recent, self._tie(kind))
+        if other is None:
+            return None
+        first, second = sorted((scored, other), key=lambda item: item.segment_id)
+        return Pair(kind, first, second)
 
-    def _tie(self, why: WhyCompared) -> Tie:
-        if why == "ram_tie":
+    def _tie(self, kind: Kind) -> Tie:
+        if kind == "ram_tie":
             return ram_ties
         return lambda one, other: nearly_tie(one, other, margin=self._settings.margin)
 
     def _find_wanted(self, segment_id: str) -> Pair | None:
         """A pair of the reward model's list; one whose segments cannot be read is passed over."""
         try:
-            ids = self._wanted.take(segment_id)
-            if ids is None:
+            pair = self._wanted.take(segment_id)
+            if pair is None:
                 return None
-            first, second = (self._segments.read(name) for name in ids)
+            first, second = (self._segments.read(name) for name in (pair.first, pair.second))
         except (ObjectNotFoundError, CorruptSegmentError) as error:
             self._failed("uncertain", "unreadable", error)
             return None
         except StorageError as error:
             self._failed("uncertain", "outage", error)
             return None
-        return _pair("uncertain", first, second)
+        return Pair(pair.why, first, second)
 
-    async def _compare(self, pair: Pair) -> ComparisonRecord | None:
+    async def _compare(self, judge: PairJudge, pair: Pair) -> ComparisonRecord | None:
         """What was said and stored; None when another judge had stored its word before."""
-        judge = self._judges[pair.why]
         if pair.why == "ram_tie":
             pair = await asyncio.to_thread(self._with_pictures, pair, judge.judge.pictures)
         found = await judge.compare(pair)
@@ -146,8 +157,3 @@ class Comparisons:
     def _failed(self, why: WhyCompared, result: str, error: Exception) -> None:
         logger.info("no comparison (%s): %s", why, error)
         self._on_compared(why, result, None)
-
-
-def _pair(why: WhyCompared, one: Scored, other: Scored) -> Pair:
-    first, second = sorted((one, other), key=lambda item: item.segment_id)
-    return Pair(why, first, second)

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
-from rlaif.contracts.comparisons import WhyCompared
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.quest import SAME_PLACE
 from rlaif.contracts.scores import ScoreRecord
 
-KINDS: tuple[WhyCompared, ...] = get_args(WhyCompared)
+Kind = Literal["near_tie", "wanted", "ram_tie"]
+"""Where a pair to compare comes from."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _LEARNED_BESIDE_THE_RISE = ("dialog", "puzzle")
 
@@ -85,11 +87,11 @@ class Turns:
     def __init__(self) -> None:
         self._order = list(KINDS)
 
-    def order(self) -> tuple[WhyCompared, ...]:
+    def order(self) -> tuple[Kind, ...]:
         """The kinds, the one whose turn it is first."""
         return tuple(self._order)
 
-    def served(self, kind: WhyCompared) -> None:
+    def served(self, kind: Kind) -> None:
         """Put a kind at the end."""
         self._order.remove(kind)
         self._order.append(kind)

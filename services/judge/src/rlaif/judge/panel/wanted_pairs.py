@@ -12,14 +12,11 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from rlaif.contracts.comparisons import WantedComparisons
+from rlaif.contracts.comparisons import WantedComparisons, WantedPair
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
-
-Ids = tuple[str, str]
-"""Ids of two segments, the smaller one first."""
 
 CAP_BYTES = 256 * 1024
 """256 pairs take about 40 kB; a longer object is not read."""
@@ -46,10 +43,10 @@ class WantedPairs:
         self._judge_config = judge_config
         self._clock = clock
         self._next_read = float("-inf")
-        self._left: list[Ids] = []
-        self._taken: set[Ids] = set()
+        self._left: list[WantedPair] = []
+        self._taken: set[tuple[str, str]] = set()
 
-    def take(self, segment_id: str) -> Ids | None:
+    def take(self, segment_id: str) -> WantedPair | None:
         """A pair near the head of the list that is not compared yet; None without one.
 
         The id of the segment that the judge just scored says which: judges score different ones.
@@ -62,8 +59,9 @@ class WantedPairs:
             if not self._left:
                 return None
             pair = self._left.pop(place % min(_HEAD, len(self._left)))
-            self._taken.add(pair)
-            if self._episodes.head(keys.comparison(self._judge_config, *pair)) is None:
+            self._taken.add((pair.first, pair.second))
+            key = keys.comparison(self._judge_config, pair.first, pair.second)
+            if self._episodes.head(key) is None:
                 return pair
         return None
 
@@ -76,9 +74,14 @@ class WantedPairs:
             logger.info("no wanted comparisons: %s", str(error)[:300])
             wanted = None
         pairs = wanted.pairs if wanted and wanted.judge_config == self._judge_config else ()
-        listed = [(min(i.first, i.second), max(i.first, i.second)) for i in pairs]
-        self._taken &= set(listed)
-        self._left = [pair for pair in listed if pair[0] != pair[1] and pair not in self._taken]
+        self._taken &= {(pair.first, pair.second) for pair in pairs}
+        self._left = [
+            pair
+            for pair in pairs
+            if pair.first < pair.second
+            and pair.why in ("uncertain", "uniform")
+            and (pair.first, pair.second) not in self._taken
+        ]
 
     def _wanted(self) -> WantedComparisons:
         info = self._models.head(keys.WANTED_COMPARISONS)

@@ -96,6 +96,11 @@ class LabelLog:
         return tuple(with_comparisons(in_order(chosen.values()), self._comparisons))
 
     @property
+    def compared(self) -> frozenset[tuple[str, str]]:
+        """Segments that judges were shown side by side, whatever they said; smaller ids first."""
+        return frozenset((record.first, record.second) for record in self._comparisons)
+
+    @property
     def skipped(self) -> dict[str, int]:
         """Reason → score objects that are no label."""
         return dict(self._skipped)
