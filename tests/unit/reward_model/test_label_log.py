@@ -13,7 +13,7 @@ import pytest
 from rlaif.contracts.comparisons import ComparisonRecord
 from rlaif.reward_model.labels.export import json_lines, parquet
 from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.labels.labels import label_digest
+from rlaif.reward_model.labels.labels import kept_rows, label_digest
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectInfo, ObjectStore, StoreUnavailableError
 from rlaif.testing.data.scored_segments import ScoredSegment, play, write_scored
@@ -74,7 +74,9 @@ def test_every_score_object_becomes_a_label_without_any_event(store):
     assert log.skipped == {}
     found = {item.segment_id: item for item in log.labels}
     for segment in SEGMENTS:
-        assert found[segment.segment_id].observations.tobytes() == segment.observations.tobytes()
+        kept = kept_rows(segment.observations)
+        assert found[segment.segment_id].observations.tobytes() == kept.tobytes()
+        assert found[segment.segment_id].decision_steps == len(segment.observations)
         assert found[segment.segment_id].values == segment.values
         assert found[segment.segment_id].env_step == segment.env_step
     assert [i.env_step for i in log.labels] == sorted(i.env_step for i in log.labels)

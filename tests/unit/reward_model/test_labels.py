@@ -10,8 +10,10 @@ from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.reward_model.labels import labels as module
 from rlaif.reward_model.labels.labels import (
+    KEPT_ROWS,
     LabelError,
     decode_observations,
+    kept_rows,
     label_digest,
     of_newest_layout,
 )
@@ -128,3 +130,14 @@ def test_the_rubric_of_the_game_is_the_seeds():
         "config-1",
         SEGMENT.segment_id,
     )
+
+
+@pytest.mark.parametrize("steps", [1, 8, 14, 15, 16, 20, 74, 75, 76, 300])
+def test_a_label_keeps_few_rows_and_those_that_are_read_are_among_them(steps):
+    whole = np.arange(steps, dtype=np.float32)[:, None]
+    kept = kept_rows(whole)
+    assert len(kept) == min(steps, KEPT_ROWS)
+    for count in (1, 2, 8):
+        read = np.linspace(0, steps - 1, count).round().astype(int)
+        again = np.linspace(0, len(kept) - 1, count).round().astype(int)
+        assert (whole[read] == kept[again]).all()

@@ -103,6 +103,13 @@ class GateMetrics(Contract):
     largest_potential: float | None = Field(
         default=None, ge=0, description="Largest |Φ| over the labelled observations."
     )
+    llm_only_share: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Share of the decided pairs whose order the RAM's counters do not give: what "
+        "only judges say.",
+    )
 
 
 class Lineage(Contract):

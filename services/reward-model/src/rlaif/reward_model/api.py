@@ -109,7 +109,7 @@ def _label_report(item: LabelledSegment) -> LabelReport:
         env_step=item.env_step,
         provenance="human" if item.revision else "judges",
         layout_version=item.layout_version,
-        decision_steps=len(item.observations),
+        decision_steps=item.decision_steps,
         values=item.values,
         weighted=item.weighted,
         score_sha256=item.score_sha256,

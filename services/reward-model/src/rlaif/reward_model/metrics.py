@@ -32,6 +32,11 @@ class RewardModelMetrics:
             "disagreement_ratio",
             "Spread between the members of the last candidate over that between observations.",
         )
+        self._judged = metrics.gauge(
+            "judged_pairs_ratio",
+            "Share of the decided pairs of the last training whose order the game's counters do "
+            "not give: what only judges say.",
+        )
         self._champion = metrics.gauge("champion_version", "Version that is live; 0 for none.")
         self._pinned = metrics.gauge("champion_pinned", "1 while no candidate may replace it.")
         self._alarms = metrics.counter(
@@ -63,6 +68,7 @@ class RewardModelMetrics:
             (self._ece, candidate.metrics.heldout_ece),
             (self._correlation, candidate.metrics.probe_correlation),
             (self._disagreement, candidate.metrics.disagreement),
+            (self._judged, candidate.metrics.llm_only_share),
         )
         for gauge, figure in others:
             if figure is not None:

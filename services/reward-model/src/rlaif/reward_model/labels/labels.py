@@ -20,6 +20,11 @@ from rlaif.contracts.segments import SegmentManifest
 
 _OLD = datetime(1970, 1, 1, tzinfo=UTC)
 
+KEPT_ROWS = 15
+"""Rows that are kept of a segment's observations: of 75, a fifth of the memory. Every second one
+is one of the eight rows that the fit, the gate and the search for near-duplicates read, with the
+first and the last among them, and the eighth is the middle."""
+
 
 class LabelError(ValueError):
     """The score cannot be used as a label; `reason` is a stable word for machines and metrics."""
@@ -37,7 +42,8 @@ class LabelledSegment:
         episode_id: An episode is wholly on one side of the split.
         env_step: Environment steps of the run when it was captured: orders labels in time.
         start_step: Decision step of the episode at which it starts; 0 is a fresh episode.
-        observations: `[T, OBSERVATION_SIZE]` float32 in [0, 1], read-only, from observations.npy.
+        observations: `[R, OBSERVATION_SIZE]` float32 in [0, 1], read-only: rows of
+            observations.npy, evenly spaced from the first to the last; at most `KEPT_ROWS`.
         values: Criterion → soft value in [0, 1], the mean vote; judged criteria only.
         weights: Criterion → rubric weight.
         doubts: Criterion → variance of the mean vote; 0 where the votes agree or there is one.
@@ -46,6 +52,9 @@ class LabelledSegment:
         rubrics: Digests of the frozen prompts.
         preferred: Other segment → P(this one is better) by judges who were shown both, in both
             orders: 1, 0.5 or 0.
+        steps: Decision steps of the segment, T; 0 where only `observations` is known, and then
+            those are all of them.
+        ram: Criterion → level that the game's RAM decides by itself. A referee; never taught.
     """
 
     segment_id: str
@@ -65,6 +74,13 @@ class LabelledSegment:
     rubrics: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     preferred: dict[str, float] = field(default_factory=dict)
+    steps: int = 0
+    ram: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def decision_steps(self) -> int:
+        """Decision steps of the segment, T."""
+        return self.steps or len(self.observations)
 
     @property
     def weighted(self) -> float | None:
@@ -103,7 +119,7 @@ def label(
         env_step=record.env_step or manifest.env_step,
         start_step=manifest.start_step,
         layout_version=manifest.layout_version,
-        observations=observations,
+        observations=kept_rows(observations),
         values=values,
         weights=dict(record.weights),
         score_sha256=score_sha256,
@@ -113,7 +129,20 @@ def label(
         revision=revision,
         rubrics=tuple(sorted({call.system_sha256 for call in record.calls if call.system_sha256})),
         models=tuple(sorted({call.model for call in record.calls})),
+        steps=manifest.decision_steps,
+        ram=dict(record.truth),
     )
+
+
+def kept_rows(observations: NDArray[np.float32]) -> NDArray[np.float32]:
+    """`[R, inputs]`, read-only: the rows of `[T, inputs]` that a label keeps, a copy.
+
+    n evenly spaced rows of what is kept are those of the whole, where n - 1 divides 14.
+    """
+    places = np.linspace(0, len(observations) - 1, min(KEPT_ROWS, len(observations)))
+    rows: NDArray[np.float32] = observations[places.round().astype(np.int64)]
+    rows.setflags(write=False)
+    return rows
 
 
 def _soft(score: CriterionScore) -> float:

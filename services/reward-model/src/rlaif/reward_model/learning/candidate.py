@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from rlaif.contracts.reward_models import GateMetrics, Lineage
 from rlaif.reward_model.labels.duplicates import merge_duplicates
+from rlaif.reward_model.labels.judged_share import judged_share
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest
 from rlaif.reward_model.labels.split import split_episodes
 from rlaif.reward_model.learning.evaluation import Potential
@@ -111,6 +112,7 @@ def train_candidate(
     unique = [*train.segments, *heldout.segments]
     episodes = train.episodes + heldout.episodes
     known = known_before_a_fit(heldout)
+    shares = {"llm_only_share": _judged_share(train, heldout)}
     reasons = [
         *unmet(label_needs(len(unique), episodes, settings.gate)),
         *unmet(heldout_needs(known, settings.gate)),
@@ -122,7 +124,7 @@ def train_candidate(
         candidate_id=_candidate_id(digest, unique, settings, champion),
         net=None,
         reasons=tuple(reasons),
-        metrics=known.flat(),
+        metrics=known.flat().model_copy(update=shares),
         labels=len(labels),
         episodes=episodes,
         preferences=len(train.preferences),
@@ -138,7 +140,7 @@ def train_candidate(
         refused,
         net=result.net,
         reasons=result.reasons,
-        metrics=result.measurements.flat(),
+        metrics=result.measurements.flat().model_copy(update=shares),
         pairs=tuple(_compared(result.net, (train, heldout), settings)),
         probes=_probes(train),
         lineage=_lineage(
@@ -164,6 +166,15 @@ def split_sides(
         make_side("train", train, settings, stream=TRAIN_STREAM),
         make_side("heldout", heldout, settings, stream=HELDOUT_STREAM),
     )
+
+
+def _judged_share(train: Side, heldout: Side) -> float | None:
+    """Share of the decided pairs of both sides that only judges decide."""
+    moved = [
+        replace(item, a=item.a + len(train.segments), b=item.b + len(train.segments))
+        for item in heldout.preferences
+    ]
+    return judged_share([*train.segments, *heldout.segments], [*train.preferences, *moved])
 
 
 def _probes(train: Side) -> NDArray[np.float32]:
