@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.comparisons import ComparisonRecord
+from rlaif.reward_model.labels import label_log
 from rlaif.reward_model.labels.export import json_lines, parquet
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.labels import kept_rows, label_digest
@@ -28,7 +29,7 @@ class SpiedStore:
         self._store = store
         self.read: list[str] = []
         self.failing = ""
-        self.unlisted: set[str] = set()
+        self.unlisting = False
         self.modified: dict[str, datetime] = {}
 
     def get(self, key: str) -> bytes:
@@ -37,10 +38,13 @@ class SpiedStore:
             raise StoreUnavailableError("no answer")
         return self._store.get(key)
 
+    def scan(self, prefix: str = "") -> Iterator[ObjectInfo]:
+        if self.unlisting:
+            raise StoreUnavailableError("no answer")
+        return self.list(prefix)
+
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
         for info in self._store.list(prefix, after=after):
-            if info.key in self.unlisted:
-                continue
             yield replace(info, modified_at=self.modified.get(info.key, info.modified_at))
 
     def __getattr__(self, name: str) -> Any:
@@ -97,7 +101,7 @@ def test_permuted_scores_leave_the_inputs_unchanged_bit_for_bit(store):
     assert values[0] != values[1]
 
 
-def test_a_short_look_reads_only_what_is_new(store):
+def test_a_look_reads_only_what_its_event_names(store):
     log = log_of(store)
     for segment in SEGMENTS[:3]:
         write_scored(store, segment)
@@ -105,10 +109,40 @@ def test_a_short_look_reads_only_what_is_new(store):
     store.read.clear()
     log.read_new(full=False)
     assert store.read == []
-    write_scored(store, SEGMENTS[3])
-    log.read_new(full=False)
+    scored = write_scored(store, SEGMENTS[3])
+    log.read_new([scored.score_key, "captures/no-score", ""], full=False)
     assert ids(log) == names(SEGMENTS[:4])
     assert len(store.read) == 3  # score, manifest, observations
+
+
+def test_after_the_first_look_a_listing_goes_on_over_many_looks(store, monkeypatch):
+    monkeypatch.setattr(label_log, "KEYS_A_LOOK", 3)
+    for segment in SEGMENTS:
+        write_scored(store, segment)
+    log = log_of(store)
+    log.read_new(full=True)
+    assert ids(log) == names(SEGMENTS)
+    late = play(episodes=1, each=8, signal=True, run="later")
+    for segment in late:
+        write_scored(store, segment)
+    found = []
+    for look in range(6):
+        log.read_new(full=look == 0)
+        found.append(len(log.labels) - len(SEGMENTS))
+    assert found == [3, 6, 8, 8, 8, 8]
+
+
+def test_a_listing_that_was_broken_off_is_done_again(store):
+    write_scored(store, SEGMENTS[0])
+    log = log_of(store)
+    log.read_new(full=True)
+    write_scored(store, SEGMENTS[1])
+    store.unlisting = True
+    with pytest.raises(StoreUnavailableError):
+        log.read_new(full=True)
+    store.unlisting = False
+    log.read_new(full=False)
+    assert ids(log) == names(SEGMENTS[:2])
 
 
 def test_a_score_with_a_lower_key_is_found_by_its_hint_or_by_the_next_full_look(store):
@@ -123,19 +157,6 @@ def test_a_score_with_a_lower_key_is_found_by_its_hint_or_by_the_next_full_look(
     assert ids(log) == names([SEGMENTS[1], SEGMENTS[5]])
     log.read_new(full=True)
     assert ids(log) == names([SEGMENTS[0], SEGMENTS[1], SEGMENTS[5]])
-
-
-def test_a_hint_that_is_ahead_of_the_listing_hides_no_key_below_it(store):
-    log = log_of(store)
-    write_scored(store, SEGMENTS[0])
-    log.read_new(full=True)
-    ahead = write_scored(store, SEGMENTS[6]).score_key
-    store.unlisted = {ahead}
-    log.read_new([ahead], full=False)
-    store.unlisted = set()
-    write_scored(store, SEGMENTS[5])
-    log.read_new(full=False)
-    assert ids(log) == names([SEGMENTS[0], SEGMENTS[5], SEGMENTS[6]])
 
 
 def test_scores_that_are_no_labels_are_counted_by_reason_and_read_once(store):
@@ -183,36 +204,110 @@ def test_an_outage_of_the_store_loses_no_label(store):
     assert log.skipped == {}
 
 
-def test_only_the_newest_labels_are_kept_and_older_ones_are_not_even_loaded(store):
-    for segment in SEGMENTS[:6]:
+def test_half_of_what_is_kept_are_the_newest_and_what_is_left_out_is_not_even_loaded(store):
+    many = play(episodes=10, each=8, signal=True, run="many")
+    for segment in many:
         write_scored(store, segment)
-    newest = sorted(SEGMENTS[:6], key=lambda item: item.env_step)[-3:]
-    log = log_of(store, most_labels=3)
+    log = log_of(store, most_labels=20)
     log.read_new(full=True)
-    assert ids(log) == names(newest)
-    assert sum("observations.npy" in key for key in store.read) == 3
-    late = max(SEGMENTS, key=lambda item: item.env_step)
-    write_scored(store, late)
-    log.read_new(full=True)
-    assert ids(log) == names([*newest[1:], late])
+    kept = ids(log)
+    assert len(kept) == 20
+    assert set(names(many[-10:])) <= set(kept)
+    assert len(store.read) == 3 * 20
+    assert log.skipped == {"older": 60}
+    assert len({item.episode_id for item in log.labels}) >= 8
+    late = play(episodes=1, each=1, signal=True, run="late")[0]
+    scored = write_scored(store, late)
+    log.read_new([scored.score_key], full=True)
+    assert late.segment_id in ids(log)
+    assert len(set(kept) - set(ids(log))) == 1
+    assert len(store.read) == 3 * 21
 
 
-def test_unset_takes_the_configuration_that_scored_last_and_never_mixes(store):
-    old = write_scored(store, SEGMENTS[0], judge_config="zz-old")
-    new = write_scored(store, SEGMENTS[1], judge_config="aa-new")
-    now = datetime(2026, 1, 2, tzinfo=UTC)
-    store.modified = {old.score_key: now - timedelta(hours=1), new.score_key: now}
+def test_scores_that_are_no_labels_make_room_for_others(store):
+    for place, segment in enumerate(SEGMENTS):
+        write_scored(store, segment, values={"novelty": 1.0} if place % 2 else None)
+    log = log_of(store, most_labels=4)
+    log.read_new(full=True)
+    assert ids(log) == names(SEGMENTS[::2])
+
+
+def test_a_store_in_which_hardly_anything_is_a_label_is_not_read_to_its_end(store):
+    for segment in SEGMENTS:
+        write_scored(store, segment, values={"novelty": 1.0})
+    log = log_of(store, most_labels=1)
+    log.read_new(full=True)
+    assert log.skipped == {"abstained": 2, "older": 6}
+
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def score_by(store, config, segments, *, minutes):
+    """Scores by a configuration, `minutes` after `NOW` by the store's clock; gives their keys."""
+    made = [write_scored(store, segment, judge_config=config).score_key for segment in segments]
+    store.modified |= dict.fromkeys(made, NOW + timedelta(minutes=minutes))
+    return made
+
+
+def test_two_configurations_in_turns_do_not_make_it_forget(store):
+    """A rolling upgrade: replicas of the old and the new judge score side by side."""
+    log = log_of(store, judge_config=None, enough_labels=4)
+    score_by(store, "old", SEGMENTS[:5], minutes=0)
+    log.read_new(full=True)
+    store.read.clear()
+    for turn, segment in enumerate(SEGMENTS[:3]):
+        score_by(store, "new", [segment], minutes=1 + 2 * turn)
+        score_by(store, "old", [SEGMENTS[5 + turn]], minutes=2 + 2 * turn)
+        log.read_new(full=True)
+        assert log.judge_config == "old"
+    assert ids(log) == names(SEGMENTS)
+    assert len(store.read) == 3 * 6, "each score was read once"
+    assert [(i.judge_config, i.labels, i.learned) for i in log.standings] == [
+        ("new", 3, False), ("old", 8, True)
+    ]  # fmt: skip
+    hinted = score_by(store, "new", SEGMENTS[3:4], minutes=8)
+    log.read_new(hinted, full=False)
+    assert (log.judge_config, ids(log)) == ("new", names(SEGMENTS[:4]))
+    score_by(store, "old", play(episodes=1, each=1, signal=True, run="last"), minutes=9)
+    log.read_new(full=True)
+    assert log.judge_config == "new"
+
+
+def test_a_new_configuration_takes_over_from_one_that_is_silent_and_the_old_is_dropped(store):
+    log = log_of(store, judge_config=None, enough_labels=4, patience_seconds=600)
+    score_by(store, "old", SEGMENTS[:5], minutes=0)
+    score_by(store, "new", SEGMENTS[5:6], minutes=9)
+    log.read_new(full=True)
+    assert log.judge_config == "old"
+    score_by(store, "new", SEGMENTS[6:7], minutes=11)
+    log.read_new(full=True)
+    assert (log.judge_config, ids(log)) == ("new", names(SEGMENTS[5:7]))
+    assert [(i.judge_config, i.scores, i.labels) for i in log.standings] == [
+        ("new", 2, 2), ("old", 5, 0)
+    ]  # fmt: skip
+    score_by(store, "old", SEGMENTS[7:], minutes=12)
+    log.read_new(full=True)
+    assert (log.judge_config, len(log.labels)) == ("old", 6)
+
+
+def test_a_restart_chooses_the_same_configuration(store):
+    score_by(store, "old", SEGMENTS[:5], minutes=0)
+    score_by(store, "new", SEGMENTS[5:], minutes=1)
     store.put("scores/epoch_3/scores.jsonl", b"the seeds' view is no score object")
-    log = log_of(store, judge_config=None)
-    log.read_new(full=True)
-    assert (log.judge_config, ids(log)) == ("aa-new", names([SEGMENTS[1]]))
-    again = write_scored(store, SEGMENTS[2], judge_config="zz-old")
-    store.modified[again.score_key] = now + timedelta(hours=1)
-    log.read_new([again.score_key], full=False)
-    assert log.judge_config == "aa-new"
-    assert ids(log) == names([SEGMENTS[1]])
-    log.read_new(full=True)
-    assert (log.judge_config, ids(log)) == ("zz-old", names([SEGMENTS[0], SEGMENTS[2]]))
+    for enough, chosen in ((3, "new"), (4, "old"), (100, "old")):
+        log = log_of(store, judge_config=None, enough_labels=enough)
+        log.read_new(full=True)
+        assert log.judge_config == chosen
+
+
+def test_a_configuration_that_is_asked_for_is_the_only_one_that_is_read(store):
+    score_by(store, "old", SEGMENTS[:2], minutes=0)
+    other = score_by(store, "new", SEGMENTS, minutes=60)
+    log = log_of(store, judge_config="old")
+    log.read_new(other, full=True)
+    assert (log.judge_config, ids(log)) == ("old", names(SEGMENTS[:2]))
+    assert not set(other) & set(store.read)
 
 
 def test_before_the_first_score_there_is_no_configuration(store):
@@ -259,9 +354,9 @@ def test_overrides_are_never_taken_for_the_judges_that_scored_last(store):
 
 
 def test_a_person_is_kept_when_the_judges_labels_are_too_many(store):
-    oldest = min(SEGMENTS, key=lambda item: item.env_step)
+    oldest, *others = SEGMENTS
     override(store, oldest, 1, 1.0)
-    for segment in SEGMENTS:
+    for segment in others:
         write_scored(store, segment)
     log = log_of(store, most_labels=2)
     log.read_new(full=True)
@@ -379,11 +474,12 @@ def test_a_comparison_of_a_segment_that_is_forgotten_is_forgotten_too(store):
         write_scored(store, segment)
     log = log_of(store)
     log.read_new(full=True)
-    newest = sorted(SEGMENTS, key=lambda item: item.env_step)[-2:]
-    for first, second in ([each for each in SEGMENTS if each not in newest][:2], newest):
+    short = log_of(store, most_labels=2)
+    short.read_new(full=True)
+    kept = [each for each in SEGMENTS if each.segment_id in ids(short)]
+    for first, second in ([each for each in SEGMENTS if each not in kept][:2], kept):
         record = comparison(first, second, log)
         key = keys.comparison("config-1", record.first, record.second)
         store.put_once(key, record.model_dump_json().encode())
-    short = log_of(store, most_labels=2)
     short.read_new(full=True)
-    assert set(preferred(short)) == {item.segment_id for item in newest}
+    assert set(preferred(short)) == {item.segment_id for item in kept}

@@ -99,6 +99,10 @@ class FileStore:
         except OSError as error:
             raise self._unavailable(prefix, error) from error
 
+    def scan(self, prefix: str = "") -> Iterator[ObjectInfo]:
+        """Objects whose key starts with `prefix`."""
+        return self.list(prefix)
+
     def delete_many(self, keys: Sequence[str]) -> None:
         """Delete objects; keys that do not exist are no error. Empty folders stay."""
         for path in [self._path(key) for key in keys]:

@@ -69,5 +69,12 @@ class ObjectStore(Protocol):
     def list(self, prefix: str = "", *, after: str = "") -> Iterator[ObjectInfo]:
         """Objects whose key starts with `prefix` and is greater than `after`, in key order."""
 
+    def scan(self, prefix: str = "") -> Iterator[ObjectInfo]:
+        """Objects whose key starts with `prefix`, in the server's own order, a page at a time.
+
+        For those who look through very many and may stop between: `list` may have to read all
+        pages for the sake of the order.
+        """
+
     def delete_many(self, keys: Sequence[str]) -> None:
         """Delete objects; keys that do not exist are no error."""

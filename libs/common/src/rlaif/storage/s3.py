@@ -147,6 +147,10 @@ class S3Store:
             last = info.key
             yield info
 
+    def scan(self, prefix: str = "") -> Iterator[ObjectInfo]:
+        """Objects whose key starts with `prefix`, a page of a thousand at a time."""
+        return self._pages(prefix)
+
     def delete_many(self, keys: Sequence[str]) -> None:
         """Delete objects; keys that do not exist are no error."""
         for key in keys:

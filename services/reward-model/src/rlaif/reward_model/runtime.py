@@ -129,6 +129,8 @@ class Runtime:
                 episodes,
                 judge_config=self._settings.judge_config,
                 most_labels=self._settings.most_labels,
+                enough_labels=self._settings.gate.min_labels,
+                patience_seconds=60 * self._settings.judge_config_silence_minutes,
             ),
             ModelRegistry(models, now=_now),
             bus.publisher("reward-model"),

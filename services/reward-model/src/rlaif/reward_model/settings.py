@@ -37,8 +37,9 @@ class TrainingSettings(BaseModel, frozen=True, extra="forbid"):
     relist_seconds: float = Field(
         default=120.0,
         gt=0,
-        description="Pause between full listings of the scores, which find those that the short "
-        "looks cannot. Shorter: more requests.",
+        description="Pause between the beginnings of full listings of the scores, which find those "
+        "whose events were lost. A look lists 1,000 keys of it, so that of very many scores takes "
+        "longer. Shorter: more requests.",
     )
 
 
@@ -52,15 +53,23 @@ class RewardModelSettings(ServiceSettings):
     judge_config: str | None = Field(
         default=None,
         pattern=ID_PATTERN,
-        description="Judge configuration whose scores are learned; unset takes the one that scored "
-        "last. Scores of different configurations are never mixed.",
+        description="Judge configuration whose scores are learned; unset takes the newest one that "
+        "has the labels of a first training. Scores of different configurations are never mixed.",
+    )
+    judge_config_silence_minutes: float = Field(
+        default=15.0,
+        gt=0,
+        description="How long the judge configuration that is learned from may be silent while a "
+        "newer one scores; then that one takes over, however few labels it has. More: longer on "
+        "labels of judges that are gone. Less: an outage of theirs costs the labels.",
     )
     most_labels: int = Field(
         default=2000,
         ge=24,
         le=20_000,
-        description="Newest labels that are learned from. More: steadier, older behaviour counts "
-        "longer, 40 kB of memory each. Fewer: follows the policy faster.",
+        description="Labels that are learned from: half are the newest, half a sample of all ages "
+        "and kinds. More: steadier, slower start and training, 10 kB of memory each. Fewer: "
+        "follows the policy faster.",
     )
     heldout_fraction: float = Field(
         default=CandidateSettings.heldout_fraction,

@@ -19,6 +19,7 @@ from rlaif.reward_model.champions.publishing import Champions
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
 from rlaif.reward_model.champions.wanted_list import WantedList
 from rlaif.reward_model.event_outbox import EventOutbox
+from rlaif.reward_model.labels.configurations import ConfigStanding
 from rlaif.reward_model.labels.export import LabelEntry
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, of_newest_layout
@@ -87,6 +88,7 @@ class TrainingLoop:
         self.pairs: tuple[ComparedPair, ...] = ()
         self._judge_config: str | None = None
         self._skipped: dict[str, int] = {}
+        self._standings: tuple[ConfigStanding, ...] = ()
         self._attempted: frozenset[str] | None = None
         self._busy = False
         self._last: Attempt | None = None
@@ -154,6 +156,7 @@ class TrainingLoop:
                 else None
             ),
             skipped=self._skipped,
+            judge_configs=self._standings,
             last_attempt=self._last,
             last_rejection=self._last_rejection,
         )
@@ -173,6 +176,7 @@ class TrainingLoop:
         self.labels = of_newest_layout(labels) if labels else []
         # Copies: the next look changes the log in another thread while the API reads.
         self._judge_config, self._skipped = self._log.judge_config, self._log.skipped
+        self._standings = self._log.standings
         self._metrics.looked(len(self.labels), self._skipped)
         if self._attempted is None:
             live = await asyncio.to_thread(self.champions.registry.live)

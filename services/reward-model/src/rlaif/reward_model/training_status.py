@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, computed_field
 
 from rlaif.contracts.reward_models import GateMetrics
+from rlaif.reward_model.labels.configurations import ConfigStanding
 from rlaif.reward_model.learning.gate import Need, unmet
 
 Outcome = Literal["published", "rejected", "unchanged", "held"]
@@ -42,6 +43,9 @@ class TrainingStatus(BaseModel, frozen=True):
         "more labels bring more."
     )
     skipped: dict[str, int] = Field(description="Reason → score objects that are no label.")
+    judge_configs: tuple[ConfigStanding, ...] = Field(
+        default=(), description="All configurations that scored, the learned one among them."
+    )
     last_attempt: Attempt | None = Field(description="The newest of this process.")
     last_rejection: Attempt | None
 

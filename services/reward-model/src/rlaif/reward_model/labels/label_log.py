@@ -1,99 +1,93 @@
-"""The score objects of one judge configuration as labels, kept in memory and kept up to date.
+"""The score objects of the store as labels, kept in memory and kept up to date.
 
-The objects are the log: written once and never changed, with everything that led to the value in
-them. What is kept here is made of them again after every start.
+The objects are the log: written once, with everything that led to the value in them. What is kept
+here is made of them again after every start. A start lists all keys and reads the objects of those
+labels only that are kept (`reservoir.py`).
 
-Events are hints only: a look lists the objects after the last known key, and now and then all of
-them, so a lost event costs time and nothing else. Each object is read once.
+Events are hints only: a look reads the objects that they name, and goes on with a listing that is
+taken a piece at a time, so a lost event costs time and nothing else. Each object is read once, but
+for scores that distrusted judges gave: those may be judged again.
+
+Labels of one judge configuration are learned; those of a second one that scores as well are kept
+beside them (`configurations.py`).
 
 What a person said of a segment (`scores/human-{n}/`, n counts the revisions) takes the place of
 what the judges said, whatever their configuration; the highest revision counts.
-
-Comparisons of near-ties are no events; a full listing finds them.
 """
 
-import hashlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import ValidationError
-
-from rlaif.contracts.comparisons import ComparisonRecord
-from rlaif.contracts.model import Contract
-from rlaif.contracts.observation import OBSERVATION_SIZE
-from rlaif.contracts.scores import ScoreRecord
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.reward_model.labels.comparison_log import ComparisonLog
+from rlaif.reward_model.labels.config_labels import ConfigLabels
+from rlaif.reward_model.labels.configurations import (
+    Activity,
+    ConfigStanding,
+    choose_config,
+    followed_configs,
+)
 from rlaif.reward_model.labels.export import LabelEntry, entry_of
 from rlaif.reward_model.labels.labels import (
     LabelError,
     LabelledSegment,
-    decode_observations,
     in_order,
-    label,
     with_comparisons,
 )
+from rlaif.reward_model.labels.listing import Listing
+from rlaif.reward_model.labels.score_reading import ScoreReader
 from rlaif.storage import keys
-from rlaif.storage.ports import ObjectInfo, ObjectNotFoundError, ObjectStore
+from rlaif.storage.ports import ObjectInfo, ObjectStore
 
-OBSERVATIONS_CAP_BYTES = 8 * 1024 * 1024
-"""75 steps of float32 observations take 38 kB; a longer file is not a segment."""
+KEYS_A_LOOK = 1000
+"""Keys that a look lists: one page of S3."""
 
 _HUMAN_SCORES = "scores/human-"
-_READERS = 8
-
-C = TypeVar("C", bound=Contract)
-T = TypeVar("T")
-R = TypeVar("R")
-
-
-@dataclass(frozen=True)
-class _Score:
-    """A score object that was read, before its observations are."""
-
-    key: str
-    sha256: str
-    record: ScoreRecord
 
 
 class LabelLog:
-    """Labels of one judge configuration. Used by one thread at a time."""
+    """Labels of one judge configuration at a time. Used by one thread at a time."""
 
-    def __init__(self, store: ObjectStore, *, judge_config: str | None, most_labels: int) -> None:
+    def __init__(
+        self,
+        store: ObjectStore,
+        *,
+        judge_config: str | None,
+        most_labels: int,
+        enough_labels: int = 24,
+        patience_seconds: float = 900.0,
+    ) -> None:
         """Read from `store`, the episodes' bucket.
 
-        Without `judge_config` the configuration that scored last counts. Of the judges' labels the
-        newest `most_labels` are kept, of people's all.
+        Without `judge_config` the newest configuration counts that has `enough_labels`, or whose
+        forerunner has been silent for `patience_seconds`. Of the judges' labels `most_labels` are
+        kept, of people's all.
         """
         self._store = store
+        self._reader = ScoreReader(store)
         self._wanted = judge_config
         self._most = most_labels
-        self._forget(judge_config)
-
-    def _forget(self, judge_config: str | None) -> None:
+        self._enough = enough_labels
+        self._patience = patience_seconds
+        self._listing = Listing(store, keys.scores(judge_config or ""))
+        self._configs: dict[str, ConfigLabels] = {}
+        self._comparisons: dict[str, ComparisonLog] = {}
+        self._people = ConfigLabels(self._reader)
         self.judge_config = judge_config
-        self._seen: set[str] = set()
-        self._last_key = ""
-        self._labels: dict[str, LabelledSegment] = {}
-        self._skipped: Counter[str] = Counter()
-        self._reasons: dict[str, str] = {}
-        self._compared: set[str] = set()
-        self._comparisons: list[ComparisonRecord] = []
 
     @property
     def labels(self) -> tuple[LabelledSegment, ...]:
         """One label a segment, oldest first; what a person said counts before the judges."""
+        config = self._configs.get(self.judge_config or "")
+        judged = list(config.labels.values()) if config else []
         chosen: dict[str, LabelledSegment] = {}
-        for item in list(self._labels.values()):
+        for item in (*judged, *self._people.labels.values()):
             known = chosen.get(item.segment_id)
-            if known is None or item.revision > known.revision:
+            newer = known and (item.revision, item.scored_at) > (known.revision, known.scored_at)
+            if known is None or newer:
                 chosen[item.segment_id] = item
-        return tuple(with_comparisons(in_order(chosen.values()), self._comparisons))
+        compared = self._comparisons.get(self.judge_config or "")
+        return tuple(
+            with_comparisons(in_order(chosen.values()), compared.records if compared else ())
+        )
 
     @property
     def compared(self) -> frozenset[tuple[str, str]]:
@@ -103,30 +97,43 @@ class LabelLog:
     @property
     def skipped(self) -> dict[str, int]:
         """Reason → score objects that are no label."""
-        return dict(self._skipped)
+        config = self._configs.get(self.judge_config or "")
+        return dict(self._people.skipped + config.skipped if config else self._people.skipped)
+
+    @property
+    def standings(self) -> tuple[ConfigStanding, ...]:
+        """The configurations that scored, by name."""
+        return tuple(
+            ConfigStanding(
+                judge_config=name,
+                scores=len(config),
+                labels=len(config.labels),
+                learned=name == self.judge_config,
+                followed=config.followed,
+            )
+            for name, config in sorted(self._configs.items())
+        )
 
     def read_new(self, hints: Iterable[str] = (), *, full: bool) -> None:
         """Read the score objects that are new, those of `hints` among them. Blocks.
 
-        `full` lists every score object, and chooses the configuration again, instead of listing
-        after the last known key only. After a `StoreUnavailableError` the next call resumes.
+        `full` begins a round through all keys, as the first call does; later calls go on with it.
+        The first call takes all of them at once. After a `StoreUnavailableError` the next call
+        resumes.
         """
-        if full or self.judge_config is None:
-            listed = self._list_all()
-        else:
-            found = self._store.list(keys.scores(self.judge_config), after=self._last_key)
-            listed = [info.key for info in found]
-        overrides = [info.key for info in self._store.list(_HUMAN_SCORES)]
-        mine = [key for key in sorted({*listed, *overrides, *hints}) if self._is_mine(key)]
-        unread = [key for key in mine if key not in self._seen]
-        scores = [score for _, score in self._read_each(unread, self._read_score)]
-        for score, made in self._read_each(self._keep_newest(scores), self._read_label):
-            self._labels[score.key] = made
-            self._seen.add(score.key)
-        if full and self.judge_config is not None:
-            self._read_comparisons(self.judge_config)
-        # Not from hints: keys below a hinted one may not have been listed yet.
-        self._last_key = max([self._last_key, *(key for key in listed if key in self._seen)])
+        first = not self._configs
+        if full or first:
+            self._listing.begin()
+            for compared in self._comparisons.values():
+                compared.begin()
+        self._sort_in(self._listing.take(None if first else KEYS_A_LOOK))
+        self._people.listed(i for i in self._store.list(_HUMAN_SCORES) if _revision(i.key))
+        for key in hints:
+            self._hinted(key)
+        self._people.read()
+        self._follow()
+        for name, compared in self._comparisons.items():
+            compared.read(self._configs[name].labels.values(), KEYS_A_LOOK)
 
     def entries(self) -> Iterator[LabelEntry]:
         """Every score object with its provenance, from the store, by key. Blocks.
@@ -134,148 +141,73 @@ class LabelLog:
         Those that are no label are among them, and say why: nothing is left out of the log.
         """
         chosen = {item.score_sha256 for item in self.labels}
+        config = self._configs.get(self.judge_config or "", self._people)
         prefixes = [_HUMAN_SCORES] if self.judge_config is None else [
             keys.scores(self.judge_config), _HUMAN_SCORES
         ]  # fmt: skip
-        for prefix in prefixes:
-            for info in self._store.list(prefix):
-                if not self._is_mine(info.key):
-                    continue
-                try:
-                    score = self._read_score(info.key)
-                except LabelError as error:
-                    yield LabelEntry(score_key=info.key, used=False, why_not=error.reason)
-                    continue
-                used = score.sha256 in chosen
-                reason = None if used else self._reasons.get(info.key, "overridden")
-                yield entry_of(score.record, key=info.key, sha256=score.sha256, why_not=reason)
-
-    def _is_mine(self, key: str) -> bool:
-        ids = keys.score_ids(key)
-        return ids is not None and (ids[0] == self.judge_config or _revision(ids[0]) > 0)
-
-    def _list_all(self) -> list[str]:
-        """Keys of the chosen configuration; forgets the labels when it is another one now."""
-        latest: dict[str, ObjectInfo] = {}
-        by_config: dict[str, list[str]] = {}
-        for info in self._store.list(keys.scores(self._wanted or "")):
-            if (ids := keys.score_ids(info.key)) is None or _revision(ids[0]):
+        for key in (info.key for prefix in prefixes for info in self._store.list(prefix)):
+            if keys.score_ids(key) is None:
                 continue
-            by_config.setdefault(ids[0], []).append(info.key)
-            if ids[0] not in latest or info.modified_at > latest[ids[0]].modified_at:
-                latest[ids[0]] = info
-        chosen = self._wanted
-        if chosen is None and latest:
-            chosen = max(latest, key=lambda config: (latest[config].modified_at, config))
-        if chosen != self.judge_config:
-            self._forget(chosen)
-        return by_config.get(chosen or "", [])
-
-    def _read_comparisons(self, judge_config: str) -> None:
-        """Read the comparisons that are new, and forget those of segments that are forgotten."""
-        listed = [info.key for info in self._store.list(keys.comparisons(judge_config))]
-        unread = [key for key in listed if key not in self._compared]
-        found = [record for _, record in self._read_each(unread, self._read_comparison)]
-        self._compared.update(unread)
-        known = {item.segment_id for item in self._labels.values()}
-        self._comparisons = [
-            record
-            for record in (*self._comparisons, *found)
-            if record.first in known and record.second in known
-        ]
-
-    def _read_comparison(self, key: str) -> ComparisonRecord:
-        return _parse(ComparisonRecord, self._get(key), key)
-
-    def _keep_newest(self, scores: list[_Score]) -> list[_Score]:
-        """Drop judges' labels and scores beyond the newest ones; gives the scores that stay."""
-        dated = [
-            (item.run_id, item.scored_at, item.env_step, key)
-            for key, item in self._labels.items()
-            if not item.revision
-        ]
-        dated += [
-            (item.record.run_id, item.record.created_at, item.record.env_step, item.key)
-            for item in scores
-            if not _revision(item.record.judge_config)
-        ]
-        began: dict[str, datetime] = {}
-        for run, at, _, _ in dated:
-            began[run] = min(at, began.get(run, at))
-        ages = sorted((began[run], run, step, key) for run, _, step, key in dated)
-        for *_, key in ages[: max(0, len(ages) - self._most)]:
-            self._labels.pop(key, None)
-            self._skip(key, "older")
-        return [score for score in scores if score.key not in self._seen]
-
-    def _read_each(self, items: list[T], read: Callable[[T], R]) -> list[tuple[T, R]]:
-        """Read several at once; those that are no label are counted and left out."""
-
-        def attempt(item: T) -> R | LabelError:
             try:
-                return read(item)
+                record, sha256 = self._reader.record(key)
             except LabelError as error:
-                return error
+                yield LabelEntry(score_key=key, used=False, why_not=error.reason)
+                continue
+            reason = config.why_not(key) or self._people.why_not(key) or "overridden"
+            used = sha256 in chosen
+            yield entry_of(record, key=key, sha256=sha256, why_not=None if used else reason)
 
-        if not items:
-            return []
-        with ThreadPoolExecutor(_READERS, thread_name_prefix="label-reader") as pool:
-            results = list(pool.map(attempt, items))
-        good: list[tuple[T, R]] = []
-        for item, result in zip(items, results, strict=True):
-            if isinstance(result, LabelError):
-                self._skip(item.key if isinstance(item, _Score) else str(item), result.reason)
-            else:
-                good.append((item, result))
-        return good
+    def _sort_in(self, found: Iterable[ObjectInfo]) -> None:
+        """Note listed objects by the configuration that made them; people's are listed apart."""
+        by_config: dict[str, list[ObjectInfo]] = {}
+        for info in found:
+            ids = keys.score_ids(info.key)
+            if ids is not None and not _revision(info.key):
+                by_config.setdefault(ids[0], []).append(info)
+        for name, infos in by_config.items():
+            self._config(name).listed(infos)
 
-    def _skip(self, key: str, reason: str) -> None:
-        self._seen.add(key)
-        self._skipped[reason] += 1
-        self._reasons[key] = reason
+    def _hinted(self, key: str) -> None:
+        ids = keys.score_ids(key)
+        if ids is None or self._wanted not in (None, ids[0]):
+            return
+        # People's scores are listed at every look.
+        if not _revision(key):
+            newest = max((item.activity.last for item in self._configs.values()), default=0.0)
+            self._config(ids[0]).hinted(key, at=newest)
 
-    def _read_score(self, key: str) -> _Score:
-        data = self._get(key)
-        record = _parse(ScoreRecord, data, key)
-        if (record.judge_config, record.segment_id) != keys.score_ids(key):
-            raise LabelError("other_segment", f"{key} holds the score of {record.segment_id}")
-        return _Score(key, hashlib.sha256(data).hexdigest(), record)
+    def _config(self, name: str) -> ConfigLabels:
+        return self._configs.setdefault(name, ConfigLabels(self._reader, most=self._most))
 
-    def _read_label(self, score: _Score) -> LabelledSegment:
-        data = self._get(score.record.manifest_key)
-        if hashlib.sha256(data).hexdigest() != score.record.manifest_sha256:
-            raise LabelError(
-                "hash_mismatch", f"{score.record.manifest_key} is not the manifest that was scored"
+    def _follow(self) -> None:
+        """Read the configurations that are followed until none is new, and drop the others'."""
+        names = self._followed()
+        while unread := [name for name in names if not self._configs[name].followed]:
+            for name in unread:
+                self._configs[name].read()
+            names = self._followed()
+        for name in names:
+            self._configs[name].read()
+            self._comparisons.setdefault(name, ComparisonLog(self._store, self._reader, name))
+        for name in [name for name in self._configs if name not in names]:
+            self._comparisons.pop(name, None)
+            if self._configs[name].followed:
+                self._configs[name].forget()
+        if self._wanted is None:
+            self.judge_config = choose_config(
+                self._activities(), enough=self._enough, patience=self._patience
             )
-        manifest = _parse(SegmentManifest, data, score.record.manifest_key)
-        return label(
-            score.record,
-            manifest,
-            self._observations(manifest),
-            score_sha256=score.sha256,
-            revision=_revision(score.record.judge_config),
-        )
 
-    def _observations(self, manifest: SegmentManifest) -> NDArray[np.float32]:
-        if manifest.observations.size_bytes > OBSERVATIONS_CAP_BYTES:
-            raise LabelError("too_large", f"{manifest.observations.key} is too large for a segment")
-        data = self._get(manifest.observations.key)
-        return decode_observations(data, manifest, inputs=OBSERVATION_SIZE)
+    def _followed(self) -> list[str]:
+        if self._wanted is not None:
+            return [self._wanted] if self._wanted in self._configs else []
+        return followed_configs(self._activities(), enough=self._enough, patience=self._patience)
 
-    def _get(self, key: str) -> bytes:
-        try:
-            return self._store.get(key)
-        except ObjectNotFoundError as error:
-            raise LabelError("missing", f"{key} does not exist") from error
+    def _activities(self) -> dict[str, Activity]:
+        return {name: config.activity for name, config in self._configs.items()}
 
 
-def _revision(judge_config: str) -> int:
-    """Which revision of a person's label, 0 for those of judges."""
-    return keys.human_revision(judge_config) or 0
-
-
-def _parse(kind: type[C], data: bytes, key: str) -> C:
-    try:
-        return kind.model_validate_json(data)
-    except ValidationError as error:
-        raise LabelError("invalid", f"{key} is not a {kind.__name__}: {error}") from error
+def _revision(key: str) -> int:
+    """Which revision of a person's label, 0 for those of judges and for what is no score."""
+    ids = keys.score_ids(key)
+    return keys.human_revision(ids[0]) or 0 if ids else 0

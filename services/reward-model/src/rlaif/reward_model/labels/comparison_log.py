@@ -1,0 +1,59 @@
+"""The comparisons of one judge configuration: what judges said who were shown two segments.
+
+They are no events; a listing finds them, a piece at a time.
+"""
+
+from collections.abc import Iterable
+
+from rlaif.contracts.comparisons import ComparisonRecord
+from rlaif.reward_model.labels.labels import LabelError, LabelledSegment
+from rlaif.reward_model.labels.listing import Listing
+from rlaif.reward_model.labels.score_reading import ScoreReader
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+
+
+class ComparisonLog:
+    """Comparisons among segments that are labels.
+
+    Attributes:
+        records: Without the records of their calls.
+    """
+
+    def __init__(self, store: ObjectStore, reader: ScoreReader, judge_config: str) -> None:
+        self._reader = reader
+        self._listing = Listing(store, keys.comparisons(judge_config))
+        self._listing.begin()
+        self._seen: set[str] = set()
+        self._first = True
+        self.records: list[ComparisonRecord] = []
+
+    def begin(self) -> None:
+        """Ask for a round through all of them."""
+        self._listing.begin()
+
+    def read(self, labels: Iterable[LabelledSegment], most: int) -> None:
+        """Go on with the listing, read what is new, and forget comparisons of what is no label.
+
+        The first call lists all of them at once, later ones `most` keys. Blocks.
+        """
+        known = {item.segment_id for item in labels}
+        found = self._listing.take(None if self._first else most)
+        new = [
+            info.key for info in found if info.key not in self._seen and _between(info.key, known)
+        ]
+        for key, result in self._reader.each(new, self._record):
+            self._seen.add(key)
+            if not isinstance(result, LabelError):
+                self.records.append(result)
+        self._first = False
+        self.records = [i for i in self.records if i.first in known and i.second in known]
+
+    def _record(self, key: str) -> ComparisonRecord:
+        return self._reader.parsed(ComparisonRecord, key).model_copy(update={"calls": ()})
+
+
+def _between(key: str, known: set[str]) -> bool:
+    """Whether a comparison is one of two of these segments."""
+    first, _, second = key.rpartition("/")[2].removesuffix(".json").partition("--")
+    return first in known and second in known

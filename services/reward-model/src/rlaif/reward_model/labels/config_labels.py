@@ -1,0 +1,150 @@
+"""The scores of one judge configuration: when each was made, and the labels that are kept of them.
+
+Every score's key and time is known; its object is read only when its label is to be kept. A score
+is read once: what was left out, or dropped for newer ones, stays out while the process runs.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlaif.reward_model.labels.configurations import Activity
+from rlaif.reward_model.labels.labels import LabelError, LabelledSegment
+from rlaif.reward_model.labels.reservoir import Candidate, keep
+from rlaif.reward_model.labels.score_reading import DISTRUSTED, ReadLabel, ScoreReader
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectInfo
+
+OLDER = "older"
+"""Reason of a score that the reservoir left out."""
+
+_MOST_READ = 2
+"""Scores that one look reads at most, over the labels that are to be kept."""
+
+
+class ConfigLabels:
+    """Labels of one configuration; a person's configurations are one together.
+
+    Attributes:
+        followed: Whether its scores are read; else only their keys are known.
+        labels: By key of the score.
+    """
+
+    def __init__(self, reader: ScoreReader, *, most: int | None = None) -> None:
+        """Keep `most` labels, or all."""
+        self._reader = reader
+        self._most = most
+        self._times: dict[str, float] = {}
+        self._unread: set[str] = set()
+        self._reasons: dict[str, str] = {}
+        self._kinds: dict[str, str] = {}
+        self._provisional: dict[str, float] = {}
+        self._began, self._last = inf, 0.0
+        self.followed = False
+        self.labels: dict[str, LabelledSegment] = {}
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    @property
+    def activity(self) -> Activity:
+        """When it scored; there is at least one score."""
+        labels = len(self.labels) + len(self._unread) if self.followed else len(self._times)
+        return Activity(began=self._began, last=self._last, labels=labels)
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """Reason → score objects that are no label."""
+        return Counter(self._reasons.values())
+
+    def why_not(self, key: str) -> str | None:
+        """Why a score object is no label; None when it is one, or is not known."""
+        return self._reasons.get(key)
+
+    def listed(self, found: Iterable[ObjectInfo]) -> None:
+        """Note what a listing showed."""
+        for info in found:
+            at = info.modified_at.timestamp()
+            if info.key not in self._times or at > self._provisional.get(info.key, inf):
+                self._unread.add(info.key)
+            self._times[info.key] = at
+            self._began, self._last = min(self._began, at), max(self._last, at)
+
+    def hinted(self, key: str, *, at: float) -> None:
+        """Note that there is a score object that was made just now, at `at` or later."""
+        if key in self._times and key not in self._provisional:
+            return
+        self._unread.add(key)
+        self._times.setdefault(key, max(at, self._last))
+        self._began, self._last = min(self._began, at), max(self._last, at)
+
+    def read(self) -> None:
+        """Read the new scores whose labels are to be kept, and drop labels beyond `most`. Blocks.
+
+        After a `StoreUnavailableError` the next call resumes.
+        """
+        self.followed = True
+        if not self._unread:
+            return
+        ever = np.sort(np.fromiter(self._times.values(), np.float64, len(self._times)))
+        # What is no label makes room for another one; but where hardly any is, the search ends.
+        budget = inf if self._most is None else _MOST_READ * self._most
+        while budget > 0 and (wanted := self._worth_reading(ever)):
+            budget -= len(wanted)
+            for key, result in self._reader.each(wanted, self._reader.label):
+                self._unread.discard(key)
+                self._note(key, result)
+        self._reasons.update(dict.fromkeys(self._unread - self.labels.keys(), OLDER))
+        self._unread.clear()
+        for key in self.labels.keys() - self._kept(self.labels.keys(), ever, self._kinds):
+            self._drop(key)
+            self._reasons[key] = OLDER
+
+    def forget(self) -> None:
+        """Drop all labels; the scores would be read again."""
+        self.followed = False
+        self._unread = set(self._times)
+        for kept in (self._reasons, self._kinds, self._provisional, self.labels):
+            kept.clear()
+
+    def _worth_reading(self, ever: NDArray[np.float64]) -> list[str]:
+        """New scores that would be kept if they showed what all others show, in order."""
+        kept = self._kept(self._unread | self.labels.keys(), ever, {})
+        return sorted(self._unread & kept)
+
+    def _kept(
+        self, every: Set[str], ever: NDArray[np.float64], kinds: Mapping[str, str]
+    ) -> Set[str]:
+        """Those of `every` that should be labels."""
+        if self._most is None or len(every) <= self._most:
+            return every
+        candidates = [
+            Candidate(key, self._times[key], _episode_of(key), kinds.get(key, "")) for key in every
+        ]
+        return {item.key for item in keep(candidates, ever, most=self._most)}
+
+    def _note(self, key: str, result: ReadLabel | LabelError) -> None:
+        self._drop(key)
+        if isinstance(result, LabelError):
+            self._reasons[key] = result.reason
+            provisional = result.reason == DISTRUSTED
+        else:
+            self._reasons.pop(key, None)
+            self.labels[key] = result.label
+            self._kinds[key] = result.kind
+            provisional = result.provisional
+        if provisional:
+            self._provisional[key] = self._times[key]
+
+    def _drop(self, key: str) -> None:
+        for kept in (self.labels, self._kinds, self._provisional):
+            kept.pop(key, None)
+
+
+def _episode_of(key: str) -> str:
+    """The episode of a score, read or not: its segment's id without the last part."""
+    ids = keys.score_ids(key)
+    return ids[1].rpartition("-")[0] if ids else key
