@@ -1,0 +1,329 @@
+"""Does the reward model start and look about it quickly with very many scores in the store?
+
+    python benchmarks/bench_labels.py                    100,000 scores in a real S3 server
+    python benchmarks/bench_labels.py --scores 5000 --folder /tmp/labels --keep
+
+Scores as the judge writes them, 21 kB with the records of nine calls, and a manifest for each are
+written to SeaweedFS, an S3 server, in an order that their ids do not follow: eight environments in
+turns, episodes of 30 segments. Observations are shared by many segments, because only what is kept
+is read. With `--folder` the server's data lies there and stays with `--keep`; what was written is
+used again, and writing goes on where it was ended.
+
+Then a process of its own loads all that the service loads, and reads with the service's own class:
+
+    start       the first look: all keys are listed, what is kept is read
+    look        one new score that an event named; half of the looks also list a page of a round
+                through all keys
+    peak_mb     the process's largest resident memory over all of it; before_mb without any label
+
+Targets: start 20 s, peak 600 MB, the slowest look of twenty 0.2 s. Prints raw figures, the machine,
+then one line of JSON. Exit code 0 when all targets are met.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlaif.contracts.observation import LAYOUT_VERSION, OBSERVATION_SIZE
+from rlaif.contracts.quest import QuestProgress, Standing
+from rlaif.contracts.scores import (
+    CRITERIA,
+    RUBRIC_WEIGHTS,
+    CriterionScore,
+    JudgeCallRecord,
+    ScoreRecord,
+)
+from rlaif.contracts.segments import SegmentManifest, StoredFile
+from rlaif.storage import keys
+from rlaif.storage.open import S3Credentials
+from rlaif.storage.ports import ObjectStore
+from rlaif.storage.s3 import S3Store
+from rlaif.testing.data.scored_segments import npy_bytes
+from rlaif.testing.s3_server import S3Server
+
+TARGETS = {"start_seconds": 20.0, "peak_mb": 600.0, "look_seconds": 0.2}
+
+ENVIRONMENTS = 8
+SEGMENTS_OF_AN_EPISODE = 30
+STEPS = 75
+VARIANTS = 64
+LOOKS = 20
+WRITERS = 16
+CONFIG = "c0123456789abcdef"
+_PROGRESS = "written.json"
+_BLOCK = 2000
+_NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+def segment_ids(first: int = 0) -> Iterator[tuple[str, str]]:
+    """(episode id, segment id), oldest first: environments play in turns."""
+    number = first
+    while True:
+        index, environment = divmod(number, ENVIRONMENTS)
+        episode, segment = divmod(index, SEGMENTS_OF_AN_EPISODE)
+        episode_id = f"r260301090000-0-{environment // 4}-{environment % 4}-{episode}"
+        yield episode_id, f"{episode_id}-s{segment:05d}"
+        number += 1
+
+
+class Writer:
+    """Writes scored segments as the exporter and the judge do; contents repeat."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        rng = np.random.default_rng(0)
+        self._scores = [score_of(rng).model_dump_json().encode() for _ in range(VARIANTS)]
+        self._observations = [self._observe(rng, place) for place in range(VARIANTS)]
+
+    def write(self, episode_id: str, segment_id: str) -> str:
+        """Write manifest and score; gives the score's key."""
+        place = int(hashlib.sha256(segment_id.encode()).hexdigest(), 16) % VARIANTS
+        manifest = manifest_of(episode_id, segment_id, self._observations[place])
+        data = manifest.model_dump_json().encode()
+        self._store.put(keys.manifest(episode_id, segment_id), data)
+        key = keys.score(CONFIG, segment_id)
+        score = self._scores[place]
+        for old, new in (
+            (b"SEGMENT", segment_id.encode()),
+            (b"segment-id", segment_id.encode()),
+            (b"episode-id", episode_id.encode()),
+            (b"0" * 64, hashlib.sha256(data).hexdigest().encode()),
+        ):
+            score = score.replace(old, new)
+        self._store.put(key, score)
+        return key
+
+    @property
+    def score_bytes(self) -> int:
+        """Mean size of a score object."""
+        return sum(map(len, self._scores)) // len(self._scores)
+
+    def _observe(self, rng: np.random.Generator, place: int) -> StoredFile:
+        data = npy_bytes(rng.random((STEPS, OBSERVATION_SIZE), np.float32))
+        key = f"shared/{place}/observations.npy"
+        self._store.put(key, data)
+        return StoredFile(key=key, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
+
+
+def score_of(rng: np.random.Generator) -> ScoreRecord:
+    """A score with nine calls, their answers and reasons; ids are still to be filled in."""
+    levels = {name: int(rng.integers(0, 3)) for name in CRITERIA}
+    words = ("the player walks to the door of the house", "and then back past the well")
+    said = " ".join(words[int(rng.integers(2))] for _ in range(28))
+    answer = json.dumps({"rationale": said, **levels})
+    start, end = (Standing(objective=1 + int(rng.integers(4)), distance=6) for _ in range(2))
+    return ScoreRecord(
+        segment_id="segment-id",
+        episode_id="episode-id",
+        run_id="r260301090000",
+        judge_config=CONFIG,
+        manifest_key="episode-id/SEGMENT/manifest.json",
+        manifest_sha256="0" * 64,
+        criteria={
+            name: CriterionScore(value=level / 2, votes=(level,) * 3, agreement=1.0, judge="state")
+            for name, level in levels.items()
+        },
+        weights=RUBRIC_WEIGHTS,
+        weighted=0.5,
+        calls=tuple(
+            JudgeCallRecord(
+                judge=judge, route="main", model="a-model-of-8b", vote=vote, seed=vote,
+                prompt_sha256="1" * 64, outcome="ok", latency_seconds=0.7, rationale=said,
+                system_sha256="2" * 64, engine="vllm", answer=answer, prompt_tokens=2400,
+                completion_tokens=90, finish_reason="stop", status=200,
+            )
+            for judge in ("state", "dialog", "vision")
+            for vote in range(3)
+        ),
+        created_at=_NOW,
+        truth=levels,
+        quest=QuestProgress(
+            start=start, end=end, objectives=18, votes=3, agreement=1.0, judge="state"
+        ),
+    )  # fmt: skip
+
+
+def manifest_of(episode_id: str, segment_id: str, observations: StoredFile) -> SegmentManifest:
+    """The manifest of a segment that shows `observations`."""
+    return SegmentManifest(
+        segment_id=segment_id,
+        episode_id=episode_id,
+        run_id="r260301090000",
+        capture_key=keys.capture(episode_id, segment_id),
+        capture_sha256="3" * 64,
+        rom_sha256="4" * 64,
+        layout_version=LAYOUT_VERSION,
+        frames=4 * STEPS,
+        decision_steps=STEPS,
+        frame_skip=4,
+        start_step=STEPS * int(segment_id[-5:]),
+        ended="running",
+        end_ram_sha256="5" * 64,
+        states=StoredFile(key="shared/states.jsonl", sha256="6" * 64, size_bytes=30_000),
+        observations=observations,
+        pictures=(),
+        picture_steps=(),
+        exporter_version="0",
+        env_step=STEPS * int(segment_id[-5:]),
+        created_at=_NOW,
+    )
+
+
+def fill(store: ObjectStore, folder: Path, scores: int) -> dict[str, Any]:
+    """Write scores until there are that many; goes on where an earlier run was ended."""
+    progress = folder / _PROGRESS
+    known = (
+        json.loads(progress.read_text())
+        if progress.exists()
+        else {"scores": 0, "writing_seconds": 0}
+    )
+    if known["scores"] >= scores:
+        return dict(known)
+    writer = Writer(store)
+    print(f"writing scores of {writer.score_bytes} bytes, from {known['scores']} on", flush=True)
+    ids = islice(segment_ids(), known["scores"], scores)
+    with ThreadPoolExecutor(WRITERS) as pool:
+        while block := list(islice(ids, _BLOCK)):
+            began = time.perf_counter()
+            list(pool.map(lambda pair: writer.write(*pair), block))
+            known["scores"] += len(block)
+            known["writing_seconds"] += time.perf_counter() - began
+            progress.write_text(json.dumps(known))
+    return dict(known)
+
+
+def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
+    """Start, then look; runs in a process of its own."""
+    import rlaif.reward_model.app  # noqa: F401  # its memory is the service's
+    from rlaif.reward_model.labels.label_log import LabelLog
+    from rlaif.reward_model.labels.labels import of_newest_layout
+    from rlaif.reward_model.settings import RewardModelSettings
+
+    before = peak_mb()
+    most = RewardModelSettings.model_fields["most_labels"].default
+    log = LabelLog(store, judge_config=None, most_labels=most)
+    began = time.perf_counter()
+    log.read_new(full=True)
+    labels = of_newest_layout(log.labels)
+    start = time.perf_counter() - began
+    print(f"start: {start:.2f} s, {len(labels)} labels, {peak_mb():.0f} MB", flush=True)
+    writer, looks = Writer(store), []
+    for number, ids in enumerate(islice(segment_ids(first_new), LOOKS)):
+        key = writer.write(*ids)
+        began = time.perf_counter()
+        log.read_new([key], full=number == LOOKS // 2)
+        labels = of_newest_layout(log.labels)
+        looks.append(time.perf_counter() - began)
+        assert any(item.segment_id == ids[1] for item in labels)
+    print("looks:", " ".join(f"{look:.3f}" for look in looks), flush=True)
+    return {
+        "start_seconds": round(start, 2),
+        "look_seconds": round(max(looks), 3),
+        "look_seconds_median": round(sorted(looks[: LOOKS // 2])[LOOKS // 4], 3),
+        "look_listing_seconds_median": round(sorted(looks[LOOKS // 2 :])[LOOKS // 4], 3),
+        "peak_mb": round(peak_mb()),
+        "before_mb": round(before),
+        "labels": len(labels),
+        "skipped": log.skipped,
+    }
+
+
+def peak_mb() -> float:
+    """The largest resident memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def store_of(credentials: S3Credentials) -> S3Store:
+    """The episodes' bucket."""
+    return S3Store(
+        keys.EPISODES_BUCKET,
+        endpoint_url=credentials.endpoint_url,
+        access_key=credentials.access_key,
+        secret_key=credentials.secret_key,
+    )
+
+
+def machine() -> dict[str, Any]:
+    """What it ran on."""
+    return {"cpus": os.cpu_count(), "load": os.getloadavg()[0], "machine": platform.platform(),
+            "python": platform.python_version()}  # fmt: skip
+
+
+def run(folder: Path, scores: int) -> dict[str, Any]:
+    """Start a server on `folder`, fill it unless it is, and measure in a child process."""
+    server = S3Server(folder)
+    server.start()
+    try:
+        written = fill(store_of(server.credentials), folder, scores)
+        child = subprocess.run(
+            [sys.executable, __file__, "--child", str(written["scores"])],
+            env=os.environ | {"BENCH_S3": json.dumps(vars_of(server.credentials))},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        *raw, result = child.stdout.splitlines()
+        print("\n".join(raw), flush=True)
+        return {
+            "scores": written["scores"],
+            "written_seconds": written["seconds"],
+            **json.loads(result),
+        }
+    finally:
+        server.stop()
+
+
+def vars_of(credentials: S3Credentials) -> dict[str, str | None]:
+    """The credentials of the throw-away server, for the child."""
+    return {
+        "endpoint_url": credentials.endpoint_url,
+        "access_key": credentials.access_key,
+        "secret_key": credentials.secret_key,
+    }
+
+
+def main() -> int:
+    """Measure, print, and compare with the targets."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--scores", type=int, default=100_000)
+    parser.add_argument("--folder", type=Path, help="where the server's data lies")
+    parser.add_argument("--keep", action="store_true", help="leave the folder")
+    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child is not None:
+        credentials = S3Credentials(**json.loads(os.environ["BENCH_S3"]))
+        print(json.dumps(measure(store_of(credentials), options.child)))
+        return 0
+    # So that the server is ended, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    folder = options.folder or Path(tempfile.mkdtemp(prefix="labels-"))
+    try:
+        result = run(folder.absolute(), options.scores)
+    finally:
+        if not options.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    missed = [name for name, most in TARGETS.items() if result[name] > most]
+    print(json.dumps(machine()))
+    print(json.dumps({"store": "s3, SeaweedFS", **result, "missed": missed}))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
