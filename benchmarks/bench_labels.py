@@ -3,11 +3,12 @@
     python benchmarks/bench_labels.py                    100,000 scores in a real S3 server
     python benchmarks/bench_labels.py --scores 5000 --folder /tmp/labels --keep
 
-Scores as the judge writes them, 21 kB with the records of nine calls, and a manifest for each are
-written to SeaweedFS, an S3 server, in an order that their ids do not follow: eight environments in
-turns, episodes of 30 segments. Observations are shared by many segments, because only what is kept
-is read. With `--folder` the server's data lies there and stays with `--keep`; what was written is
-used again, and writing goes on where it was ended.
+Scores as the judge writes them, 24 kB with the records of nine calls, are written to SeaweedFS, an
+S3 server, in an order that their ids do not follow: eight environments in turns, episodes of 30
+segments. Observations are shared by many segments, and manifests are written only for those that
+will be read, found as the service finds them; one that it reads besides would be a skipped score,
+and ends the benchmark. With `--folder` the server's data lies there and stays with `--keep`; what
+was written is used again, and writing goes on where it was ended.
 
 Then a process of its own loads all that the service loads, and reads with the service's own class:
 
@@ -34,6 +35,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -51,6 +53,8 @@ from rlaif.contracts.scores import (
     ScoreRecord,
 )
 from rlaif.contracts.segments import SegmentManifest, StoredFile
+from rlaif.reward_model.labels.reservoir import Candidate, keep
+from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.storage import keys
 from rlaif.storage.open import S3Credentials
 from rlaif.storage.ports import ObjectStore
@@ -93,11 +97,8 @@ class Writer:
         self._observations = [self._observe(rng, place) for place in range(VARIANTS)]
 
     def write(self, episode_id: str, segment_id: str) -> str:
-        """Write manifest and score; gives the score's key."""
-        place = int(hashlib.sha256(segment_id.encode()).hexdigest(), 16) % VARIANTS
-        manifest = manifest_of(episode_id, segment_id, self._observations[place])
-        data = manifest.model_dump_json().encode()
-        self._store.put(keys.manifest(episode_id, segment_id), data)
+        """Write a score; gives its key."""
+        place, data = self._manifest(episode_id, segment_id)
         key = keys.score(CONFIG, segment_id)
         score = self._scores[place]
         for old, new in (
@@ -109,6 +110,16 @@ class Writer:
             score = score.replace(old, new)
         self._store.put(key, score)
         return key
+
+    def write_manifest(self, episode_id: str, segment_id: str) -> None:
+        """Write what the score names."""
+        _, data = self._manifest(episode_id, segment_id)
+        self._store.put(keys.manifest(episode_id, segment_id), data)
+
+    def _manifest(self, episode_id: str, segment_id: str) -> tuple[int, bytes]:
+        place = int(hashlib.sha256(segment_id.encode()).hexdigest(), 16) % VARIANTS
+        manifest = manifest_of(episode_id, segment_id, self._observations[place])
+        return place, manifest.model_dump_json().encode()
 
     @property
     def score_bytes(self) -> int:
@@ -186,7 +197,7 @@ def manifest_of(episode_id: str, segment_id: str, observations: StoredFile) -> S
     )
 
 
-def fill(store: ObjectStore, folder: Path, scores: int) -> dict[str, Any]:
+def fill(store: S3Store, folder: Path, scores: int) -> dict[str, Any]:
     """Write scores until there are that many; goes on where an earlier run was ended."""
     progress = folder / _PROGRESS
     known = (
@@ -194,8 +205,6 @@ def fill(store: ObjectStore, folder: Path, scores: int) -> dict[str, Any]:
         if progress.exists()
         else {"scores": 0, "writing_seconds": 0}
     )
-    if known["scores"] >= scores:
-        return dict(known)
     writer = Writer(store)
     print(f"writing scores of {writer.score_bytes} bytes, from {known['scores']} on", flush=True)
     ids = islice(segment_ids(), known["scores"], scores)
@@ -206,7 +215,24 @@ def fill(store: ObjectStore, folder: Path, scores: int) -> dict[str, Any]:
             known["scores"] += len(block)
             known["writing_seconds"] += time.perf_counter() - began
             progress.write_text(json.dumps(known))
+        list(pool.map(lambda pair: writer.write_manifest(*pair), kept_ids(store)))
     return dict(known)
+
+
+def kept_ids(store: S3Store) -> list[tuple[str, str]]:
+    """(episode id, segment id) of the scores that a start reads."""
+    found = [
+        Candidate(info.key, info.modified_at.timestamp(), info.key.rpartition("-")[0])
+        for info in store.scan(keys.scores(CONFIG))
+    ]
+    found = [replace(item, episode=item.episode.rpartition("/")[2]) for item in found]
+    kept = keep(found, np.sort([item.at for item in found]), most=most_labels())
+    return [(item.episode, item.key.rpartition("/")[2].removesuffix(".json")) for item in kept]
+
+
+def most_labels() -> int:
+    """As the service has it by default."""
+    return int(RewardModelSettings.model_fields["most_labels"].default)
 
 
 def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
@@ -214,11 +240,9 @@ def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
     import rlaif.reward_model.app  # noqa: F401  # its memory is the service's
     from rlaif.reward_model.labels.label_log import LabelLog
     from rlaif.reward_model.labels.labels import of_newest_layout
-    from rlaif.reward_model.settings import RewardModelSettings
 
     before = peak_mb()
-    most = RewardModelSettings.model_fields["most_labels"].default
-    log = LabelLog(store, judge_config=None, most_labels=most)
+    log = LabelLog(store, judge_config=None, most_labels=most_labels())
     began = time.perf_counter()
     log.read_new(full=True)
     labels = of_newest_layout(log.labels)
@@ -226,12 +250,14 @@ def measure(store: ObjectStore, first_new: int) -> dict[str, Any]:
     print(f"start: {start:.2f} s, {len(labels)} labels, {peak_mb():.0f} MB", flush=True)
     writer, looks = Writer(store), []
     for number, ids in enumerate(islice(segment_ids(first_new), LOOKS)):
+        writer.write_manifest(*ids)
         key = writer.write(*ids)
         began = time.perf_counter()
         log.read_new([key], full=number == LOOKS // 2)
         labels = of_newest_layout(log.labels)
         looks.append(time.perf_counter() - began)
         assert any(item.segment_id == ids[1] for item in labels)
+    assert set(log.skipped) <= {"older"}, log.skipped
     print("looks:", " ".join(f"{look:.3f}" for look in looks), flush=True)
     return {
         "start_seconds": round(start, 2),
@@ -281,11 +307,7 @@ def run(folder: Path, scores: int) -> dict[str, Any]:
         )
         *raw, result = child.stdout.splitlines()
         print("\n".join(raw), flush=True)
-        return {
-            "scores": written["scores"],
-            "written_seconds": written["seconds"],
-            **json.loads(result),
-        }
+        return {**written, **json.loads(result)}
     finally:
         server.stop()
 

@@ -161,7 +161,8 @@ class Valued:
 
     def __init__(self, values):
         self.values, self.doubts, self.weights = values, {}, {"progress": 1.0}
-        self.segment_id, self.preferred = "", {}
+        self.segment_id, self.episode_id, self.preferred = "", "", {}
+        self.seen_in = 1
 
 
 def side_by_side(a, b, share):

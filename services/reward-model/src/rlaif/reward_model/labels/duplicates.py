@@ -38,8 +38,8 @@ def merge_duplicates(segments: Sequence[LabelledSegment]) -> list[LabelledSegmen
     """One label for each group of near-duplicates; all are of one observation layout.
 
     The first of a group stands for it, in the order given: its values are the group's means over
-    the criteria that were judged, and `copies` says how many they are. A label that a person gave
-    is not averaged with those of judges.
+    the criteria that were judged; `copies` says how many they are, and `seen_in` of how many
+    episodes. A label that a person gave is not averaged with those of judges.
     """
     if not segments:
         return []
@@ -69,7 +69,8 @@ def _together(group: list[LabelledSegment]) -> LabelledSegment:
         name: float(np.mean([item.values[name] for item in usable if name in item.values]))
         for name in names
     }
-    return replace(first, values=means, revision=decided, copies=len(group))
+    episodes = {item.episode_id for item in group}
+    return replace(first, values=means, revision=decided, copies=len(group), seen_in=len(episodes))
 
 
 def _bits(words: NDArray[np.uint64]) -> NDArray[np.int64]:

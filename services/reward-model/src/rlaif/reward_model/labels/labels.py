@@ -49,6 +49,7 @@ class LabelledSegment:
         doubts: Criterion → variance of the mean vote; 0 where the votes agree or there is one.
         revision: 0 for the judges' label, n for the n-th that a person gave.
         copies: Near-duplicates that this label stands for, itself included.
+        seen_in: Episodes that these are of.
         rubrics: Digests of the frozen prompts.
         preferred: Other segment → P(this one is better) by judges who were shown both, in both
             orders: 1, 0.5 or 0.
@@ -71,6 +72,7 @@ class LabelledSegment:
     scored_at: datetime = _OLD
     revision: int = 0
     copies: int = 1
+    seen_in: int = 1
     rubrics: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     preferred: dict[str, float] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.side_by_side import SideBySide, log_odds
+from rlaif.reward_model.labels.weights import episode_factors, label_weights
 
 _ROUNDING = 1e-9
 _ROUNDS_PER_PAIR = 4
@@ -60,7 +61,7 @@ class Preference:
         decided: Whether the margin reaches the tie band.
         target: P(A better than B) that the network is taught.
         weight: Weight in the loss: that of its kind over the pairs in which its segments take part,
-            so that a segment in many pairs does not count many times.
+            so that a segment in many pairs does not count many times, by how much they count.
         side_by_side: Judges were shown both.
     """
 
@@ -104,6 +105,7 @@ class PairTable:
         self._values = _columns([item.values for item in segments], names, np.nan)
         self._doubts = _columns([item.doubts for item in segments], names, 0.0)
         self.side_by_side = SideBySide(segments)
+        self._importance = label_weights(segments)
 
     def __len__(self) -> int:
         return len(self._rubric)
@@ -139,6 +141,10 @@ class PairTable:
         weight = np.where(decided, 1.0, settings.tie_weight) * usable
         return Compared(np.where(usable, margin, np.nan), decided, target, weight, seen)
 
+    def importance(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+        """`[P]`: how much pairs of segments `a` and `b` count, by what they stand for."""
+        return np.sqrt(self._importance[a] * self._importance[b])
+
 
 def by_degree(
     weight: NDArray[np.float64], a: NDArray[np.int64], b: NDArray[np.int64], count: int
@@ -157,6 +163,7 @@ def sample_preferences(
 ) -> list[Preference]:
     """Pairs among `segments`, each segment in at most `settings.most_pairs` of them.
 
+    Segments of an episode that has more than its share take part in fewer, at least in one.
     Decided pairs come first; ties fill at most a quarter of a segment's places, because early in
     a run nearly every segment is equally bad and ties would crowd out what can be learned.
     No pair comes twice.
@@ -167,8 +174,8 @@ def sample_preferences(
     drawn = np.array(list(_candidates(len(segments), settings.most_pairs, rng)), np.int64)
     candidates = _first(table.side_by_side.pairs, drawn)
     compared = table.compare(candidates[:, 0], candidates[:, 1])
-    places = [settings.most_pairs] * len(segments)
-    tie_places = [max(1, settings.most_pairs // 4)] * len(segments)
+    most = np.maximum(1, np.rint(settings.most_pairs * episode_factors(segments)).astype(int))
+    places, tie_places = most.tolist(), np.maximum(1, most // 4).tolist()
     chosen: list[int] = []
     decided, usable = compared.decided.tolist(), (compared.weight > 0).tolist()
     for index, (a, b) in enumerate(candidates.tolist()):
@@ -179,15 +186,15 @@ def sample_preferences(
             left[a] -= 1
             left[b] -= 1
         chosen.append(index)
-    return _listed(candidates[chosen], compared, chosen, len(segments))
+    return _listed(candidates[chosen], compared, chosen, table)
 
 
 def _listed(
-    pairs: NDArray[np.int64], compared: Compared, chosen: list[int], count: int
+    pairs: NDArray[np.int64], compared: Compared, chosen: list[int], table: PairTable
 ) -> list[Preference]:
-    """The chosen pairs, weighted by the degree of their segments."""
+    """The chosen pairs, weighted by the degree of their segments and by how much these count."""
     a, b = pairs[:, 0], pairs[:, 1]
-    weight = by_degree(compared.weight[chosen], a, b, count)
+    weight = by_degree(compared.weight[chosen], a, b, len(table)) * table.importance(a, b)
     judged = (column[chosen] for column in (compared.margin, compared.decided, compared.target))
     seen = compared.side_by_side[chosen]
     columns = (column.tolist() for column in (a, b, *judged, weight, seen))

@@ -159,6 +159,7 @@ def _all_pairs(table: PairTable, chosen: NDArray[np.int64]) -> _Pairs | None:
     a, b = np.triu_indices(len(chosen), k=1)
     compared = table.compare(chosen[a], chosen[b])
     weight = by_degree(compared.weight, a, b, len(chosen))
+    weight *= table.importance(chosen[a], chosen[b])
     kept = np.flatnonzero(weight)
     if not len(kept):
         return None

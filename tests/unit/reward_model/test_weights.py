@@ -1,0 +1,82 @@
+"""What is seen in many episodes counts more, and no episode can outvote the others."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rlaif.reward_model.labels.duplicates import merge_duplicates
+from rlaif.reward_model.labels.preferences import PairSettings, sample_preferences
+from rlaif.reward_model.labels.weights import MOST_OF_A_LABEL, episode_factors, label_weights
+
+
+def share_of(episode, segments):
+    weights = label_weights(segments)
+    return sum(weights[i] for i, item in enumerate(segments) if item.episode_id == episode) / (
+        weights.sum()
+    )
+
+
+def stuffed(labels, *, episodes, extra):
+    """Episodes of 8, and one with `extra` segments more; gives its id, too."""
+    made = labels(episodes=episodes, each=8, signal=True)
+    more = labels(episodes=1, each=extra, signal=True, run="more")
+    name = made[0].episode_id
+    return name, made + [replace(item, episode_id=name) for item in more]
+
+
+def test_labels_that_were_seen_once_count_alike(labels):
+    assert label_weights(labels(episodes=5, each=4, signal=True)).tolist() == [1.0] * 20
+    assert label_weights([]).tolist() == []
+
+
+@pytest.mark.parametrize(("seen_in", "weight"), [(1, 1), (2, 2), (4, 3), (8, 4), (1000, 4)])
+def test_a_label_counts_by_the_logarithm_of_its_episodes(labels, seen_in, weight):
+    made = labels(episodes=40, each=1, signal=True)
+    made[3] = replace(made[3], copies=5000, seen_in=seen_in)
+    assert label_weights(made)[3] == weight <= MOST_OF_A_LABEL
+
+
+def test_a_stuffed_episode_gains_nothing_by_copies_of_one_segment(labels):
+    made = labels(episodes=6, each=4, signal=True)
+    copies = [replace(made[0], segment_id=f"zz-{place}") for place in range(300)]
+    merged = merge_duplicates([*made, *copies])
+    assert len(merged) == len(made)
+    assert merged[0].copies == 301
+    assert label_weights(merged).tolist() == label_weights(made).tolist()
+
+
+@pytest.mark.parametrize("extra", [50, 400])
+def test_no_episode_has_more_than_a_tenth_of_the_weight(labels, extra):
+    name, segments = stuffed(labels, episodes=30, extra=extra)
+    assert share_of(name, segments) == pytest.approx(0.1)
+    others = [i for i, item in enumerate(segments) if item.episode_id != name]
+    assert (episode_factors(segments)[others] == 1).all()
+
+
+def test_of_few_episodes_none_has_more_than_twice_an_equal_share(labels):
+    name, segments = stuffed(labels, episodes=5, extra=400)
+    assert share_of(name, segments) == pytest.approx(0.4, abs=1e-6)
+    assert (episode_factors(labels(episodes=1, each=5, signal=True)) == 1).all()
+
+
+def test_a_stuffed_episode_takes_part_in_few_of_the_pairs_that_are_measured(labels):
+    name, segments = stuffed(labels, episodes=30, extra=400)
+    pairs = sample_preferences(segments, settings=PairSettings(), rng=np.random.default_rng(0))
+    ends = [segments[place].episode_id for pair in pairs for place in (pair.a, pair.b)]
+    assert ends.count(name) / len(ends) < 0.2, "without a bound it is 0.63"
+    every = {place for pair in pairs for place in (pair.a, pair.b)}
+    assert len(every) == len(segments)
+
+
+def test_pairs_of_what_is_often_seen_count_more_in_the_loss(labels):
+    made = labels(episodes=6, each=2, signal=True, wrong=0.0)
+    settings = PairSettings(tie_band=0.0)
+    often = [replace(item, seen_in=4 if place == 3 else 1) for place, item in enumerate(made)]
+    plain, weighted = (
+        sample_preferences(segments, settings=settings, rng=np.random.default_rng(0))
+        for segments in (made, often)
+    )
+    for one, other in zip(plain, weighted, strict=True):
+        factor = np.sqrt(3.0) if 3 in (one.a, one.b) else 1.0
+        assert other.weight == pytest.approx(factor * one.weight)
