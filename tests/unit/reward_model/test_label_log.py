@@ -432,6 +432,42 @@ def test_parquet_holds_the_same_rows(store):
     assert set(json.loads(table[0]["criteria"])) == set(SEGMENTS[0].values)
 
 
+def distrust(store, segment, *, left=()):
+    """A score in which a judge's votes did not count, so that only `left` has values."""
+    scored = write_scored(store, segment, values={name: 1.0 for name in left})
+    record = json.loads(store.get(scored.score_key)) | {"distrusted": ["progress"]}
+    store.put(scored.score_key, json.dumps(record).encode())
+    return scored.score_key
+
+
+def test_what_distrusted_judges_left_open_is_no_label_until_it_is_judged_again(store):
+    key = distrust(store, SEGMENTS[0], left=("dialog",))
+    log = log_of(store)
+    log.read_new(full=True)
+    assert (ids(log), log.skipped) == ([], {"distrusted": 1})
+    store.read.clear()
+    log.read_new(full=True)
+    assert store.read == []
+    write_scored(store, SEGMENTS[0])
+    log.read_new([key], full=False)
+    assert (ids(log), log.skipped) == (names(SEGMENTS[:1]), {})
+
+
+def test_a_label_that_lacks_a_distrusted_judge_counts_until_the_later_one_replaces_it(store):
+    distrust(store, SEGMENTS[0], left=("progress", "puzzle"))
+    log = log_of(store)
+    log.read_new(full=True)
+    assert set(log.labels[0].values) == {"progress", "puzzle"}
+    later = write_scored(store, SEGMENTS[0])
+    store.modified = {later.score_key: datetime.now(UTC) + timedelta(minutes=1)}
+    log.read_new(full=True)
+    assert log.labels[0].values == SEGMENTS[0].values
+    store.read.clear()
+    store.modified = {later.score_key: datetime.now(UTC) + timedelta(minutes=2)}
+    log.read_new([later.score_key], full=True)
+    assert store.read == [], "a score of trusted judges is final"
+
+
 def comparison(first: ScoredSegment, second: ScoredSegment, log: LabelLog) -> ComparisonRecord:
     """What judges said who were shown both, of their scores as the log has them."""
     one, other = sorted((first.segment_id, second.segment_id))

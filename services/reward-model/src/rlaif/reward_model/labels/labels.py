@@ -13,8 +13,12 @@ from statistics import variance
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AwareDatetime, Field
 
 from rlaif.contracts.comparisons import ComparisonRecord
+from rlaif.contracts.ids import Id, Sha256
+from rlaif.contracts.model import Contract
+from rlaif.contracts.quest import QuestProgress
 from rlaif.contracts.scores import CriterionScore, ScoreRecord, rubric_mean
 from rlaif.contracts.segments import SegmentManifest
 
@@ -24,6 +28,34 @@ KEPT_ROWS = 15
 """Rows that are kept of a segment's observations: of 75, a fifth of the memory. Every second one
 is one of the eight rows that the fit, the gate and the search for near-duplicates read, with the
 first and the last among them, and the eighth is the middle."""
+
+
+class SlimScore(Contract):
+    """The part of a `ScoreRecord` that a label is made of, under the same names.
+
+    The records of the calls are nine tenths of a score's 20 kB.
+    """
+
+    class Call(Contract):
+        """The part of a `JudgeCallRecord` that lineage names."""
+
+        model: str
+        system_sha256: Sha256 | None = None
+
+    segment_id: Id
+    episode_id: Id
+    run_id: Id
+    judge_config: Id
+    manifest_key: str
+    manifest_sha256: Sha256
+    criteria: dict[str, CriterionScore]
+    weights: dict[str, float]
+    calls: tuple[Call, ...]
+    env_step: int = Field(default=0, ge=0)
+    created_at: AwareDatetime
+    truth: dict[str, int] = Field(default_factory=dict)
+    quest: QuestProgress | None = None
+    distrusted: tuple[str, ...] = ()
 
 
 class LabelError(ValueError):
@@ -91,7 +123,7 @@ class LabelledSegment:
 
 
 def label(
-    record: ScoreRecord,
+    record: ScoreRecord | SlimScore,
     manifest: SegmentManifest,
     observations: NDArray[np.float32],
     *,

@@ -1,7 +1,6 @@
 """Score objects and what they name, read from the store as labels, several at once.
 
-Of a score only what a label needs is kept: the records of the calls, nine tenths of its 20 kB, are
-checked to be JSON and left out.
+Of a score only what a label needs is checked and kept (`SlimScore`).
 """
 
 import hashlib
@@ -12,17 +11,16 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import ValidationError
 
-from rlaif.contracts.ids import Id, Sha256
 from rlaif.contracts.model import Contract
 from rlaif.contracts.observation import OBSERVATION_SIZE
-from rlaif.contracts.quest import QuestProgress
-from rlaif.contracts.scores import CriterionScore, ScoreRecord
+from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.reward_model.labels.labels import (
     LabelError,
     LabelledSegment,
+    SlimScore,
     decode_observations,
     label,
 )
@@ -41,31 +39,6 @@ _BATCH = 256
 C = TypeVar("C", bound=Contract)
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-class ReadScore(Contract):
-    """The part of a `ScoreRecord` that a label is made of, under the same names."""
-
-    class Call(Contract):
-        """The part of a `JudgeCallRecord` that lineage names."""
-
-        model: str
-        system_sha256: Sha256 | None = None
-
-    segment_id: Id
-    episode_id: Id
-    run_id: Id
-    judge_config: Id
-    manifest_key: str
-    manifest_sha256: Sha256
-    criteria: dict[str, CriterionScore]
-    weights: dict[str, float]
-    calls: tuple[Call, ...]
-    env_step: int = 0
-    created_at: AwareDatetime
-    truth: dict[str, int] = Field(default_factory=dict)
-    quest: QuestProgress | None = None
-    distrusted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,7 +89,7 @@ class ScoreReader:
             LabelError: It is none.
         """
         data = self._get(key)
-        score = parse(ReadScore, data, key)
+        score = parse(SlimScore, data, key)
         if (score.judge_config, score.segment_id) != keys.score_ids(key):
             raise LabelError("other_segment", f"{key} holds the score of {score.segment_id}")
         manifest = self._manifest(score)
@@ -134,7 +107,7 @@ class ScoreReader:
         """Any other object."""
         return parse(kind, self._get(key), key)
 
-    def _manifest(self, score: ReadScore) -> SegmentManifest:
+    def _manifest(self, score: SlimScore) -> SegmentManifest:
         data = self._get(score.manifest_key)
         if hashlib.sha256(data).hexdigest() != score.manifest_sha256:
             raise LabelError(
@@ -155,7 +128,7 @@ class ScoreReader:
             raise LabelError("missing", f"{key} does not exist") from error
 
 
-def kind_of(score: ReadScore) -> str:
+def kind_of(score: SlimScore) -> str:
     """What a segment shows: the objective that was next, and RAM's level of progress."""
     objective = score.quest.start.objective if score.quest else None
     return f"{objective}/{score.truth.get('progress')}"
@@ -170,14 +143,15 @@ def parse(kind: type[C], data: bytes, key: str) -> C:
 
 
 def _labelled(
-    score: ReadScore, manifest: SegmentManifest, observations: NDArray[np.float32], sha256: str
+    score: SlimScore, manifest: SegmentManifest, observations: NDArray[np.float32], sha256: str
 ) -> LabelledSegment:
-    """The label of what trusted judges said; `distrusted` where that is too little."""
+    """The label of a score; where distrusted judges are why too little was judged, the reason.
+
+    What they decide has no score in the record: their votes did not count.
+    """
     revision = keys.human_revision(score.judge_config) or 0
     try:
-        return label(
-            _trusted(score), manifest, observations, score_sha256=sha256, revision=revision
-        )
+        return label(score, manifest, observations, score_sha256=sha256, revision=revision)
     except LabelError as error:
         if score.distrusted and error.reason == "abstained":
             names = ", ".join(score.distrusted)
@@ -185,15 +159,3 @@ def _labelled(
                 DISTRUSTED, f"{score.segment_id} waits to be judged again by {names}"
             ) from error
         raise
-
-
-def _trusted(score: ReadScore) -> ReadScore:
-    """The score without what distrusted judges decided."""
-    if not score.distrusted:
-        return score
-    believed = {
-        name: item for name, item in score.criteria.items() if item.judge not in score.distrusted
-    }
-    quest = score.quest
-    doubted = quest is not None and quest.judge in score.distrusted
-    return score.model_copy(update={"criteria": believed, "quest": None if doubted else quest})
