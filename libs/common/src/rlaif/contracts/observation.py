@@ -244,7 +244,7 @@ for walking about.
 QUEST_SLOTS: tuple[int, ...] = tuple(
     slot_index(name)
     for name in (
-        *("max_health", "boss_key", "dungeon_map", "compass", "sword_level", "shield_level"),
+        *("boss_key", "dungeon_map", "compass", "sword_level", "shield_level"),
         *("essences", *(f"has_{name}" for name in TREASURE_SLOTS), "story_keys", "other_tools"),
     )
 )
