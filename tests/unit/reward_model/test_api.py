@@ -13,7 +13,7 @@ from rlaif.reward_model.api_versions import build_versions_router
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import _now
 from rlaif.reward_model.settings import TrainingSettings
@@ -25,6 +25,8 @@ from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
 
+# No network can beat a linear fit of the made-up game, and few labels are chance perhaps.
+LINEAR_GAME = GateSettings(level=0.3, simple_margin=-1.0)
 SEGMENTS = play(episodes=7, each=8, signal=True, distractors=2, wrong=0.0)
 
 
@@ -38,7 +40,7 @@ def training_of(file_store: ObjectStore, registry: ModelRegistry) -> TrainingLoo
         LabelLog(file_store, judge_config=None, most_labels=500),
         registry,
         RecordingPublisher(),
-        CandidateSettings(fit=FitSettings(epochs=20, members=2)),
+        CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME),
         TrainingSettings(relist_seconds=1e-9),
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=_now,

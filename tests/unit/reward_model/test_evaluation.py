@@ -4,17 +4,23 @@ import numpy as np
 import pytest
 
 from rlaif.reward_model.labels.preferences import Preference
-from rlaif.reward_model.learning.evaluation import highest_gain, measure, segment_statistics
+from rlaif.reward_model.learning.evaluation import (
+    even_weights,
+    measure,
+    measure_gain,
+    segment_statistics,
+)
 
 
 def preference(a: int, b: int, margin: float, *, decided: bool = True) -> Preference:
     return Preference(a, b, margin, decided, 0.7, 1.0)
 
 
-def measured(statistics, preferences, *, confidence=0.95):
+def measured(statistics, preferences, *, episodes=None, confidence=0.95):
     return measure(
         np.asarray(statistics, np.float64),
         preferences,
+        np.arange(len(statistics)) if episodes is None else episodes,
         confidence=confidence,
         rng=np.random.default_rng(0),
     )
@@ -57,23 +63,55 @@ def test_more_segments_make_a_narrower_interval():
     assert width(60) < 0.7 * width(12)
 
 
+def test_segments_of_one_episode_are_no_surer_than_one_of_them():
+    rng = np.random.default_rng(4)
+    worth, said = rng.random(12), rng.random(12)
+
+    def width(copies: int) -> float:
+        """Each segment comes so many times, in one episode."""
+        of = np.repeat(np.arange(12), copies)
+        pairs = [
+            preference(a, b, float(worth[of[a]] - worth[of[b]]))
+            for a in range(len(of))
+            for b in range(a + 1, len(of))
+            if of[a] != of[b]
+        ]
+        found = measured(said[of], pairs, episodes=of)
+        return float(found.high - found.low)
+
+    assert width(4) == pytest.approx(width(1), rel=0.02)
+
+
+def test_a_stuffed_episode_counts_as_a_few_usual_ones():
+    episodes = np.array([0] * 60 + [1] * 4 + [2] * 4)
+    weights = even_weights(episodes)
+    assert weights[60:].tolist() == [1.0] * 8
+    assert weights[:60].sum() == pytest.approx(12.0)
+
+
 @pytest.mark.parametrize(("segments", "surely"), [(60, True), (4, False)])
-def test_a_worse_ranking_is_surely_worse_only_on_enough_segments(segments, surely):
+def test_a_worse_ranking_is_surely_worse_only_on_enough_episodes(segments, surely):
     pairs = [
         preference(a, b, float(a - b)) for a in range(segments) for b in range(a + 1, segments)
     ]
     right = np.arange(segments, dtype=np.float64)
     wrong = right + np.random.default_rng(3).normal(0, segments / 4, segments)
-    gain = highest_gain(wrong, right, pairs, confidence=0.99, rng=np.random.default_rng(0))
-    assert gain is not None
-    assert (gain < 0) is surely
-    assert highest_gain(right, right, pairs, confidence=0.99, rng=np.random.default_rng(0)) == 0
+
+    def gain(of):
+        return measure_gain(
+            of, right, pairs, np.arange(segments), confidence=0.99, rng=np.random.default_rng(0)
+        )
+
+    assert (gain(wrong).high < 0) is surely
+    assert (gain(right).low, gain(right).value, gain(right).high) == (0, 0, 0)
 
 
 def test_without_decided_pairs_nothing_is_gained():
     pairs = [preference(0, 1, 0.0, decided=False)]
-    rng = np.random.default_rng(0)
-    assert highest_gain(np.zeros(2), np.ones(2), pairs, confidence=0.99, rng=rng) is None
+    found = measure_gain(
+        np.zeros(2), np.ones(2), pairs, np.arange(2), confidence=0.9, rng=np.random.default_rng(0)
+    )
+    assert found is None
 
 
 def test_the_statistic_is_the_weighted_sum_of_the_potential():

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rlaif.contracts.reward_models import GateMetrics, RewardNetSpec
-from rlaif.reward_model.learning.evaluation import Accuracy
+from rlaif.reward_model.learning.evaluation import Accuracy, Gain
 from rlaif.reward_model.learning.gate import (
     faults_of_network,
     faults_of_potential,
@@ -17,16 +17,33 @@ from rlaif.reward_model.learning.gate import (
     shortcomings,
     unmet,
 )
-from rlaif.reward_model.learning.measurements import AgainstChampion, Measurements
+from rlaif.reward_model.learning.measurements import (
+    AgainstChampion,
+    AgainstSimple,
+    Measurements,
+)
 from rlaif.reward_model.learning.settings import GateSettings
 from rlaif.reward_net.network import RewardNet
 
+SIMPLE = AgainstSimple(
+    slot=Accuracy(0.6, None, None, 200),
+    slot_name="rise of rupees",
+    ridge=Accuracy(0.6, None, None, 200),
+    gain_over_slot=Gain(0.1, 0.04, 0.2),
+    gain_over_ridge=Gain(0.1, 0.04, 0.2),
+)
 GOOD = Measurements(
     heldout=Accuracy(0.75, None, None, 60),
     heldout_episodes=3,
     train=Accuracy(0.9, None, None, 200),
     newest=Accuracy(0.7, None, None, 30),
     crossfit=Accuracy(0.7, 0.6, None, 200),
+    simple=SIMPLE,
+    permutation_p=1e-6,
+    permutation_level=1e-4,
+    over_refit=Gain(0.0, -0.05, 0.05),
+    forward=Accuracy(0.7, None, None, 60),
+    backward=Accuracy(0.7, None, None, 60),
     champion=AgainstChampion(accuracy=0.7),
 )
 SETTINGS = GateSettings()
@@ -59,7 +76,8 @@ def test_a_champion_a_little_better_does_not_block_a_fresher_candidate():
 
 @pytest.mark.parametrize(("gain_high", "passes"), [(0.02, True), (-0.02, False)])
 def test_a_champion_much_better_blocks_only_when_that_is_no_luck(gain_high, passes):
-    measured = replace(GOOD, champion=AgainstChampion(0.9, highest_gain=gain_high))
+    gain = Gain(-0.15, -0.3, gain_high)
+    measured = replace(GOOD, champion=AgainstChampion(0.9, gain))
     assert (shortcomings(measured, SETTINGS) == []) is passes
 
 
@@ -100,10 +118,12 @@ def test_the_newest_quarter_is_never_empty():
     [
         ({"forward": Accuracy(0.45, None, None, 30)}, "what comes next"),
         ({"control": Accuracy(0.7, 0.55, None, 60)}, "leak"),
-        (
-            {"heldout": Accuracy(0.75, None, 0.6, 60), "folds": Accuracy(0.8, 0.7, None, 90)},
-            "did not learn",
-        ),
+        ({"backward": Accuracy(0.45, None, None, 30)}, "what came before"),
+        ({"forward": Accuracy(0.54, None, None, 30)}, "what comes next"),
+        ({"over_refit": Gain(-0.1, -0.2, -0.01)}, "did not learn"),
+        ({"permutation_p": 2e-4}, "may be chance"),
+        ({"simple": replace(SIMPLE, gain_over_slot=Gain(0.1, 0.005, 0.2))}, "rise of rupees"),
+        ({"simple": replace(SIMPLE, gain_over_ridge=Gain(0.1, 0.005, 0.2))}, "linear fit"),
         ({"heldout_ece": 0.4}, "probabilities"),
         ({"champion": AgainstChampion(0.76, probe_correlation=0.1)}, "probes"),
     ],
@@ -138,6 +158,7 @@ def test_a_network_of_another_layout_or_with_nan_is_refused_before_it_is_asked()
 
 def test_measurements_become_the_flat_record_field_by_field():
     """Every field of the record has a block of its own, so none can be mixed up or forgotten."""
+    old = {"folds_accuracy_low"}
     figures = {name: 0.01 * at for at, name in enumerate(GateMetrics.model_fields)}
     pairs = {name: at for at, name in enumerate(GateMetrics.model_fields)}
 
@@ -149,18 +170,31 @@ def test_measurements_become_the_flat_record_field_by_field():
             pairs.get(pairs_name, 0),
         )
 
+    def gain(name: str) -> Gain:
+        return Gain(0.0, figures.get(f"{name}_low", 0.0), figures.get(f"{name}_high", 0.0))
+
     flat = Measurements(
         heldout=block("heldout_accuracy", "heldout_pairs"),
         heldout_episodes=pairs["heldout_episodes"],
         train=block("train_accuracy"),
         newest=block("newest_heldout_accuracy", "newest_heldout_pairs"),
         crossfit=block("crossfit_accuracy", "crossfit_pairs"),
-        folds=block("folds_accuracy"),
+        simple=AgainstSimple(
+            slot=block("best_slot_accuracy"),
+            slot_name="rise of rupees",
+            ridge=block("ridge_accuracy"),
+            gain_over_slot=gain("gain_over_slot"),
+            gain_over_ridge=gain("gain_over_ridge"),
+        ),
+        permutation_p=figures["permutation_p"],
+        permutation_level=figures["permutation_level"],
+        over_refit=gain("refit_gain"),
         forward=block("forward_accuracy", "forward_pairs"),
+        backward=block("backward_accuracy"),
         control=block("control_accuracy"),
         champion=AgainstChampion(
             figures["champion_heldout_accuracy"],
-            figures["champion_gain_high"],
+            gain("champion_gain"),
             figures["probe_correlation"],
         ),
         heldout_nll=figures["heldout_nll"],
@@ -168,6 +202,10 @@ def test_measurements_become_the_flat_record_field_by_field():
         disagreement=figures["disagreement"],
         largest_potential=figures["largest_potential"],
     ).flat()
+    # What the trainer pays is what is compared, so the two are one figure.
+    same = {"paid_accuracy": "heldout_accuracy", "paid_accuracy_low": "heldout_accuracy_low"}
     for name, value in flat.model_dump().items():
+        if name in old or name == "best_slot":
+            continue
         whole = name.endswith(("_pairs", "_episodes"))
-        assert value == (pairs[name] if whole else figures[name]), name
+        assert value == (pairs[name] if whole else figures[same.get(name, name)]), name

@@ -12,7 +12,7 @@ from rlaif.reward_model import training_loop as module
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.candidate import train_candidate
-from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
@@ -24,8 +24,10 @@ from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
 from rlaif.testing.data.scored_segments import play, write_scored
 from rlaif.testing.publisher import RecordingPublisher
 
+# No network can beat a linear fit of the made-up game, and few labels are chance perhaps.
+LINEAR_GAME = GateSettings(level=0.3, simple_margin=-1.0)
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-SETTINGS = CandidateSettings(fit=FitSettings(epochs=20, members=2))
+SETTINGS = CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME)
 SEGMENTS = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0, seed=1)
 WRITES = 6
 """Of one publication: model, rm.pt, manifest, champion, its copy, and the event."""

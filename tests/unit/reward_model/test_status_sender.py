@@ -11,7 +11,7 @@ from rlaif.contracts.telemetry import Missing, RewardModelStatus
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import Alarm
 from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.status_sender import StatusSender, status_of
@@ -23,7 +23,9 @@ from rlaif.testing.publisher import RecordingPublisher
 from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-QUICK = CandidateSettings(fit=FitSettings(epochs=20, members=2))
+# No network can beat a linear fit of the made-up game, and few labels are chance perhaps.
+LINEAR_GAME = GateSettings(level=0.3, simple_margin=-1.0)
+QUICK = CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME)
 SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0, seed=1)
 
 

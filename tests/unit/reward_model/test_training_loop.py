@@ -26,7 +26,7 @@ from rlaif.reward_model.champions.wanted_list import WantedList
 from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.learning.gate import Need
-from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
+from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import RewardModelSettings, TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
@@ -39,7 +39,9 @@ from rlaif.testing.waiting import eventually
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 HALF_AN_HOUR = timedelta(minutes=30)
-QUICK = CandidateSettings(fit=FitSettings(epochs=20, members=2))
+# No network can beat a linear fit of the made-up game, and few labels are chance perhaps.
+LINEAR_GAME = GateSettings(level=0.3, simple_margin=-1.0)
+QUICK = CandidateSettings(fit=FitSettings(epochs=20, members=2), gate=LINEAR_GAME)
 SIGNAL = play(episodes=8, each=8, signal=True, distractors=2, wrong=0.0, seed=1)
 NOISE = play(episodes=6, each=6, signal=False, seed=3, run="noise")
 

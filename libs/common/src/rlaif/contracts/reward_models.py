@@ -59,7 +59,52 @@ class GateMetrics(Contract):
     )
     crossfit_pairs: int = Field(default=0, ge=0)
     folds_accuracy_low: float | None = Field(
-        default=None, ge=0, le=1, description="Likewise, of the training episodes alone."
+        default=None,
+        ge=0,
+        le=1,
+        description="Likewise, of the training episodes alone; of older gates only.",
+    )
+    paid_accuracy: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Decided held-out pairs, ranked by what the trainer pays for the segments.",
+    )
+    paid_accuracy_low: float | None = Field(default=None, ge=0, le=1)
+    best_slot: str | None = Field(
+        default=None, description="The single number of the observation that ranks best."
+    )
+    best_slot_accuracy: float | None = Field(
+        default=None, ge=0, le=1, description="Its accuracy, chosen on other episodes."
+    )
+    ridge_accuracy: float | None = Field(
+        default=None, ge=0, le=1, description="Of a linear fit of all numbers, on other episodes."
+    )
+    gain_over_slot_low: float | None = Field(
+        default=None,
+        ge=-1,
+        le=1,
+        description="Lower end of the interval of the cross-fitted accuracy less the best slot's.",
+    )
+    gain_over_ridge_low: float | None = Field(default=None, ge=-1, le=1)
+    permutation_p: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Probability of labels this predictable if they were dealt among episodes.",
+    )
+    permutation_level: float | None = Field(
+        default=None, ge=0, le=1, description="What it must not exceed at this look."
+    )
+    refit_gain_high: float | None = Field(
+        default=None,
+        ge=-1,
+        le=1,
+        description="Upper end of the interval of the held-out accuracy less that of another fit "
+        "to the same labels.",
+    )
+    backward_accuracy: float | None = Field(
+        default=None, ge=0, le=1, description="Oldest episodes, by a network fitted to newer ones."
     )
     newest_heldout_accuracy: float | None = Field(
         default=None, ge=0, le=1, description="On pairs with a segment of the newest quarter."

@@ -90,9 +90,10 @@ class RewardModelSettings(ServiceSettings):
         ge=0,
         description="Seed of pairs, weights and resampling; any value is as good.",
     )
-    gate: Annotated[GateSettings, Block(prefix="", names={"confidence": "gate_confidence"})] = (
-        GateSettings()
-    )
+    gate: Annotated[
+        GateSettings,
+        Block(prefix="", names={"confidence": "gate_confidence", "level": "gate_level"}),
+    ] = GateSettings()
     pairs: Annotated[PairSettings, Block(prefix="", names={"most_pairs": "pairs_per_segment"})] = (
         PairSettings()
     )

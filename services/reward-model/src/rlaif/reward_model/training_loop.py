@@ -226,7 +226,14 @@ class TrainingLoop:
             labels,
             settings=self.settings,
             champion=self._champion_to_beat(live, labels[0].layout_version),
+            new_labels=self._new_labels(),
         )
+
+    def _new_labels(self) -> int:
+        """New labels since the look before; after a start, as many as a look waits for."""
+        if self._attempted is None or self._last is None:
+            return self._timing.retrain_min_new
+        return len(self._ids() - self._attempted)
 
     def _champion_to_beat(self, live: Live | None, layout_version: str) -> ChampionToBeat | None:
         """The champion; None when it cannot be compared on these observations.

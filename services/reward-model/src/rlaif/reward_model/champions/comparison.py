@@ -58,8 +58,8 @@ def compare_versions(
     apart = [(ones[i.a] - ones[i.b]) * (others[i.a] - others[i.b]) < 0 for i in pairs]
     probes = spaced_observations(heldout.segments)
     return Comparison(
-        accuracy_on(ones, heldout.preferences, settings),
-        accuracy_on(others, heldout.preferences, settings),
+        accuracy_on(ones, heldout, settings),
+        accuracy_on(others, heldout, settings),
         rank_correlation(one(probes), other(probes)),
         float(np.mean(apart)) if apart else None,
     )

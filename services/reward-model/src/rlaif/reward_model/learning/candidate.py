@@ -21,6 +21,7 @@ from rlaif.reward_model.learning.evaluation import Potential
 from rlaif.reward_model.learning.exam import Exam, known_before_a_fit, predictions
 from rlaif.reward_model.learning.gate import heldout_needs, label_needs, unmet
 from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest, settings_text
+from rlaif.reward_model.learning.spending import LABELS_BETWEEN_LOOKS
 from rlaif.reward_model.learning.split_halves import HELDOUT_STREAM, TRAIN_STREAM, Side, make_side
 from rlaif.reward_net.network import RewardNet
 
@@ -99,8 +100,11 @@ def train_candidate(
     *,
     settings: CandidateSettings,
     champion: ChampionToBeat | None = None,
+    new_labels: int = LABELS_BETWEEN_LOOKS,
 ) -> Candidate:
     """Fit a network to the labels and put it before the gate.
+
+    `new_labels` are those since the look before; fewer make the gate stricter (`spending.py`).
 
     A fit that began with the champion's weights and is refused is done again from fresh ones: new
     labels may be unable to move the champion's weights from where they are.
@@ -133,7 +137,13 @@ def train_candidate(
     )
     if reasons:
         return refused
-    exam = Exam.prepare(train, heldout, settings, champion=champion.potential if champion else None)
+    exam = Exam.prepare(
+        train,
+        heldout,
+        settings,
+        champion=champion.potential if champion else None,
+        new_labels=new_labels,
+    )
     warm = exam.take(champion.start) if champion and champion.start is not None else None
     result = warm if warm and warm.passed else exam.take()
     return replace(

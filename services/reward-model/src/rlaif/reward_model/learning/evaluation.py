@@ -1,8 +1,11 @@
 """Measures a potential on preferences: how often it ranks a pair as the judges did, how sure.
 
-Pairs share segments, so the number of pairs says little; uncertainty is taken over segments.
+Pairs share segments, and the segments of one episode are alike: one start, one policy, one mood of
+the judge. So neither says how sure a figure is. Whole episodes are drawn again, and a pair counts
+by the draws of both of its episodes.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +19,10 @@ Potential = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 _ECE_BINS = 10
 _RESAMPLES = 1000
+_MOST_OF_AN_EPISODE = 3.0
+
+_LEAST_EPISODES = 4
+"""Episodes below which nothing is sure."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,15 @@ class Accuracy:
 NOT_MEASURED = Accuracy(None, None, None, 0)
 
 
+@dataclass(frozen=True)
+class Gain:
+    """A difference of two accuracies on the same pairs, in [-1, 1], with its one-sided ends."""
+
+    value: float
+    low: float
+    high: float
+
+
 def segment_statistics(
     potential: Potential, rows: NDArray[np.float32], weights: NDArray[np.float32]
 ) -> NDArray[np.float64]:
@@ -51,42 +67,43 @@ def segment_statistics(
 def measure(
     statistics: NDArray[np.float64],
     preferences: Sequence[Preference],
+    episodes: NDArray[np.int64],
     *,
     confidence: float,
     rng: np.random.Generator,
 ) -> Accuracy:
     """Accuracy of `[N]` statistics on the decided pairs, with a bootstrap interval.
 
-    `confidence` is one-sided: the share of resamples above `low`, and below `high`.
+    `episodes`, `[N]`, is the number of each segment's episode. `confidence` is one-sided: the share
+    of resamples above `low`, and below `high`.
     """
     decided = [item for item in preferences if item.decided]
     if not decided:
         return NOT_MEASURED
     correct = _correct(statistics, decided)
-    resampled = _resampled_means(correct, _ends(decided), rng)
-    low, high = np.quantile(resampled, [1.0 - confidence, confidence])
-    return Accuracy(float(correct.mean()), float(low), float(high), len(decided))
+    found = _interval(correct, decided, episodes, confidence, rng, possible=(0.0, 1.0))
+    return Accuracy(found.value, found.low, found.high, len(decided))
 
 
-def highest_gain(
+def measure_gain(
     statistics: NDArray[np.float64],
     others: NDArray[np.float64],
     preferences: Sequence[Preference],
+    episodes: NDArray[np.int64],
     *,
     confidence: float,
     rng: np.random.Generator,
-) -> float | None:
-    """How much more accurate `statistics` may be than `others`, both `[N]`, on the same pairs.
+) -> Gain | None:
+    """How much more accurate `statistics` are than `others`, both `[N]`, on the same pairs.
 
-    The upper end of the one-sided bootstrap interval of the difference, in [-1, 1]: below 0 the
-    first are surely worse. None without decided pairs.
+    With the one-sided bootstrap interval of the difference: `low` above 0 means surely better,
+    `high` below 0 surely worse. None without decided pairs.
     """
     decided = [item for item in preferences if item.decided]
     if not decided:
         return None
     gains = _correct(statistics, decided) - _correct(others, decided)
-    resampled = _resampled_means(gains, _ends(decided), rng)
-    return float(np.quantile(resampled, confidence))
+    return _interval(gains, decided, episodes, confidence, rng, possible=(-1.0, 1.0))
 
 
 def differences(
@@ -152,25 +169,68 @@ def _correct(statistics: NDArray[np.float64], decided: Sequence[Preference]) -> 
     return correct
 
 
-def _ends(decided: Sequence[Preference]) -> NDArray[np.int64]:
-    """`[P, 2]` int64: the segments of each pair, numbered from 0 without gaps."""
+def _interval(
+    values: NDArray[np.float64],
+    decided: Sequence[Preference],
+    episodes: NDArray[np.int64],
+    confidence: float,
+    rng: np.random.Generator,
+    *,
+    possible: tuple[float, float],
+) -> Gain:
+    """Mean of `[P]` values of pairs in the `possible` range, and its interval over episodes."""
     ends = np.array([(item.a, item.b) for item in decided], np.int64)
-    _, numbered = np.unique(ends, return_inverse=True)
-    return numbered.reshape(ends.shape)
+    weight = even_weights(episodes)[ends].prod(axis=1)
+    value = float(values @ weight / weight.sum())
+    count = len(np.unique(episodes[ends]))
+    lowest, highest = possible
+    if count < _LEAST_EPISODES:
+        return Gain(value, lowest, highest)
+    resampled = _resampled_means(values, weight, episodes[ends], rng)
+    ends_of_interval = np.quantile(resampled, [1.0 - confidence, confidence])
+    # A bootstrap of few is too narrow: it knows neither n - 1 nor Student's tails.
+    low, high = value + (ends_of_interval - value) * math.sqrt(count / (count - 2))
+    return Gain(value, max(lowest, float(low)), min(highest, float(high)))
+
+
+def even_weights(episodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """`[N]`: how much a segment counts, in (0, 1], by the `[N]` numbers of their episodes.
+
+    An episode counts as at most `_MOST_OF_AN_EPISODE` usual ones: one that is stuffed with
+    segments, an agent that never dies, would otherwise be the whole measurement.
+    """
+    _, numbered, sizes = np.unique(episodes, return_inverse=True, return_counts=True)
+    most = _MOST_OF_AN_EPISODE * float(np.median(sizes))
+    weights: NDArray[np.float64] = np.minimum(1.0, most / sizes)[numbered]
+    return weights
 
 
 def _resampled_means(
-    correct: NDArray[np.float64], ends: NDArray[np.int64], rng: np.random.Generator
+    values: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    ends: NDArray[np.int64],
+    rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """`[_RESAMPLES]` means over the pairs, segments drawn with replacement.
+    """`[_RESAMPLES]` weighted means over pairs whose episodes are `ends`, `[P, 2]`.
 
-    A pair counts as often as both of its segments were drawn together.
+    Bayesian bootstrap (Rubin 1981): every episode has a weight from the exponential distribution,
+    so that no resample is empty, however few episodes there are. A pair of two episodes counts by
+    the product, a pair inside one by its weight. Pairs are summed by their episodes first, so the
+    time does not grow with their number.
     """
-    segments = int(ends.max()) + 1
-    drawn = rng.multinomial(segments, np.full(segments, 1.0 / segments), size=_RESAMPLES)
-    weights = (drawn[:, ends[:, 0]] * drawn[:, ends[:, 1]]).astype(np.float64)
-    total = weights.sum(axis=1)
-    # A resample without any pair says nothing for the network, and counts against it.
-    means: NDArray[np.float64] = np.zeros_like(total)
-    np.divide(weights @ correct, total, out=means, where=total > 0)
+    _, numbered = np.unique(ends, return_inverse=True)
+    one, other = numbered.reshape(ends.shape).T
+    count = int(numbered.max()) + 1
+    drawn = rng.exponential(size=(_RESAMPLES, count))
+    flat = one * count + other
+
+    def summed(of_pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`[_RESAMPLES]` weighted sums."""
+        table = np.bincount(flat, of_pairs, count * count).reshape(count, count)
+        inside = np.diag(table).copy()
+        np.fill_diagonal(table, 0.0)
+        between: NDArray[np.float64] = ((drawn @ table) * drawn).sum(axis=1) + drawn @ inside
+        return between
+
+    means: NDArray[np.float64] = summed(values * weight) / summed(weight)
     return means

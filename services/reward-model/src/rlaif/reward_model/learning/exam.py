@@ -1,7 +1,7 @@
 """One exam: what is learned, what tests it, and the gate's verdict.
 
     train ──┬── fit ── freeze ── calibrate ──┐
-            ├── folds, forward, control ─────┼── measure ── gate
+            ├── evidence ────────────────────┼── measure ── gate
     heldout ┴────────────────────────────────┘
 
 `take` fits a network and examines it; `examine` takes any network, so that a planted bad one meets
@@ -16,24 +16,30 @@ from numpy.typing import NDArray
 
 from rlaif.reward_model.labels.labels import in_order
 from rlaif.reward_model.learning.calibration import Calibration
-from rlaif.reward_model.learning.crossfit import CrossfitEvidence, gather_evidence
 from rlaif.reward_model.learning.evaluation import (
     Accuracy,
+    Gain,
     Potential,
     differences,
     expected_calibration_error,
-    highest_gain,
+    measure_gain,
     negative_log_likelihood,
     rank_correlation,
 )
+from rlaif.reward_model.learning.evidence import Evidence, gather_evidence
 from rlaif.reward_model.learning.gate import (
     faults_of_network,
     faults_of_potential,
     newest_quarter,
     shortcomings,
 )
-from rlaif.reward_model.learning.measurements import AgainstChampion, Measurements
+from rlaif.reward_model.learning.measurements import (
+    AgainstChampion,
+    AgainstSimple,
+    Measurements,
+)
 from rlaif.reward_model.learning.settings import CandidateSettings
+from rlaif.reward_model.learning.spending import LABELS_BETWEEN_LOOKS, level_of_look
 from rlaif.reward_model.learning.split_halves import (
     Side,
     accuracy_on,
@@ -67,13 +73,15 @@ class Exam:
     Attributes:
         heldout: What no network of the attempt sees; at least one segment.
         champion: The potential that is live; None when there is none that reads this layout.
+        level: What the labels' permutation test must not exceed.
     """
 
     train: Side
     heldout: Side
     settings: CandidateSettings
-    evidence: CrossfitEvidence
+    evidence: Evidence
     champion: Potential | None = None
+    level: float = 0.0
 
     @classmethod
     def prepare(
@@ -83,10 +91,16 @@ class Exam:
         settings: CandidateSettings,
         *,
         champion: Potential | None = None,
+        new_labels: int = LABELS_BETWEEN_LOOKS,
     ) -> "Exam":
-        """The exam over two sides with decided pairs; gathers the evidence, which takes fits."""
+        """The exam over two sides with decided pairs; gathers the evidence, which takes fits.
+
+        `new_labels` are those since the look before: what may be spent depends on them.
+        """
         evidence = gather_evidence(train, heldout, settings)
-        return cls(train, heldout, settings, evidence, champion)
+        labels = len(train.segments) + len(heldout.segments)
+        level = level_of_look(labels, new_labels, level=settings.gate.level)
+        return cls(train, heldout, settings, evidence, champion, level)
 
     def take(self, start: RewardNet | None = None) -> ExamResult:
         """Fit a network, from the weights of `start` or from fresh ones, and examine it."""
@@ -119,7 +133,7 @@ class Exam:
 
     def _measure(self, net: RewardNet, potential: Potential) -> Measurements:
         statistics = side_statistics(potential, self.heldout, self.settings)
-        folds = self.evidence.folds
+        evidence = self.evidence
         found, wanted = differences(statistics, self.heldout.preferences)
         likely = probability(net, found)
         return Measurements(
@@ -127,18 +141,44 @@ class Exam:
             heldout_episodes=self.heldout.episodes,
             train=self._accuracy(side_statistics(potential, self.train, self.settings), self.train),
             newest=self._accuracy(statistics, _newest_pairs(self.heldout)),
-            crossfit=folds.beside(self.heldout, statistics).accuracy(self.settings),
-            folds=folds.accuracy(self.settings),
-            forward=self.evidence.forward,
-            control=self.evidence.control,
+            crossfit=evidence.folds.accuracy(self.settings),
+            simple=self._against_simple(),
+            permutation_p=evidence.permutation.p if evidence.permutation else None,
+            permutation_level=self.level,
+            over_refit=self._gain_over(PotentialFunction(evidence.refit), statistics),
+            forward=evidence.forward,
+            backward=evidence.backward,
+            control=evidence.control,
             champion=self._against_champion(potential, statistics),
             heldout_nll=negative_log_likelihood(likely, wanted),
             heldout_ece=expected_calibration_error(likely, wanted),
             disagreement=_disagreement(net, self.heldout),
         )
 
+    def _against_simple(self) -> AgainstSimple:
+        evidence, settings = self.evidence, self.settings
+        simple, side = evidence.baselines, evidence.folds.side
+        return AgainstSimple(
+            slot=accuracy_on(simple.slot, side, settings),
+            slot_name=simple.slot_name,
+            ridge=accuracy_on(simple.ridge, side, settings),
+            gain_over_slot=evidence.over(simple.slot, settings),
+            gain_over_ridge=evidence.over(simple.ridge, settings),
+        )
+
+    def _gain_over(self, other: Potential, statistics: NDArray[np.float64]) -> Gain | None:
+        """How much better `[N]` held-out statistics are than those of another potential."""
+        return measure_gain(
+            statistics,
+            side_statistics(other, self.heldout, self.settings),
+            self.heldout.preferences,
+            self.heldout.episode_numbers,
+            confidence=self.settings.gate.confidence,
+            rng=bootstrap_rng(self.settings),
+        )
+
     def _accuracy(self, statistics: NDArray[np.float64], side: Side) -> Accuracy:
-        return accuracy_on(statistics, side.preferences, self.settings)
+        return accuracy_on(statistics, side, self.settings)
 
     def _against_champion(
         self, potential: Potential, statistics: NDArray[np.float64]
@@ -149,13 +189,7 @@ class Exam:
         probes = spaced_observations(self.heldout.segments)
         return AgainstChampion(
             accuracy=self._accuracy(theirs, self.heldout).value,
-            highest_gain=highest_gain(
-                statistics,
-                theirs,
-                self.heldout.preferences,
-                confidence=self.settings.gate.confidence,
-                rng=bootstrap_rng(self.settings),
-            ),
+            gain=self._gain_over(self.champion, statistics),
             probe_correlation=rank_correlation(potential(probes), self.champion(probes)),
         )
 

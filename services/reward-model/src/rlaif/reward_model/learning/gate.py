@@ -17,6 +17,9 @@ _MIN_HELDOUT_EPISODES = 2
 _MIN_ACCURACY = 0.55
 """Held-out accuracy below which a candidate is of no use, whatever its interval."""
 
+_LEAST_OVER_TIME = 0.3
+"""Share of what is known beyond chance that must hold for the newest and the oldest episodes."""
+
 _LEAST_DEVIATION = 0.01
 """Standard deviation of Φ over the training data, in units of its scale, below which it counts as
 constant."""
@@ -66,6 +69,7 @@ def shortcomings(measured: Measurements, settings: GateSettings) -> list[str]:
         return ["no held-out accuracy could be measured"]
     return [
         *_against_chance(measured, settings),
+        *_against_simple(measured, settings),
         *_over_time(measured, settings),
         *_leaks(measured, settings),
         *_against_champion(measured, settings),
@@ -74,9 +78,14 @@ def shortcomings(measured: Measurements, settings: GateSettings) -> list[str]:
 
 
 def _against_chance(measured: Measurements, settings: GateSettings) -> list[str]:
-    accuracy, high = measured.heldout.value, measured.heldout.high
-    low, recipe = measured.crossfit.low, measured.folds.low
+    low, accuracy = measured.crossfit.low, measured.heldout.value
+    p, level, over_refit = measured.permutation_p, measured.permutation_level, measured.over_refit
     reasons = []
+    if p is not None and level is not None and p > level:
+        reasons.append(
+            f"the labels may be chance: dealt to other episodes they are as predictable with "
+            f"probability {p:.2g}, and this look may spend {level:.2g}"
+        )
     if low is not None and low <= 0.5:
         reasons.append(
             f"nothing proves a signal in the labels: predicting each episode from the others is "
@@ -87,26 +96,47 @@ def _against_chance(measured: Measurements, settings: GateSettings) -> list[str]
         reasons.append(
             f"held-out accuracy {accuracy:.3f} is below the {_MIN_ACCURACY} that is asked"
         )
-    if high is not None and recipe is not None and high < recipe:
+    if over_refit is not None and over_refit.high < 0.0:
         reasons.append(
-            f"held-out accuracy is at most {high:.3f}, although these labels can be predicted "
-            f"right in at least {recipe:.3f}: this network did not learn them"
+            f"held-out accuracy is {-over_refit.value:.3f} below that of another network fitted to "
+            f"the same labels, surely {-over_refit.high:.3f}: this network did not learn them"
         )
     return reasons
 
 
+def _against_simple(measured: Measurements, settings: GateSettings) -> list[str]:
+    simple, accuracy = measured.simple, measured.crossfit.value
+    found = (
+        (f"the best single number, the {simple.slot_name},", simple.slot, simple.gain_over_slot),
+        ("a linear fit of all numbers", simple.ridge, simple.gain_over_ridge),
+    )
+    return [
+        f"it is not surely better than {who} which is right in {other.value:.3f} of the pairs "
+        f"against {accuracy:.3f}: the difference may be {gain.low:.3f}, and "
+        f"{settings.simple_margin} is asked"
+        for who, other, gain in found
+        if gain is not None and gain.low <= settings.simple_margin
+    ]
+
+
 def _over_time(measured: Measurements, settings: GateSettings) -> list[str]:
     reasons = []
-    newest, forward = measured.newest, measured.forward
+    newest, accuracy = measured.newest, measured.crossfit.value
     if newest.value is not None and newest.value < 0.5 and _enough(newest.pairs, settings):
         reasons.append(
             f"accuracy on the newest held-out segments is {newest.value:.3f}, below chance"
         )
-    if forward.value is not None and forward.value < 0.5 and _enough(forward.pairs, settings):
-        reasons.append(
-            f"the newest episodes, predicted from older ones, are right in {forward.value:.3f} of "
-            "the pairs, below chance: what was learned does not hold for what comes next"
-        )
+    least = 0.5 + _LEAST_OVER_TIME * max(0.0, (accuracy or 0.5) - 0.5)
+    sides = (
+        (measured.forward, "newest episodes, predicted from older", "what comes next"),
+        (measured.backward, "oldest episodes, predicted from newer", "what came before"),
+    )
+    reasons += [
+        f"the {which} ones, are right in {found.value:.3f} of the pairs, below {least:.3f}: what "
+        f"was learned does not hold for {when}"
+        for found, which, when in sides
+        if found.value is not None and found.value < least and _enough(found.pairs, settings)
+    ]
     return reasons
 
 
@@ -127,8 +157,8 @@ def _against_champion(measured: Measurements, settings: GateSettings) -> list[st
     if accuracy is None or champion is None or champion.accuracy is None:
         return []
     reasons = []
-    gain = champion.highest_gain
-    if accuracy < champion.accuracy - settings.champion_margin and (gain is None or gain < 0):
+    gain = champion.gain
+    if accuracy < champion.accuracy - settings.champion_margin and (gain is None or gain.high < 0):
         reasons.append(
             f"held-out accuracy {accuracy:.3f} is more than {settings.champion_margin} below the "
             f"champion's {champion.accuracy:.3f} on the same pairs, and not by chance"

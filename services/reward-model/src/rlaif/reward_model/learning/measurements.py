@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rlaif.contracts.reward_models import GateMetrics
-from rlaif.reward_model.learning.evaluation import NOT_MEASURED, Accuracy
+from rlaif.reward_model.learning.evaluation import NOT_MEASURED, Accuracy, Gain
 
 
 @dataclass(frozen=True)
@@ -11,15 +11,31 @@ class AgainstChampion:
     """The candidate beside the champion and its accuracy, on the same held-out pairs.
 
     Attributes:
-        highest_gain: Upper end of the one-sided interval of the candidate's accuracy less the
-            champion's, pair by pair.
+        gain: The candidate's accuracy less the champion's, pair by pair.
         probe_correlation: Spearman of both potentials over the held-out observations, which
             neither was taught.
     """
 
     accuracy: float | None
-    highest_gain: float | None = None
+    gain: Gain | None = None
     probe_correlation: float | None = None
+
+
+@dataclass(frozen=True)
+class AgainstSimple:
+    """Simple judges beside the networks, every episode ranked from others.
+
+    Attributes:
+        slot: The best single number of the observation, `slot_name`.
+        ridge: A linear fit of all of them.
+        gain_over_slot, gain_over_ridge: The networks' accuracy less theirs, pair by pair.
+    """
+
+    slot: Accuracy = NOT_MEASURED
+    slot_name: str | None = None
+    ridge: Accuracy = NOT_MEASURED
+    gain_over_slot: Gain | None = None
+    gain_over_ridge: Gain | None = None
 
 
 @dataclass(frozen=True)
@@ -31,8 +47,12 @@ class Measurements:
         train: On what it was taught.
         newest: On held-out pairs with a segment of the newest quarter.
         crossfit: Every episode ranked by networks fitted to others.
-        folds: Likewise, of the training episodes alone.
+        simple: Simple judges beside these.
+        permutation_p: Of the labels, if they had nothing to do with what was seen.
+        permutation_level: What it must not exceed at this look.
+        over_refit: The candidate's held-out accuracy less that of the recipe's refit.
         forward: The newest episodes, by a network fitted to older ones.
+        backward: The oldest episodes, by a network fitted to newer ones.
         control: The same recipe on shuffled labels; 0.5 unless something leaks.
         heldout_nll: Nats a decided held-out pair.
         heldout_ece: Calibration error on the held-out pairs.
@@ -45,8 +65,12 @@ class Measurements:
     train: Accuracy = NOT_MEASURED
     newest: Accuracy = NOT_MEASURED
     crossfit: Accuracy = NOT_MEASURED
-    folds: Accuracy = NOT_MEASURED
+    simple: AgainstSimple = AgainstSimple()
+    permutation_p: float | None = None
+    permutation_level: float | None = None
+    over_refit: Gain | None = None
     forward: Accuracy = NOT_MEASURED
+    backward: Accuracy = NOT_MEASURED
     control: Accuracy = NOT_MEASURED
     champion: AgainstChampion | None = None
     heldout_nll: float | None = None
@@ -57,6 +81,7 @@ class Measurements:
     def flat(self) -> GateMetrics:
         """As manifests and REST have it: flat, so that their readers, old and new, understand."""
         champion = self.champion or AgainstChampion(accuracy=None)
+        simple = self.simple
         return GateMetrics(
             train_accuracy=self.train.value,
             heldout_accuracy=self.heldout.value,
@@ -67,11 +92,21 @@ class Measurements:
             crossfit_accuracy=self.crossfit.value,
             crossfit_accuracy_low=self.crossfit.low,
             crossfit_pairs=self.crossfit.pairs,
-            folds_accuracy_low=self.folds.low,
+            paid_accuracy=self.heldout.value,
+            paid_accuracy_low=self.heldout.low,
+            best_slot=simple.slot_name,
+            best_slot_accuracy=simple.slot.value,
+            ridge_accuracy=simple.ridge.value,
+            gain_over_slot_low=simple.gain_over_slot and simple.gain_over_slot.low,
+            gain_over_ridge_low=simple.gain_over_ridge and simple.gain_over_ridge.low,
+            permutation_p=self.permutation_p,
+            permutation_level=self.permutation_level,
+            refit_gain_high=self.over_refit and self.over_refit.high,
+            backward_accuracy=self.backward.value,
             newest_heldout_accuracy=self.newest.value,
             newest_heldout_pairs=self.newest.pairs,
             champion_heldout_accuracy=champion.accuracy,
-            champion_gain_high=champion.highest_gain,
+            champion_gain_high=champion.gain and champion.gain.high,
             forward_accuracy=self.forward.value,
             forward_accuracy_low=self.forward.low,
             forward_accuracy_high=self.forward.high,

@@ -109,6 +109,22 @@ class GateSettings(BaseModel, frozen=True, extra="forbid"):
         "than by chance. Higher: pure noise passes less often (0.99: 1 candidate in 40), real "
         "signal needs more labels.",
     )
+    level: float = Field(
+        default=0.01,
+        gt=0,
+        lt=0.5,
+        description="Probability with which labels that are chance may ever pass, all looks of a "
+        "run together; each look spends a part of it. Higher: a signal is believed from fewer "
+        "labels.",
+    )
+    simple_margin: float = Field(
+        default=0.01,
+        ge=-1,
+        le=0.5,
+        description="By how much the networks must surely rank better than the best single number "
+        "of the observation, and than a linear fit of all. Higher: labels that one number tells "
+        "are refused more surely; -1 asks for nothing.",
+    )
     # Beyond it a candidate is refused when it is surely worse: on few segments the champion's
     # accuracy is luck too, and all the more so because luck made it the champion.
     champion_margin: float = Field(

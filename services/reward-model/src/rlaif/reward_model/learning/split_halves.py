@@ -23,6 +23,7 @@ _ROWS_FOR_CONSTANTS = 8
 _CHECK_EPOCHS = 20
 # Streams of random numbers, so that drawing more of one kind leaves the others as they were.
 TRAIN_STREAM, HELDOUT_STREAM, BOOTSTRAP_STREAM, BAG_STREAM, CONTROL_STREAM = range(5)
+PERMUTATION_STREAM = 5
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,12 @@ class Side:
     def episodes(self) -> int:
         """Episodes of the segments."""
         return len({item.episode_id for item in self.segments})
+
+    @property
+    def episode_numbers(self) -> NDArray[np.int64]:
+        """`[N]` int64: the number of each segment's episode, 0 for the first by name."""
+        _, numbers = np.unique([item.episode_id for item in self.segments], return_inverse=True)
+        return numbers.astype(np.int64)
 
 
 def make_side(
@@ -121,11 +128,16 @@ def side_statistics(
 
 
 def accuracy_on(
-    statistics: NDArray[np.float64], preferences: Sequence[Preference], settings: CandidateSettings
+    statistics: NDArray[np.float64], side: Side, settings: CandidateSettings
 ) -> Accuracy:
     """Accuracy of `[N]` statistics on the decided pairs; every call draws the same resamples."""
-    confidence = settings.gate.confidence
-    return measure(statistics, preferences, confidence=confidence, rng=bootstrap_rng(settings))
+    return measure(
+        statistics,
+        side.preferences,
+        side.episode_numbers,
+        confidence=settings.gate.confidence,
+        rng=bootstrap_rng(settings),
+    )
 
 
 def bootstrap_rng(settings: CandidateSettings) -> np.random.Generator:

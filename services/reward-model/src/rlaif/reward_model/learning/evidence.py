@@ -1,0 +1,155 @@
+"""What the labels can teach at all: the recipe tried on parts of them, apart from the candidate.
+
+folds        Every episode, ranked by a network of the others; and by simpler judges, which the
+             networks must surely beat.
+permutation  Do the labels follow what was seen at all?
+forward      Does it hold for what comes next? The newest episodes, by a network of older ones.
+backward     Did it hold before? The oldest episodes, by a network of newer ones: a judge whose
+             words change their meaning fails one of the two.
+control      Is the measurement honest? The same recipe on shuffled labels, compared with shuffled
+             held-out labels, must be right in half of the pairs. If it is better, the labels reach
+             the network by another way, or the held-out side is not held out.
+refit        The recipe once more on the training side, with other random numbers: what a candidate
+             of these labels looks like, wherever it is asked.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlaif.reward_model.labels.labels import LabelledSegment, in_order
+from rlaif.reward_model.learning.baselines import Baselines, simple_judges
+from rlaif.reward_model.learning.calibration import Calibration, calibrate
+from rlaif.reward_model.learning.crossfit import Crossfit, cross_fit, newest
+from rlaif.reward_model.learning.evaluation import (
+    NOT_MEASURED,
+    Accuracy,
+    Gain,
+    differences,
+    measure_gain,
+)
+from rlaif.reward_model.learning.permutation import PermutationTest, permutation_test
+from rlaif.reward_model.learning.settings import CandidateSettings
+from rlaif.reward_model.learning.split_halves import (
+    CONTROL_STREAM,
+    HELDOUT_STREAM,
+    PERMUTATION_STREAM,
+    TRAIN_STREAM,
+    Side,
+    accuracy_on,
+    bootstrap_rng,
+    fit_side,
+    make_side,
+    side_statistics,
+)
+from rlaif.reward_model.learning.worth import worths
+from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.potential import PotentialFunction
+
+_NEW_SHARE = 0.25
+_REFIT_SEED = 7919
+"""Added to the seed of the settings for the refit."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the recipe shows on these labels; see the module."""
+
+    folds: Crossfit
+    baselines: Baselines
+    permutation: PermutationTest | None
+    forward: Accuracy
+    backward: Accuracy
+    control: Accuracy
+    calibration: Calibration
+    refit: RewardNet
+
+    def over(self, simple: NDArray[np.float64], settings: CandidateSettings) -> Gain | None:
+        """How much better the networks rank all episodes than a simple judge, `[N]`."""
+        return measure_gain(
+            self.folds.statistics,
+            simple,
+            self.folds.side.preferences,
+            self.folds.side.episode_numbers,
+            confidence=settings.gate.confidence,
+            rng=bootstrap_rng(settings),
+        )
+
+
+def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> Evidence:
+    """Try the recipe on two sides with decided pairs."""
+    folds = cross_fit(train, heldout, settings)
+    side = folds.side
+    worth = worths(side, settings)
+    older, middle, newer = _by_age(side.segments)
+    return Evidence(
+        folds=folds,
+        baselines=simple_judges(side.segments, worth, side.preferences, folds.fold),
+        permutation=permutation_test(
+            side.segments,
+            worth,
+            side.preferences,
+            folds.fold,
+            rng=np.random.default_rng([settings.seed, PERMUTATION_STREAM]),
+        ),
+        forward=_predicted_accuracy([*older, *middle], newer, settings),
+        backward=_predicted_accuracy([*middle, *newer], older, settings),
+        control=_control(train, heldout, settings),
+        calibration=_calibration(folds, train),
+        refit=fit_side(train, replace(settings, seed=settings.seed + _REFIT_SEED)),
+    )
+
+
+def _calibration(folds: Crossfit, train: Side) -> Calibration:
+    """Fitted on the training episodes only: the held-out ones measure what it is worth."""
+    known = {item.segment_id for item in train.segments}
+    inside = [item.segment_id in known for item in folds.side.segments]
+    pairs = [item for item in folds.side.preferences if inside[item.a] and inside[item.b]]
+    return calibrate(*differences(folds.logits, pairs))
+
+
+def _by_age(
+    segments: Sequence[LabelledSegment],
+) -> tuple[list[LabelledSegment], list[LabelledSegment], list[LabelledSegment]]:
+    """(oldest quarter of the episodes, the middle, newest quarter), by the episodes' middle."""
+    everything = in_order(segments)
+    places: dict[str, list[int]] = {}
+    for place, item in enumerate(everything):
+        places.setdefault(item.episode_id, []).append(place)
+    by_age = sorted(places, key=lambda name: sum(places[name]) / len(places[name]))
+    share = max(1, int(len(by_age) * _NEW_SHARE))
+    old, new = set(by_age[:share]), set(by_age[-share:])
+    by_id = sorted(everything, key=lambda item: item.segment_id)
+    return (
+        [item for item in by_id if item.episode_id in old],
+        [item for item in by_id if item.episode_id not in old | new],
+        [item for item in by_id if item.episode_id in new],
+    )
+
+
+def _control(train: Side, heldout: Side, settings: CandidateSettings) -> Accuracy:
+    rng = np.random.default_rng([settings.seed, CONTROL_STREAM])
+    everything = [*train.segments, *heldout.segments]
+    order = rng.permutation(len(everything)).tolist()
+    shuffled = [
+        replace(item, values=everything[other].values, doubts=everything[other].doubts,
+                weights=everything[other].weights, preferred={})
+        for item, other in zip(everything, order, strict=True)
+    ]  # fmt: skip
+    learned = newest(shuffled[: len(train.segments)])
+    return _predicted_accuracy(learned, shuffled[len(train.segments) :], settings)
+
+
+def _predicted_accuracy(
+    learned: Sequence[LabelledSegment],
+    tested: Sequence[LabelledSegment],
+    settings: CandidateSettings,
+) -> Accuracy:
+    known = make_side("learned", list(learned), settings, stream=TRAIN_STREAM)
+    asked = make_side("tested", list(tested), settings, stream=HELDOUT_STREAM)
+    if not known.decided or not asked.decided:
+        return NOT_MEASURED
+    net = fit_side(known, settings, check=True)
+    return accuracy_on(side_statistics(PotentialFunction(net), asked, settings), asked, settings)
