@@ -2,7 +2,8 @@
 
     python benchmarks/fuzz_answers.py --answers 10000
 
-Every answer goes the whole way: HTTP body, adapter, route, panel, vote. Prints how many of each
+The state judge is asked for the quest of Seedling Vale. Every answer goes the whole way: HTTP body,
+adapter, route, panel, vote. Prints how many of each
 kind, then one line of JSON. Exit code 0 when there were no scores and no crashes.
 """
 
@@ -16,14 +17,17 @@ from collections.abc import AsyncIterator, Iterator
 
 import httpx
 
-from rlaif.contracts.evidence import Evidence, Span
+from rlaif.contracts.evidence import Evidence, Moment, Span
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel
+from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.routes.openai import OpenAiModel
 from rlaif.judge.routes.route import Route, RouteLimits
-from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.judge.settings import CallSettings, VoteSettings
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers
+
+GAME = "seedling-vale"
 
 
 class Body(httpx.AsyncByteStream):
@@ -56,8 +60,9 @@ async def run(answers: Iterator[BadAnswer], total: int) -> dict[str, int]:
         route = Route("/dialog", model, RouteLimits(CallSettings(concurrency=1)))
         panel = Panel((judge,), {judge.name: route}, VoteSettings(votes=1))
         while used < total:
+            evidence = Evidence(segment=Span(steps=used), end=Moment(game=GAME))
             try:
-                found = await panel.judge(Case(Evidence(segment=Span(steps=used))), called)
+                found = await panel.judge(Case(evidence), called)
             except Exception as error:
                 crashes += 1
                 print(f"CRASH {error!r}")
@@ -73,7 +78,7 @@ def main() -> int:
     parser.add_argument("--answers", type=int, default=10_000, help="how many, even (10000)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the answers (0)")
     options = parser.parse_args()
-    names = [criterion.name for criterion in JUDGES[0].criteria]
+    names = list(answer_schema(briefed(JUDGES[0], GAME))["properties"])[1:]
     started = time.perf_counter()
     found = asyncio.run(
         run(bad_answers(names, number=options.answers, seed=options.seed), options.answers)

@@ -1,4 +1,4 @@
-"""What a language model reads of a segment, byte for byte.
+"""What a language model reads of a segment and of a game, byte for byte.
 
 Caches of servers, the judge's own answer cache, `evidence_sha256` and the ids of configurations
 depend on these bytes. A change that is meant is a new `EVIDENCE_VERSION` or `PROMPT_VERSION`:
@@ -6,6 +6,7 @@ depend on these bytes. A change that is meant is a new `EVIDENCE_VERSION` or `PR
 """
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.identity import judge_config_id
 from rlaif.judge.panel.pair_question import comparison_messages, comparison_schema
-from rlaif.judge.panel.prompts import VARIANTS, Message, messages
+from rlaif.judge.panel.prompts import VARIANTS, Message, messages, system_prompt
 from rlaif.judge.panel.schema import answer_schema
-from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.rubric.guides import guided_games
+from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.judge.rubric.votes import COMPUTED
 from rlaif.judge.settings import VoteSettings
 from rlaif.judge.trust.canaries import CANARIES
@@ -100,6 +102,10 @@ def _answers(prompt: tuple[Message, ...], schema: dict[str, Any]) -> list[str]:
 def made() -> dict[str, Any]:
     """All that the golden file holds, as the code makes it now."""
     evidence = {name: summarise(state_records(states)) for name, states in SEGMENTS.items()}
+    walk = evidence["a walk"]
+    evidence["a walk in the vale"] = walk.model_copy(
+        update={"end": walk.end.model_copy(update={"game": "seedling-vale"})}
+    )
     segments = {
         name: {
             "evidence_sha256": read.sha256(),
@@ -110,7 +116,7 @@ def made() -> dict[str, Any]:
             ],
             "answers": {
                 judge.name: _answers(messages(judge, read, None, variant=1), answer_schema(judge))
-                for judge in JUDGES
+                for judge in (briefed(judge, read.end.game) for judge in JUDGES)
             },
         }
         for name, read in evidence.items()
@@ -124,9 +130,17 @@ def made() -> dict[str, Any]:
         canary.name: _texts(messages(JUDGES[0], canary.evidence, None, variant=0))
         for canary in CANARIES
     }
+    frozen = {
+        str(game): {
+            judge.name: sha256(system_prompt(briefed(judge, game)).encode()).hexdigest()
+            for judge in JUDGES
+        }
+        for game in (None, *guided_games())
+    }
     config = judge_config_id(JUDGES, weights=RUBRIC_WEIGHTS, voting=VoteSettings())
     found = {
         "judge_config": config,
+        "frozen": frozen,
         "segments": segments,
         "canaries": canaries,
         "comparisons": comparisons,
@@ -134,7 +148,7 @@ def made() -> dict[str, Any]:
     return json.loads(json.dumps(found))  # tuples as lists
 
 
-@pytest.mark.parametrize("part", ["judge_config", "segments", "canaries", "comparisons"])
+@pytest.mark.parametrize("part", ["judge_config", "frozen", "segments", "canaries", "comparisons"])
 def test_what_a_model_reads_and_the_stand_in_answers_stays_byte_for_byte(part: str) -> None:
     assert made()[part] == json.loads(GOLDEN.read_text())[part]
 

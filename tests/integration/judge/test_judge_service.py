@@ -193,7 +193,7 @@ async def test_a_judge_without_its_servers_lives_and_says_what_it_waits_for(
 async def test_by_default_a_plain_walk_costs_three_calls_and_the_ram_says_the_rest(
     ring: Ring, start_judge: Any, stand_in: Any
 ) -> None:
-    await start_judge(computed="novelty,efficiency,milestones,absence", audit_share=0.0)
+    await start_judge(computed="novelty,efficiency,absence", audit_share=0.0)
     await ring.export(write_segment(ring.store))
     (record,) = await ring.wait_for_scores(1)
     await ring.wait_until_idle()

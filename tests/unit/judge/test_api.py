@@ -189,5 +189,17 @@ async def test_the_frozen_prompt_of_a_judge_can_be_read(client: httpx.AsyncClien
     assert (await client.get("/judges/nobody")).status_code == 404
 
 
+async def test_the_prompt_of_a_game_has_its_guide_and_asks_for_its_quest(
+    client: httpx.AsyncClient,
+) -> None:
+    (game, *_) = (await client.get("/judges")).json()["guided_games"]
+    plain, briefed = [
+        (await client.get("/judges/state", params=params)).json() for params in ({}, {"game": game})
+    ]
+    assert "objective_start" not in plain["answer_schema"]["properties"]
+    assert "objective_start" in briefed["answer_schema"]["properties"]
+    assert "## Objectives" in briefed["system"]
+
+
 async def test_comparisons_are_listed(client: httpx.AsyncClient) -> None:
     assert (await client.get("/comparisons")).json() == {"items": [], "next_cursor": None}

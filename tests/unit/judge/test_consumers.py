@@ -1,5 +1,6 @@
 import asyncio
 import hashlib
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from rlaif.bus.outcome import Reject, Retry, Suspect
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentExported, SegmentScored
+from rlaif.contracts.quest import QuestProgress, Standing
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall, Telemetry
 from rlaif.judge.consumers import ScoringParts, SegmentScorer
@@ -18,7 +20,7 @@ from rlaif.judge.panel.panel import Case, OnCall, PanelResult
 from rlaif.judge.panel.scoring import ScoringRules
 from rlaif.judge.routes.ports import ThrottledError
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.rubric.votes import NoVote
+from rlaif.judge.rubric.votes import NoVote, certain
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
@@ -36,6 +38,8 @@ class FakePanel:
 
     def __init__(self, **results: CriterionScore | NoVote) -> None:
         self.results = results
+        self.quest: QuestProgress | None = None
+        self.distrusted: tuple[str, ...] = ()
         self.error: Exception | None = None
         self.cases: list[Case] = []
         self.gate: asyncio.Event | None = None
@@ -49,7 +53,7 @@ class FakePanel:
             await self.gate.wait()
         if self.error is not None:
             raise self.error
-        return PanelResult(self.results)
+        return PanelResult(self.results, quest=self.quest, distrusted=self.distrusted)
 
 
 class FakeTelemetry:
@@ -127,6 +131,26 @@ async def test_a_segment_is_scored_stored_and_told(bench: Bench, segments: Any) 
             abstained=("dialog", "puzzle"),
         )
     ]
+
+
+async def test_a_score_says_where_the_player_stood_who_was_left_out_and_who_decided_what(
+    bench: Bench, segments: Any
+) -> None:
+    near, there = Standing(objective=2, distance=4), Standing(objective=2, distance=0)
+    bench.panel.quest = QuestProgress(
+        start=near, end=there, objectives=18, votes=3, agreement=1.0, judge="state"
+    )
+    bench.panel.distrusted = ("puzzle",)
+    bench.panel.results["novelty"] = certain(0)
+    await bench.scorer.handle_segment_exported(_event(segments.write_segment(bench.store)))
+    record = bench.stored()
+    assert record.quest == bench.panel.quest
+    assert record.distrusted == ("puzzle",)
+    shares = {"votes": pytest.approx(5 / 6), "computed": pytest.approx(1 / 6)}
+    assert record.decided_by == shares
+    assert json.loads(bench.store.get(SCORE_KEY))["decided_by"] == shares
+    assert bench.metric("judged_share_ratio") == pytest.approx(5 / 6)
+    assert bench.metric("quests_total", result="closer") == 1
 
 
 async def test_too_little_of_the_rubric_has_no_weighted_score(bench: Bench, segments: Any) -> None:

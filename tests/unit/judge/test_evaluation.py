@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rlaif.bus.outcome import Reject, Retry
+from rlaif.contracts.quest import QuestProgress, Standing
 from rlaif.contracts.scores import CriterionScore, ScoreRecord
 from rlaif.judge.epoch.pass_over import judge_epoch, write_report
 from rlaif.judge.epoch.segments import Epoch, find_epoch
@@ -114,6 +115,31 @@ def test_the_report_has_a_line_a_segment_and_a_summary(store: ObjectStore, segme
     assert report["cost"]["tokens_per_label"] == 220
     stored = json.loads(store.get("evaluations/epoch_1/summary.json"))
     assert stored == report
+
+
+def test_the_report_says_how_far_the_players_came_and_what_models_decided_of_it(
+    store: ObjectStore, segments: Any
+) -> None:
+    _write(segments, store, "seg-1", "seg-2")
+    start, end = Standing(objective=2, distance=20), Standing(objective=2, distance=0)
+    quest = QuestProgress(
+        start=start, end=end, objectives=18, votes=3, agreement=1.0, judge="state"
+    )
+    novelty = CriterionScore(value=0, votes=(0,), agreement=1, judge="ram", source="computed")
+    voted = CriterionScore(value=1, votes=(2, 2, 2), agreement=1, judge="state")
+    _score(store, "seg-1", criteria={"progress": voted, "novelty": novelty}, quest=quest)
+    _score(store, "seg-2", criteria={}, truth={})
+    report = _report(find_epoch(store, EPOCH_STEP, epoch_steps=100_000, run_id=None), store)
+    rows = [json.loads(line) for line in store.get("scores/epoch_1/scores.jsonl").splitlines()]
+    assert [row["rise"] for row in rows] == [pytest.approx(0.9), None]
+    assert (rows[0]["position_start"], rows[0]["position_end"]) == (1.0, pytest.approx(1.9))
+    assert [row["judged_share"] for row in rows] == [pytest.approx(0.8), None]
+    assert (report["rise_mean"], report["judged_share"]) == (
+        pytest.approx(0.9),
+        pytest.approx(0.8),
+    )
+    # By its anchors the RAM says 2, of the rise it is not sure: nothing to hold votes against.
+    assert report["judges"]["state"]["truth"] == {}
 
 
 def test_the_parquet_view_holds_the_same_rows(store: ObjectStore, segments: Any) -> None:

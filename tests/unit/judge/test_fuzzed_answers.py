@@ -1,24 +1,30 @@
 import asyncio
+import json
 from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 
-from rlaif.contracts.evidence import Evidence, Span
+from rlaif.contracts.evidence import Evidence, Moment, Span
 from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel
-from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, read_answer
+from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
 from rlaif.judge.routes.openai import OpenAiModel, read_completion
 from rlaif.judge.routes.ports import InvalidReplyError
 from rlaif.judge.routes.route import Route, RouteLimits
-from rlaif.judge.rubric.judges import JUDGES, Judge
+from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.settings import CallSettings, VoteSettings
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers, completion
 
 COUNT = 10_000
-STATE = JUDGES[0]
-NAMES = tuple(criterion.name for criterion in STATE.criteria)
+STATE, GAME = JUDGES[0], "seedling-vale"
+ON_QUEST = briefed(STATE, GAME)
+
+
+def _keys(judge: Judge) -> tuple[str, ...]:
+    """What the judge is asked for besides its rationale."""
+    return tuple(answer_schema(judge)["properties"])[1:]
 
 
 def _read(judge: Judge, bad: BadAnswer) -> Verdict | None:
@@ -28,13 +34,16 @@ def _read(judge: Judge, bad: BadAnswer) -> Verdict | None:
         return None
 
 
-def test_none_of_ten_thousand_bad_answers_is_read_and_none_crashes_the_reader() -> None:
+@pytest.mark.parametrize("judge", [STATE, ON_QUEST], ids=["levels", "quest"])
+def test_none_of_ten_thousand_bad_answers_is_read_and_none_crashes_the_reader(
+    judge: Judge,
+) -> None:
     kinds: dict[str, int] = {}
-    for bad in bad_answers(NAMES, number=COUNT, seed=1):
+    for bad in bad_answers(_keys(judge), number=COUNT, seed=1):
         kinds[bad.kind] = kinds.get(bad.kind, 0) + 1
         # The adapter stops large bodies before they are read; the next test sees to that.
         if bad.kind not in ("10 MB", "endless"):
-            assert _read(STATE, bad) is None, bad
+            assert _read(judge, bad) is None, bad
     assert sum(kinds.values()) == COUNT
     assert len(kinds) > 30
 
@@ -44,6 +53,16 @@ def test_a_good_answer_is_read_so_the_test_above_can_fail() -> None:
     verdict = _read(STATE, BadAnswer("good", completion(good)))
     assert verdict is not None
     assert verdict.levels == {"progress": 1, "dialog": 0, "efficiency": 2}
+
+
+@pytest.mark.parametrize("value", [1, 2])
+def test_what_the_bad_answers_are_made_of_is_good_so_they_are_bad_for_their_kind_alone(
+    value: int,
+) -> None:
+    good = {"rationale": "walked on"} | dict.fromkeys(_keys(ON_QUEST), value)
+    verdict = _read(ON_QUEST, BadAnswer("good", completion(json.dumps(good))))
+    assert verdict is not None
+    assert verdict.quest is not None
 
 
 class Body(httpx.AsyncByteStream):
@@ -56,9 +75,11 @@ class Body(httpx.AsyncByteStream):
             await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("seed", [2, 3])
-async def test_no_bad_answer_becomes_a_score_on_the_whole_way_through_a_panel(seed: int) -> None:
-    answers = bad_answers(NAMES, number=400, seed=seed)
+@pytest.mark.parametrize(("seed", "game"), [(2, None), (3, GAME)])
+async def test_no_bad_answer_becomes_a_score_on_the_whole_way_through_a_panel(
+    seed: int, game: str | None
+) -> None:
+    answers = bad_answers(_keys(briefed(STATE, game)), number=400, seed=seed)
 
     def serve(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, stream=Body(next(answers)))
@@ -73,7 +94,9 @@ async def test_no_bad_answer_becomes_a_score_on_the_whole_way_through_a_panel(se
         route = Route("/dialog", model, RouteLimits(CallSettings(concurrency=1)))
         panel = Panel((STATE,), {"state": route}, VoteSettings(votes=1))
         for at in range(200):
-            found = await panel.judge(Case(Evidence(segment=Span(steps=at))), called)
+            evidence = Evidence(segment=Span(steps=at), end=Moment(game=game))
+            found = await panel.judge(Case(evidence), called)
+            assert found.quest is None
             assert set(found.results.values()) == {NoVote.INVALID}
     assert outcomes == ["invalid"] * 400
     assert route.resting == 0

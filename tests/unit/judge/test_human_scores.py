@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from rlaif.contracts.events import SegmentScored
+from rlaif.contracts.quest import QuestProgress, Standing
 from rlaif.contracts.scores import CriterionScore, ScoreRecord
 from rlaif.judge.human_scores import HumanScores, NotJudgedError
 from rlaif.storage import keys
@@ -54,6 +55,22 @@ async def test_an_override_is_another_score_object_and_the_judges_stays(bench: B
     # Progress alone is 0.4 of the rubric: less than half of it is judged.
     assert made.weighted is None
     assert made.calls == ()
+
+
+async def test_a_persons_progress_takes_the_place_of_the_quest_and_other_levels_do_not(
+    bench: Bench,
+) -> None:
+    key = keys.score("jtest", "seg-1")
+    here = Standing(objective=2, distance=4)
+    quest = QuestProgress(
+        start=here, end=here, objectives=18, votes=3, agreement=1.0, judge="state"
+    )
+    judged = ScoreRecord.model_validate_json(bench.store.get(key))
+    bench.store.put(key, judged.model_copy(update={"quest": quest}).model_dump_json().encode())
+    assert (await bench.override(dialog=2)).quest == quest
+    made = await bench.override(progress=2)
+    assert made.quest is None
+    assert made.decided_by["human"] == pytest.approx(0.6 / 0.7)
 
 
 async def test_an_override_is_told_as_an_event_of_its_own(bench: Bench) -> None:

@@ -6,7 +6,8 @@ import pytest
 from rlaif.contracts.ids import ID_PATTERN
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.panel.identity import judge_config_id
-from rlaif.judge.rubric.judges import JUDGES, with_models
+from rlaif.judge.rubric.guides import Guide, guide_of
+from rlaif.judge.rubric.judges import JUDGES, briefed, with_models
 from rlaif.judge.settings import VoteSettings
 
 BASE: dict[str, Any] = {"weights": RUBRIC_WEIGHTS, "voting": VoteSettings()}
@@ -45,3 +46,24 @@ def test_another_model_or_anchor_is_another_configuration() -> None:
     reworded = replace(first, anchors=("a", "b", "c"))
     changed = (replace(JUDGES[0], criteria=(reworded, *JUDGES[0].criteria[1:])), *JUDGES[1:])
     assert judge_config_id(changed, **BASE) != base
+
+
+def test_another_guide_of_a_game_is_another_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = judge_config_id(JUDGES, **BASE)
+
+    def reworded_guide(game: str | None) -> Guide:
+        guide = guide_of(game)
+        return replace(guide, text=f"{guide.text} Mind the bees.")
+
+    briefed.cache_clear()
+    monkeypatch.setattr("rlaif.judge.rubric.judges.guide_of", reworded_guide)
+    changed = judge_config_id(JUDGES, **BASE)
+    monkeypatch.undo()
+    briefed.cache_clear()
+    assert changed != base
+    assert judge_config_id(JUDGES, **BASE) == base
+
+
+def test_a_judge_that_is_not_asked_for_the_quest_is_another_configuration() -> None:
+    plain = (replace(JUDGES[0], asks_quest=False), *JUDGES[1:])
+    assert judge_config_id(plain, **BASE) != judge_config_id(JUDGES, **BASE)

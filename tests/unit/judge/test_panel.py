@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.evidence import Evidence, Rooms
+from rlaif.contracts.evidence import Evidence, Moment, Rooms
+from rlaif.contracts.quest import Standing
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.routes.ports import (
@@ -399,3 +400,93 @@ async def test_every_call_tells_what_it_takes_to_repeat_it() -> None:
     assert by_variant == {0, 1, 2}
     assert len({r.system_sha256 for r in calls.records}) == 3
     assert all(r.answer and json.loads(r.answer) for r in calls.records)
+
+
+IN_THE_VALE = Case(Evidence(end=Moment(game="seedling-vale")), b"png")
+
+
+def _standing(request: CompletionRequest, start: int, end: int, **changes: int | str) -> str:
+    """An answer of the state judge: on the way to objective 3, so many half screens from it."""
+    told = {"objective_start": 3, "distance_start": start, "objective_end": 3, "distance_end": end}
+    names = request.schema["properties"]
+    return json.dumps(
+        json.loads(_levels(request, 1)) | {n: told[n] for n in told if n in names} | changes
+    )
+
+
+async def test_a_game_with_a_guide_is_judged_by_where_the_player_stands() -> None:
+    distances = iter([(6, 2), (4, 2), (5, 2)])
+    panel, fakes = _panel(state=lambda request: _standing(request, *next(distances)))
+    found = await panel.judge(IN_THE_VALE, Calls())
+    assert found.quest is not None
+    assert found.quest.start == Standing(objective=3, distance=5)
+    assert found.quest.end == Standing(objective=3, distance=2)
+    progress = found.results["progress"]
+    assert isinstance(progress, CriterionScore)
+    assert (progress.value, progress.votes, progress.source) == (1.0, (2, 2, 2), "votes")
+    assert list(found.results) == ["progress", "dialog", "efficiency", "puzzle", "novelty"]
+    for fake in fakes.values():
+        assert "Briar Blade" in str(fake.requests[0].messages[0]["content"])
+
+
+async def test_a_game_without_a_guide_is_judged_by_the_anchors_of_progress() -> None:
+    panel, fakes = _panel()
+    found = await panel.judge(CASE, Calls())
+    assert found.quest is None
+    assert "progress" in fakes["state"].requests[0].schema["properties"]
+
+
+async def test_the_frozen_part_is_one_for_each_judge_and_game() -> None:
+    panel, fakes = _panel(state=lambda request: _standing(request, 2, 2))
+    for number in range(3):
+        for game in ("seedling-vale", "oracle-of-seasons", None, "other"):
+            evidence = Evidence(end=Moment(game=game, rupees=number))
+            await panel.judge(Case(evidence, b"png"), Calls())
+    for fake in fakes.values():
+        heads = {str(request.messages[0]["content"]) for request in fake.requests}
+        assert len(heads) == 3
+
+
+async def test_a_quest_that_nobody_can_place_is_an_abstention_of_progress_alone() -> None:
+    panel, _ = _panel(state=lambda r: _standing(r, 2, 2, objective_end=INSUFFICIENT))
+    found = await panel.judge(IN_THE_VALE, Calls())
+    assert found.quest is None
+    assert found.results["progress"] is NoVote.INSUFFICIENT
+    assert isinstance(found.results["dialog"], CriterionScore)
+
+
+async def test_a_quest_beyond_the_guide_is_no_vote_of_anything() -> None:
+    panel, _ = _panel(state=lambda r: _standing(r, 2, 2, objective_end=19))
+    found = await panel.judge(IN_THE_VALE, Calls())
+    assert found.quest is None
+    assert found.results["progress"] is found.results["dialog"] is NoVote.INVALID
+
+
+async def test_progress_that_is_decided_leaves_nothing_to_say_of_the_quest() -> None:
+    panel, _ = _panel(state=lambda request: _standing(request, 4, 2))
+    case = replace(IN_THE_VALE, decided={"progress": 0}, audit=True)
+    found = await panel.judge(case, Calls())
+    assert found.quest is None
+    assert found.audits["progress"].value == 1.0
+    assert isinstance(found.results["progress"], CriterionScore)
+    assert found.results["progress"].value == 0.0
+
+
+async def test_an_adaptive_vote_on_the_quest_stops_when_two_agree_on_the_direction() -> None:
+    distances = iter([(6, 2), (4, 3)])
+    panel, fakes = _panel(
+        voting=VoteSettings(votes=3, adaptive=True),
+        state=lambda request: _standing(request, *next(distances)),
+    )
+    found = await panel.judge(IN_THE_VALE, Calls())
+    assert len(fakes["state"].requests) == 2
+    assert found.quest is not None
+    assert found.quest.votes == 2
+    assert found.quest.doubt > 0
+
+
+async def test_who_was_left_out_as_not_believed_is_told_when_it_would_have_been_asked() -> None:
+    panel, _ = _panel(distrusted=lambda: frozenset({"vision", "state"}))
+    assert (await panel.judge(CASE, Calls())).distrusted == ("state", "vision")
+    case = Case(Evidence(), b"png", {"novelty": 1}, audit=True)
+    assert (await panel.judge(case, Calls())).distrusted == ("state",)

@@ -1,11 +1,13 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.panel.schema import answer_schema
+from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.judge.rubric.panel_file import PanelFileError, as_json, read_panel
 from rlaif.judge.settings import JudgeSettings, LlmSettings
 from rlaif.judge.wiring import build_parts, check_budgets, judge_urls, judges_of
@@ -42,6 +44,17 @@ def test_a_model_and_a_prompt_are_data(tmp_path: Path, panel: dict[str, Any]) ->
     assert (judge.model, judge.guide) == ("qwen3-8b", "You are strict.")
 
 
+def test_who_is_asked_for_the_quest_is_data(tmp_path: Path, panel: dict[str, Any]) -> None:
+    state = panel["judges"][0]
+    assert state["asks_quest"] is True
+    state["asks_quest"] = False
+    plain = read_panel(_write(tmp_path, panel))
+    assert "progress" in answer_schema(briefed(plain[0], "seedling-vale"))["properties"]
+    state |= {"asks_quest": True, "guide": "1. Find the key.\n2. Leave.", "objectives": 2}
+    own = read_panel(_write(tmp_path, panel))[0]
+    assert answer_schema(briefed(own, None))["properties"]["objective_end"]["enum"][:-1] == [1, 2]
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -51,6 +64,10 @@ def test_a_model_and_a_prompt_are_data(tmp_path: Path, panel: dict[str, Any]) ->
         lambda panel: {"judges": panel["judges"] * 2},
         lambda panel: {"judges": [{**panel["judges"][0], "mood": "good"}, *panel["judges"][1:]]},
         lambda panel: {"judges": [{**panel["judges"][0], "route": "x"}, *panel["judges"][1:]]},
+        lambda panel: {
+            "judges": [*panel["judges"][:2], {**panel["judges"][2], "asks_quest": True}]
+        },
+        lambda panel: {"judges": [{**panel["judges"][0], "objectives": -1}, *panel["judges"][1:]]},
         lambda panel: "x" * 300_000,
     ],
 )
@@ -73,6 +90,10 @@ def test_a_prompt_that_does_not_fit_its_model_is_refused_at_the_start() -> None:
     check_budgets(JUDGES, 256)
     with pytest.raises(StartupError, match="judge state needs about"):
         check_budgets(JUDGES, 40_000)
+    # The guide of a game is part of what must fit.
+    small = (replace(JUDGES[0], context_tokens=3000),)
+    with pytest.raises(StartupError, match="judge state needs about"):
+        check_budgets(small, 256)
 
 
 def test_gateway_direct_and_own_urls() -> None:
@@ -92,6 +113,11 @@ def test_what_cannot_be_computed_is_refused_and_empty_asks_everything() -> None:
     assert JudgeSettings(computed="novelty, absence").computed_kinds() == {"novelty", "absence"}
     with pytest.raises(ValueError, match="fun"):
         JudgeSettings(computed="fun")
+
+
+def test_milestones_are_refused_with_the_reason_because_judges_know_the_quest_now() -> None:
+    with pytest.raises(ValueError, match="leave the word out"):
+        JudgeSettings(computed="novelty,milestones")
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,8 @@ def test_distances_are_means_over_the_votes_that_agree_on_the_objectives() -> No
         Standing(objective=3, distance=5),
         Standing(objective=3, distance=2),
     )
-    assert (quest.votes, quest.agreement) == (3, pytest.approx(2 / 3))
+    assert quest.votes == 3
+    assert quest.agreement == pytest.approx(2 / 3)
     assert quest.rise == pytest.approx(3 * 0.9 / 20)
     # Rises of two and of four half screens: the variance of their mean is one half screen squared.
     assert quest.doubt == pytest.approx((0.9 / 20) ** 2)

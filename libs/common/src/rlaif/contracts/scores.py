@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, computed_field
 
 from rlaif.contracts.ids import Id, Sha256
 from rlaif.contracts.model import Contract
@@ -103,11 +103,6 @@ class ScoreRecord(Contract):
         le=1,
         description="Rubric mean over the judged criteria; null below half of the weight.",
     )
-    decided_by: dict[Source, float] = Field(
-        default_factory=dict,
-        description="Kind of source → share of the judged criteria's weight that it decided: "
-        "`votes` of language models, `computed` from the RAM, `human`. Empty in older scores.",
-    )
     calls: tuple[JudgeCallRecord, ...]
     env_step: int = Field(default=0, ge=0, description="Of the segment: orders labels in time.")
     created_at: AwareDatetime
@@ -142,22 +137,24 @@ class ScoreRecord(Contract):
         "segment is judged again once they are believed.",
     )
 
+    @computed_field(  # type: ignore[prop-decorator]  # mypy knows no decorated property
+        description="Kind of source → share of the judged criteria's weight that it decided: "
+        "`votes` of language models, `computed` from the RAM, `human`; empty without criteria."
+    )
+    @property
+    def decided_by(self) -> dict[Source, float]:
+        """Which share of the score models, the RAM and people decided."""
+        shares: dict[Source, float] = {}
+        total = sum(self.weights.get(name, 0.0) for name in self.criteria)
+        for name, score in self.criteria.items():
+            if weight := self.weights.get(name, 0.0):
+                shares[score.source] = shares.get(score.source, 0.0) + weight / total
+        return shares
+
     def known_level(self, criterion: str) -> int | None:
         """The level that the RAM decides, on the scale of this score's votes; None for none."""
         on_quest = criterion == PROGRESS and self.quest is not None
         return self.known_rise if on_quest else self.truth.get(criterion)
-
-
-def shares_by_source(
-    criteria: dict[str, CriterionScore], weights: dict[str, float]
-) -> dict[Source, float]:
-    """Kind of source → its share of the judged criteria's weight; empty when nothing has any."""
-    total = sum(weights[name] for name in criteria)
-    shares: dict[Source, float] = {}
-    for name, score in criteria.items():
-        if weights[name] > 0:
-            shares[score.source] = shares.get(score.source, 0.0) + weights[name] / total
-    return shares
 
 
 def rubric_mean(

@@ -13,6 +13,7 @@ from rlaif.contracts.scores import CRITERIA, ScoreRecord
 from rlaif.judge.human_scores import HumanScores, NotJudgedError
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
+from rlaif.judge.rubric.guides import guided_games
 from rlaif.judge.rubric.judges import briefed
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.views import (
@@ -111,6 +112,7 @@ def _add_judges(router: APIRouter, settings: JudgeSettings, parts: JudgeParts) -
             prompt_version=PROMPT_VERSION,
             votes=settings.voting.votes,
             computed=sorted(parts.rules.computed),
+            guided_games=list(guided_games()),
             weights=dict(parts.rules.weights),
             labels=standings.labels,
             tokens_per_label=standings.tokens_per_label,

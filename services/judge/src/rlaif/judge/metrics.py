@@ -4,6 +4,7 @@ from collections import defaultdict, deque
 from statistics import fmean
 
 from rlaif.contracts.comparisons import ComparisonRecord, WhyCompared
+from rlaif.contracts.quest import level_of_rise
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.routes.ports import ModelError
@@ -11,6 +12,9 @@ from rlaif.judge.rubric.judges import JUDGES, Judge
 from rlaif.judge.trust.canaries import CanaryResult
 from rlaif.judge.trust.standing import Standings
 from rlaif.service.metrics import ServiceMetrics
+
+_RISES = ("away", "same", "closer")
+"""Names of the levels of a rise."""
 
 
 class JudgeMetrics:
@@ -42,6 +46,16 @@ class JudgeMetrics:
         )
         self._label_seconds = metrics.gauge(
             "seconds_per_label", "Seconds of model calls over segments with a weighted score."
+        )
+        self._judged = metrics.gauge(
+            "judged_share_ratio",
+            "Share of the scores' weight that models' votes decided, mean of the last 100 scores; "
+            "the rest is read off the RAM.",
+        )
+        self._quests = metrics.counter(
+            "quests",
+            "New scores by what is said of the quest: `closer`, `same`, `away`, or `unknown`.",
+            ("result",),
         )
         self._agreement = metrics.gauge(
             "agreement_ratio",
@@ -89,6 +103,7 @@ class JudgeMetrics:
             ("judge", "kind", "outcome"),
         )
         self._recent: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=100))
+        self._recent_judged: deque[float] = deque(maxlen=100)
 
     def called(self, record: JudgeCallRecord) -> None:
         """Note one call."""
@@ -113,6 +128,11 @@ class JudgeMetrics:
                 self._votes.labels(criterion, str(level)).inc()
             self._recent[criterion].append(score.agreement)
             self._agreement.labels(criterion).set(fmean(self._recent[criterion]))
+        if record.criteria:
+            self._recent_judged.append(record.decided_by.get("votes", 0.0))
+            self._judged.set(fmean(self._recent_judged))
+        rise = record.quest.rise if record.quest else None
+        self._quests.labels("unknown" if rise is None else _RISES[level_of_rise(rise)]).inc()
         self._hold_against_truth(record)
         if self.standings.tokens_per_label is not None:
             self._label_tokens.set(self.standings.tokens_per_label)

@@ -80,6 +80,9 @@ class JudgeReport(BaseModel):
     criteria: list[str]
     pictures: int
     context_tokens: int
+    asks_quest: bool = Field(
+        description="Asked where the player stands on the quest, in games with a guide."
+    )
     health: RouteReport
     standing: StandingReport
 
@@ -91,6 +94,7 @@ class JudgesReport(BaseModel):
     prompt_version: str
     votes: int
     computed: list[str] = Field(description="What is read off the RAM in place of being asked.")
+    guided_games: list[str] = Field(description="Games with a guide, whose quest judges know.")
     weights: dict[str, float]
     labels: int = Field(description="Segments with a weighted score, since the start.")
     tokens_per_label: float | None
@@ -145,6 +149,7 @@ def judge_report(judge: Judge, route: Route, standing: JudgeStanding) -> JudgeRe
         criteria=[criterion.name for criterion in judge.criteria],
         pictures=judge.pictures,
         context_tokens=judge.context_tokens,
+        asks_quest=judge.asks_quest,
         health=RouteReport(
             calls=health.calls,
             failures=health.failures,

@@ -38,7 +38,9 @@ class BadAnswer:
 
 
 def bad_answers(criteria: Sequence[str], *, number: int, seed: int) -> Iterator[BadAnswer]:
-    """`number` replies to a judge of `criteria`; equal seeds, equal replies.
+    """`number` replies to a judge who is asked for the keys `criteria`; equal seeds, equal replies.
+
+    A key of the quest, `objective_…` or `distance_…`, takes larger numbers than a level.
 
     The kinds take turns, except that 10 MB and endless ones come once in a hundred.
     """
@@ -69,7 +71,8 @@ def _large(draw: random.Random) -> BadAnswer:
 
 
 def _valid(draw: random.Random, criteria: Sequence[str]) -> dict[str, object]:
-    return {"rationale": _words(draw)} | {name: draw.randrange(3) for name in criteria}
+    # 1 and 2 are levels, numbers of objectives and distances alike.
+    return {"rationale": _words(draw)} | {name: draw.randrange(1, 3) for name in criteria}
 
 
 def _words(draw: random.Random) -> str:
@@ -84,6 +87,14 @@ def _with(value: Callable[[random.Random], object]) -> "_Text":
         return json.dumps(answer)
 
     return make
+
+
+def _out_of_range(draw: random.Random, criteria: Sequence[str]) -> str:
+    name = draw.choice(list(criteria))
+    on_quest = name.startswith(("objective_", "distance_"))
+    large = [1000, 21_000] if on_quest else [3, 10, 11]
+    value = draw.choice([-1, *large, 10**30, -(10**9)])
+    return json.dumps(_valid(draw, criteria) | {name: value})
 
 
 def _raw(value: str) -> "_Text":
@@ -153,7 +164,7 @@ _TEXTS: dict[str, _Text] = {
     "deep": _deep,
     "long": _long,
     "rationale no text": _no_rationale,
-    "out of range": _with(lambda draw: draw.choice([-1, 3, 10, 11, 10**30, -(10**9)])),
+    "out of range": _out_of_range,
     "float": _with(lambda draw: draw.choice([0.0, 1.0, 2.0, 0.5, 1e300, 1.9999])),
     "text for a number": _with(lambda draw: draw.choice(["0", "1", "2", "high", ""])),
     "bool": _with(lambda draw: draw.choice([True, False])),

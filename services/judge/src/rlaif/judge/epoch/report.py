@@ -27,6 +27,8 @@ def row(record: ScoreRecord) -> Row:
         **{name: score.value if score else None for name, score in scores},
         **{f"{name}_soft": score.soft if score else None for name, score in scores},
         **{f"{name}_source": score.source if score else None for name, score in scores},
+        **_quest(record),
+        "judged_share": _judged_share(record),
         "agreement": _mean([score.agreement for score in record.criteria.values()]),
         "abstentions": dict(record.abstentions),
         "created_at": record.created_at.isoformat(),
@@ -57,11 +59,27 @@ def summary(
         "overridden": sum(record.provenance == "human" for record in records),
         "failed": dict(epoch.failed),
         "weighted_mean": _mean([r.weighted for r in records if r.weighted is not None]),
+        "judged_share": _mean([share for r in records if (share := _judged_share(r)) is not None]),
+        "rise_mean": _mean([record.quest.rise for record in records if record.quest]),
         "criteria": {name: _criterion(name, records) for name in CRITERIA},
         "judges": _judges(records),
         "cost": _cost(records, labels),
         "started_at": started_at.isoformat(),
         "finished_at": finished_at.isoformat(),
+    }
+
+
+def _judged_share(record: ScoreRecord) -> float | None:
+    """Share of the score that models' votes decided; None when nothing is judged."""
+    return record.decided_by.get("votes", 0.0) if record.criteria else None
+
+
+def _quest(record: ScoreRecord) -> Row:
+    quest = record.quest
+    return {
+        "position_start": quest.start.position if quest else None,
+        "position_end": quest.end.position if quest else None,
+        "rise": quest.rise if quest else None,
     }
 
 

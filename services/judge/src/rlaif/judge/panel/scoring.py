@@ -11,7 +11,6 @@ from rlaif.contracts.scores import (
     JudgeCallRecord,
     ScoreRecord,
     rubric_mean,
-    shares_by_source,
 )
 from rlaif.contracts.segments import SegmentManifest
 from rlaif.judge.evidence.ram_verdicts import known_rise, ram_levels
@@ -55,7 +54,6 @@ def score_record(
         abstentions={n: r.value for n, r in found.results.items() if isinstance(r, NoVote)},
         weights=dict(rules.weights),
         weighted=rubric_mean(values, dict(rules.weights)),
-        decided_by=shares_by_source(criteria, dict(rules.weights)),
         calls=tuple(sorted(calls, key=lambda call: (call.judge, call.vote))),
         env_step=manifest.env_step,
         created_at=created_at,

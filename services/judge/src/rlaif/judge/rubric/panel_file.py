@@ -3,9 +3,12 @@
     {"judges": [{"name": "state", "model": "qwen3-8b", "route": "/dialog",
                  "criteria": [{"name": "progress", "question": "…", "anchors": ["…", "…", "…"],
                                "abstain_when": "…"}],
-                 "pictures": 0, "guide": "…", "context_tokens": 32768}]}
+                 "pictures": 0, "guide": "…", "context_tokens": 32768,
+                 "asks_quest": true, "objectives": 0}]}
 
-`pictures`, `guide` and `context_tokens` may be left out. The built-in judges in this form:
+All from `pictures` on may be left out. With `asks_quest` the judge of progress is asked where the
+player stands on the quest, in games with a guide; `objectives` is the number of objectives that its
+own `guide` lists, when it is one of a game. The built-in judges in this form:
 `python -m rlaif.judge.rubric.panel_file`.
 """
 
@@ -16,7 +19,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from rlaif.contracts.scores import CRITERIA
-from rlaif.judge.rubric.judges import JUDGES, Judge
+from rlaif.judge.rubric.judges import JUDGES, PROGRESS, Judge
 
 _CAP_BYTES = 256 * 1024
 
@@ -37,6 +40,9 @@ class _Panel(BaseModel):
             raise ValueError(f"criteria are {sorted(names)}; each of {sorted(CRITERIA)} once")
         if len({judge.name for judge in self.judges}) != len(self.judges):
             raise ValueError("two judges have the same name")
+        for judge in self.judges:
+            if judge.asks_quest and not judge.judges(PROGRESS.name):
+                raise ValueError(f"{judge.name} asks for the quest and has no criterion progress")
         return self
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from rlaif.contracts.scores import PROGRESS, ScoreRecord, rubric_mean, shares_by_source
+from rlaif.contracts.scores import PROGRESS, ScoreRecord, rubric_mean
 from rlaif.judge.rubric.votes import certain
 from rlaif.storage import keys
 
@@ -39,7 +39,6 @@ def overridden(
             "criteria": criteria,
             "abstentions": abstentions,
             "weighted": rubric_mean(values, dict(base.weights)),
-            "decided_by": shares_by_source(criteria, dict(base.weights)),
             "quest": None if PROGRESS in levels else base.quest,
             "calls": (),
             "created_at": at,
