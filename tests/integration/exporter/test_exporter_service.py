@@ -17,7 +17,8 @@ from rlaif.bus.publisher import EventPublisher
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.places import SEEDLING_ROOMS
+from rlaif.contracts.segments import SegmentManifest, StateRecord
 from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.storage import keys
@@ -62,6 +63,10 @@ async def test_a_captured_segment_is_exported_with_the_observations_of_the_play(
     assert stored.tobytes() == recorded[0].observations.tobytes()
     for file in (manifest.states, manifest.observations, *manifest.pictures):
         assert hashlib.sha256(episodes_store.get(file.key)).hexdigest() == file.sha256
+    first, *_ = episodes_store.get(manifest.states.key).splitlines()
+    state = StateRecord.model_validate_json(first).state
+    assert state["game"] == "seedling-vale"
+    assert state["room"]["name"] in SEEDLING_ROOMS.values()
 
 
 async def test_a_tampered_action_is_dead_lettered_once_and_others_go_on(

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from rlaif.contracts.places import SEEDLING_ROOMS
 from rlaif.contracts.segments import StateRecord
 from rlaif.exporter.replaying import picture_steps, replay_segment
 from rlaif.game.captures.replay import ReplayMismatchError, frames_after_steps
-from rlaif.game.description.words import NO_WORDS
+from rlaif.game.description.words import NO_WORDS, words_of
 from rlaif.game.machine.emulator import PyBoyEmulator
 
 
@@ -27,7 +28,7 @@ def files(emulator, recorded, cartridge):
         recorded[0].capture,
         recorded[0].keyframe.data,
         rom_sha256=cartridge.sha256,
-        words=NO_WORDS,
+        words=words_of(cartridge.game, cartridge.data),
         png_interval_frames=30,
     )
 
@@ -58,6 +59,8 @@ def test_there_is_one_state_a_decision_step(files, recorded):
     lines = files.states.decode().splitlines()
     records = [StateRecord.model_validate_json(line) for line in lines]
     assert [r.step for r in records] == list(range(20))
+    assert {r.state["game"] for r in records} == {"seedling-vale"}
+    assert {r.state["room"]["name"] for r in records} <= set(SEEDLING_ROOMS.values())
     capture = recorded[0].capture
     assert capture.waits, "the record shows how waits count only when there are some"
     waits = dict(capture.waits)
@@ -85,7 +88,7 @@ def test_a_second_replay_gives_the_same_bytes(files, emulator, recorded, cartrid
         recorded[0].capture,
         recorded[0].keyframe.data,
         rom_sha256=cartridge.sha256,
-        words=NO_WORDS,
+        words=words_of(cartridge.game, cartridge.data),
         png_interval_frames=30,
     )
     assert again == files
