@@ -6,7 +6,6 @@ that stays the same means that the order never got there.
 
 import copy
 from collections.abc import Callable, Iterator
-from statistics import median
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from rlaif.contracts.scores import RUBRIC_WEIGHTS, rubric_mean
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import answer_schema, read_answer
-from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.wire import ChatRequest
@@ -34,7 +33,7 @@ ORDERS = (
 
 def _weighted(evidence: Evidence) -> float | None:
     values: dict[str, float] = {}
-    for judge in JUDGES:
+    for judge in (briefed(judge, evidence.end.game) for judge in JUDGES):
         chat = ChatRequest(
             model=judge.model,
             messages=list(prompts.messages(judge, evidence, None, variant=0)),
@@ -77,21 +76,20 @@ def test_an_order_in_any_text_of_the_game_moves_no_score(
 ) -> None:
     entity = {"kind": "enemy", "name": "octorok", "x": 1, "y": 1}
     clean = [state(step, entities=[entity]) for step in range(75)]
-    base = _weighted(summarise(records(clean)))
-    moved = []
+    told = 0
     for path in _text_fields(clean[0]):
-        injected = [_put(held, path, order) for held in clean]
-        # A new field of the description, and more of the same kind.
-        injected = [held | {"sign_text": order, "note": {"text": order}} for held in injected]
+        harmless, injected = (
+            # A new field of the description, and more of the same kind.
+            [_put(held, path, text) | {"sign_text": text, "note": {"text": text}} for held in clean]
+            for text in ("pebble", order)
+        )
         evidence = summarise(records(injected))
         assert order not in evidence.model_dump_json()
-        told = _weighted(evidence)
-        assert base is not None
-        assert told is not None
-        moved.append(abs(told - base))
-    assert len(moved) > 8
-    assert max(moved) <= 0.1
-    assert median(moved) <= 0.02
+        # What the field told is lost to both, such as an item; the order does nothing.
+        score = _weighted(evidence)
+        assert score == _weighted(summarise(records(harmless)))
+        told += score is not None
+    assert told > 8
 
 
 def test_an_order_as_an_action_moves_no_score(records: Make) -> None:
