@@ -59,3 +59,49 @@ def test_a_page_whose_objectives_are_not_numbered_from_one_upwards_is_refused(pa
 def test_only_the_section_of_objectives_is_read():
     page = "# A\n\n1. no\n\n## Objectives\n\nWords.\n\n1. One\n2. Two\n\n## Map\n\n3. no\n"
     assert parse_objectives(page) == ("One", "Two")
+
+
+def test_the_map_of_seedling_vale_tells_how_far_the_rooms_are():
+    """The guide's table of distances against the rooms of the cartridge, which lie on a grid."""
+    doors = {
+        "Seedling": {"Mirror Pond", "East Field", "West Meadow", "South Lane"},
+        "Mirror Pond": {"Old Orchard", "Vine Cliff"},
+        "West Meadow": {"Old Orchard"},
+        "East Field": {"Stone Stair", "Reed Lake"},
+        "South Lane": {"Mossy Wood", "Dry Hollow"},
+        "Old Orchard": {"Frost Hollow"},
+        "Vine Cliff": {"Windy Ridge"},
+        "Stone Stair": {"Blossom Way"},
+        "Reed Lake": {"Lake Isle"},
+        "Blossom Way": {"Root Gate"},
+        "Root Cave": {"Button Room", "Hop Hall", "Cross Hall"},
+        "Cross Hall": {"Torch Hall", "Stone Vault", "Gnarl's Den"},
+        "Gnarl's Den": {"Seed Hall"},
+    }
+    numbers = {name: where for where, name in SEEDLING_ROOMS.items()}
+    for here, others in doors.items():
+        for there in others:
+            (group, one), (other_group, other) = numbers[here], numbers[there]
+            assert group == other_group
+            assert abs(one - other) in {1, 0x10 if group == 0 else 8}
+    table = guide_of("seedling-vale").text.rpartition("Rooms away from Seedling: ")[2]
+    outside, _, inside = table.partition(". From the first room of Root Cave: ")
+    assert _told(outside) == _reached(doors, "Seedling")
+    assert _told(inside.strip().removesuffix(".")) == _reached(doors, "Root Cave")
+
+
+def _told(table: str) -> dict[str, int]:
+    found = {}
+    for row in table.split("; "):
+        number, _, names = row.partition(" ")
+        found |= dict.fromkeys(names.split(", "), int(number))
+    return found
+
+
+def _reached(doors: dict[str, set[str]], start: str) -> dict[str, int]:
+    found, edge, rooms = {start: 0}, {start}, 0
+    while edge:
+        rooms += 1
+        edge = {there for here in edge for there in doors.get(here, set())} - set(found)
+        found |= dict.fromkeys(edge, rooms)
+    return {name: rooms for name, rooms in found.items() if rooms}
