@@ -91,7 +91,7 @@ def test_the_map_of_seedling_vale_tells_how_far_the_rooms_are():
 
 
 def _told(table: str) -> dict[str, int]:
-    found = {}
+    found: dict[str, int] = {}
     for row in table.split("; "):
         number, _, names = row.partition(" ")
         found |= dict.fromkeys(names.split(", "), int(number))
