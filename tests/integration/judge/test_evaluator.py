@@ -5,7 +5,7 @@ from typing import Any
 from rlaif.bus.connection import Bus
 from rlaif.contracts.events import SegmentScored
 from rlaif.judge.epoch.__main__ import EpochPass, evaluate_epoch
-from rlaif.judge.settings import JudgeSettings, LlmSettings
+from rlaif.judge.settings import JudgeSettings, LlmSettings, VoteSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.segments import described_state, write_segment
@@ -29,7 +29,10 @@ async def test_an_epoch_is_judged_once_and_reported(
 ) -> None:
     await asyncio.to_thread(_write, episodes_store)
     settings = JudgeSettings(
-        nats_url=nats_url, llm=LlmSettings(base_url=stand_in.url), audit_share=1.0
+        nats_url=nats_url,
+        llm=LlmSettings(base_url=stand_in.url),
+        voting=VoteSettings(temperature=0.0),  # the stand-in's noise splits no vote
+        audit_share=1.0,
     )
     stores = (episodes_store, models_store)
     report = await evaluate_epoch(settings, EPOCH, stores=stores)
