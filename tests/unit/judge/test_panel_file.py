@@ -5,12 +5,26 @@ from typing import Any
 
 import pytest
 
+from rlaif.contracts.evidence import (
+    Changes,
+    Control,
+    Dialog,
+    Evidence,
+    Moment,
+    Movement,
+    Puzzle,
+    Rooms,
+    Span,
+)
+from rlaif.contracts.items import NAMED_ITEMS
+from rlaif.judge.evidence.reading import MOST_SAID
 from rlaif.judge.metrics import JudgeMetrics
+from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.judge.rubric.panel_file import PanelFileError, as_json, read_panel
 from rlaif.judge.settings import JudgeSettings, LlmSettings
-from rlaif.judge.wiring import build_parts, check_budgets, judge_urls, judges_of
+from rlaif.judge.wiring import EVIDENCE_TOKENS, build_parts, check_budgets, judge_urls, judges_of
 from rlaif.service.cli import StartupError
 from rlaif.service.metrics import ServiceMetrics
 
@@ -94,6 +108,46 @@ def test_a_prompt_that_does_not_fit_its_model_is_refused_at_the_start() -> None:
     small = (replace(JUDGES[0], context_tokens=3000),)
     with pytest.raises(StartupError, match="judge state needs about"):
         check_budgets(small, 256)
+
+
+def test_the_busiest_segment_has_room_in_every_prompt() -> None:
+    items = tuple(sorted(NAMED_ITEMS))
+    moment = Moment(
+        game="oracle-of-seasons",
+        place="Gnarled Root Dungeon",
+        where="north-west part, beside the north exit",
+        room="4/255",
+        area="underground",
+        dungeon=8,
+        at=(239, 175),
+        hearts=13.25,
+        max_hearts=14.0,
+        rupees=999,
+        keys=9,
+        boss_key=True,
+        essences=8,
+        season="summer",
+        items=items[:40],
+    )
+    busiest = Evidence(
+        segment=Span(seconds=125.5, steps=75, inputs=dict.fromkeys(("A", "UP", "DOWN", "B"), 0.25)),
+        start=moment,
+        end=moment,
+        rooms=Rooms(
+            in_order=("4/255",) * 10,
+            places=("Gnarled Root Dungeon",) * 10,
+            changes=10,
+            different=10,
+            first_visits=10,
+        ),
+        movement=Movement(pixels=9999, idle_share=0.55, path=((239, 175),) * 8),
+        changes=Changes(rupees=-999, items_gained=items[:6], items_lost=items[6:12]),
+        dialog=Dialog(steps=75, opened=10, closed=10, texts=10, said=("x" * MOST_SAID,) * 4),
+        control=Control(steps_without=75, menu_steps=75),
+        puzzle=Puzzle(parts=dict.fromkeys(("buttons_pressed", "torches_lit"), (10, 10, 10))),
+    )
+    _, user = prompts.messages(JUDGES[0], busiest, None, variant=0)
+    assert prompts.tokens([user]) <= EVIDENCE_TOKENS
 
 
 def test_gateway_direct_and_own_urls() -> None:

@@ -29,7 +29,7 @@ from rlaif.judge.settings import CompareSettings, JudgeSettings, ModelSettings
 from rlaif.judge.trust.canary_rounds import CanaryRounds, known_questions
 from rlaif.service.cli import StartupError
 
-EVIDENCE_TOKENS = 700
+EVIDENCE_TOKENS = 1250
 """Room for the evidence of the busiest segment, so that a prompt that fits once fits always."""
 
 
