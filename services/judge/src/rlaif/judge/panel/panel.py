@@ -180,6 +180,48 @@ class Panel:
             for name, score in voted.items()
             if name in case.decided and isinstance(score, CriterionScore)
         }
+        told = next((poll.quest for poll in polls if poll.quest is not None), None)
+        quest = None if PROGRESS.name in case.decided else told
+        return PanelResult(results, audits, quest, tuple(sorted(distrusted)))
+
+    async def _polls(self, judges: list[Judge], case: Case, on_call: OnCall) -> list[Poll]:
+        try:
+            async with asyncio.TaskGroup() as group:
+                polls = [group.create_task(self._poll(judge, case, on_call)) for judge in judges]
+        except ExceptionGroup as failures:
+            raise first_outage(failures) from failures
+        return [poll.result() for poll in polls]
+
+    async def _audit(self, judge: Judge, case: Case, on_call: OnCall) -> Poll:
+        """Votes that no score needs: what can be had without waiting, else none."""
+        seconds = min(AUDIT_SECONDS, self._routes[judge.name].deadline())
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._poll(judge, case, on_call, once=True)
+        except TimeoutError:
+            return Poll({})
+        except ExceptionGroup as failures:
+            failure = first_outage(failures)
+            if not isinstance(failure, ModelError):
+                raise failure from failures
+            return Poll({})
+
+    def _result(self, case: Case, polls: list[Poll], distrusted: frozenset[str]) -> PanelResult:
+        voted = {name: found for poll in polls for name, found in poll.criteria.items()}
+        results: dict[str, CriterionScore | NoVote] = {}
+        for judge in self._judges:
+            for criterion in judge.criteria:
+                name = criterion.name
+                known = case.decided.get(name)
+                if known is None:
+                    results[name] = voted.get(name, NoVote.DISTRUSTED)
+                else:
+                    results[name] = known if isinstance(known, NoVote) else certain(known)
+        audits = {
+            name: score
+            for name, score in voted.items()
+            if name in case.decided and isinstance(score, CriterionScore)
+        }
         quests = [] if PROGRESS.name in case.decided else [p.quest for p in polls if p.quest]
         return PanelResult(
             results, audits, quests[0] if quests else None, tuple(sorted(distrusted))

@@ -82,14 +82,14 @@ class Judge:
     asks_quest: bool = False
     objectives: int = Field(default=0, ge=0, le=200)
 
-    def judges(self, criterion: str) -> bool:
+    def answers_for(self, criterion: str) -> bool:
         """Whether it answers for the criterion of that name."""
         return any(mine.name == criterion for mine in self.criteria)
 
     @property
     def tells_quest(self) -> bool:
         """Whether its answer says where the player stands on the quest, in place of a level."""
-        return self.asks_quest and self.objectives > 0 and self.judges(PROGRESS.name)
+        return self.asks_quest and self.objectives > 0 and self.answers_for(PROGRESS.name)
 
     @property
     def rated(self) -> tuple[Criterion, ...]:

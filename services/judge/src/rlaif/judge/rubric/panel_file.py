@@ -41,7 +41,7 @@ class _Panel(BaseModel):
         if len({judge.name for judge in self.judges}) != len(self.judges):
             raise ValueError("two judges have the same name")
         for judge in self.judges:
-            if judge.asks_quest and not judge.judges(PROGRESS.name):
+            if judge.asks_quest and not judge.answers_for(PROGRESS.name):
                 raise ValueError(f"{judge.name} asks for the quest and has no criterion progress")
         return self
 
