@@ -2,15 +2,11 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-import torch
 
-from rlaif.contracts.reward_models import GateMetrics, RewardNetSpec
+from rlaif.contracts.reward_models import GateMetrics
 from rlaif.reward_model.learning.evaluation import Accuracy, Gain
 from rlaif.reward_model.learning.gate import (
-    faults_of_network,
-    faults_of_potential,
     heldout_needs,
     label_needs,
     newest_quarter,
@@ -22,8 +18,8 @@ from rlaif.reward_model.learning.measurements import (
     AgainstSimple,
     Measurements,
 )
+from rlaif.reward_model.learning.responses import Farthest, Responses
 from rlaif.reward_model.learning.settings import GateSettings
-from rlaif.reward_net.network import RewardNet
 
 SIMPLE = AgainstSimple(
     slot=Accuracy(0.6, None, None, 200),
@@ -32,6 +28,8 @@ SIMPLE = AgainstSimple(
     gain_over_slot=Gain(0.1, 0.04, 0.2),
     gain_over_ridge=Gain(0.1, 0.04, 0.2),
 )
+ONE = Farthest("room 0x1", 1.0)
+ALIKE = Responses(apart=ONE, apart_once=ONE, member=ONE, weight=ONE, least_thing=0.1)
 GOOD = Measurements(
     heldout=Accuracy(0.75, None, None, 60),
     heldout_episodes=3,
@@ -45,6 +43,7 @@ GOOD = Measurements(
     forward=Accuracy(0.7, None, None, 60),
     backward=Accuracy(0.7, None, None, 60),
     champion=AgainstChampion(accuracy=0.7),
+    responses=ALIKE,
 )
 SETTINGS = GateSettings()
 
@@ -97,17 +96,6 @@ def test_each_lack_of_data_is_named():
     ]
 
 
-@pytest.mark.parametrize(
-    "values", [np.full(9, 0.3), np.array([0.1, np.nan]), np.array([0.1, np.inf])]
-)
-def test_a_potential_that_is_constant_or_not_finite_is_refused(values):
-    assert faults_of_potential(values.astype(np.float32))
-
-
-def test_a_potential_that_varies_is_fine():
-    assert faults_of_potential(np.linspace(-1, 1, 9, dtype=np.float32)) == []
-
-
 def test_the_newest_quarter_is_never_empty():
     assert newest_quarter([5]) == 5
     assert newest_quarter([1, 2, 3, 4, 5, 6, 7, 8]) == 7
@@ -122,6 +110,12 @@ def test_the_newest_quarter_is_never_empty():
         ({"forward": Accuracy(0.54, None, None, 30)}, "what comes next"),
         ({"over_refit": Gain(-0.1, -0.2, -0.01)}, "did not learn"),
         ({"permutation_p": 2e-4}, "may be chance"),
+        ({"ram": Accuracy(0.3, 0.2, 0.45, 80)}, "RAM"),
+        ({"responses": replace(ALIKE, apart=Farthest("room 0x1", 2.6))}, "room 0x1"),
+        ({"responses": replace(ALIKE, apart_once=Farthest("counts", 3.1))}, "one probe of counts"),
+        ({"responses": replace(ALIKE, member=Farthest("member 3", 2.6))}, "member 3"),
+        ({"responses": replace(ALIKE, weight=Farthest("net.0.bias", 5.0))}, "trigger"),
+        ({"responses": replace(ALIKE, least_thing=-0.1, lowered=("boss_key",))}, "owning boss_key"),
         ({"simple": replace(SIMPLE, gain_over_slot=Gain(0.1, 0.005, 0.2))}, "rise of rupees"),
         ({"simple": replace(SIMPLE, gain_over_ridge=Gain(0.1, 0.005, 0.2))}, "linear fit"),
         ({"heldout_ece": 0.4}, "probabilities"),
@@ -141,19 +135,6 @@ def test_another_ranking_of_the_probes_is_fine_when_it_is_a_better_one():
 def test_a_control_near_chance_says_that_nothing_leaks():
     measured = replace(GOOD, control=Accuracy(0.56, 0.45, None, 60))
     assert shortcomings(measured, SETTINGS) == []
-
-
-def test_a_potential_beyond_its_bound_is_refused():
-    assert faults_of_potential(np.array([0.0, 1.5], np.float32))
-
-
-def test_a_network_of_another_layout_or_with_nan_is_refused_before_it_is_asked():
-    net = RewardNet(RewardNetSpec(layout_version="v1"), generator=torch.Generator().manual_seed(0))
-    assert faults_of_network(net, layout_version="v1") == []
-    assert "layout" in faults_of_network(net, layout_version="v2")[0]
-    with torch.no_grad():
-        list(net.net.parameters())[-1][0] = float("nan")
-    assert "NaN" in faults_of_network(net, layout_version="v1")[0]
 
 
 def test_measurements_become_the_flat_record_field_by_field():
@@ -192,6 +173,7 @@ def test_measurements_become_the_flat_record_field_by_field():
         forward=block("forward_accuracy", "forward_pairs"),
         backward=block("backward_accuracy"),
         control=block("control_accuracy"),
+        ram=block("ram_accuracy", "ram_pairs"),
         champion=AgainstChampion(
             figures["champion_heldout_accuracy"],
             gain("champion_gain"),
@@ -201,11 +183,18 @@ def test_measurements_become_the_flat_record_field_by_field():
         heldout_ece=figures["heldout_ece"],
         disagreement=figures["disagreement"],
         largest_potential=figures["largest_potential"],
+        responses=Responses(
+            apart=Farthest("room", figures["probes_apart"]),
+            apart_once=Farthest("room", figures["probes_apart_once"]),
+            member=Farthest("member", figures["member_apart"]),
+            weight=Farthest("layer", figures["weight_ratio"]),
+            least_thing=figures["least_thing"],
+        ),
     ).flat()
     # What the trainer pays is what is compared, so the two are one figure.
     same = {"paid_accuracy": "heldout_accuracy", "paid_accuracy_low": "heldout_accuracy_low"}
     for name, value in flat.model_dump().items():
-        if name in old or name == "best_slot":
+        if name in old | {"best_slot", "llm_only_share"}:
             continue
         whole = name.endswith(("_pairs", "_episodes"))
         assert value == (pairs[name] if whole else figures[same.get(name, name)]), name

@@ -131,6 +131,13 @@ class GateMetrics(Contract):
         description="The same recipe on shuffled labels; 0.5 unless something leaks.",
     )
     control_accuracy_low: float | None = Field(default=None, ge=0, le=1)
+    ram_accuracy: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="On held-out pairs that the game's RAM tells clearly apart; never taught.",
+    )
+    ram_pairs: int = Field(default=0, ge=0)
     heldout_nll: float | None = Field(
         default=None, ge=0, description="Nats a decided held-out pair; ln 2 = 0.693 is chance."
     )
@@ -147,6 +154,26 @@ class GateMetrics(Contract):
     )
     largest_potential: float | None = Field(
         default=None, ge=0, description="Largest |Φ| over the labelled observations."
+    )
+    probes_apart: float | None = Field(
+        default=None,
+        ge=0,
+        description="How far it answers counterfactual probes from other networks of the same "
+        "labels, over how far these are apart; of the family where it is farthest.",
+    )
+    probes_apart_once: float | None = Field(
+        default=None, ge=0, description="Likewise, of the one probe where it is farthest."
+    )
+    member_apart: float | None = Field(
+        default=None, ge=0, description="Likewise, of its member that is farthest."
+    )
+    weight_ratio: float | None = Field(
+        default=None, ge=0, description="Its largest weight over theirs, of the worst layer."
+    )
+    least_thing: float | None = Field(
+        default=None,
+        description="Mean rise of Φ, in units of its scale, when a thing of the quest is owned "
+        "besides; of the thing that raises it least.",
     )
     llm_only_share: float | None = Field(
         default=None,

@@ -88,6 +88,7 @@ class LabelledSegment:
         steps: Decision steps of the segment, T; 0 where only `observations` is known, and then
             those are all of them.
         ram: Criterion → level that the game's RAM decides by itself. A referee; never taught.
+        positions: Where the judges put its start and its end on the quest; None where they did not.
     """
 
     segment_id: str
@@ -110,6 +111,7 @@ class LabelledSegment:
     preferred: dict[str, float] = field(default_factory=dict)
     steps: int = 0
     ram: dict[str, int] = field(default_factory=dict)
+    positions: tuple[float, float] | None = None
 
     @property
     def decision_steps(self) -> int:
@@ -165,6 +167,9 @@ def label(
         models=tuple(sorted({call.model for call in record.calls})),
         steps=manifest.decision_steps,
         ram=dict(record.truth),
+        positions=(
+            (record.quest.start.position, record.quest.end.position) if record.quest else None
+        ),
     )
 
 

@@ -11,6 +11,7 @@ control      Is the measurement honest? The same recipe on shuffled labels, comp
              the network by another way, or the held-out side is not held out.
 refit        The recipe once more on the training side, with other random numbers: what a candidate
              of these labels looks like, wherever it is asked.
+probes       What nobody saw, to ask a candidate and its refits.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from rlaif.reward_model.labels.labels import LabelledSegment, in_order
 from rlaif.reward_model.learning.baselines import Baselines, simple_judges
 from rlaif.reward_model.learning.calibration import Calibration, calibrate
+from rlaif.reward_model.learning.counterfactuals import Probes, make_probes
 from rlaif.reward_model.learning.crossfit import Crossfit, cross_fit, newest
 from rlaif.reward_model.learning.evaluation import (
     NOT_MEASURED,
@@ -43,6 +45,7 @@ from rlaif.reward_model.learning.split_halves import (
     fit_side,
     make_side,
     side_statistics,
+    spaced_observations,
 )
 from rlaif.reward_model.learning.worth import worths
 from rlaif.reward_net.network import RewardNet
@@ -65,6 +68,7 @@ class Evidence:
     control: Accuracy
     calibration: Calibration
     refit: RewardNet
+    probes: Probes
 
     def over(self, simple: NDArray[np.float64], settings: CandidateSettings) -> Gain | None:
         """How much better the networks rank all episodes than a simple judge, `[N]`."""
@@ -99,6 +103,11 @@ def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> 
         control=_control(train, heldout, settings),
         calibration=_calibration(folds, train),
         refit=fit_side(train, replace(settings, seed=settings.seed + _REFIT_SEED)),
+        probes=make_probes(
+            spaced_observations(heldout.segments),
+            heldout.segments[0].layout_version,
+            seed=settings.seed,
+        ),
     )
 
 

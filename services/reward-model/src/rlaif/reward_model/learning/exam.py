@@ -15,6 +15,11 @@ import torch
 from numpy.typing import NDArray
 
 from rlaif.reward_model.labels.labels import in_order
+from rlaif.reward_model.learning.bars import (
+    faults_of_calibration,
+    faults_of_network,
+    faults_of_potential,
+)
 from rlaif.reward_model.learning.calibration import Calibration
 from rlaif.reward_model.learning.evaluation import (
     Accuracy,
@@ -27,17 +32,14 @@ from rlaif.reward_model.learning.evaluation import (
     rank_correlation,
 )
 from rlaif.reward_model.learning.evidence import Evidence, gather_evidence
-from rlaif.reward_model.learning.gate import (
-    faults_of_network,
-    faults_of_potential,
-    newest_quarter,
-    shortcomings,
-)
+from rlaif.reward_model.learning.gate import newest_quarter, shortcomings
 from rlaif.reward_model.learning.measurements import (
     AgainstChampion,
     AgainstSimple,
     Measurements,
 )
+from rlaif.reward_model.learning.referee import referee_side
+from rlaif.reward_model.learning.responses import Responses, compare
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.learning.spending import LABELS_BETWEEN_LOOKS, level_of_look
 from rlaif.reward_model.learning.split_halves import (
@@ -50,6 +52,8 @@ from rlaif.reward_model.learning.split_halves import (
 )
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
+
+_LEAST_REFITS = 3
 
 
 @dataclass(frozen=True)
@@ -118,18 +122,37 @@ class Exam:
     def examine(self, net: RewardNet) -> ExamResult:
         """Measure a network and ask the gate."""
         known = known_before_a_fit(self.heldout)
-        faults = faults_of_network(net, layout_version=self.heldout.segments[0].layout_version)
+        faults = faults_of_network(
+            net,
+            layout_version=self.heldout.segments[0].layout_version,
+            settings=self.settings,
+        )
         if faults:
             return ExamResult(net, known, tuple(faults))
         potential = PotentialFunction(net)
-        everywhere = potential(spaced_observations([*self.train.segments, *self.heldout.segments]))
-        faults = faults_of_potential(everywhere / net.spec.scale)
+        labelled = spaced_observations([*self.train.segments, *self.heldout.segments])
+        everywhere = potential(labelled)
+        faults = [
+            *faults_of_potential(
+                everywhere / net.spec.scale, potential.normalised(labelled).mean(axis=0)
+            ),
+            *faults_of_calibration(net.spec, self.evidence.calibration.temperature),
+        ]
         if faults:
             return ExamResult(net, known, tuple(faults))
         measured = replace(
-            self._measure(net, potential), largest_potential=float(np.abs(everywhere).max())
+            self._measure(net, potential),
+            largest_potential=float(np.abs(everywhere).max()),
+            responses=self._responses(net),
         )
         return ExamResult(net, measured, tuple(shortcomings(measured, self.settings.gate)))
+
+    def _responses(self, net: RewardNet) -> Responses | None:
+        """Where there are no labels; None when the labels allow no two refits."""
+        refits = [*self.evidence.folds.nets, self.evidence.refit]
+        if len(refits) < _LEAST_REFITS:
+            return None
+        return compare(net, refits, self.evidence.probes)
 
     def _measure(self, net: RewardNet, potential: Potential) -> Measurements:
         statistics = side_statistics(potential, self.heldout, self.settings)
@@ -149,6 +172,7 @@ class Exam:
             forward=evidence.forward,
             backward=evidence.backward,
             control=evidence.control,
+            ram=self._accuracy(statistics, referee_side(self.heldout)),
             champion=self._against_champion(potential, statistics),
             heldout_nll=negative_log_likelihood(likely, wanted),
             heldout_ece=expected_calibration_error(likely, wanted),

@@ -3,13 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-
 from rlaif.reward_model.learning.measurements import Measurements
+from rlaif.reward_model.learning.responses import unlike_refits
 from rlaif.reward_model.learning.settings import GateSettings
-from rlaif.reward_net.network import RewardNet
 
 _MIN_HELDOUT_EPISODES = 2
 """Episodes that it never saw."""
@@ -19,10 +15,6 @@ _MIN_ACCURACY = 0.55
 
 _LEAST_OVER_TIME = 0.3
 """Share of what is known beyond chance that must hold for the newest and the oldest episodes."""
-
-_LEAST_DEVIATION = 0.01
-"""Standard deviation of Φ over the training data, in units of its scale, below which it counts as
-constant."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +64,10 @@ def shortcomings(measured: Measurements, settings: GateSettings) -> list[str]:
         *_against_simple(measured, settings),
         *_over_time(measured, settings),
         *_leaks(measured, settings),
+        *_against_ram(measured, settings),
         *_against_champion(measured, settings),
         *_calibration(measured, settings),
+        *(unlike_refits(measured.responses) if measured.responses else ()),
     ]
 
 
@@ -152,6 +146,16 @@ def _leaks(measured: Measurements, settings: GateSettings) -> list[str]:
     ]
 
 
+def _against_ram(measured: Measurements, settings: GateSettings) -> list[str]:
+    ram = measured.ram
+    if ram.high is None or ram.high >= 0.5 or not _enough(ram.pairs, settings):
+        return []
+    return [
+        f"where the game's RAM tells progress from none, it pays the right one more in "
+        f"{ram.value:.3f} of the pairs, surely less than half"
+    ]
+
+
 def _against_champion(measured: Measurements, settings: GateSettings) -> list[str]:
     accuracy, champion = measured.heldout.value, measured.champion
     if accuracy is None or champion is None or champion.accuracy is None:
@@ -188,28 +192,6 @@ def _calibration(measured: Measurements, settings: GateSettings) -> list[str]:
 
 def _enough(pairs: int, settings: GateSettings) -> bool:
     return pairs >= settings.min_heldout_pairs
-
-
-def faults_of_network(net: RewardNet, *, layout_version: str) -> list[str]:
-    """What is wrong with a network before it is asked anything."""
-    if net.spec.layout_version != layout_version:
-        return [
-            f"it reads observation layout {net.spec.layout_version!r}, the labels are of "
-            f"{layout_version!r}"
-        ]
-    broken = [name for name, value in net.state_dict().items() if not torch.isfinite(value).all()]
-    return [f"{broken[0]} holds NaN or infinity"] if broken else []
-
-
-def faults_of_potential(potentials: NDArray[np.float32]) -> list[str]:
-    """What is wrong with `[N]` potentials of labelled observations, in units of the scale."""
-    if not np.isfinite(potentials).all():
-        return ["the potential is NaN or infinite on training observations"]
-    if np.abs(potentials).max() > 1.0 + 1e-6:
-        return [f"the potential leaves its bound: {np.abs(potentials).max():.3g} times it"]
-    if potentials.std() < _LEAST_DEVIATION:
-        return [f"the potential is constant: its deviation is {potentials.std():.2g}"]
-    return []
 
 
 def newest_quarter(order: Sequence[int]) -> int:

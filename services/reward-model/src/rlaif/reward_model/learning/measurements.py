@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.reward_model.learning.evaluation import NOT_MEASURED, Accuracy, Gain
+from rlaif.reward_model.learning.responses import Farthest, Responses
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,12 @@ class Measurements:
         forward: The newest episodes, by a network fitted to older ones.
         backward: The oldest episodes, by a network fitted to newer ones.
         control: The same recipe on shuffled labels; 0.5 unless something leaks.
+        ram: On held-out pairs that the game's RAM tells clearly apart.
         heldout_nll: Nats a decided held-out pair.
         heldout_ece: Calibration error on the held-out pairs.
         disagreement: Deviation between members over that between observations.
         largest_potential: Largest |Φ| over the labelled observations.
+        responses: What it answers where there are no labels.
     """
 
     heldout: Accuracy = NOT_MEASURED
@@ -72,11 +75,13 @@ class Measurements:
     forward: Accuracy = NOT_MEASURED
     backward: Accuracy = NOT_MEASURED
     control: Accuracy = NOT_MEASURED
+    ram: Accuracy = NOT_MEASURED
     champion: AgainstChampion | None = None
     heldout_nll: float | None = None
     heldout_ece: float | None = None
     disagreement: float | None = None
     largest_potential: float | None = None
+    responses: Responses | None = None
 
     def flat(self) -> GateMetrics:
         """As manifests and REST have it: flat, so that their readers, old and new, understand."""
@@ -113,9 +118,20 @@ class Measurements:
             forward_pairs=self.forward.pairs,
             control_accuracy=self.control.value,
             control_accuracy_low=self.control.low,
+            ram_accuracy=self.ram.value,
+            ram_pairs=self.ram.pairs,
             heldout_nll=self.heldout_nll,
             heldout_ece=self.heldout_ece,
             probe_correlation=champion.probe_correlation,
             disagreement=self.disagreement,
             largest_potential=self.largest_potential,
+            probes_apart=_ratio(self.responses and self.responses.apart),
+            probes_apart_once=_ratio(self.responses and self.responses.apart_once),
+            member_apart=_ratio(self.responses and self.responses.member),
+            weight_ratio=_ratio(self.responses and self.responses.weight),
+            least_thing=self.responses and self.responses.least_thing,
         )
+
+
+def _ratio(found: Farthest | None) -> float | None:
+    return None if found is None else found.ratio

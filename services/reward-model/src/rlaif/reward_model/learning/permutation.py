@@ -5,12 +5,13 @@ are dealt to other episodes, 2,000 times; all is learned again from each deal, a
 of the true labels is put beside those. What the labels of one episode have in common, they have
 in common in each deal too.
 
-Learning again is what makes it exact: with the predictions left as they were, the folds' networks
+Learning again is what makes it exact. With the predictions left as they were, the folds' networks
 and their tests share labels, and chance looks surer than it is by up to a factor of 2 in variance.
-Networks cannot be fitted 2,000 times, but a potential with a Gaussian process before it can: its
-predictions are a matrix times the labels, worth = Phi(last) - Phi(first) with Phi from a squared
-exponential kernel on the slots that last. So this speaks of the labels, not of a network; each
-network has to show besides that it learned them.
+Networks cannot be fitted 2,000 times, but a potential that is a Gaussian process can: what it
+predicts is a matrix times the labels. Phi has a squared exponential kernel on the slots that last;
+it is taught where judges put the ends of segments on the quest, or else what each rise is worth.
+So this speaks of the labels, not of a network; each network has to show besides that it learned
+them.
 """
 
 import math
@@ -22,16 +23,19 @@ from numpy.typing import NDArray
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import Preference
 from rlaif.reward_model.learning.evaluation import even_weights
-from rlaif.reward_model.learning.lasting import lasting_slots
+from rlaif.reward_model.learning.lasting import input_gains
 
 DEALS = 2000
-_WIDTH = 1.0
-"""Length of the kernel, in units of the observation; one bit of the room makes places differ."""
+_WIDTH = 3.0
+"""Length of the kernel, in stretched inputs: another room is as far as a walk through one."""
 
-_NOISE = 0.1
+_NOISE = 0.01
 """Variance of a label over that of the potential."""
 
 _CHUNK = 250
+
+_MOSTLY = 0.5
+"""Share of the segments whose positions must be told to be taught."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +69,19 @@ def permutation_test(
     if not len(ends) or not decided:
         return None
     deals = np.concatenate([np.arange(len(worth))[None], _deals(segments, rng)])
-    smoother = _smoother(segments, usable, fold)
+    taught, smoother = _learner(segments, worth, fold)
     _, numbers = np.unique([item.episode_id for item in segments], return_inverse=True)
     weight = even_weights(numbers.astype(np.int64))[ends].prod(axis=1)
     known = np.where(usable, worth, np.nanmean(worth))
     scores = np.concatenate(
         [
-            _scores(known[chunk], smoother, ends, weight, min(decided))
+            _scores(
+                taught[:, chunk].transpose(1, 0, 2).reshape(len(chunk), -1) @ smoother.T,
+                known[chunk],
+                ends,
+                weight,
+                min(decided),
+            )
             for chunk in np.array_split(deals, math.ceil(len(deals) / _CHUNK))
         ]
     )
@@ -105,23 +115,53 @@ def _moment(item: LabelledSegment) -> tuple[int, str]:
     return item.start_step, item.segment_id
 
 
-def _smoother(
-    segments: list[LabelledSegment], usable: NDArray[np.bool_], fold: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """`[N, N]`: times the labels it is what the others' labels say of each segment."""
-    read = lasting_slots(segments[0].layout_version, segments[0].observations.shape[1])
-    first = np.stack([item.observations[0, read] for item in segments]).astype(np.float64)
-    last = np.stack([item.observations[-1, read] for item in segments]).astype(np.float64)
+def _learner(
+    segments: list[LabelledSegment], worth: NDArray[np.float64], fold: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(`[K, N]` what is taught of each segment, `[N, K * N]` the matrix that makes rises of it).
+
+    K is 2, the positions of both ends, where judges told most of them; else 1, the worth.
+    """
+    gains = input_gains(segments[0].layout_version, segments[0].observations.shape[1])
+    ends = np.stack([item.observations[[0, -1]] for item in segments]).astype(np.float64) * gains
+    first, last = ends[:, 0], ends[:, 1]
+    told = np.array([item.positions is not None for item in segments])
+    if told.mean() >= _MOSTLY:
+        positions = np.array([item.positions or (np.nan, np.nan) for item in segments]).T
+        taught = np.where(told, positions - np.nanmean(positions), 0.0)
+        moments = np.concatenate([first, last])
+        rises = _kernel(last, moments) - _kernel(first, moments)
+        return taught, _smoother(_kernel(moments, moments), rises, np.tile(told, 2), fold)
+    usable = np.isfinite(worth)
+    taught = np.where(usable, worth - np.nanmean(worth), 0.0)[None]
     # Covariance of two rises of one potential.
     rises = _kernel(last, last) - _kernel(last, first) - _kernel(first, last)
     rises += _kernel(first, first)
-    found = np.zeros_like(rises)
+    return taught, _smoother(rises, rises, usable, fold)
+
+
+def _smoother(
+    among: NDArray[np.float64],
+    towards: NDArray[np.float64],
+    told: NDArray[np.bool_],
+    fold: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """`[N, M]`: times what is taught it is what the other folds say of each segment.
+
+    Args:
+        among: `[M, M]` covariance of what is taught.
+        towards: `[N, M]` covariance of the segments' rises with it.
+        told: `[M]`: whether it is known.
+        fold: `[N]`; M is a multiple of N.
+    """
+    of_taught = np.tile(fold, len(told) // len(fold))
+    found = np.zeros_like(towards)
     for part in range(fold.max() + 1):
-        inside, known = fold == part, usable & (fold != part)
-        if not known.any():
+        inside, known = np.flatnonzero(fold == part), np.flatnonzero(told & (of_taught != part))
+        if not len(known):
             continue
-        system = rises[np.ix_(known, known)] + _NOISE * np.eye(known.sum())
-        found[np.ix_(inside, known)] = np.linalg.solve(system, rises[np.ix_(known, inside)]).T
+        system = among[np.ix_(known, known)] + _NOISE * np.eye(len(known))
+        found[np.ix_(inside, known)] = np.linalg.solve(system, towards[np.ix_(inside, known)].T).T
     return found
 
 
@@ -132,15 +172,14 @@ def _kernel(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.
 
 
 def _scores(
+    said: NDArray[np.float64],
     labels: NDArray[np.float64],
-    smoother: NDArray[np.float64],
     ends: NDArray[np.int64],
     weight: NDArray[np.float64],
     band: float,
 ) -> NDArray[np.float64]:
-    """`[D]`: share of the decided pairs that are ranked right, for `[D, N]` labels."""
+    """`[D]`: share of the decided pairs that are ranked right; `said` and `labels` `[D, N]`."""
     a, b = ends.T
-    said = (labels @ smoother.T).astype(np.float32)
     agreement = np.sign(said[:, a] - said[:, b])
     margin = labels[:, a] - labels[:, b]
     decided = weight * (np.abs(margin) >= band - 1e-9)
