@@ -77,6 +77,14 @@ def test_who_asks_for_progress_gets_the_level_of_the_rise(chat: Chat, facts: Any
     assert levels == [2, 0, 1]
 
 
+@pytest.mark.parametrize(("gained", "level"), [(["feather"], 2), ([], 1)])
+def test_where_it_knows_no_map_the_anchors_say_what_progress_is(
+    chat: Chat, facts: Any, gained: list[str], level: int
+) -> None:
+    elsewhere = facts(start={"room": "0/1"}, changes={"items_gained": gained})
+    assert _told(chat(elsewhere, ("progress",)))["progress"] == level
+
+
 def test_the_same_request_gets_the_same_answer(chat: Chat) -> None:
     body = chat(temperature=1.0)
     assert len({_answer(body, noise=0.5).text for _ in range(5)}) == 1

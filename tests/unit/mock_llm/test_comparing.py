@@ -53,10 +53,15 @@ def test_what_brings_nobody_closer_makes_no_difference(
     assert _better(_pair(chat, facts(), facts(**alike))) == "tie"
 
 
-def test_without_two_segments_or_a_place_it_abstains(chat: Chat, facts: Facts) -> None:
+def test_without_two_segments_it_abstains(chat: Chat, facts: Facts) -> None:
     assert _better(chat(facts(), criteria=("better",))) == "insufficient_evidence"
-    unknown = facts(end={"room": None})
-    assert _better(_pair(chat, facts(), unknown)) == "insufficient_evidence"
+
+
+def test_on_the_map_and_off_it_are_not_compared(chat: Chat, facts: Facts) -> None:
+    off = {"end": {"room": "0/1"}}
+    assert _better(_pair(chat, facts(), facts(**off))) == "insufficient_evidence"
+    found = facts(**off, changes={"items_gained": ["feather"]})
+    assert _better(_pair(chat, found, facts(**off))) == "segment_1"
 
 
 def test_it_answers_with_pictures_beside_the_evidence(chat: Chat, facts: Facts) -> None:

@@ -12,6 +12,13 @@ Facts = Callable[..., dict[str, Any]]
 @pytest.mark.parametrize(
     ("criterion", "sections", "level"),
     [
+        ("progress", {}, 1),
+        ("progress", {"changes": {"items_gained": ["sword"]}}, 2),
+        ("progress", {"changes": {"keys": 1}}, 2),
+        ("progress", {"rooms": {"first_visits": 3}}, 2),
+        ("progress", {"rooms": {"first_visits": 0, "changes": 0}}, 0),
+        ("progress", {"rooms": {"first_visits": 0, "changes": 0}, "enemies": {"defeated": 1}}, 1),
+        ("progress", {"end": {"hearts": 0}, "changes": {"keys": 1}}, 0),
         ("efficiency", {}, 2),
         ("efficiency", {"movement": {"idle_share": 0.9}}, 0),
         ("efficiency", {"rooms": {"changes": 0}, "movement": {"path": [[0, 0], [9, 0]]}}, 1),

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlaif.contracts.evidence import Evidence, EvidencePair
-from rlaif.contracts.quest import level_of_rise
 from rlaif.mock_llm.comparing import BETTER, preferred_segment
 from rlaif.mock_llm.expert.view import View, look
 from rlaif.mock_llm.manners import mannered, seeded
@@ -109,7 +108,7 @@ def _viewed(
 def _values(view: View) -> dict[str, int | None]:
     """Key of an answer → its value; None for what the evidence does not show."""
     values = dict(view.levels)
-    values["progress"] = None if view.rise is None else level_of_rise(view.rise)
+    values["progress"] = view.progress
     for moment, found in (("start", view.start), ("end", view.end)):
         values[f"objective_{moment}"] = None if found is None else found.objective
         values[f"distance_{moment}"] = None if found is None else round(found.distance)

@@ -15,7 +15,7 @@ TIE_BAND = 0.01
 def preferred_segment(first: View, second: View) -> dict[str, Any]:
     """The answer to a comparison of two segments."""
     one, other = first.worth, second.worth
-    if one is None or other is None:
+    if one is None or other is None or (first.rise is None) is not (second.rise is None):
         return {"rationale": "where the player stands is unknown", BETTER: INSUFFICIENT}
     better = "segment_1" if one > other else "segment_2"
     alike = abs(one - other) < TIE_BAND

@@ -61,14 +61,13 @@ def taught_comparison(teacher: Teacher, first: Evidence, second: Evidence) -> di
 
 def _truth(view: View, evidence: Evidence) -> Truth:
     """Criterion → value in [0, 1]; at the end of a segment only its place is seen."""
-    values: Answer = {} if view.rise is None else {_PROGRESS: _value_of(view.rise)}
-    for name, level in view.levels.items():
-        if level is not None:
-            values[name] = level / _HIGHEST_LEVEL
-    late = dict(values)
-    if view.end is not None and _PROGRESS in late:
-        late[_PROGRESS] = _at_the_end(view)
-    return Truth(evidence.sha256(), values, late)
+    known = {name: level for name, level in view.levels.items() if level is not None}
+    values: Answer = {name: level / _HIGHEST_LEVEL for name, level in known.items()}
+    if view.rise is None:
+        return Truth(evidence.sha256(), values, values)
+    rest = {name: value for name, value in values.items() if name != _PROGRESS}
+    whole, late = _value_of(view.rise), _at_the_end(view)
+    return Truth(evidence.sha256(), {_PROGRESS: whole, **rest}, {_PROGRESS: late, **rest})
 
 
 def _worth(evidence: Evidence) -> Truth | None:

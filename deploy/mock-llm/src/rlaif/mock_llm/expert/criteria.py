@@ -1,4 +1,4 @@
-"""What the expert thinks of a segment besides the quest: one small rule a criterion.
+"""What anybody who knows such games thinks of a segment: one small rule a criterion.
 
 Each rule gives (level, reason), or None as level when the evidence lacks what the criterion needs.
 What counts as slow, idle or straight is this expert's own view.
@@ -18,6 +18,25 @@ _MOST_IN_MENUS = 0.5
 _HELPLESS = 0.9
 """Share of the steps without control from which on there is nothing to judge."""
 _STRAIGHT = 0.35
+
+
+def _progress(evidence: Evidence) -> Opinion:
+    """Milestones, small steps, or nothing: for places that the expert does not know."""
+    rooms, changes = evidence.rooms, evidence.changes
+    if rooms.first_visits is None and changes.rupees is None and changes.items_gained is None:
+        return None, "rooms and inventory are unknown"
+    if evidence.died:
+        return 0, "the player died"
+    if changes.items_gained:
+        return 2, f"gained {', '.join(changes.items_gained)}"
+    if changes.treasures > 0:
+        return 2, "gained a key or an essence"
+    if (rooms.first_visits or 0) >= 3:
+        return 2, f"{rooms.first_visits} rooms for the first time"
+    small = (rooms.first_visits, changes.rupees, evidence.enemies.defeated, rooms.changes)
+    if any((gain or 0) > 0 for gain in small):
+        return 1, "a small step: a room, rupees or a defeated enemy"
+    return 0, "nothing was gained"
 
 
 def _efficiency(evidence: Evidence) -> Opinion:
@@ -63,5 +82,10 @@ def _novelty(evidence: Evidence) -> Opinion:
 
 
 RULES: Mapping[str, Callable[[Evidence], Opinion]] = MappingProxyType(
-    {"efficiency": _efficiency, "puzzle": _puzzle, "novelty": _novelty}
+    {
+        "progress": _progress,
+        "efficiency": _efficiency,
+        "puzzle": _puzzle,
+        "novelty": _novelty,
+    }
 )
