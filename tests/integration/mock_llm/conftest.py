@@ -1,0 +1,93 @@
+"""What the real game shows along its walkthrough, looked at once a decision step."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from rlaif.contracts.evidence import Moment
+from rlaif.contracts.items import NAMED_ITEMS
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.state import GameState, decode
+from rlaif.game.navigation.terrain import terrain_of
+from rlaif.game.stories.milestones import MilestoneLatch
+from rlaif.game.stories.story_lookup import story_of
+
+CARTRIDGE = Path(__file__).parents[3] / "libs/game/cartridge"
+LOOK_EVERY = 4
+"""Frames between two looks: a decision step of the trainer."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at the game: what a judge would be told, and what the cartridge has in memory.
+
+    Attributes:
+        reached: Milestones reached since the last look.
+        collisions: `[8, 10]` uint8, the collision byte of each tile of the room.
+    """
+
+    moment: Moment
+    control: bool
+    scrolling: bool
+    game_over: bool
+    lever: bool
+    boss_beaten: bool
+    reached: tuple[str, ...]
+    collisions: npt.NDArray[np.uint8]
+
+
+@pytest.fixture(scope="session")
+def walkthrough() -> list[Look]:
+    """The whole walkthrough from power-on, about six seconds."""
+    return list(_played())
+
+
+def _played() -> Iterator[Look]:
+    cartridge = load_cartridge()
+    emulator = PyBoyEmulator(cartridge.data)
+    latch = MilestoneLatch(story_of(cartridge.game), read_blocks(emulator))
+    frame = 0
+    for button, frames in json.loads((CARTRIDGE / "walkthrough.json").read_text())["steps"]:
+        for _ in range(frames):
+            emulator.step(Action[button], 1)
+            frame += 1
+            if frame % LOOK_EVERY:
+                continue
+            ram = read_blocks(emulator)
+            state = decode(ram)
+            if not state.running or state.room == 0:
+                continue  # the title, and the new game that is not on the screen yet
+            terrain = terrain_of(ram)
+            yield Look(
+                moment=_moment(state),
+                control=state.has_control,
+                scrolling=state.scrolling,
+                game_over=ram.u8(address("wGameOverScreenTrigger")) != 0,
+                lever=state.switches != 0,
+                boss_beaten=state.group == 4 and state.room == 12 and state.enemies_left == 0,
+                reached=tuple(step.name for step in latch.update(ram)),
+                collisions=terrain.collisions[:8, :10].copy(),
+            )
+    emulator.close()
+
+
+def _moment(state: GameState) -> Moment:
+    return Moment(
+        room=f"{state.group}/{state.room}",
+        at=(state.x, state.y),
+        rupees=state.rupees,
+        keys=state.keys,
+        boss_key=state.boss_key,
+        essences=state.essences.bit_count(),
+        season=state.season,
+        items=tuple(name for name, bit in NAMED_ITEMS.items() if state.owns(bit)),
+    )
