@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,8 @@ import pytest
 
 from rlaif.contracts.evidence import Moment
 from rlaif.contracts.items import NAMED_ITEMS
+from rlaif.game.description.describe import describe
+from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
@@ -31,11 +34,13 @@ class Look:
     """One look at the game: what a judge would be told, and what the cartridge has in memory.
 
     Attributes:
+        told: The description of the state, as the exporter writes it.
         reached: Milestones reached since the last look.
         collisions: `[8, 10]` uint8, the collision byte of each tile of the room.
     """
 
     moment: Moment
+    told: dict[str, Any]
     control: bool
     scrolling: bool
     game_over: bool
@@ -54,6 +59,7 @@ def walkthrough() -> list[Look]:
 def _played() -> Iterator[Look]:
     cartridge = load_cartridge()
     emulator = PyBoyEmulator(cartridge.data)
+    words = words_of(cartridge.game, cartridge.data)
     latch = MilestoneLatch(story_of(cartridge.game), read_blocks(emulator))
     frame = 0
     for button, frames in json.loads((CARTRIDGE / "walkthrough.json").read_text())["steps"]:
@@ -69,6 +75,7 @@ def _played() -> Iterator[Look]:
             terrain = terrain_of(ram)
             yield Look(
                 moment=_moment(state),
+                told=describe(state, words),
                 control=state.has_control,
                 scrolling=state.scrolling,
                 game_over=ram.u8(address("wGameOverScreenTrigger")) != 0,
