@@ -41,9 +41,8 @@ _VALUES = {"objective": range(1, OBJECTIVES + 1), "distance": range(21)}
 def _schema(*names: str) -> dict[str, Any]:
     properties: dict[str, Any] = {"rationale": {"type": "string"}}
     for name in names:
-        if name == "better":
-            values = ["segment_1", "segment_2", "tie"]
-        else:
+        values: list[Any] = ["segment_1", "segment_2", "tie"]
+        if name != "better":
             values = list(_VALUES.get(name.split("_")[0], range(3)))
         properties[name] = {"enum": [*values, "insufficient_evidence"]}
     return {

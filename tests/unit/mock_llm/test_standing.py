@@ -11,6 +11,8 @@ from rlaif.mock_llm.expert.standing import exact_standing, position, standing, s
 from rlaif.mock_llm.expert.view import standing_at
 from rlaif.mock_llm.expert.way import beside, sign_at
 
+Facts = dict[str, Any]
+
 SHOPPED = ("sword", "shield", "bombs")
 FOUND = ("bracelet", "rod_of_seasons", "feather", "seed_satchel", "flippers", "gnarled_key")
 ALL = (*SHOPPED, *FOUND, "shovel")
@@ -96,14 +98,14 @@ def test_the_way_goes_around_walls_and_through_doors() -> None:
 
 def test_a_closed_way_is_as_far_as_can_be() -> None:
     """Without the blade the bushes in the west of the village are a wall."""
-    here = {"room": MEADOW, "x": 150, "y": 72}
+    here: Facts = {"room": MEADOW, "x": 150, "y": 72}
     assert standing(_moment(**here)) == (1, 20)
     assert standing(_moment(**here, items=("sword",), rupees=20)) == (3, 2)
 
 
 def test_the_season_has_to_be_turned_at_a_stump_first() -> None:
     items = (*SHOPPED, "bracelet", "rod_of_seasons", "feather")
-    here = {"room": "0/103", "x": 72, "y": 104, "items": items}
+    here: Facts = {"room": "0/103", "x": 72, "y": 104, "items": items}
     ways = {
         season: way_pixels(_moment(**here, season=season))
         for season in ("winter", "autumn", "summer", "spring")
@@ -116,7 +118,7 @@ def test_the_season_has_to_be_turned_at_a_stump_first() -> None:
 
 def test_the_farmer_comes_before_the_digging() -> None:
     owned = ("sword", "shield")
-    at_the_soil = {"room": FIELD, "x": 120, "y": 24}
+    at_the_soil: Facts = {"room": FIELD, "x": 120, "y": 24}
     assert standing(_moment(**at_the_soil, items=(*owned, "shovel"))) == (4, 0)
     before = way_pixels(_moment(**at_the_soil, items=owned))
     nearer = way_pixels(_moment(FIELD, x=72, y=72, items=owned))
@@ -181,12 +183,8 @@ def test_the_readings_of_the_switches_tell_of_the_lever() -> None:
     here = _moment(CROSS, x=40, y=56, items=ALL, keys=0)
     hit = standings(_evidence(here, here, puzzle={"parts": {"switches_on": [0, 1, 1]}}))
     never = standings(_evidence(here, here, puzzle={"parts": {}}))
-    start, end = (each and each.distance for each in hit)
-    assert start is not None
-    assert end is not None
-    assert start > end
-    assert never[1] is not None
-    assert never[1].distance == start
+    before, after, unhit = (each.distance for each in (*hit, never[1]) if each is not None)
+    assert before == unhit > after
 
 
 def test_plans_are_whole_and_open_towards_each_other() -> None:
