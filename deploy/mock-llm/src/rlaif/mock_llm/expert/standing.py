@@ -62,7 +62,7 @@ def way_pixels(moment: Moment, known: Known = USUAL) -> float | None:
     if moment.essences:
         return 0.0
     season = way.SEASONS.index(moment.season) if moment.season in way.SEASONS else None
-    reached = _reached(objective, frozenset(moment.items or ()), known.lever)
+    reached = _reached(objective, way.NEEDED.intersection(moment.items or ()), known.lever)
     return way.pixels_from(reached, moment.room, moment.at, season)
 
 
