@@ -420,6 +420,21 @@ def test_an_exported_line_has_the_whole_provenance(store):
         assert told[name] == record[name]
 
 
+def test_an_exported_line_says_which_share_is_the_judges_and_which_the_rams(store):
+    event = write_scored(store, SEGMENTS[0])
+    record = json.loads(store.get(event.score_key))
+    for name in ("novelty", "efficiency"):
+        record["criteria"][name] |= {"source": "computed", "judge": "ram"}
+    store.put(event.score_key, json.dumps(record | {"truth": {"novelty": 2}}).encode())
+    log = log_of(store)
+    log.read_new(full=True)
+    (entry,) = log.entries()
+    assert entry.decided_by == pytest.approx({"votes": 0.8, "computed": 0.2})
+    assert entry.truth == {"novelty": 2}
+    (label,) = log.labels
+    assert (label.decided_by, label.ram) == (entry.decided_by, {"novelty": 2})
+
+
 def test_parquet_holds_the_same_rows(store):
     parquet_module = pytest.importorskip("pyarrow.parquet")
     for segment in SEGMENTS[:3]:

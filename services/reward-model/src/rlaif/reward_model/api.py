@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
+from rlaif.contracts.quest import Source
 from rlaif.reward_model.answering import ready, stored
 from rlaif.reward_model.labels.export import ParquetMissingError, json_lines, parquet
 from rlaif.reward_model.labels.labels import LabelledSegment
@@ -30,6 +31,13 @@ class LabelReport(BaseModel):
     layout_version: str
     decision_steps: int
     values: dict[str, float] = Field(description="Criterion → value; judged criteria only.")
+    decided_by: dict[Source, float] = Field(
+        description="Kind of source → share of their weight that it decided: `votes` of language "
+        "models, `computed` from the RAM, `human`."
+    )
+    ram: dict[str, int] = Field(
+        description="Criterion → level that the RAM gives; a referee, no judge's word."
+    )
     weighted: float | None
     score_sha256: str
 
@@ -111,6 +119,8 @@ def _label_report(item: LabelledSegment) -> LabelReport:
         layout_version=item.layout_version,
         decision_steps=item.decision_steps,
         values=item.values,
+        decided_by=item.decided_by,
+        ram=item.ram,
         weighted=item.weighted,
         score_sha256=item.score_sha256,
     )

@@ -8,7 +8,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.contracts.quest import QuestProgress, Source
+from rlaif.contracts.scores import (
+    CriterionScore,
+    JudgeCallRecord,
+    ScoreRecord,
+    shares_by_source,
+)
 
 _ROWS_A_GROUP = 1000
 
@@ -40,6 +46,17 @@ class LabelEntry(BaseModel):
     weights: dict[str, float] = Field(default_factory=dict, description="The rubric.")
     criteria: dict[str, CriterionScore] = Field(default_factory=dict)
     abstentions: dict[str, str] = Field(default_factory=dict)
+    quest: QuestProgress | None = None
+    decided_by: dict[Source, float] = Field(
+        default_factory=dict,
+        description="Kind of source → share of the judged criteria's weight that it decided.",
+    )
+    truth: dict[str, int] = Field(
+        default_factory=dict, description="Criterion → level that the RAM gives; no judge's word."
+    )
+    distrusted: tuple[str, ...] = Field(
+        default=(), description="Judges whose votes did not count; it may be judged again."
+    )
     calls: tuple[JudgeCallRecord, ...] = Field(
         default=(), description="Every call: judge, model, engine, prompt, order, vote, raw answer."
     )
@@ -49,6 +66,8 @@ def entry_of(record: ScoreRecord, *, key: str, sha256: str, why_not: str | None)
     """The line of one score object: the record's fields, under the same names."""
     own = {"score_key": key, "score_sha256": sha256, "used": why_not is None, "why_not": why_not}
     shared = {name: getattr(record, name) for name in LabelEntry.model_fields.keys() - own.keys()}
+    # Scores of older judges do not say it, but hold it.
+    shared["decided_by"] = record.decided_by or shares_by_source(record.criteria, record.weights)
     return LabelEntry.model_validate(own | shared)
 
 
@@ -61,7 +80,7 @@ def json_lines(entries: Iterable[LabelEntry]) -> Iterator[bytes]:
 def parquet(entries: Iterable[LabelEntry]) -> bytes:
     """An Apache Parquet file: a column a field, `value_{criterion}` for each value.
 
-    Criteria, abstentions, weights and calls are JSON text, because their shapes vary.
+    What has fields of its own is JSON text, because the shapes vary.
 
     Raises:
         ParquetMissingError: pyarrow is not installed.

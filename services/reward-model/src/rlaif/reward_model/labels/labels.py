@@ -18,8 +18,8 @@ from pydantic import AwareDatetime, Field
 from rlaif.contracts.comparisons import ComparisonRecord
 from rlaif.contracts.ids import Id, Sha256
 from rlaif.contracts.model import Contract
-from rlaif.contracts.quest import QuestProgress
-from rlaif.contracts.scores import CriterionScore, ScoreRecord, rubric_mean
+from rlaif.contracts.quest import QuestProgress, Source
+from rlaif.contracts.scores import CriterionScore, ScoreRecord, rubric_mean, shares_by_source
 from rlaif.contracts.segments import SegmentManifest
 
 _OLD = datetime(1970, 1, 1, tzinfo=UTC)
@@ -89,6 +89,7 @@ class LabelledSegment:
             those are all of them.
         ram: Criterion → level that the game's RAM decides by itself. A referee; never taught.
         positions: Where the judges put its start and its end on the quest; None where they did not.
+        decided_by: Kind of source → share of the judged criteria's weight that it decided.
     """
 
     segment_id: str
@@ -112,6 +113,7 @@ class LabelledSegment:
     steps: int = 0
     ram: dict[str, int] = field(default_factory=dict)
     positions: tuple[float, float] | None = None
+    decided_by: dict[Source, float] = field(default_factory=dict)
 
     @property
     def decision_steps(self) -> int:
@@ -170,6 +172,7 @@ def label(
         positions=(
             (record.quest.start.position, record.quest.end.position) if record.quest else None
         ),
+        decided_by=shares_by_source(judged, record.weights),
     )
 
 
