@@ -447,6 +447,37 @@ def test_parquet_holds_the_same_rows(store):
     assert set(json.loads(table[0]["criteria"])) == set(SEGMENTS[0].values)
 
 
+def show(store, segment, *, progress):
+    """Score a segment at which the RAM gives this level of progress; gives the score's key."""
+    scored = write_scored(store, segment, created_at=datetime.now(UTC))
+    record = json.loads(store.get(scored.score_key)) | {"truth": {"progress": progress}}
+    store.put(scored.score_key, json.dumps(record).encode())
+    return scored.score_key
+
+
+def test_a_restart_keeps_what_is_rare_and_reads_no_more_than_is_kept(store):
+    many = play(episodes=20, each=8, signal=True, run="many")
+    log = log_of(store, most_labels=20, memory=store)
+    for place in range(0, len(many), 8):
+        log.read_new(
+            [show(store, each, progress=2 if each is many[9] else 0) for each in many[place:][:8]],
+            full=place == 0,
+        )
+    assert many[9].segment_id in ids(log)
+    store.read.clear()
+    again, forgetful = (log_of(store, most_labels=20, memory=m) for m in (store, None))
+    again.read_new(full=True)
+    assert sum("observations" in key for key in store.read) == 20
+    forgetful.read_new(full=True)
+    assert many[9].segment_id in ids(again)
+    assert many[9].segment_id not in ids(forgetful), "by age and hash alone it is not kept"
+    assert len(set(ids(log)) & set(ids(again))) >= 18, "it is written now and then"
+    store.put(keys.KEPT_LABELS, b"junk")
+    junk = log_of(store, most_labels=20, memory=store)
+    junk.read_new(full=True)
+    assert ids(junk) == ids(forgetful)
+
+
 def distrust(store, segment, *, left=()):
     """A score in which a judge's votes did not count, so that only `left` has values."""
     scored = write_scored(store, segment, values={name: 1.0 for name in left})

@@ -131,6 +131,7 @@ class Runtime:
                 most_labels=self._settings.most_labels,
                 enough_labels=self._settings.gate.min_labels,
                 patience_seconds=60 * self._settings.judge_config_silence_minutes,
+                memory=models,
             ),
             ModelRegistry(models, now=_now),
             bus.publisher("reward-model"),

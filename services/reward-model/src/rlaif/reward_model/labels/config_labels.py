@@ -6,12 +6,14 @@ is read once: what was left out, or dropped for newer ones, stays out while the 
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
+from datetime import UTC, datetime
 from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rlaif.reward_model.labels.configurations import Activity
+from rlaif.reward_model.labels.kept_labels import KeptOfConfig
 from rlaif.reward_model.labels.labels import LabelError, LabelledSegment
 from rlaif.reward_model.labels.reservoir import Candidate, keep
 from rlaif.reward_model.labels.score_reading import DISTRUSTED, ReadLabel, ScoreReader
@@ -31,6 +33,7 @@ class ConfigLabels:
     Attributes:
         followed: Whether its scores are read; else only their keys are known.
         labels: By key of the score.
+        changes: Labels that came.
     """
 
     def __init__(self, reader: ScoreReader, *, most: int | None = None) -> None:
@@ -41,10 +44,12 @@ class ConfigLabels:
         self._unread: set[str] = set()
         self._reasons: dict[str, str] = {}
         self._kinds: dict[str, str] = {}
+        self._recalled: dict[str, str] = {}
         self._provisional: dict[str, float] = {}
         self._began, self._last = inf, 0.0
         self.followed = False
         self.labels: dict[str, LabelledSegment] = {}
+        self.changes = 0
 
     def __len__(self) -> int:
         return len(self._times)
@@ -70,16 +75,31 @@ class ConfigLabels:
             at = info.modified_at.timestamp()
             if info.key not in self._times or at > self._provisional.get(info.key, inf):
                 self._unread.add(info.key)
-            self._times[info.key] = at
-            self._began, self._last = min(self._began, at), max(self._last, at)
+            self._at(info.key, at)
 
     def hinted(self, key: str, *, at: float) -> None:
         """Note that there is a score object that was made just now, at `at` or later."""
         if key in self._times and key not in self._provisional:
             return
         self._unread.add(key)
-        self._times.setdefault(key, max(at, self._last))
-        self._began, self._last = min(self._began, at), max(self._last, at)
+        self._at(key, max(at, self._last))
+
+    def kept(self) -> KeptOfConfig:
+        """What another process has to know to keep the same labels."""
+        until = datetime.fromtimestamp(self._last, UTC)
+        kinds = {item.segment_id: self._kinds[key] for key, item in self.labels.items()}
+        return KeptOfConfig(kinds=kinds, until=until)
+
+    def recall(self, kept: KeptOfConfig) -> None:
+        """Before the first `read`: of the scores up to then, only these are still candidates."""
+        if self._most is None or len(kept.kinds) < self._most:
+            return  # nothing was left out
+        until = kept.until.timestamp()
+        segments = {_segment_of(key): key for key in self._unread}
+        self._recalled = {segments[i]: kind for i, kind in kept.kinds.items() if i in segments}
+        older = {key for key in self._unread if self._times[key] <= until} - self._recalled.keys()
+        self._unread -= older
+        self._reasons.update(dict.fromkeys(older, OLDER))
 
     def read(self) -> None:
         """Read the new scores whose labels are to be kept, and drop labels beyond `most`. Blocks.
@@ -99,6 +119,7 @@ class ConfigLabels:
                 self._note(key, result)
         self._reasons.update(dict.fromkeys(self._unread - self.labels.keys(), OLDER))
         self._unread.clear()
+        self._recalled.clear()
         for key in self.labels.keys() - self._kept(self.labels.keys(), ever, self._kinds):
             self._drop(key)
             self._reasons[key] = OLDER
@@ -107,12 +128,12 @@ class ConfigLabels:
         """Drop all labels; the scores would be read again."""
         self.followed = False
         self._unread = set(self._times)
-        for kept in (self._reasons, self._kinds, self._provisional, self.labels):
-            kept.clear()
+        for known in (self._reasons, self._kinds, self._recalled, self._provisional, self.labels):
+            known.clear()
 
     def _worth_reading(self, ever: NDArray[np.float64]) -> list[str]:
-        """New scores that would be kept if they showed what all others show, in order."""
-        kept = self._kept(self._unread | self.labels.keys(), ever, {})
+        """New scores that would be kept if they showed what most others show, in order."""
+        kept = self._kept(self._unread | self.labels.keys(), ever, self._recalled)
         return sorted(self._unread & kept)
 
     def _kept(
@@ -133,18 +154,29 @@ class ConfigLabels:
             provisional = result.reason == DISTRUSTED
         else:
             self._reasons.pop(key, None)
+            self.changes += 1
+            # Of a score that was not listed yet this is all that is known of its time.
+            self._at(key, max(self._times[key], result.label.scored_at.timestamp()))
             self.labels[key] = result.label
             self._kinds[key] = result.kind
             provisional = result.provisional
         if provisional:
             self._provisional[key] = self._times[key]
 
+    def _at(self, key: str, at: float) -> None:
+        self._times[key] = at
+        self._began, self._last = min(self._began, at), max(self._last, at)
+
     def _drop(self, key: str) -> None:
-        for kept in (self.labels, self._kinds, self._provisional):
-            kept.pop(key, None)
+        for known in (self.labels, self._kinds, self._provisional):
+            known.pop(key, None)
 
 
 def _episode_of(key: str) -> str:
     """The episode of a score, read or not: its segment's id without the last part."""
+    return _segment_of(key).rpartition("-")[0]
+
+
+def _segment_of(key: str) -> str:
     ids = keys.score_ids(key)
-    return ids[1].rpartition("-")[0] if ids else key
+    return ids[1] if ids else key

@@ -26,6 +26,7 @@ from rlaif.reward_model.labels.configurations import (
     followed_configs,
 )
 from rlaif.reward_model.labels.export import LabelEntry, entry_of
+from rlaif.reward_model.labels.kept_labels import KeptLabels, load_kept, save_kept
 from rlaif.reward_model.labels.labels import (
     LabelError,
     LabelledSegment,
@@ -42,6 +43,9 @@ KEYS_A_LOOK = 1000
 
 _HUMAN_SCORES = "scores/human-"
 
+_SAVED_SHARE = 1 / 16
+"""Share of the labels that must be new before what is kept is written again."""
+
 
 class LabelLog:
     """Labels of one judge configuration at a time. Used by one thread at a time."""
@@ -54,8 +58,9 @@ class LabelLog:
         most_labels: int,
         enough_labels: int = 24,
         patience_seconds: float = 900.0,
+        memory: ObjectStore | None = None,
     ) -> None:
-        """Read from `store`, the episodes' bucket.
+        """Read from `store`, the episodes' bucket; `memory`, the models', says what is kept.
 
         Without `judge_config` the newest configuration counts that has `enough_labels`, or whose
         forerunner has been silent for `patience_seconds`. Of the judges' labels `most_labels` are
@@ -67,6 +72,8 @@ class LabelLog:
         self._most = most_labels
         self._enough = enough_labels
         self._patience = patience_seconds
+        self._memory = memory
+        self._saved = 0
         self._listing = Listing(store, keys.scores(judge_config or ""))
         self._configs: dict[str, ConfigLabels] = {}
         self._comparisons: dict[str, ComparisonLog] = {}
@@ -127,6 +134,8 @@ class LabelLog:
             for compared in self._comparisons.values():
                 compared.begin()
         self._sort_in(self._listing.take(None if first else KEYS_A_LOOK))
+        if first and self._memory is not None:
+            self._recall(load_kept(self._memory))
         self._people.listed(i for i in self._store.list(_HUMAN_SCORES) if _revision(i.key))
         for key in hints:
             self._hinted(key)
@@ -134,6 +143,7 @@ class LabelLog:
         self._follow()
         for name, compared in self._comparisons.items():
             compared.read(self._configs[name].labels.values(), KEYS_A_LOOK)
+        self._remember()
 
     def entries(self) -> Iterator[LabelEntry]:
         """Every score object with its provenance, from the store, by key. Blocks.
@@ -156,6 +166,22 @@ class LabelLog:
             reason = config.why_not(key) or self._people.why_not(key) or "overridden"
             used = sha256 in chosen
             yield entry_of(record, key=key, sha256=sha256, why_not=None if used else reason)
+
+    def _recall(self, kept: KeptLabels) -> None:
+        for name, known in kept.configs.items():
+            if name in self._configs:
+                self._configs[name].recall(known)
+
+    def _remember(self) -> None:
+        """Write what is kept when enough of it is new."""
+        changes = sum(config.changes for config in self._configs.values())
+        if self._memory is None or changes - self._saved < self._most * _SAVED_SHARE:
+            return
+        followed = {name: item for name, item in self._configs.items() if item.followed}
+        save_kept(
+            self._memory, KeptLabels(configs={name: i.kept() for name, i in followed.items()})
+        )
+        self._saved = changes
 
     def _sort_in(self, found: Iterable[ObjectInfo]) -> None:
         """Note listed objects by the configuration that made them; people's are listed apart."""
