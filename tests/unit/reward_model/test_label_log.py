@@ -546,6 +546,7 @@ def test_a_comparison_counts_in_both_labels_until_a_person_overrules_a_score(sto
         record.first: {record.second: 1.0}, record.second: {record.first: 0.0}
     }  # fmt: skip
     assert store.read.count(key) == 1
+    assert log.compared == {(record.first, record.second)}
     override(store, SEGMENTS[0], 1, 1.0)
     log.read_new(full=True)
     assert preferred(log) == {}

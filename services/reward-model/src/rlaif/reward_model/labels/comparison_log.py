@@ -24,9 +24,14 @@ class ComparisonLog:
         self._reader = reader
         self._listing = Listing(store, keys.comparisons(judge_config))
         self._listing.begin()
-        self._seen: set[str] = set()
+        self._seen: dict[str, tuple[str, str]] = {}
         self._first = True
         self.records: list[ComparisonRecord] = []
+
+    @property
+    def pairs(self) -> frozenset[tuple[str, str]]:
+        """Segments that were shown side by side, whatever was said; the smaller id first."""
+        return frozenset(self._seen.values())
 
     def begin(self) -> None:
         """Ask for a round through all of them."""
@@ -39,11 +44,10 @@ class ComparisonLog:
         """
         known = {item.segment_id for item in labels}
         found = self._listing.take(None if self._first else most)
-        new = [
-            info.key for info in found if info.key not in self._seen and _between(info.key, known)
-        ]
+        pairs = {info.key: _segments(info.key) for info in found if info.key not in self._seen}
+        new = [key for key, pair in pairs.items() if known.issuperset(pair)]
         for key, result in self._reader.each(new, self._record):
-            self._seen.add(key)
+            self._seen[key] = pairs[key]
             if not isinstance(result, LabelError):
                 self.records.append(result)
         self._first = False
@@ -53,7 +57,7 @@ class ComparisonLog:
         return self._reader.parsed(ComparisonRecord, key).model_copy(update={"calls": ()})
 
 
-def _between(key: str, known: set[str]) -> bool:
-    """Whether a comparison is one of two of these segments."""
+def _segments(key: str) -> tuple[str, str]:
+    """The two segments of a comparison, by its key."""
     first, _, second = key.rpartition("/")[2].removesuffix(".json").partition("--")
-    return first in known and second in known
+    return first, second

@@ -99,7 +99,8 @@ class LabelLog:
     @property
     def compared(self) -> frozenset[tuple[str, str]]:
         """Segments that judges were shown side by side, whatever they said; smaller ids first."""
-        return frozenset((record.first, record.second) for record in self._comparisons)
+        log = self._comparisons.get(self.judge_config or "")
+        return log.pairs if log else frozenset()
 
     @property
     def skipped(self) -> dict[str, int]:
