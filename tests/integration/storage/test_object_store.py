@@ -96,6 +96,7 @@ def test_the_list_is_in_key_order_whatever_the_folders_are(store: ObjectStore) -
     assert _keys(store) == TREE
     for prefix in ("ep", "ep-1", "ep-1/", "ep-1/a", "é", "z/1.d", "none", ""):
         assert _keys(store, prefix) == [key for key in TREE if key.startswith(prefix)]
+        assert sorted(info.key for info in store.scan(prefix)) == _keys(store, prefix)
     for after in ("ep", "ep-", "ep-1", "ep-1.", "ep-1/", "ep-1/a", "z/1.d", "zz", "😀"):
         assert _keys(store, after=after) == [key for key in TREE if key > after]
     assert _keys(store, "ep-1", after="ep-1.json") == ["ep-1/a", "ep-1/a/z", "ep-1/b/c"]

@@ -82,6 +82,27 @@ def test_a_list_of_several_pages_is_complete_and_in_order(
     assert [info.key for info in episodes_store.list(after=keys[7])] == keys[8:]
 
 
+def test_a_scan_takes_no_more_pages_than_are_looked_at_and_leaves_nothing_out(
+    episodes_store: S3Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = [f"scores/config/e{n % 3}-{n:02d}.json" for n in range(24)]
+    for key in keys:
+        episodes_store.put(key, b"")
+    whole, pages = episodes_store._list_page, []
+
+    def small_page(prefix: str, more: dict[str, object]) -> object:
+        pages.append(prefix)
+        return whole(prefix, {"MaxKeys": 5} | more)
+
+    monkeypatch.setattr(episodes_store, "_list_page", small_page)
+    scan = episodes_store.scan("scores/")
+    assert [next(scan).key for _ in range(5)]
+    assert len(pages) == 1
+    episodes_store.put("scores/config/e9-late.json", b"")
+    assert len(list(scan)) == 24 + 1 - 5, "what comes later in the order is found, too"
+    assert sorted(info.key for info in episodes_store.scan("scores/config/e1")) == keys[1::3]
+
+
 def test_a_server_that_lists_out_of_order_is_not_believed(
     episodes_store: S3Store, s3: S3Credentials
 ) -> None:

@@ -1,5 +1,6 @@
 """What the judges say about one segment. A judge that fails or abstains leaves no number."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import AwareDatetime, Field, computed_field
@@ -144,17 +145,24 @@ class ScoreRecord(Contract):
     @property
     def decided_by(self) -> dict[Source, float]:
         """Which share of the score models, the RAM and people decided."""
-        shares: dict[Source, float] = {}
-        total = sum(self.weights.get(name, 0.0) for name in self.criteria)
-        for name, score in self.criteria.items():
-            if weight := self.weights.get(name, 0.0):
-                shares[score.source] = shares.get(score.source, 0.0) + weight / total
-        return shares
+        return shares_by_source(self.criteria, self.weights)
 
     def known_level(self, criterion: str) -> int | None:
         """The level that the RAM decides, on the scale of this score's votes; None for none."""
         on_quest = criterion == PROGRESS and self.quest is not None
         return self.known_rise if on_quest else self.truth.get(criterion)
+
+
+def shares_by_source(
+    criteria: Mapping[str, CriterionScore], weights: Mapping[str, float]
+) -> dict[Source, float]:
+    """Kind of source → its share of the judged criteria's weight; empty when nothing has any."""
+    shares: dict[Source, float] = {}
+    total = sum(weights.get(name, 0.0) for name in criteria)
+    for name, score in criteria.items():
+        if weight := weights.get(name, 0.0):
+            shares[score.source] = shares.get(score.source, 0.0) + weight / total
+    return shares
 
 
 def rubric_mean(

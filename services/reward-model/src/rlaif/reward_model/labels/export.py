@@ -9,12 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from rlaif.contracts.quest import QuestProgress, Source
-from rlaif.contracts.scores import (
-    CriterionScore,
-    JudgeCallRecord,
-    ScoreRecord,
-    shares_by_source,
-)
+from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
 
 _ROWS_A_GROUP = 1000
 
@@ -66,8 +61,6 @@ def entry_of(record: ScoreRecord, *, key: str, sha256: str, why_not: str | None)
     """The line of one score object: the record's fields, under the same names."""
     own = {"score_key": key, "score_sha256": sha256, "used": why_not is None, "why_not": why_not}
     shared = {name: getattr(record, name) for name in LabelEntry.model_fields.keys() - own.keys()}
-    # Scores of older judges do not say it, but hold it.
-    shared["decided_by"] = record.decided_by or shares_by_source(record.criteria, record.weights)
     return LabelEntry.model_validate(own | shared)
 
 
