@@ -190,6 +190,7 @@ def test_measurements_become_the_flat_record_field_by_field():
             weight=Farthest("layer", figures["weight_ratio"]),
             least_thing=figures["least_thing"],
         ),
+        llm_only_share=figures["llm_only_share"],
     ).flat()
     # What the trainer pays is what is compared, so the two are one figure.
     same = {"paid_accuracy": "heldout_accuracy", "paid_accuracy_low": "heldout_accuracy_low"}

@@ -115,8 +115,8 @@ def train_candidate(
     train, heldout = split_sides(labels, settings)
     unique = [*train.segments, *heldout.segments]
     episodes = train.episodes + heldout.episodes
-    known = known_before_a_fit(heldout)
-    shares = {"llm_only_share": _judged_share(train, heldout)}
+    share = _judged_share(train, heldout)
+    known = replace(known_before_a_fit(heldout), llm_only_share=share)
     reasons = [
         *unmet(label_needs(len(unique), episodes, settings.gate)),
         *unmet(heldout_needs(known, settings.gate)),
@@ -128,7 +128,7 @@ def train_candidate(
         candidate_id=_candidate_id(digest, unique, settings, champion),
         net=None,
         reasons=tuple(reasons),
-        metrics=known.flat().model_copy(update=shares),
+        metrics=known.flat(),
         labels=len(labels),
         episodes=episodes,
         preferences=len(train.preferences),
@@ -150,7 +150,7 @@ def train_candidate(
         refused,
         net=result.net,
         reasons=result.reasons,
-        metrics=result.measurements.flat().model_copy(update=shares),
+        metrics=replace(result.measurements, llm_only_share=share).flat(),
         pairs=tuple(_compared(result.net, (train, heldout), settings)),
         probes=_probes(train),
         lineage=_lineage(

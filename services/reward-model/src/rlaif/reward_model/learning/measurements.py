@@ -61,6 +61,7 @@ class Measurements:
         disagreement: Deviation between members over that between observations.
         largest_potential: Largest |Φ| over the labelled observations.
         responses: What it answers where there are no labels.
+        llm_only_share: Share of the decided pairs, of both sides, that only judges decide.
     """
 
     heldout: Accuracy = NOT_MEASURED
@@ -82,6 +83,7 @@ class Measurements:
     disagreement: float | None = None
     largest_potential: float | None = None
     responses: Responses | None = None
+    llm_only_share: float | None = None
 
     def flat(self) -> GateMetrics:
         """As manifests and REST have it: flat, so that their readers, old and new, understand."""
@@ -130,6 +132,7 @@ class Measurements:
             member_apart=_ratio(self.responses and self.responses.member),
             weight_ratio=_ratio(self.responses and self.responses.weight),
             least_thing=self.responses and self.responses.least_thing,
+            llm_only_share=self.llm_only_share,
         )
 
 
