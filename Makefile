@@ -38,7 +38,7 @@ export CHECK_PYTHON
 .DEFAULT_GOAL := help
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui coverage chaos \
         test-oldest test-newest test-floors floors lock check format rom clean play replay-check ladder \
-        bench-rllib bench-loop bench-judge bench-rm bench-overhead bench-learning memory-flat \
+        bench-rllib bench-loop bench-judge bench-rm bench-labels bench-overhead bench-learning memory-flat \
         live-page
 
 help: ## Show this help
@@ -145,6 +145,9 @@ bench-loop: $(VENV)/.ready ## Measure the loop: captured segment to live model, 
 
 bench-rm: $(VENV)/.ready ## Measure the reward model and its gate on played segments (BENCH_ARGS="--share 0.1")
 	@$(BIN)/python benchmarks/bench_rm.py $(BENCH_ARGS)
+
+bench-labels: $(VENV)/.ready ## Measure a start and looks of the reward model with 100,000 scores in a store
+	@$(BIN)/python benchmarks/bench_labels.py $(BENCH_ARGS)
 
 bench-judge: $(VENV)/.ready ## 10,000 bad answers, then outages of the models (429, 500, hang, dead)
 	@$(BIN)/python benchmarks/fuzz_answers.py

@@ -1,6 +1,6 @@
 """Does the reward model start and look about it quickly with very many scores in the store?
 
-    python benchmarks/bench_labels.py                    100,000 scores in a real S3 server
+    python benchmarks/bench_labels.py                    or: make bench-labels
     python benchmarks/bench_labels.py --scores 5000 --folder /tmp/labels --keep
 
 Scores as the judge writes them, 24 kB with the records of nine calls, are written to SeaweedFS, an

@@ -224,6 +224,20 @@ def test_half_of_what_is_kept_are_the_newest_and_what_is_left_out_is_not_even_lo
     assert len(store.read) == 3 * 21
 
 
+def test_labels_of_an_older_layout_have_the_room_that_is_left(store):
+    many = play(episodes=4, each=8, signal=True, run="many")
+    log = log_of(store, most_labels=8)
+    kept = []
+    for turn, segment in enumerate(many):
+        layout = "old" if turn < 12 or turn == 14 else "new"
+        scored = write_scored(store, segment, layout_version=layout, created_at=datetime.now(UTC))
+        log.read_new([scored.score_key], full=turn == 0)
+        layouts = [item.layout_version for item in log.labels]
+        kept.append((layouts.count("old"), layouts.count("new")))
+    assert kept[11:16] == [(8, 0), (7, 1), (6, 2), (7, 1), (6, 2)]
+    assert kept[-1] == (0, 8), "only these can be learned from"
+
+
 def test_scores_that_are_no_labels_make_room_for_others(store):
     for place, segment in enumerate(SEGMENTS):
         write_scored(store, segment, values={"novelty": 1.0} if place % 2 else None)

@@ -120,7 +120,7 @@ class ConfigLabels:
         self._reasons.update(dict.fromkeys(self._unread - self.labels.keys(), OLDER))
         self._unread.clear()
         self._recalled.clear()
-        for key in self.labels.keys() - self._kept(self.labels.keys(), ever, self._kinds):
+        for key in self.labels.keys() - self._to_keep(ever):
             self._drop(key)
             self._reasons[key] = OLDER
 
@@ -133,19 +133,38 @@ class ConfigLabels:
 
     def _worth_reading(self, ever: NDArray[np.float64]) -> list[str]:
         """New scores that would be kept if they showed what most others show, in order."""
-        kept = self._kept(self._unread | self.labels.keys(), ever, self._recalled)
+        kept = self._sample(self._unread | self.labels.keys(), ever, self._recalled, self._most)
         return sorted(self._unread & kept)
 
-    def _kept(
-        self, every: Set[str], ever: NDArray[np.float64], kinds: Mapping[str, str]
+    def _to_keep(self, ever: NDArray[np.float64]) -> Set[str]:
+        """Labels that stay: of the newest layout first, as only these can be learned from.
+
+        The others have the room that is left: one segment of another layout throws nothing away.
+        """
+        if self._most is None or len(self.labels) <= self._most:
+            return self.labels.keys()
+        newest = self.labels[max(self.labels, key=lambda key: (self._times[key], key))]
+        usable = {
+            key for key, item in self.labels.items() if item.layout_version == newest.layout_version
+        }
+        kept = self._sample(usable, ever, self._kinds, self._most)
+        others, room = self.labels.keys() - usable, self._most - len(kept)
+        return kept | self._sample(others, ever, self._kinds, room)
+
+    def _sample(
+        self,
+        every: Set[str],
+        ever: NDArray[np.float64],
+        kinds: Mapping[str, str],
+        most: int | None,
     ) -> Set[str]:
-        """Those of `every` that should be labels."""
-        if self._most is None or len(every) <= self._most:
+        """At most `most` of `every`."""
+        if most is None or len(every) <= most:
             return every
         candidates = [
             Candidate(key, self._times[key], _episode_of(key), kinds.get(key, "")) for key in every
         ]
-        return {item.key for item in keep(candidates, ever, most=self._most)}
+        return {item.key for item in keep(candidates, ever, most=most)}
 
     def _note(self, key: str, result: ReadLabel | LabelError) -> None:
         self._drop(key)

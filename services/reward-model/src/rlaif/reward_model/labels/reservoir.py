@@ -50,7 +50,9 @@ def keep(
     """
     if len(candidates) <= most:
         return list(candidates)
-    by_age = sorted(candidates, key=lambda item: (-item.at, item.key))
+    if most <= 0:
+        return []
+    by_age = sorted(candidates, key=lambda item: (item.at, item.key), reverse=True)
     newest = by_age[: most - most // 2]
     older = by_age[len(newest) :]
     spread = _in_turns(older, _octave_of(ever, newest[-1].at), _by_kind)
