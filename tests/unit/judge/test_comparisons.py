@@ -12,7 +12,7 @@ from rlaif.contracts.comparisons import (
     WantedPair,
     soft_preference,
 )
-from rlaif.contracts.evidence import Changes, Evidence, Span
+from rlaif.contracts.evidence import Changes, Evidence, Moment, Span
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.judge.panel.assignment import in_share
 from rlaif.judge.panel.comparisons import Comparisons
@@ -24,6 +24,7 @@ from rlaif.judge.panel.scored_segments import ScoredSegments
 from rlaif.judge.panel.wanted_pairs import WantedPairs
 from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
 from rlaif.judge.routes.route import Route, RouteLimits
+from rlaif.judge.rubric.guides import guide_of
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.settings import CallSettings, CompareSettings
 from rlaif.storage import keys
@@ -98,9 +99,11 @@ class Bench:
     def _called(self, record: Any) -> None:
         self.calls += 1
 
-    async def score(self, segment_id: str, weighted: float | None, rupees: int) -> None:
+    async def score(
+        self, segment_id: str, weighted: float | None, rupees: int, game: str | None = None
+    ) -> None:
         """A segment of which nothing is stored was just scored."""
-        evidence = Evidence(changes=Changes(rupees=rupees))
+        evidence = Evidence(changes=Changes(rupees=rupees), end=Moment(game=game))
         record = _record(segment_id, weighted)
         await self.comparisons.after_scoring(Scored(evidence, record, "a" * 64))
 
@@ -310,6 +313,24 @@ async def test_a_pair_too_long_for_the_judges_model_is_not_asked(store: ObjectSt
     await bench.score("seg-1", 0.5, rupees=1)
     await bench.score("seg-2", 0.5, rupees=5)
     assert (bench.results, bench.calls) == ([("near_tie", "too_long")], 0)
+
+
+async def test_the_judge_reads_the_guide_of_the_game_that_both_segments_are_of(
+    store: ObjectStore,
+) -> None:
+    bench = Bench(store)
+    await bench.score("seg-1", 0.5, rupees=1, game="seedling-vale")
+    await bench.score("seg-2", 0.5, rupees=5, game="seedling-vale")
+    heads = {request.messages[0]["content"] for request in bench.text.requests}
+    assert len(heads) == 1
+    assert guide_of("seedling-vale").text in heads.pop()
+
+
+async def test_segments_of_two_games_are_not_compared(store: ObjectStore) -> None:
+    bench = Bench(store)
+    await bench.score("seg-1", 0.5, rupees=1, game="seedling-vale")
+    await bench.score("seg-2", 0.5, rupees=5, game="oracle-of-seasons")
+    assert (bench.results, bench.calls) == ([("near_tie", "two_games")], 0)
 
 
 def test_the_share_that_is_compared_depends_on_the_segment_alone() -> None:

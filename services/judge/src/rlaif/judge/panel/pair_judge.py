@@ -26,7 +26,7 @@ from rlaif.judge.panel.pair_question import (
 from rlaif.judge.panel.schema import InvalidAnswerError
 from rlaif.judge.routes.ports import CompletionRequest
 from rlaif.judge.routes.route import Route
-from rlaif.judge.rubric.judges import Judge
+from rlaif.judge.rubric.judges import Judge, briefed
 
 
 class NotComparableError(Exception):
@@ -73,8 +73,10 @@ class PairJudge:
 
         Raises:
             ModelError: An order got no answer.
-            NotComparableError: Both segments together are too long for the judge's model.
+            NotComparableError: The segments are of two games, or together too long for the judge's
+                model.
         """
+        judge = self._briefed(pair)
         calls: list[JudgeCallRecord] = []
 
         async def on_call(record: JudgeCallRecord) -> None:
@@ -84,8 +86,8 @@ class PairJudge:
         first, second = pair.first, pair.second
         mirrored = pair.strips and (pair.strips[1], pair.strips[0])
         orders = (
-            self._request(first.evidence, second.evidence, pair.strips),
-            self._request(second.evidence, first.evidence, mirrored),
+            self._request(judge, first.evidence, second.evidence, pair.strips),
+            self._request(judge, second.evidence, first.evidence, mirrored),
         )
         straight, swapped = await asyncio.gather(
             self._ask(orders[0], 0, on_call), self._ask(orders[1], 1, on_call)
@@ -107,19 +109,26 @@ class PairJudge:
             pictures=pair.strips is not None,
         )
 
+    def _briefed(self, pair: Pair) -> Judge:
+        """The judge with the guide of the game that both segments are of."""
+        games = {item.evidence.end.game for item in (pair.first, pair.second)}
+        if len(games) > 1:
+            raise NotComparableError("two_games", "the segments are of two games")
+        return briefed(self.judge, *games)
+
     def _request(
-        self, shown_first: Evidence, shown_second: Evidence, strips: Strips | None
+        self, judge: Judge, shown_first: Evidence, shown_second: Evidence, strips: Strips | None
     ) -> CompletionRequest:
-        messages = comparison_messages(self.judge, shown_first, shown_second, strips)
+        messages = comparison_messages(judge, shown_first, shown_second, strips)
         needed = prompts.tokens(messages) + self._max_tokens
-        if needed > self.judge.context_tokens:
+        if needed > judge.context_tokens:
             raise NotComparableError(
                 "too_long",
-                f"both segments need about {needed} tokens, and {self.judge.name} takes "
-                f"{self.judge.context_tokens}",
+                f"both segments need about {needed} tokens, and {judge.name} takes "
+                f"{judge.context_tokens}",
             )
         return CompletionRequest(
-            model=self.judge.model,
+            model=judge.model,
             messages=messages,
             schema_name="comparison",
             schema=comparison_schema(),
