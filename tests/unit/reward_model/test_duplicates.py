@@ -45,6 +45,36 @@ def test_what_a_person_said_is_not_averaged_with_judges(labels):
     assert kept.revision == 1
 
 
+def test_what_was_said_of_any_copy_beside_another_segment_is_said_of_their_label(labels):
+    first, other, third = labels(episodes=3, each=1, signal=True)
+    twin = copy_of(first, "twin")
+    made = [
+        replace(first, preferred={"twin": 1.0}),
+        replace(twin, preferred={first.segment_id: 0.0, other.segment_id: 1.0}),
+        replace(other, preferred={"twin": 0.0, third.segment_id: 0.5}),
+        replace(third, preferred={other.segment_id: 0.5}),
+    ]
+    kept = merge_duplicates(made)
+    assert [item.preferred for item in kept] == [
+        {other.segment_id: 1.0},
+        {first.segment_id: 0.0, third.segment_id: 0.5},
+        {other.segment_id: 0.5},
+    ]
+
+
+def test_comparisons_of_two_copies_with_one_segment_count_as_their_mean(labels):
+    first, other = labels(episodes=2, each=1, signal=True)
+    made = [
+        replace(first, preferred={other.segment_id: 1.0}),
+        replace(copy_of(first, "twin"), preferred={other.segment_id: 0.0}),
+        replace(other, preferred={first.segment_id: 0.0, "twin": 1.0}),
+    ]
+    assert [item.preferred for item in merge_duplicates(made)] == [
+        {other.segment_id: 0.5},
+        {first.segment_id: 0.5},
+    ]
+
+
 @given(st.integers(0, 1000), st.floats(0, 0.01))
 def test_a_little_noise_keeps_a_segment_a_duplicate(seed, size):
     rng = np.random.default_rng(seed)

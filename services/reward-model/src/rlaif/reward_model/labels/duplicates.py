@@ -4,7 +4,7 @@ An agent that stands still or sits in a menu makes the same segment again and ag
 segments fill the pairs, and one on each side of the split tells the held-out side's answers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,13 +39,14 @@ def merge_duplicates(segments: Sequence[LabelledSegment]) -> list[LabelledSegmen
 
     The first of a group stands for it, in the order given: its values are the group's means over
     the criteria that were judged; `copies` says how many they are, and `seen_in` of how many
-    episodes. A label that a person gave is not averaged with those of judges.
+    episodes. A label that a person gave is not averaged with those of judges. A comparison of
+    any of a group counts for the group, several of the same two groups as their mean.
     """
     if not segments:
         return []
     hashes = simhashes(segments)
     free = np.ones(len(segments), bool)
-    kept = []
+    groups: list[list[LabelledSegment]] = []
     for index in range(len(segments)):
         if not free[index]:
             continue
@@ -53,16 +54,20 @@ def merge_duplicates(segments: Sequence[LabelledSegment]) -> list[LabelledSegmen
         near = np.flatnonzero(free & (distance <= MOST_DIFFERENT_BITS))
         near = near[near >= index]
         free[near] = False
-        kept.append(_together([segments[place] for place in near.tolist()]))
-    return kept
+        groups.append([segments[place] for place in near.tolist()])
+    if len(groups) == len(segments):
+        return [group[0] for group in groups]
+    stands_for = {item.segment_id: group[0].segment_id for group in groups for item in group}
+    return [_together(group, stands_for) for group in groups]
 
 
-def _together(group: list[LabelledSegment]) -> LabelledSegment:
+def _together(group: list[LabelledSegment], stands_for: Mapping[str, str]) -> LabelledSegment:
     first = group[0]
-    if len(group) == 1:
-        return first
     decided = max(item.revision for item in group)
     trusted = [item for item in group if item.revision == decided] if decided else group
+    first = replace(first, preferred=_preferred(first, trusted, stands_for))
+    if len(group) == 1:
+        return first
     usable = [item for item in trusted if item.weights == first.weights] or [first]
     names = [name for name in first.weights if any(name in item.values for item in usable)]
     means = {
@@ -71,6 +76,18 @@ def _together(group: list[LabelledSegment]) -> LabelledSegment:
     }
     episodes = {item.episode_id for item in group}
     return replace(first, values=means, revision=decided, copies=len(group), seen_in=len(episodes))
+
+
+def _preferred(
+    first: LabelledSegment, group: list[LabelledSegment], stands_for: Mapping[str, str]
+) -> dict[str, float]:
+    """What was said of any of the group beside others; a group is not compared with itself."""
+    said: dict[str, list[float]] = {}
+    for item in group:
+        for other, share in item.preferred.items():
+            said.setdefault(stands_for.get(other, other), []).append(share)
+    said.pop(first.segment_id, None)
+    return {other: float(np.mean(shares)) for other, shares in said.items()}
 
 
 def _bits(words: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -130,7 +130,8 @@ def _spread(
     for (a, b), doubt in zip(drawn.pairs.tolist(), drawn.uncertainty.tolist(), strict=True):
         ends = segments[a], segments[b]
         ids = _ids(ends[0].segment_id, ends[1].segment_id)
-        if ids in known or ids in chosen or any(item.revision for item in ends):
+        asked = ids in known or ends[1].segment_id in ends[0].preferred
+        if asked or ids in chosen or any(item.revision for item in ends):
             continue
         if any(of_segment[name] >= _MOST_OF_A_SEGMENT for name in ids):
             continue
