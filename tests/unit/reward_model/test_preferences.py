@@ -232,3 +232,15 @@ def test_pairs_that_were_shown_side_by_side_are_always_listed(labels):
     assert {many[found.a].segment_id, many[found.b].segment_id} == {
         many[3].segment_id, many[170].segment_id
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("weight", [1.0, 16.0])
+def test_a_comparison_weighs_as_many_pairs_as_the_setting_says(labels, weight):
+    a, b, c = labels(episodes=3, each=1, signal=True)
+    a = replace(a, preferred={b.segment_id: 1.0})
+    b = replace(b, preferred={a.segment_id: 0.0})
+    low = dict.fromkeys(a.values, 0.0)
+    made = scored([a, b, c], low, low, {**low, "progress": 1.0})
+    table = PairTable(made, PairSettings(compared_weight=weight))
+    found = table.compare(np.array([0, 0]), np.array([1, 2]))
+    assert found.weight.tolist() == [weight, 1.0]

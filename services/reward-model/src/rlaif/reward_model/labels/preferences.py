@@ -42,6 +42,15 @@ class PairSettings(BaseModel, frozen=True, extra="forbid"):
         le=1,
         description="Loss weight of ties; 0 drops them. Higher: flatter potential among equals.",
     )
+    # A segment's score teaches in all of its pairs; a comparison has only this one.
+    compared_weight: float = Field(
+        default=16.0,
+        ge=0,
+        le=256,
+        description="Loss weight of a pair that judges were shown side by side; 1 is that of a "
+        "pair by its scores alone. Higher: what only a comparison tells is learned, and its "
+        "mistakes too.",
+    )
     most_pairs: int = Field(
         default=16,
         ge=1,
@@ -139,6 +148,7 @@ class PairTable:
         decided[seen] = np.abs(margin[seen]) >= settings.tie_band - _ROUNDING
         target[seen] = np.where(decided[seen], 1.0 / (1.0 + np.exp(-told)), 0.5)
         weight = np.where(decided, 1.0, settings.tie_weight) * usable
+        weight[seen] *= settings.compared_weight
         return Compared(np.where(usable, margin, np.nan), decided, target, weight, seen)
 
     def importance(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -27,6 +27,7 @@ from torch.nn import functional
 
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.labels.preferences import PairTable, by_degree
+from rlaif.reward_model.learning.batches import batches
 from rlaif.reward_model.learning.settings import FitSettings, Statistic
 from rlaif.reward_net.network import RewardNet
 
@@ -87,11 +88,12 @@ def fit(
     weights = torch.from_numpy(bags)
     combine = torch.from_numpy(row_weights(settings.statistic))
     for _ in range(epochs):
-        order = torch.randperm(len(rows), generator=generator)
-        for chosen in torch.split(order, _BATCH_SEGMENTS):
-            pairs = _all_pairs(table, chosen.numpy())
+        order = torch.randperm(len(rows), generator=generator).numpy()
+        for batch in batches(order, table.side_by_side.pairs, _BATCH_SEGMENTS):
+            pairs = _all_pairs(table, batch)
             if pairs is None:
                 continue
+            chosen = torch.from_numpy(batch)
             optimiser.zero_grad(set_to_none=True)
             loss = _loss(net, data[chosen], weights[:, chosen], combine, pairs, settings)
             torch.autograd.backward(loss)

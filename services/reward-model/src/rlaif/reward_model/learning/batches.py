@@ -1,0 +1,42 @@
+"""The batches of one pass of a fit: segments in random order, compared ones together.
+
+A pair teaches only where both of its segments are in one batch. Among some hundred segments two
+that were compared would seldom meet by chance, and what only the comparison tells would be lost.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def batches(
+    order: NDArray[np.int64], compared: NDArray[np.int64], size: int
+) -> Iterator[NDArray[np.int64]]:
+    """All of `order` once, in batches of at most `size`.
+
+    `order` is a random permutation of the segments, `compared` the `[C, 2]` pairs. A segment that
+    was compared is followed by the first of its partners that is left, which depends on the order:
+    in another pass it is another one. Only the border of a batch parts the two.
+    """
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    partners: dict[int, list[int]] = {}
+    for a, b in compared.tolist():
+        partners.setdefault(a, []).append(b)
+        partners.setdefault(b, []).append(a)
+    taken = np.zeros(len(order), bool)
+    together: list[int] = []
+    for segment in order.tolist():
+        if taken[segment]:
+            continue
+        taken[segment] = True
+        together.append(segment)
+        left = [other for other in partners.get(segment, ()) if not taken[other]]
+        if left:
+            partner = min(left, key=lambda other: place[other])
+            taken[partner] = True
+            together.append(partner)
+    ordered = np.array(together, np.int64)
+    for start in range(0, len(ordered), size):
+        yield ordered[start : start + size]
