@@ -147,6 +147,19 @@ async def test_after_each_training_it_says_which_pairs_should_be_compared(world,
     assert all({pair.first, pair.second} <= known for pair in wanted.pairs)
 
 
+async def test_new_comparisons_of_old_labels_make_a_new_version(world):
+    world.write(SIGNAL)
+    training = world.process(relist_seconds=1e-9)
+    await training.step()
+    training.request()
+    await training.step()
+    assert training.status().last_attempt.outcome == "unchanged"
+    world.compare(SIGNAL[0].segment_id, SIGNAL[1].segment_id)
+    training.request()
+    await training.step()
+    assert training.status().last_attempt.outcome == "published"
+
+
 async def test_what_was_compared_is_not_wanted_again(world):
     world.write(SIGNAL)
     training = world.process(relist_seconds=1e-9)

@@ -259,13 +259,22 @@ class TrainingLoop:
         if not candidate.passed:
             await self._reject(candidate)
             return "rejected", None
-        made_of = candidate.label_digest, settings_digest(self.settings)
-        if live and (live.manifest.label_digest, live.manifest.settings_digest) == made_of:
+        if live and self._is_made_of_the_same(candidate, live):
             return "unchanged", None
         published = await self.champions.publish(
             candidate, judge_config=self._judge_config or _NO_JUDGE_CONFIG, seed=self.settings.seed
         )
         return ("published", published.manifest.version) if published else ("held", None)
+
+    def _is_made_of_the_same(self, candidate: Candidate, live: Live) -> bool:
+        """Whether the champion learned the same labels and comparisons by the same settings."""
+        theirs, ours = live.manifest.lineage, candidate.lineage
+        compared = (lineage.comparisons if lineage else 0 for lineage in (theirs, ours))
+        return (
+            live.manifest.label_digest == candidate.label_digest
+            and live.manifest.settings_digest == settings_digest(self.settings)
+            and len(set(compared)) == 1
+        )
 
     async def _reject(self, candidate: Candidate) -> None:
         logger.info("%s rejected: %s", candidate.candidate_id, "; ".join(candidate.reasons))
