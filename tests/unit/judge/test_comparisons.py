@@ -226,6 +226,15 @@ async def test_a_wanted_pair_that_cannot_be_read_costs_its_turn_only(store: Obje
     assert bench.results == [("uncertain", "unreadable"), ("near_tie", "decided")]
 
 
+async def test_a_wanted_pair_waits_for_scores_that_will_be_made_again(store: ObjectStore) -> None:
+    _write_scored(store, "seg-1", rupees=1)
+    _write_scored(store, "seg-2", rupees=5, distrusted=("state",))
+    _want(store, ("seg-1", "seg-2"))
+    bench = Bench(store, kinds=("wanted",))
+    await bench.score("seg-9", 0.5, rupees=0)
+    assert (bench.results, bench.calls) == ([("uncertain", "provisional")], 0)
+
+
 async def test_what_the_ram_ties_is_shown_to_the_vision_judge_with_pictures_of_both(
     store: ObjectStore,
 ) -> None:

@@ -157,8 +157,8 @@ class JudgeMetrics:
         """Note a pair to be compared, and what was stored of it.
 
         `decided`, `tie`, `orders_disagree` or `unanswered` when there is a `record`; without one
-        `outage`, `unreadable`, `no_pictures`, `two_games`, `too_long`, or `repeated` when
-        another judge had stored its word.
+        `outage`, `unreadable`, `provisional`, `no_pictures`, `two_games`, `too_long`, or `repeated`
+        when another judge had stored its word.
         """
         self._comparisons.labels(why, result).inc()
         if record is None:

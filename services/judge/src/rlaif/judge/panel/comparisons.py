@@ -136,6 +136,10 @@ class Comparisons:
         except StorageError as error:
             self._failed("uncertain", "outage", error)
             return None
+        if first.record.distrusted or second.record.distrusted:
+            # It will be judged again, and a comparison counts for the scores that it was made of.
+            self._on_compared(pair.why, "provisional", None)
+            return None
         return Pair(pair.why, first, second)
 
     async def _compare(self, judge: PairJudge, pair: Pair) -> ComparisonRecord | None:
