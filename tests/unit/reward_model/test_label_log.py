@@ -561,6 +561,8 @@ def test_a_comparison_counts_in_both_labels_until_a_person_overrules_a_score(sto
     }  # fmt: skip
     assert store.read.count(key) == 1
     assert log.compared == {(record.first, record.second)}
+    told = {entry.segment_id: entry.preferred for entry in log.entries() if entry.preferred}
+    assert told == preferred(log)
     override(store, SEGMENTS[0], 1, 1.0)
     log.read_new(full=True)
     assert preferred(log) == {}

@@ -37,6 +37,10 @@ class LabelEntry(BaseModel):
     manifest_key: str | None = None
     manifest_sha256: str | None = Field(default=None, description="Digest of the segment.")
     evidence_sha256: str | None = Field(default=None, description="Of what the judges read.")
+    preferred: dict[str, float] = Field(
+        default_factory=dict,
+        description="Other segment → 1, 0.5 or 0 by judges who saw both; 1 prefers this one.",
+    )
     weighted: float | None = None
     weights: dict[str, float] = Field(default_factory=dict, description="The rubric.")
     criteria: dict[str, CriterionScore] = Field(default_factory=dict)
@@ -57,9 +61,17 @@ class LabelEntry(BaseModel):
     )
 
 
-def entry_of(record: ScoreRecord, *, key: str, sha256: str, why_not: str | None) -> LabelEntry:
+def entry_of(
+    record: ScoreRecord,
+    *,
+    key: str,
+    sha256: str,
+    why_not: str | None,
+    preferred: dict[str, float] | None = None,
+) -> LabelEntry:
     """The line of one score object: the record's fields, under the same names."""
     own = {"score_key": key, "score_sha256": sha256, "used": why_not is None, "why_not": why_not}
+    own["preferred"] = preferred or {}
     shared = {name: getattr(record, name) for name in LabelEntry.model_fields.keys() - own.keys()}
     return LabelEntry.model_validate(own | shared)
 

@@ -151,7 +151,7 @@ class LabelLog:
 
         Those that are no label are among them, and say why: nothing is left out of the log.
         """
-        chosen = {item.score_sha256 for item in self.labels}
+        chosen = {item.score_sha256: item.preferred for item in self.labels}
         config = self._configs.get(self.judge_config or "", self._people)
         prefixes = [_HUMAN_SCORES] if self.judge_config is None else [
             keys.scores(self.judge_config), _HUMAN_SCORES
@@ -166,7 +166,13 @@ class LabelLog:
                 continue
             reason = config.why_not(key) or self._people.why_not(key) or "overridden"
             used = sha256 in chosen
-            yield entry_of(record, key=key, sha256=sha256, why_not=None if used else reason)
+            yield entry_of(
+                record,
+                key=key,
+                sha256=sha256,
+                why_not=None if used else reason,
+                preferred=chosen.get(sha256),
+            )
 
     def _recall(self, kept: KeptLabels) -> None:
         for name, known in kept.configs.items():

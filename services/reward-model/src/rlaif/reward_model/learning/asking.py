@@ -11,6 +11,7 @@ from rlaif.reward_model.labels.wanted import Answers, Ids, wanted_pairs
 from rlaif.reward_model.learning.candidate import split_sides
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.pay import DISCOUNT, segment_pay
 from rlaif.reward_net.potential import PotentialFunction
 
 _STREAM = 99
@@ -39,10 +40,10 @@ def pairs_to_ask(
 
 
 def member_rises(net: RewardNet, segments: Sequence[LabelledSegment]) -> NDArray[np.float64]:
-    """`[members, N]`: how far each member's own potential rose over each segment."""
+    """`[members, N]`: what the trainer would pay for each segment if that member were alone."""
     if not segments:
         return np.empty((net.spec.members, 0))
     ends = np.concatenate([item.observations[[0, -1]] for item in segments])
     potentials = np.tanh(PotentialFunction(net).normalised(ends).astype(np.float64))
-    rises: NDArray[np.float64] = potentials[:, 1::2] - potentials[:, 0::2]
-    return rises
+    steps = np.array([item.decision_steps - 1 for item in segments], np.float64)
+    return segment_pay(potentials[:, 0::2], potentials[:, 1::2], steps=steps, gamma=DISCOUNT)
