@@ -18,7 +18,6 @@ from rlaif.judge.routes.openai import (
     OpenAiModel,
     endpoint,
     http_client,
-    read_completion,
 )
 from rlaif.judge.routes.ports import (
     CallTimeoutError,
@@ -28,6 +27,7 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
+from rlaif.judge.routes.reply import read_completion
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.settings import CallSettings
 from rlaif.testing.data.segments import described_state, screen_png, state_records

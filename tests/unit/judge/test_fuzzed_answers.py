@@ -9,8 +9,9 @@ from rlaif.contracts.evidence import Evidence, Moment, Span
 from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
-from rlaif.judge.routes.openai import OpenAiModel, read_completion
+from rlaif.judge.routes.openai import OpenAiModel
 from rlaif.judge.routes.ports import InvalidReplyError
+from rlaif.judge.routes.reply import read_completion
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
 from rlaif.judge.rubric.votes import NoVote

@@ -8,7 +8,7 @@ from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.panel.identity import judge_config_id
 from rlaif.judge.rubric.guides import Guide, guide_of
 from rlaif.judge.rubric.judges import JUDGES, briefed, with_models
-from rlaif.judge.settings import VoteSettings
+from rlaif.judge.settings import DialectSettings, VoteSettings
 
 BASE: dict[str, Any] = {"weights": RUBRIC_WEIGHTS, "voting": VoteSettings()}
 
@@ -32,6 +32,9 @@ def test_the_id_fits_an_object_key() -> None:
         {"voting": VoteSettings(seed=1)},
         {"voting": VoteSettings(adaptive=True)},
         {"weights": RUBRIC_WEIGHTS | {"dialog": 0.3}},
+        {"voting": VoteSettings(thinking_tokens=1024)},
+        {"dialect": DialectSettings(schema_mode="json_object")},
+        {"dialect": DialectSettings(chat_template_kwargs={"enable_thinking": False})},
     ],
 )
 def test_any_change_of_the_voting_is_another_configuration(change: dict[str, Any]) -> None:

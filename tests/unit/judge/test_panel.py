@@ -10,7 +10,9 @@ import pytest
 from rlaif.contracts.evidence import Evidence, Moment, Rooms
 from rlaif.contracts.quest import Standing
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
+from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.panel.panel import Case, Panel
+from rlaif.judge.panel.prompts import messages, tokens
 from rlaif.judge.routes.ports import (
     Answer,
     BrokenRouteError,
@@ -490,3 +492,74 @@ async def test_who_was_left_out_as_not_believed_is_told_when_it_would_have_been_
     assert (await panel.judge(CASE, Calls())).distrusted == ("state", "vision")
     case = Case(Evidence(), b"png", {"novelty": 1}, audit=True)
     assert (await panel.judge(case, Calls())).distrusted == ("state",)
+
+
+class Limited:
+    """A model that needs so many tokens for its answer, and is cut off with fewer."""
+
+    def __init__(self, needs: int, text: str = "Let me think about the button ") -> None:
+        self.needs = needs
+        self.text = text
+        self.asked: list[int] = []
+
+    async def complete(self, request: CompletionRequest) -> Answer:
+        self.asked.append(request.max_tokens)
+        if request.max_tokens < self.needs:
+            return Answer(self.text, "length")
+        return Answer(_levels(request, 2), "stop")
+
+
+async def _asked(model: Limited, **judge: Any) -> tuple[CriterionScore | NoVote, Calls]:
+    puzzle = replace(JUDGES[1], **judge)
+    route = Route("/puzzle", model, RouteLimits(CallSettings(attempts=1)))
+    calls = Calls()
+    panel = Panel((puzzle,), {"puzzle": route}, VoteSettings(votes=1, max_tokens=100))
+    return (await panel.judge(CASE, calls)).results["puzzle"], calls
+
+
+async def test_a_cut_off_answer_is_asked_for_again_with_twice_the_tokens() -> None:
+    model = Limited(needs=200)
+    score, calls = await _asked(model)
+    assert isinstance(score, CriterionScore)
+    assert model.asked == [100, 200]
+    assert [reported_outcome(record) for record in calls.records] == ["length", "ok"]
+
+
+async def test_an_answer_that_is_cut_off_again_is_lost_and_says_what_to_set(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model = Limited(needs=1000)
+    lost, calls = await _asked(model)
+    assert lost is NoVote.CUT_OFF
+    assert model.asked == [100, 200]
+    assert "JUDGE_THINKING_TOKENS" in str(calls.records[-1].detail)
+    assert (calls.records[-1].outcome, calls.records[-1].fault) == ("invalid", "length")
+    assert len([r for r in caplog.records if "JUDGE_THINKING_TOKENS" in r.message]) == 1
+
+
+@pytest.mark.parametrize("tail", [" " * 200, "\n\t" * 100, "very " * 60], ids=repr)
+async def test_an_answer_that_runs_away_is_not_asked_for_again(tail: str) -> None:
+    model = Limited(needs=1000, text='{"rationale": "it pressed"' + tail)
+    lost, calls = await _asked(model)
+    assert lost is NoVote.CUT_OFF
+    assert model.asked == [100]
+    assert "running away" in str(calls.records[0].detail)
+
+
+async def test_a_model_without_room_for_more_is_not_asked_for_more() -> None:
+    prompt = tokens(messages(JUDGES[1], CASE.evidence, None, variant=0))
+    model = Limited(needs=200)
+    lost, _ = await _asked(model, context_tokens=prompt + 150)
+    assert lost is NoVote.CUT_OFF
+    assert model.asked == [100]
+
+
+async def test_a_whole_answer_counts_though_white_space_ran_on_after_it() -> None:
+    model = Limited(needs=1000, text='{"rationale": "it pressed", "puzzle": 2}' + " " * 300)
+    score, _ = await _asked(model)
+    assert isinstance(score, CriterionScore)
+    assert model.asked == [100]
+
+
+async def test_tokens_for_thoughts_come_on_top_of_those_of_the_answer() -> None:
+    assert VoteSettings(max_tokens=256, thinking_tokens=2048).answer_tokens == 2304

@@ -78,7 +78,7 @@ class JudgeCallRecord(Contract):
     )
     fault: str | None = Field(
         default=None,
-        description="What went wrong: throttled, refused, no_completion, server_error, "
+        description="What went wrong: throttled, refused, no_completion, length, server_error, "
         "unreachable, or the time that was over: connect_, write_, read_, pool_ or total_timeout.",
     )
     status: int | None = Field(default=None, description="HTTP status, when it was not 200.")

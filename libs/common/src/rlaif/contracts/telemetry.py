@@ -189,7 +189,7 @@ class JudgeCall(Telemetry):
     route: str
     model: str
     segment_id: Id
-    outcome: str = Field(description="ok, invalid, throttled, refused, error or timeout.")
+    outcome: str = Field(description="ok, invalid, length, throttled, refused, error or timeout.")
     latency_seconds: float = Field(ge=0)
     rationale: str | None = None
 

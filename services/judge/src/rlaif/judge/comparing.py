@@ -25,7 +25,7 @@ def build_comparisons(
             kind: PairJudge(
                 judge,
                 parts.routes[judge.name],
-                max_tokens=settings.voting.max_tokens,
+                max_tokens=settings.voting.answer_tokens,
                 on_call=parts.metrics.called,
                 now=_now,
             )

@@ -24,7 +24,8 @@ class JudgeMetrics:
         self.standings = Standings({c.name: judge.name for judge in judges for c in judge.criteria})
         self._calls = metrics.counter(
             "calls",
-            "Calls of language models, by how they ended; `invalid` is a parse failure.",
+            "Calls of language models, by how they ended; `invalid` is a parse failure, `length` "
+            "that of an answer that was cut off.",
             ("judge", "outcome"),
         )
         self._call_seconds = metrics.histogram(

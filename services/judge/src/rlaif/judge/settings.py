@@ -1,7 +1,7 @@
 """The settings of the judge, in the blocks that its rooms take as they are."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
@@ -55,6 +55,30 @@ class ModelSettings(BaseModel, frozen=True, extra="forbid"):
     )
 
 
+SchemaMode = Literal["json_schema", "json_schema_subset", "json_object", "guided_json", "none"]
+
+
+class DialectSettings(BaseModel, frozen=True, extra="forbid"):
+    """What servers want to be told beside messages and sampling."""
+
+    schema_mode: SchemaMode = Field(
+        default="json_schema",
+        description="How the shape of an answer is asked for. `json_schema`: response_format of "
+        "vLLM, llama.cpp, Ollama; `json_schema_subset`: the same, with what OpenAI's strict mode "
+        "takes; `json_object`: any JSON; `guided_json`: vLLM before 0.12; `none`: by the prompt "
+        "alone. The last ones lose more votes: answers are read as strictly in all of them.",
+    )
+    chat_template_kwargs: dict[str, Any] | None = Field(
+        default=None,
+        description="JSON object for the chat templates of the models, such as "
+        '{"enable_thinking": false} for Qwen3; unset sends none.',
+    )
+
+
+PLAIN = DialectSettings()
+"""What most servers understand."""
+
+
 class VoteSettings(BaseModel, frozen=True, extra="forbid"):
     """How votes are asked for."""
 
@@ -78,6 +102,18 @@ class VoteSettings(BaseModel, frozen=True, extra="forbid"):
     max_tokens: int = Field(
         default=256, ge=64, le=4096, description="Longest answer in tokens; too low cuts it off."
     )
+    thinking_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=16384,
+        description="Tokens that a model may think before its answer, besides JUDGE_MAX_TOKENS. "
+        "More: fewer thoughts that are cut off, slower and dearer votes.",
+    )
+
+    @property
+    def answer_tokens(self) -> int:
+        """Tokens that a model may write: its thoughts and its answer."""
+        return self.thinking_tokens + self.max_tokens
 
 
 class CompareSettings(BaseModel, frozen=True, extra="forbid"):
@@ -229,6 +265,7 @@ class JudgeSettings(ServiceSettings):
     voting: Annotated[VoteSettings, Block(prefix="", names={"adaptive": "adaptive_votes"})] = (
         VoteSettings()
     )
+    dialect: Annotated[DialectSettings, Block(prefix="")] = DialectSettings()
     compare: CompareSettings = CompareSettings()
     canary: CanarySettings = CanarySettings()
 

@@ -57,6 +57,9 @@ class StandingReport(BaseModel):
     outcomes: dict[str, int] = Field(description="Calls by how they ended.")
     cached_answers: int
     parse_fail_rate: float | None = Field(description="Of the newest 2,000 calls.")
+    cut_off_rate: float | None = Field(
+        description="Unreadable because the answer was ended for its length; same window."
+    )
     retry_rate: float | None = Field(
         description="Throttled, refused, failed or timed out; same window."
     )
@@ -171,7 +174,8 @@ def standing_report(standing: JudgeStanding) -> StandingReport:
     return StandingReport(
         outcomes=dict(standing.outcomes),
         cached_answers=standing.cached,
-        parse_fail_rate=standing.share("invalid"),
+        parse_fail_rate=standing.share("invalid", "length"),
+        cut_off_rate=standing.share("length"),
         retry_rate=standing.share("throttled", "refused", "error", "timeout"),
         abstain_rate=standing.abstain_rate,
         prompt_tokens=standing.prompt_tokens,

@@ -88,7 +88,7 @@ def build_parts(
     """
     judges = judges_of(settings)
     judges_of_pairs(settings.compare, judges)
-    check_budgets(judges, settings.voting.max_tokens)
+    check_budgets(judges, settings.voting.answer_tokens)
     client = _client(settings, len(judges))
     metrics = make_metrics(judges)
     routes = _routes(settings, judges, metrics, client)
@@ -96,7 +96,7 @@ def build_parts(
         judges,
         routes,
         settings.canary,
-        max_tokens=settings.voting.max_tokens,
+        max_tokens=settings.voting.answer_tokens,
         on_result=metrics.canaries,
         on_call=metrics.called,
     )
@@ -156,7 +156,7 @@ def check_budgets(judges: tuple[Judge, ...], max_tokens: int) -> None:
             raise StartupError(
                 f"judge {judge.name} needs about {needed} tokens (frozen part {frozen}, answer "
                 f"{max_tokens}) and its model takes {judge.context_tokens}; shorten its guide or "
-                "lower JUDGE_MAX_TOKENS"
+                "lower JUDGE_MAX_TOKENS or JUDGE_THINKING_TOKENS"
             )
 
 
@@ -206,7 +206,7 @@ def _routes(
     return {
         judge.name: Route(
             _route_name(urls[judge.name], judge.name),
-            OpenAiModel(client, urls[judge.name], settings.calls),
+            OpenAiModel(client, urls[judge.name], settings.calls, settings.dialect),
             RouteLimits(settings.calls, settings.breaker),
             examination=_examination(settings, judge, metrics),
         )
@@ -216,7 +216,7 @@ def _routes(
 
 def _examination(settings: JudgeSettings, judge: Judge, metrics: JudgeMetrics) -> Examination:
     return Examination(
-        questions=known_questions(judge, max_tokens=settings.voting.max_tokens),
+        questions=known_questions(judge, max_tokens=settings.voting.answer_tokens),
         patience=settings.patience,
         pause_seconds=settings.route_check_seconds,
         advice=_advice(settings, judge),
@@ -252,5 +252,11 @@ def _route_name(url: str, judge: str) -> str:
 
 def _rules(settings: JudgeSettings, judges: tuple[Judge, ...]) -> ScoringRules:
     weights, computed = RUBRIC_WEIGHTS, settings.computed_kinds()
-    config = judge_config_id(judges, weights=weights, voting=settings.voting, computed=computed)
+    config = judge_config_id(
+        judges,
+        weights=weights,
+        voting=settings.voting,
+        computed=computed,
+        dialect=settings.dialect,
+    )
     return ScoringRules(config, weights, judges, computed, settings.audit_share)

@@ -8,7 +8,8 @@ from typing import Literal
 
 from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.judge.panel import prompts
-from rlaif.judge.panel.schema import answer_schema
+from rlaif.judge.panel.cut_off import CutOffAnswerError, told_apart
+from rlaif.judge.panel.schema import InvalidAnswerError, answer_schema
 from rlaif.judge.routes.cache import Use, request_key
 from rlaif.judge.routes.ports import (
     Answer,
@@ -18,6 +19,7 @@ from rlaif.judge.routes.ports import (
     ModelError,
     ThrottledError,
 )
+from rlaif.judge.routes.reply import CUT_OFF
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge
 
@@ -46,6 +48,15 @@ class CallLog:
         """Write down an attempt that gave no answer."""
         await self.write(outcome_of(error), seconds, detail=str(error), error=error)
 
+    async def unreadable(
+        self, error: InvalidAnswerError, answer: Answer, seconds: float, *, use: Use = "miss"
+    ) -> InvalidAnswerError:
+        """Write down an answer that does not fit the schema; gives why it does not."""
+        why = told_apart(error, answer)
+        fault = CUT_OFF if isinstance(why, CutOffAnswerError) else None
+        await self.write("invalid", seconds, answer=answer, detail=str(why), fault=fault, use=use)
+        return why
+
     async def write(
         self,
         outcome: Outcome,
@@ -55,6 +66,7 @@ class CallLog:
         rationale: str | None = None,
         detail: str | None = None,
         error: ModelError | None = None,
+        fault: str | None = None,
         use: Use = "miss",
     ) -> None:
         """Write down one call; an answer from the cache cost no tokens."""
@@ -79,7 +91,7 @@ class CallLog:
             completion_tokens=paid.completion_tokens if paid else None,
             cached_tokens=paid.cached_tokens if paid else None,
             finish_reason=answer.finish_reason if answer else None,
-            fault=error.fault if error else None,
+            fault=error.fault if error else fault,
             status=error.status if error else None,
         )
         await self.on_call(record)
@@ -115,5 +127,8 @@ def outcome_of(error: ModelError) -> Outcome:
 
 
 def reported_outcome(record: JudgeCallRecord) -> str:
-    """How a call ended, for those who watch: a refusal is told apart from other errors."""
-    return "refused" if record.fault == "refused" else record.outcome
+    """How a call ended, for those who watch.
+
+    A refusal is told apart from other errors, `length` from other answers that cannot be read.
+    """
+    return record.fault if record.fault in ("refused", CUT_OFF) else record.outcome

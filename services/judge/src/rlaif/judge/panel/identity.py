@@ -9,7 +9,7 @@ from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.guides import guided_games
 from rlaif.judge.rubric.judges import Judge, briefed
-from rlaif.judge.settings import VoteSettings
+from rlaif.judge.settings import PLAIN, DialectSettings, VoteSettings
 
 
 def judge_config_id(
@@ -18,6 +18,7 @@ def judge_config_id(
     weights: Mapping[str, float],
     voting: VoteSettings,
     computed: Iterable[str] = (),
+    dialect: DialectSettings = PLAIN,
 ) -> str:
     """Id under which scores of these judges are stored: "j" and 12 hexadecimal digits.
 
@@ -46,6 +47,9 @@ def judge_config_id(
         "seed": voting.seed,
         "adaptive": voting.adaptive,
         "computed": sorted(computed),
+        # Left out as long as it is the default: ids stay as they were before it could be set.
+        **dialect.model_dump(exclude_defaults=True),
+        **({"thinking": voting.thinking_tokens} if voting.thinking_tokens else {}),
     }
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return "j" + hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -148,7 +148,7 @@ class PairJudge:
         try:
             preference, rationale = read_comparison(answer.text)
         except InvalidAnswerError as error:
-            await log.write("invalid", seconds, answer=answer, detail=str(error))
+            await log.unreadable(error, answer, seconds)
             return None
         await log.write("ok", seconds, answer=answer, rationale=rationale)
         return preference

@@ -2,11 +2,13 @@
 
 An outage of any route ends the whole round, so that no score is made of the judges that happened
 to be there; a route that was out of use for too long is done without, and its criteria say so. An
-answer that cannot be read is asked for once more with another seed; after that it is no vote. What
-only an audit asks for is asked once and never waited for.
+answer that cannot be read is asked for once more with another seed, one that was cut off with twice
+the tokens; after that it is no vote. What only an audit asks for is asked once and never waited
+for.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +20,7 @@ from rlaif.judge.panel import prompts
 from rlaif.judge.panel.assignment import judges_needed
 from rlaif.judge.panel.calls import CallLog, verdict_request
 from rlaif.judge.panel.counting import Poll, Vote, count, enough
+from rlaif.judge.panel.cut_off import CutOffAnswerError
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, read_answer
 from rlaif.judge.routes.cache import AnswerCache
 from rlaif.judge.routes.ports import (
@@ -33,6 +36,8 @@ from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
 from rlaif.judge.rubric.votes import NoVote, certain
 from rlaif.judge.settings import VoteSettings
+
+logger = logging.getLogger(__name__)
 
 OnCall = Callable[[JudgeCallRecord], Awaitable[None]]
 """Called with every call, the moment it is over."""
@@ -97,6 +102,7 @@ class Panel:
         self._cache = cache or AnswerCache(256)
         self._distrusted = distrusted
         self._all_broken_at = float("-inf")
+        self._cut_off: set[str] = set()
 
     async def judge(self, case: Case, on_call: OnCall) -> PanelResult:
         """Ask for all votes and count them.
@@ -243,16 +249,13 @@ class Panel:
     async def _vote(self, judge: Judge, vote: int, case: Case, on_call: OnCall, once: bool) -> Vote:
         """One vote: at most one answer and one repair."""
         prompt = prompts.messages(judge, case.evidence, case.strip, variant=vote)
-        if prompts.tokens(prompt) + self._voting.max_tokens > judge.context_tokens:
+        tokens, room = self._voting.answer_tokens, judge.context_tokens - prompts.tokens(prompt)
+        if tokens > room:
             return NoVote.OVER_BUDGET
-        for repair in (False, True):
-            seed = self._voting.seed + vote + (_REPAIR_SEED if repair else 0)
+        lost = NoVote.INVALID
+        for seed in (self._voting.seed + vote, self._voting.seed + vote + _REPAIR_SEED):
             request = verdict_request(
-                judge,
-                prompt,
-                seed=seed,
-                temperature=self._voting.temperature,
-                max_tokens=self._voting.max_tokens,
+                judge, prompt, seed=seed, temperature=self._voting.temperature, max_tokens=tokens
             )
             log = CallLog(judge, self._routes[judge.name], vote, request, on_call)
             try:
@@ -261,9 +264,21 @@ class Panel:
                 return NoVote(error.reason)
             except (RefusedError, FailedRequestError):
                 return NoVote.REQUEST_FAILED
+            except CutOffAnswerError as error:
+                lost = NoVote.CUT_OFF
+                self._tell_of_cut_off(judge, error)
+                if error.runs_away or 2 * tokens > room:
+                    break  # the same question would be cut off again
+                tokens *= 2
             except (InvalidAnswerError, InvalidReplyError):
-                continue
-        return NoVote.INVALID
+                lost = NoVote.INVALID
+        return lost
+
+    def _tell_of_cut_off(self, judge: Judge, error: CutOffAnswerError) -> None:
+        """Log it once a judge; metrics count the rest."""
+        if judge.name not in self._cut_off:
+            self._cut_off.add(judge.name)
+            logger.warning("an answer of judge %s is %s", judge.name, error)
 
     async def _ask(
         self, judge: Judge, request: CompletionRequest, log: CallLog, once: bool
@@ -274,8 +289,7 @@ class Panel:
         try:
             verdict = read_answer(judge, answer.text)
         except InvalidAnswerError as error:
-            await log.write("invalid", seconds, answer=answer, detail=str(error), use=use)
-            raise
+            raise await log.unreadable(error, answer, seconds, use=use) from error
         self._cache.keep(log.key, answer)
         await log.write("ok", seconds, answer=answer, rationale=verdict.rationale, use=use)
         return verdict

@@ -5,15 +5,14 @@ a second cannot hold a slot. The body is read up to a cap.
 """
 
 import asyncio
-import json
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
+from rlaif.judge.routes.dialect import payload
 from rlaif.judge.routes.ports import (
     Answer,
     CallTimeoutError,
@@ -24,18 +23,16 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.settings import CallSettings
+from rlaif.judge.routes.reply import read_completion
+from rlaif.judge.settings import PLAIN, CallSettings, DialectSettings
 
 BODY_CAP_BYTES = 256 * 1024
 """Largest reply that is read; a valid one has about 2 kB."""
 
-_ENGINE_CHARACTERS = 80
-_FINISH_CHARACTERS = 40
 _DETAIL_BYTES = 200
 _TOO_EARLY = (408, 425)
 """Statuses of the 4xx that say "later" and not "no"."""
 _RETRY_AFTER_CAP = 600.0
-_MOST_TOKENS = 2**31
 
 
 def endpoint(url: str) -> str:
@@ -68,8 +65,15 @@ def http_client(
 class OpenAiModel:
     """One route of an OpenAI-compatible server."""
 
-    def __init__(self, client: httpx.AsyncClient, url: str, calls: CallSettings) -> None:
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        url: str,
+        calls: CallSettings,
+        dialect: DialectSettings = PLAIN,
+    ) -> None:
         self._client = client
+        self._dialect = dialect
         self._endpoint = endpoint(url)
         # Errors go into scores and telemetry, which should not name a cluster's hosts.
         self._path = urlsplit(self._endpoint).path
@@ -107,7 +111,9 @@ class OpenAiModel:
         return CallTimeoutError(f"{self._path}: {what}", phase)
 
     async def _post(self, request: CompletionRequest) -> tuple[int, Mapping[str, str], bytes]:
-        async with self._client.stream("POST", self._endpoint, json=_payload(request)) as reply:
+        async with self._client.stream(
+            "POST", self._endpoint, json=payload(request, self._dialect)
+        ) as reply:
             body = bytearray()
             async for part in reply.aiter_bytes():
                 body += part
@@ -136,58 +142,9 @@ class OpenAiModel:
         return said.replace(key, "…") if key else said
 
 
-def read_completion(body: bytes) -> Answer:
-    """The first choice of a chat completion; InvalidReplyError when the body is none."""
-    try:
-        reply = json.loads(body)
-        choice = reply["choices"][0]
-        text = choice["message"]["content"]
-        usage = reply.get("usage") or {}
-        finish = choice.get("finish_reason")
-        read, written = _whole(usage.get("prompt_tokens")), _whole(usage.get("completion_tokens"))
-        cached = _whole((usage.get("prompt_tokens_details") or {}).get("cached_tokens"))
-        engine = reply.get("system_fingerprint") or reply.get("model")
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        beginning = body[:120].decode(errors="replace")
-        raise InvalidReplyError(f"reply is not a chat completion: {beginning!r}") from error
-    if not isinstance(text, str) or not _is_text(text):
-        raise InvalidReplyError(f"reply has no text in its message; finish_reason {finish!r}"[:200])
-    finish, engine = _word(finish, _FINISH_CHARACTERS), _word(engine, _ENGINE_CHARACTERS)
-    return Answer(text, finish, read, written, cached, engine)
-
-
-def _word(value: object, most: int) -> str | None:
-    return value[:most] if isinstance(value, str) and _is_text(value) else None
-
-
-def _is_text(value: str) -> bool:
-    """Whether it can be written as UTF-8: JSON may hold half a character."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _payload(request: CompletionRequest) -> dict[str, Any]:
-    schema = {"name": request.schema_name, "schema": request.schema, "strict": True}
-    return {
-        "model": request.model,
-        "messages": list(request.messages),
-        "seed": request.seed,
-        "temperature": request.temperature,
-        "max_tokens": request.max_tokens,
-        "response_format": {"type": "json_schema", "json_schema": schema},
-    }
-
-
 def _seconds(value: str | None) -> float | None:
     """Seconds of a Retry-After header; its date form is not read, as clocks may differ."""
     # Not `isdigit` alone: it also takes digits that are no number to `float`, such as "²".
     if value is None or not (value.strip().isascii() and value.strip().isdigit()):
         return None
     return min(float(value), _RETRY_AFTER_CAP)
-
-
-def _whole(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value < _MOST_TOKENS else None

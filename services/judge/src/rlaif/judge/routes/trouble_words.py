@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rlaif.judge.routes.condition import Trouble
-from rlaif.judge.routes.ports import ThrottledError
+from rlaif.judge.routes.ports import ModelError, ThrottledError
 
 
 @dataclass(frozen=True)
@@ -51,5 +51,20 @@ def _what_and_fix(trouble: Trouble, advice: Advice) -> str:
         )
     if trouble.kind == "down":
         return f"does not answer: {error}; is the server up, and {url} right?"
-    check = f"LLM_API_KEY, {url}, {model}" if error.status in (401, 403) else f"{model}, {url}"
-    return f"refuses every call: {error}; check {check}"
+    return f"refuses every call: {error}; check {_what_to_check(trouble.error, advice)}"
+
+
+_OF_THE_SHAPE = ("response_format", "json_schema", "schema", "guided", "grammar", "structured")
+_OF_THE_TEMPLATE = ("chat_template", "enable_thinking")
+
+
+def _what_to_check(error: ModelError, advice: Advice) -> str:
+    """The settings that a refusal may come from; some servers name what they do not take."""
+    if error.status in (401, 403):
+        return f"LLM_API_KEY, {advice.url}, {advice.model}"
+    said = str(error).lower()
+    if any(word in said for word in _OF_THE_TEMPLATE):
+        return "JUDGE_CHAT_TEMPLATE_KWARGS"
+    if any(word in said for word in _OF_THE_SHAPE):
+        return "JUDGE_SCHEMA_MODE: the server does not take the schema of the answer in this form"
+    return f"{advice.model}, {advice.url}"

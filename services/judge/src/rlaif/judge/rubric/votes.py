@@ -17,6 +17,7 @@ class NoVote(StrEnum):
     ROUTE_DOWN = "route_down"
     REQUEST_FAILED = "request_failed"
     INVALID = "invalid_answers"
+    CUT_OFF = "answers_cut_off"
     OVER_BUDGET = "prompt_too_long"
     DISTRUSTED = "canaries_failed"
     SPLIT = "split_votes"

@@ -116,7 +116,7 @@ class CanaryRounds:
         try:
             verdict = read_answer(judge, answer.text)
         except InvalidAnswerError as error:
-            await log.write("invalid", seconds, answer=answer, detail=str(error))
+            await log.unreadable(error, answer, seconds)
             return None
         await log.write("ok", seconds, answer=answer)
         return verdict.levels
