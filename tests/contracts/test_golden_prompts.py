@@ -23,7 +23,7 @@ from rlaif.judge.rubric.guides import guided_games
 from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.judge.rubric.votes import COMPUTED
 from rlaif.judge.settings import VoteSettings
-from rlaif.judge.trust.canaries import CANARIES
+from rlaif.judge.trust.canaries import canaries as known_segments
 from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
@@ -128,7 +128,7 @@ def made() -> dict[str, Any]:
     ]
     canaries = {
         canary.name: _texts(messages(JUDGES[0], canary.evidence, None, variant=0))
-        for canary in CANARIES
+        for canary in known_segments()
     }
     frozen = {
         str(game): {

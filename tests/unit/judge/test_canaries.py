@@ -1,163 +1,149 @@
-import asyncio
+"""What the canaries are; how they are asked is in test_canary_rounds.py."""
+
 import json
-import re
-from collections.abc import Callable
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from rlaif.contracts.evidence import Evidence
-from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
-from rlaif.judge.routes.route import Route, RouteLimits
-from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.settings import CallSettings, CanarySettings
-from rlaif.judge.trust.canaries import CANARIES, CanaryResult, grade
-from rlaif.judge.trust.canary_rounds import CanaryRounds
+from rlaif.contracts.quest import Standing
+from rlaif.judge.panel.schema import Verdict
+from rlaif.judge.rubric.guides import guide_of
+from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
+from rlaif.judge.rubric.quest import QuestVote
+from rlaif.judge.trust.canaries import Canary, canaries, in_turn, read_theme
 
-STATE = JUDGES[0]
-Reply = Callable[[CompletionRequest], str]
-
-
-def _known(request: CompletionRequest) -> str:
-    """What a judge that reads the anchors says."""
-    content = request.messages[1]["content"]
-    text = content if isinstance(content, str) else content[0]["text"]
-    match = re.search(r"```json\n(.*)\n```", text)
-    assert match
-    evidence = Evidence.model_validate_json(match[1])
-    canary = next(canary for canary in CANARIES if canary.evidence == evidence)
-    return _answer(request, lambda name: canary.levels.get(name, "insufficient_evidence"))
+GAME = "seedling-vale"
+READY = tuple(briefed(judge, GAME) for judge in JUDGES)
+STATE = READY[0]
 
 
-def _answer(request: CompletionRequest, level: Callable[[str], object]) -> str:
-    names = request.schema["properties"]
-    return json.dumps({n: "because" if n == "rationale" else level(n) for n in names})
+def _known_levels() -> dict[str, Counter[int]]:
+    found: dict[str, Counter[int]] = {}
+    for judge in READY:
+        for canary in canaries():
+            for criterion, right in canary.known(judge).items():
+                found.setdefault(criterion, Counter())[right[0]] += 1
+    return found
 
 
-class Fake:
-    def __init__(self, reply: Reply) -> None:
-        self.reply = reply
-        self.calls = 0
-
-    async def complete(self, request: CompletionRequest) -> Answer:
-        self.calls += 1
-        return Answer(self.reply(request))
-
-
-class Watched:
-    def __init__(self, every: int = 50, **replies: Reply) -> None:
-        self.fakes = {judge.name: Fake(replies.get(judge.name, _known)) for judge in JUDGES}
-        routes = {
-            name: Route(f"/{name}", fake, RouteLimits(CallSettings(attempts=1)))
-            for name, fake in self.fakes.items()
-        }
-        self.told: dict[str, tuple[CanaryResult, bool]] = {}
-        self.keeper = CanaryRounds(
-            JUDGES, routes, CanarySettings(every=every), max_tokens=256, on_result=self._note
-        )
-
-    def _note(self, name: str, result: CanaryResult, believed: bool) -> None:
-        self.told[name] = (result, believed)
+def test_every_criterion_has_at_least_eight_with_low_and_high_levels() -> None:
+    found = _known_levels()
+    assert set(found) == {"progress", "dialog", "puzzle", "novelty", "efficiency"}
+    for criterion, levels in found.items():
+        assert levels.total() >= 8, criterion
+        assert levels[0] >= 2, criterion
+        assert levels[2] >= 2, criterion
 
 
-async def test_judges_that_know_the_answers_are_believed() -> None:
-    watched = Watched()
-    await watched.keeper.before_segment()
-    assert watched.keeper.distrusted() == frozenset()
-    assert {name: result.accuracy for name, (result, _) in watched.told.items()} == {
-        "state": 1.0,
-        "puzzle": 1.0,
-        "vision": 1.0,
+def test_names_and_evidence_are_of_one_canary_each() -> None:
+    assert len({canary.name for canary in canaries()}) == len(canaries())
+    assert len({canary.evidence.sha256() for canary in canaries()}) == len(canaries())
+
+
+def test_every_theme_that_can_fool_a_judge_is_there() -> None:
+    assert {canary.theme for canary in canaries()} == {
+        "walking",
+        "waiting",
+        "finding",
+        "talking",
+        "puzzles",
+        "texts that speak to the judge",
     }
+    menus = [canary for canary in canaries() if canary.evidence.control.menu_steps]
+    assert menus
+    assert {canary.rise for canary in menus} == {1}
 
 
-async def test_a_judge_that_always_says_the_same_is_found_out() -> None:
-    watched = Watched(vision=lambda request: _answer(request, lambda name: 1))
-    await watched.keeper.before_segment()
-    assert watched.keeper.distrusted() == {"vision"}
-    assert watched.told["vision"][0].constant == ("novelty",)
+def test_a_way_and_its_way_back_differ_in_nothing_but_the_order() -> None:
+    by_name = {canary.name: canary for canary in canaries()}
+    turned = {
+        name: by_name[f"{name}, and back"] for name in by_name if f"{name}, and back" in by_name
+    }
+    assert len(turned) >= 6
+    for name, back in turned.items():
+        there = by_name[name]
+        assert (there.evidence.start, there.evidence.end) == (
+            back.evidence.end,
+            back.evidence.start,
+        )
+        assert there.rise == 2
+        assert back.rise == 0
+        assert there.evidence.changes == back.evidence.changes
 
 
-async def test_a_judge_that_turns_everything_round_is_not_believed() -> None:
-    def turned(request: CompletionRequest) -> str:
-        levels = json.loads(_known(request))
-        return json.dumps({k: 2 - v if isinstance(v, int) else v for k, v in levels.items()})
-
-    watched = Watched(state=turned)
-    await watched.keeper.before_segment()
-    assert watched.keeper.distrusted() == {"state"}
-    watched.fakes["state"].reply = _known
-    await watched.keeper.ask()
-    assert watched.keeper.distrusted() == frozenset()
+def test_objectives_are_numbers_of_the_guide() -> None:
+    last = len(guide_of(GAME).objectives)
+    for canary in canaries():
+        assert canary.evidence.end.game == canary.evidence.start.game == GAME
+        assert all(1 <= number <= last for number in canary.objectives or ())
 
 
-async def test_an_outage_or_garbage_changes_nobodys_standing() -> None:
-    def down(request: CompletionRequest) -> str:
-        raise UnavailableError("down")
-
-    watched = Watched(state=down, puzzle=lambda request: "no json")
-    await watched.keeper.before_segment()
-    assert watched.keeper.distrusted() == frozenset()
-    assert set(watched.told) == {"vision"}
-
-
-async def test_canaries_come_before_the_first_segment_and_then_now_and_then() -> None:
-    watched = Watched(every=3)
-    for _ in range(8):
-        await watched.keeper.before_segment()
-    mine = sum(bool({"puzzle"} & set(canary.levels)) for canary in CANARIES)
-    assert watched.fakes["puzzle"].calls == 2 * mine
+def _says(objectives: tuple[int, int], distances: tuple[int, int], **levels: int | None) -> Verdict:
+    start, end = (
+        Standing(objective=o, distance=d) for o, d in zip(objectives, distances, strict=True)
+    )
+    quest = QuestVote(start, end)
+    return Verdict(
+        "because", {"progress": quest.level, "dialog": None, "efficiency": None} | levels, quest
+    )
 
 
-async def test_a_judge_that_cannot_be_asked_is_asked_again_soon_and_the_others_as_ever() -> None:
-    def down(request: CompletionRequest) -> str:
-        raise UnavailableError("down")
-
-    watched = Watched(every=20, vision=down)
-    for _ in range(21):
-        await watched.keeper.before_segment()
-    asked = {name: fake.calls for name, fake in watched.fakes.items()}
-    one_round = {name: fake.calls for name, fake in (await _one_round()).fakes.items()}
-    assert asked["state"] == one_round["state"]
-    assert asked["vision"] > one_round["vision"]
+def _canary(name: str) -> Canary:
+    return next(canary for canary in canaries() if canary.name == name)
 
 
-async def _one_round() -> Watched:
-    watched = Watched()
-    await watched.keeper.before_segment()
-    return watched
+def test_progress_is_right_with_the_rise_and_the_objectives() -> None:
+    canary = _canary("with 23 coins and no shield, from Mirror Pond to the door of the Nut Shop")
+    assert canary.grade(STATE, _says((3, 3), (3, 1)))["progress"].right
+    assert not canary.grade(STATE, _says((3, 3), (3, 3)))["progress"].right
+    wrong_objective = canary.grade(STATE, _says((2, 2), (5, 3)))["progress"]
+    assert (wrong_objective.said, wrong_objective.right) == (2, False)
 
 
-async def test_a_route_that_hangs_holds_no_segment_up_for_long(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async def hang(request: CompletionRequest) -> Answer:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    monkeypatch.setattr("rlaif.judge.trust.canary_rounds._MOST_SECONDS", 0.05)
-    watched = Watched()
-    watched.fakes["puzzle"].complete = hang  # type: ignore[method-assign]  # the one that hangs
-    async with asyncio.timeout(5):
-        await watched.keeper.before_segment()
-    assert watched.keeper.distrusted() == frozenset()
+def test_an_abstention_from_what_is_known_is_wrong() -> None:
+    canary = _canary("Sorrel tells of the cracked wall")
+    graded = canary.grade(STATE, _says((5, 5), (4, 4), dialog=None))
+    assert (graded["dialog"].said, graded["dialog"].right) == (None, False)
+    assert graded["progress"].right
 
 
-async def test_no_canary_is_asked_when_the_settings_say_so() -> None:
-    watched = Watched(every=0)
-    await watched.keeper.before_segment()
-    assert watched.fakes["state"].calls == 0
+def test_where_anchors_leave_a_choice_either_level_is_right() -> None:
+    canary = _canary("the child says something of frogs")
+    for level, right in ((0, True), (1, True), (2, False)):
+        assert canary.grade(STATE, _says((9, 9), (3, 3), dialog=level))["dialog"].right is right
 
 
-def test_answers_that_cannot_be_read_are_not_counted_as_wrong() -> None:
-    answers: list[Any] = [(CANARIES[0], None), (CANARIES[1], {"progress": 2, "efficiency": None})]
-    result = grade(STATE, answers)
-    assert (result.asked, result.answered, result.right) == (4, 2, 1)
-    assert result.constant == ()
+def test_a_judge_without_the_guide_is_not_held_to_the_quest() -> None:
+    plain = JUDGES[0]
+    known = _canary("stood still").known(plain)
+    assert known == {"efficiency": (0,)}
 
 
-def test_every_criterion_has_a_low_and_a_high_canary() -> None:
-    for judge in JUDGES:
-        for criterion in judge.criteria:
-            levels = {c.levels[criterion.name] for c in CANARIES if criterion.name in c.levels}
-            assert {0, 2} <= levels, criterion.name
+@pytest.mark.parametrize("judge", READY, ids=lambda judge: judge.name)
+def test_a_few_in_a_row_already_differ_in_what_is_known(judge: Judge) -> None:
+    row = in_turn(judge, canaries())
+    criteria = {c.name for c in judge.criteria} - {"efficiency"}
+    for at in range(0, len(row) - 8, 4):
+        for criterion in criteria:
+            levels = {
+                known[criterion][0]
+                for canary in row[at : at + 8]
+                if criterion in (known := canary.known(judge))
+            }
+            assert len(levels) > 1, (criterion, at)
+
+
+def test_a_fact_that_no_judge_would_see_is_a_slip() -> None:
+    theme: dict[str, Any] = {"theme": "t", "shared": {}, "canaries": [{"name": "a"}]}
+    assert len(read_theme(theme)) == 1
+    for slip in ({"start": {"plcae": "Seedling"}}, {"movement": {"pixels": "many"}}):
+        with pytest.raises(ValueError, match="is not evidence"):
+            read_theme(theme | {"canaries": [{"name": "a"} | slip]})
+
+
+def test_no_canary_tells_its_answer() -> None:
+    for canary in canaries():
+        text = json.dumps(canary.evidence.model_dump())
+        assert canary.name not in text
+        assert "canar" not in text.lower()

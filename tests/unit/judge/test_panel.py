@@ -11,7 +11,7 @@ from rlaif.contracts.evidence import Evidence, Moment, Rooms
 from rlaif.contracts.quest import Standing
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.calls import reported_outcome
-from rlaif.judge.panel.panel import Case, Panel
+from rlaif.judge.panel.panel import Case, Distrusted, Panel
 from rlaif.judge.panel.prompts import messages, tokens
 from rlaif.judge.routes.ports import (
     Answer,
@@ -62,7 +62,7 @@ def _panel(
     *,
     voting: VoteSettings = THREE,
     judges: tuple[Judge, ...] = JUDGES,
-    distrusted: Callable[[], frozenset[str]] = frozenset,
+    distrusted: Callable[[], Distrusted] = dict,
     failures: int = 2,
     **replies: Reply,
 ) -> tuple[Panel, dict[str, Fake]]:
@@ -308,10 +308,42 @@ async def test_an_adaptive_vote_goes_on_while_two_differ() -> None:
 
 
 async def test_a_judge_that_is_not_believed_is_not_asked_and_leaves_no_score() -> None:
-    panel, fakes = _panel(distrusted=lambda: frozenset({"vision"}))
+    panel, fakes = _panel(distrusted=lambda: {"vision": frozenset({"novelty"})})
     found = await panel.judge(CASE, Calls())
     assert found.results["novelty"] is NoVote.DISTRUSTED
     assert fakes["vision"].requests == []
+    assert found.distrusted == ("vision",)
+
+
+async def test_what_a_judge_is_not_believed_on_does_not_count_and_the_rest_does() -> None:
+    panel, fakes = _panel(distrusted=lambda: {"state": frozenset({"dialog"})})
+    found = await panel.judge(CASE, Calls())
+    assert found.results["dialog"] is NoVote.DISTRUSTED
+    assert isinstance(found.results["progress"], CriterionScore)
+    assert len(fakes["state"].requests) == 3
+    assert found.distrusted == ("state",)
+    # How it does on it now is seen nevertheless.
+    assert isinstance(found.heard["dialog"], CriterionScore)
+
+
+async def test_an_audit_hears_a_judge_that_is_not_believed() -> None:
+    panel, fakes = _panel(distrusted=lambda: {"puzzle": frozenset({"puzzle"})})
+    found = await panel.judge(Case(Evidence(), b"png", {"novelty": 0}, audit=True), Calls())
+    assert found.results["puzzle"] is NoVote.DISTRUSTED
+    assert isinstance(found.heard["puzzle"], CriterionScore)
+    assert len(fakes["puzzle"].requests) == 3
+
+
+async def test_nobody_is_missed_where_nothing_had_to_be_asked() -> None:
+    panel, _ = _panel(distrusted=lambda: {"vision": frozenset({"novelty"})})
+    found = await panel.judge(Case(Evidence(), None, {"novelty": 1}), Calls())
+    assert found.distrusted == ()
+
+
+async def test_what_was_not_there_to_judge_is_no_abstention() -> None:
+    panel, _ = _panel()
+    found = await panel.judge(Case(Evidence(), b"png", {"dialog": NoVote.INSUFFICIENT}), Calls())
+    assert set(found.heard) == {"progress", "efficiency", "puzzle", "novelty"}
 
 
 async def test_a_prompt_that_its_model_cannot_take_is_not_sent() -> None:

@@ -1,10 +1,11 @@
+from datetime import UTC, datetime
 from typing import Any
 
-from prometheus_client.parser import text_string_to_metric_families
-
+from rlaif.contracts.comparisons import ComparisonRecord, soft_preference
 from rlaif.contracts.scores import CriterionScore
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.trust.canaries import CanaryResult
+from rlaif.judge.rubric.votes import NoVote
+from rlaif.judge.trust.belief import KnownAnswer, Record
 from rlaif.judge.views import standing_report
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.data.scores import judge_call, score_record
@@ -13,6 +14,22 @@ from rlaif.testing.data.scores import judge_call, score_record
 def _made() -> tuple[JudgeMetrics, ServiceMetrics]:
     metrics = ServiceMetrics("judge")
     return JudgeMetrics(metrics), metrics
+
+
+def comparison(straight: Any, swapped: Any) -> ComparisonRecord:
+    return ComparisonRecord(
+        judge_config="config-1",
+        judge="puzzle",
+        first="a",
+        second="b",
+        first_score_sha256="0" * 64,
+        second_score_sha256="0" * 64,
+        first_shown_first=straight,
+        second_shown_first=swapped,
+        soft=soft_preference(straight, swapped),
+        calls=(),
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
 
 
 def _voted(*levels: int, **changes: Any) -> CriterionScore:
@@ -33,18 +50,23 @@ def test_rates_are_shares_of_the_calls_that_were_made() -> None:
     assert standing_report(metrics.standings.judges["vision"]).parse_fail_rate is None
 
 
-def test_a_judge_abstains_only_from_what_it_was_asked() -> None:
-    metrics, _ = _made()
-    metrics.scored(
-        score_record(
-            criteria={"progress": _voted(2, 2, 2)},
-            abstentions=dict.fromkeys(("dialog", "puzzle", "novelty"), "insufficient_evidence"),
-            calls=(judge_call(judge="state"),),
-        )
-    )
+def test_abstentions_of_every_kind_count_by_criterion_over_what_was_asked() -> None:
+    metrics, service = _made()
+    for found in (_voted(2, 2, 2), NoVote.INSUFFICIENT, NoVote.SPLIT, NoVote.INVALID):
+        metrics.heard({"progress": found, "dialog": _voted(1, 1, 1)})
     judges = metrics.standings.judges
-    assert judges["state"].abstain_rate == 0.5
+    report = standing_report(judges["state"])
+    assert report.criteria["progress"].abstained == {
+        "insufficient_evidence": 1,
+        "split_votes": 1,
+        "invalid_answers": 1,
+    }
+    assert report.criteria["progress"].abstain_rate == 0.75
+    assert report.criteria["dialog"].abstain_rate == 0.0
+    assert report.abstain_rate == 3 / 8
     assert judges["puzzle"].abstain_rate is None
+    labels = {"judge": "state", "criterion": "progress", "result": "split_votes"}
+    assert service.registry.get_sample_value("rlaif_judge_asked_total", labels) == 1
 
 
 def test_votes_are_held_against_what_the_memory_decides() -> None:
@@ -53,7 +75,7 @@ def test_votes_are_held_against_what_the_memory_decides() -> None:
         metrics.scored(
             score_record(criteria={"progress": _voted(*[voted] * 3)}, truth={"progress": known})
         )
-    truth = standing_report(metrics.standings.judges["state"]).truth["progress"]
+    truth = standing_report(metrics.standings.judges["state"]).criteria["progress"].truth
     assert (truth.votes, truth.accuracy, truth.pair_accuracy) == (12, 0.75, 1.0)
     assert truth.kappa is not None
     assert 0 < truth.kappa < 1
@@ -66,11 +88,11 @@ def test_computed_levels_are_no_votes_and_audits_are() -> None:
     computed = CriterionScore(value=1, votes=(2,), agreement=1, judge="ram", source="computed")
     record = score_record(criteria={"novelty": computed}, truth={"novelty": 2})
     metrics.scored(record)
-    assert metrics.standings.judges["vision"].truth == {}
+    assert metrics.standings.of("novelty").truth.votes == 0
     metrics.scored(
         record.model_copy(update={"audits": {"novelty": _voted(1, 1, 1, judge="vision")}})
     )
-    found = metrics.standings.judges["vision"].truth["novelty"]
+    found = metrics.standings.of("novelty").truth
     assert (found.votes, found.accuracy) == (3, 0.0)
 
 
@@ -88,17 +110,35 @@ def test_the_cost_is_that_of_a_useful_label() -> None:
     assert service.registry.get_sample_value("rlaif_judge_tokens_per_label") == 240
 
 
+def test_a_useful_label_is_one_that_votes_decided_on_evidence_that_is_new() -> None:
+    metrics, service = _made()
+    metrics.called(judge_call(prompt_tokens=500, completion_tokens=100))
+    ram = CriterionScore(value=1, votes=(2,), agreement=1, judge="ram", source="computed")
+    votes = {"progress": _voted(2, 2, 2)}
+    metrics.scored(score_record(criteria={"novelty": ram}, evidence_sha256="0" * 64))
+    assert metrics.standings.tokens_per_useful_label is None
+    metrics.scored(score_record(criteria=votes, evidence_sha256="1" * 64))
+    metrics.scored(score_record(criteria=votes, evidence_sha256="1" * 64))
+    metrics.scored(score_record(criteria=votes, evidence_sha256="2" * 64))
+    for one, other in (("first", "first"), ("first", "second")):
+        metrics.compared("near_tie", "any", comparison(one, other))
+    assert metrics.standings.useful == 3
+    assert metrics.standings.tokens_per_useful_label == 200
+    metrics.scored(score_record(criteria=votes, evidence_sha256="3" * 64))
+    assert service.registry.get_sample_value("rlaif_judge_tokens_per_useful_label") == 150
+
+
 def test_a_judge_that_is_not_believed_shows_in_the_metrics() -> None:
     metrics, service = _made()
-    metrics.canaries("vision", CanaryResult(4, 4, 2, ("novelty",)), believed=False)
-    text = service.exposition().decode()
-    found = {
-        sample.name: sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-        if sample.labels.get("judge") == "vision"
-    }
-    assert found["rlaif_judge_believed"] == 0
-    assert found["rlaif_judge_canary_accuracy_ratio"] == 0.5
+    record = Record(why_not="1 of 4 known answers right")
+    record.canaries.extend(KnownAnswer(2, said, said == 2) for said in (2, 0, 0, 0))
+    metrics.known("vision", "novelty", record)
+    labels = {"judge": "vision", "criterion": "novelty"}
+    assert service.registry.get_sample_value("rlaif_judge_believed", labels) == 0
+    assert service.registry.get_sample_value("rlaif_judge_canary_accuracy_ratio", labels) == 0.25
     report = standing_report(metrics.standings.judges["vision"])
-    assert (report.believed, report.canary_constant) == (False, ["novelty"])
+    assert not report.believed
+    novelty = report.criteria["novelty"]
+    assert (novelty.canaries, novelty.canaries_right) == (4, 1)
+    assert novelty.why_not == "1 of 4 known answers right"
+    assert standing_report(metrics.standings.judges["state"]).believed

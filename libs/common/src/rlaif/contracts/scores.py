@@ -14,6 +14,9 @@ PROGRESS = "progress"
 CRITERIA = (PROGRESS, "dialog", "puzzle", "novelty", "efficiency")
 """The rubric's criteria, in the seeds' order."""
 
+LEARNED = (PROGRESS, "dialog", "puzzle")
+"""The criteria that are learned as AI feedback; the RAM computes the others."""
+
 RUBRIC_WEIGHTS: dict[str, float] = {
     "progress": 0.4,
     "dialog": 0.2,

@@ -116,6 +116,8 @@ def _add_judges(router: APIRouter, settings: JudgeSettings, parts: JudgeParts) -
             weights=dict(parts.rules.weights),
             labels=standings.labels,
             tokens_per_label=standings.tokens_per_label,
+            useful_labels=standings.useful,
+            tokens_per_useful_label=standings.tokens_per_useful_label,
             seconds_per_label=standings.seconds_per_label,
             judges=[
                 judge_report(judge, parts.routes[judge.name], standings.judges[judge.name])

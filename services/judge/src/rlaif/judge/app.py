@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI
 
@@ -34,6 +35,7 @@ def create_app(
     runtime.lifecycle.add_checks(readiness)
     for name, examiner in parts.examiners().items():
         readiness.add(f"route:{name}", examiner.check)
+        readiness.add(f"trust:{name}", partial(parts.canary_rounds.check, name))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -146,10 +146,14 @@ class SegmentScorer:
             await self._telemetry.send(_call_telemetry(record, exported.segment_id, self._now()))
 
         found = await self._parts.panel.judge(await self._case(segment, evidence), on_call)
+        self._metrics.heard(found.heard)
         at, manifest = self._now(), segment.manifest
-        return score_record(
+        record = score_record(
             exported, manifest, evidence, found, self._rules, calls=calls, created_at=at
         )
+        if self._parts.canary_rounds is not None:
+            self._parts.canary_rounds.after_segment(found, record)
+        return record
 
     async def _case(self, segment: LoadedSegment, evidence: Evidence) -> Case:
         """The evidence, what needs no judge, and pictures when somebody looks at them."""

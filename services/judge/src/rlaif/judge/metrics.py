@@ -1,15 +1,17 @@
 """The judge's metrics; `docs/metrics.md` lists them."""
 
 from collections import defaultdict, deque
+from collections.abc import Mapping
 from statistics import fmean
 
 from rlaif.contracts.comparisons import ComparisonRecord, WhyCompared
 from rlaif.contracts.quest import level_of_rise
-from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
+from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.routes.ports import ModelError
 from rlaif.judge.rubric.judges import JUDGES, Judge
-from rlaif.judge.trust.canaries import CanaryResult
+from rlaif.judge.rubric.votes import NoVote
+from rlaif.judge.trust.belief import Record
 from rlaif.judge.trust.standing import Standings
 from rlaif.service.metrics import ServiceMetrics
 
@@ -21,7 +23,8 @@ class JudgeMetrics:
     """Counts calls, scores, votes and abstentions; `standings` has them by judge, for REST."""
 
     def __init__(self, metrics: ServiceMetrics, judges: tuple[Judge, ...] = JUDGES) -> None:
-        self.standings = Standings({c.name: judge.name for judge in judges for c in judge.criteria})
+        self._judge_of = {c.name: judge.name for judge in judges for c in judge.criteria}
+        self.standings = Standings(self._judge_of)
         self._calls = metrics.counter(
             "calls",
             "Calls of language models, by how they ended; `invalid` is a parse failure, `length` "
@@ -45,6 +48,11 @@ class JudgeMetrics:
         self._label_tokens = metrics.gauge(
             "tokens_per_label", "Tokens of all judges over segments with a weighted score."
         )
+        self._useful_tokens = metrics.gauge(
+            "tokens_per_useful_label",
+            "Tokens of all judges over segments with new evidence on which votes decided something "
+            "that is learned, and comparisons in which both orders agreed.",
+        )
         self._label_seconds = metrics.gauge(
             "seconds_per_label", "Seconds of model calls over segments with a weighted score."
         )
@@ -66,6 +74,12 @@ class JudgeMetrics:
         self._abstentions = metrics.counter(
             "abstentions", "Criteria without a score, by reason.", ("criterion", "reason")
         )
+        self._asked = metrics.counter(
+            "asked",
+            "Criteria that a judge was asked for where there was something to judge, by what came "
+            "of it: `scored`, or why not.",
+            ("judge", "criterion", "result"),
+        )
         # A judge that always answers the same is broken, not consistent.
         self._votes = metrics.counter("votes", "Valid votes, by level.", ("criterion", "level"))
         self._truth = metrics.counter(
@@ -77,10 +91,14 @@ class JudgeMetrics:
             "truth_kappa", "Cohen's kappa of votes and RAM; 0 is chance.", ("judge", "criterion")
         )
         self._canaries = metrics.gauge(
-            "canary_accuracy_ratio", "Share of the canaries' levels that were right.", ("judge",)
+            "canary_accuracy_ratio",
+            "Share of the newest answers to canaries that were right.",
+            ("judge", "criterion"),
         )
         self._believed = metrics.gauge(
-            "believed", "1: its votes count; 0: it failed its canaries.", ("judge",)
+            "believed",
+            "1: its votes count; 0: they do not agree with what is known.",
+            ("judge", "criterion"),
         )
         self._comparisons = metrics.counter(
             "comparisons",
@@ -138,6 +156,8 @@ class JudgeMetrics:
         if self.standings.tokens_per_label is not None:
             self._label_tokens.set(self.standings.tokens_per_label)
             self._label_seconds.set(self.standings.seconds_per_label or 0.0)
+        if self.standings.tokens_per_useful_label is not None:
+            self._useful_tokens.set(self.standings.tokens_per_useful_label)
 
     def route_checked(self, judge: str, kind: str, error: ModelError | None) -> None:
         """Note a known question to a judge's route."""
@@ -147,12 +167,19 @@ class JudgeMetrics:
         """Note an event of a segment that has its score already."""
         self._scores.labels("repeated").inc()
 
-    def canaries(self, judge: str, result: CanaryResult, believed: bool) -> None:
-        """Note what a judge made of the canaries."""
-        self.standings.canaries(judge, result, believed)
-        self._believed.labels(judge).set(believed)
-        if result.accuracy is not None:
-            self._canaries.labels(judge).set(result.accuracy)
+    def heard(self, said: Mapping[str, CriterionScore | NoVote]) -> None:
+        """Note what judges said of one segment, on the criteria that they were asked for."""
+        self.standings.heard(said)
+        for criterion, found in said.items():
+            result = found.value if isinstance(found, NoVote) else "scored"
+            self._asked.labels(self._judge_of[criterion], criterion, result).inc()
+
+    def known(self, judge: str, criterion: str, record: Record) -> None:
+        """Note how a judge does on what is known of a criterion."""
+        self.standings.known(criterion, record)
+        self._believed.labels(judge, criterion).set(record.why_not is None)
+        if record.canaries:
+            self._canaries.labels(judge, criterion).set(record.right / len(record.canaries))
 
     def compared(self, why: WhyCompared, result: str, record: ComparisonRecord | None) -> None:
         """Note a pair to be compared, and what was stored of it.
@@ -177,6 +204,6 @@ class JudgeMetrics:
                 continue
             for level in score.votes:
                 self._truth.labels(score.judge, criterion, str(known), str(level)).inc()
-            kappa = self.standings.judges[score.judge].truth[criterion].kappa
+            kappa = self.standings.of(criterion).truth.kappa
             if kappa is not None:
                 self._kappa.labels(score.judge, criterion).set(kappa)

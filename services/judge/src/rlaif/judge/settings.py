@@ -146,7 +146,7 @@ class CompareSettings(BaseModel, frozen=True, extra="forbid"):
     )
 
 
-class CanarySettings(BaseModel, frozen=True, extra="forbid"):
+class TrustSettings(BaseModel, frozen=True, extra="forbid"):
     """How often judges are asked what is known, and when they are believed."""
 
     every: int = Field(
@@ -158,8 +158,21 @@ class CanarySettings(BaseModel, frozen=True, extra="forbid"):
         default=0.6,
         ge=0,
         le=1,
-        description="Share of right answers below which a judge's votes do not count.",
+        description="Share of right answers to known questions below which, surely (95 %), a "
+        "judge's votes on a criterion do not count.",
     )
+    least_kappa: float = Field(
+        default=0.2,
+        ge=-1,
+        le=1,
+        description="Cohen's kappa of votes and RAM below which, surely (95 %), a judge's votes on "
+        "a criterion do not count. Lower: only what is no better than chance is left out.",
+    )
+
+    @property
+    def by_canaries(self) -> bool:
+        """Whether questions with known answers are asked at all."""
+        return self.every > 0
 
 
 class CallSettings(BaseModel, frozen=True, extra="forbid"):
@@ -267,7 +280,16 @@ class JudgeSettings(ServiceSettings):
     )
     dialect: Annotated[DialectSettings, Block(prefix="")] = DialectSettings()
     compare: CompareSettings = CompareSettings()
-    canary: CanarySettings = CanarySettings()
+    trust: Annotated[
+        TrustSettings,
+        Block(
+            names={
+                "every": "canary_every",
+                "least_accuracy": "canary_least_accuracy",
+                "least_kappa": "trust_least_kappa",
+            }
+        ),
+    ] = TrustSettings()
 
     concurrency: int = Field(
         default=4, ge=1, le=64, description="Segments judged at once by this process."

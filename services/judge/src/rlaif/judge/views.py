@@ -8,7 +8,8 @@ from rlaif.contracts.comparisons import ComparisonRecord
 from rlaif.contracts.scores import CRITERIA, JudgeCallRecord, ScoreRecord
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge
-from rlaif.judge.trust.standing import JudgeStanding
+from rlaif.judge.trust.belief import Record
+from rlaif.judge.trust.standing import CriterionStanding, JudgeStanding
 
 
 class RouteReport(BaseModel):
@@ -51,6 +52,19 @@ class PairReport(BaseModel):
     )
 
 
+class CriterionReport(BaseModel):
+    """How a judge does on one criterion."""
+
+    asked: int = Field(description="Segments on which it was asked and could judge.")
+    abstained: dict[str, int] = Field(description="Reason → those of them without a score.")
+    abstain_rate: float | None
+    believed: bool
+    why_not: str | None = Field(description="Why its votes do not count; null when they do.")
+    canaries: int = Field(description="Newest answers to questions with known answers.")
+    canaries_right: int
+    truth: TruthReport
+
+
 class StandingReport(BaseModel):
     """What a judge did since the service started. A rate is null before its first case."""
 
@@ -63,14 +77,14 @@ class StandingReport(BaseModel):
     retry_rate: float | None = Field(
         description="Throttled, refused, failed or timed out; same window."
     )
-    abstain_rate: float | None = Field(description="Of the criteria that it was asked for.")
+    abstain_rate: float | None = Field(
+        description="Of what it was asked and could judge, the share without a score."
+    )
     prompt_tokens: int
     completion_tokens: int
     seconds: float
-    believed: bool = Field(description="False: it failed its canaries and its votes do not count.")
-    canary_accuracy: float | None
-    canary_constant: list[str] = Field(description="Criteria always answered alike.")
-    truth: dict[str, TruthReport]
+    believed: bool = Field(description="False: on some criterion its votes do not count.")
+    criteria: dict[str, CriterionReport]
     comparisons: PairReport
 
 
@@ -101,6 +115,11 @@ class JudgesReport(BaseModel):
     weights: dict[str, float]
     labels: int = Field(description="Segments with a weighted score, since the start.")
     tokens_per_label: float | None
+    useful_labels: int = Field(
+        description="Segments with new evidence on which votes decided something that is learned, "
+        "and comparisons in which both orders agreed."
+    )
+    tokens_per_useful_label: float | None
     seconds_per_label: float | None
     judges: list[JudgeReport]
 
@@ -170,7 +189,6 @@ def judge_report(judge: Judge, route: Route, standing: JudgeStanding) -> JudgeRe
 
 def standing_report(standing: JudgeStanding) -> StandingReport:
     """What a judge did, as `/api/v1/judges` shows it."""
-    canaries = standing.canaries
     return StandingReport(
         outcomes=dict(standing.outcomes),
         cached_answers=standing.cached,
@@ -182,11 +200,20 @@ def standing_report(standing: JudgeStanding) -> StandingReport:
         completion_tokens=standing.completion_tokens,
         seconds=standing.seconds,
         believed=standing.believed,
-        canary_accuracy=canaries.accuracy if canaries else None,
-        canary_constant=list(canaries.constant) if canaries else [],
-        truth={
-            name: TruthReport.model_validate(found, from_attributes=True)
-            for name, found in standing.truth.items()
-        },
+        criteria={name: _criterion_report(found) for name, found in standing.criteria.items()},
         comparisons=PairReport.model_validate(standing.pairs, from_attributes=True),
+    )
+
+
+def _criterion_report(standing: CriterionStanding) -> CriterionReport:
+    record = standing.record or Record()
+    return CriterionReport(
+        asked=standing.asked,
+        abstained=dict(standing.abstained),
+        abstain_rate=standing.abstain_rate,
+        believed=record.why_not is None,
+        why_not=record.why_not,
+        canaries=len(record.canaries),
+        canaries_right=record.right,
+        truth=TruthReport.model_validate(standing.truth, from_attributes=True),
     )

@@ -95,9 +95,9 @@ def build_parts(
     canary_rounds = CanaryRounds(
         judges,
         routes,
-        settings.canary,
+        settings.trust,
         max_tokens=settings.voting.answer_tokens,
-        on_result=metrics.canaries,
+        on_belief=metrics.known,
         on_call=metrics.called,
     )
     panel = Panel(

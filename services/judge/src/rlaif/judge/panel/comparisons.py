@@ -9,7 +9,7 @@ equal worth. A failure here costs a comparison, never a score.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 
 from rlaif.contracts.comparisons import ComparisonRecord, WhyCompared
@@ -52,11 +52,11 @@ class Comparisons:
         settings: CompareSettings,
         *,
         on_compared: OnCompared,
-        distrusted: Callable[[], frozenset[str]] = frozenset,
+        distrusted: Callable[[], Container[str]] = frozenset,
     ) -> None:
         """Have pairs of each kind compared by the one of `judges`; a kind without one is left out.
 
-        Judges that are `distrusted` now are not asked.
+        Judges that are `distrusted` now, on whatever it is, are not asked.
         """
         self._store = store
         self._judges = judges

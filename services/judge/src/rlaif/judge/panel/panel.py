@@ -42,6 +42,8 @@ logger = logging.getLogger(__name__)
 OnCall = Callable[[JudgeCallRecord], Awaitable[None]]
 """Called with every call, the moment it is over."""
 
+Distrusted = Mapping[str, frozenset[str]]
+
 AUDIT_SECONDS = 30.0
 """For how long a score that is ready may wait for the audit of its segment."""
 
@@ -74,13 +76,16 @@ class PanelResult:
 
     Attributes:
         quest: Where the segment started and ended on the quest, when a judge could tell.
-        distrusted: Judges that would have been asked, and are not believed now.
+        distrusted: Judges whose votes would have counted, had they been believed on something.
+        heard: What the judges that were asked said, believed or not, where there was something
+            to judge.
     """
 
     results: Mapping[str, CriterionScore | NoVote]
     audits: Mapping[str, CriterionScore] = field(default_factory=dict)
     quest: QuestProgress | None = None
     distrusted: tuple[str, ...] = ()
+    heard: Mapping[str, CriterionScore | NoVote] = field(default_factory=dict)
 
 
 class Panel:
@@ -93,9 +98,13 @@ class Panel:
         voting: VoteSettings,
         *,
         cache: AnswerCache | None = None,
-        distrusted: Callable[[], frozenset[str]] = frozenset,
+        distrusted: Callable[[], Distrusted] = dict,
     ) -> None:
-        """Ask `judges` by `routes`, which are by judge name; `distrusted` ones have no vote now."""
+        """Ask `judges` by `routes`, which are by judge name.
+
+        `distrusted` says judge → criteria on which its votes do not count now. A judge that has no
+        other criterion left to answer is asked in audits only.
+        """
         self._judges = judges
         self._routes = routes
         self._voting = voting
@@ -111,18 +120,23 @@ class Panel:
             OutageError: A route does not work, or none is in use; no other vote counts then.
         """
         distrusted, game = self._distrusted(), case.evidence.end.game
-        needed = {judge.name for judge in judges_needed(self._judges, case.decided, audit=False)}
-        if needed:
+        required = judges_needed(self._judges, case.decided, audit=False)
+        if required:
             self._require_a_route()
+        needed = {
+            judge.name
+            for judge in required
+            if _open_criteria(judge, case) - distrusted.get(judge.name, frozenset())
+        }
         asked = [
             briefed(judge, game)
             for judge in judges_needed(self._judges, case.decided, audit=case.audit)
-            if judge.name not in distrusted
         ]
+        # An audit also shows how a judge does that is not believed.
         audits = [
             asyncio.ensure_future(self._audit(judge, case, on_call))
             for judge in asked
-            if judge.name not in needed
+            if case.audit and judge.name not in needed
         ]
         try:
             polls = await self._polls([j for j in asked if j.name in needed], case, on_call)
@@ -132,7 +146,12 @@ class Panel:
             for audit in audits:
                 audit.cancel()
             await asyncio.gather(*audits, return_exceptions=True)
-        return self._result(case, polls, distrusted & needed)
+        silent = {
+            judge.name
+            for judge in required
+            if _open_criteria(judge, case) & distrusted.get(judge.name, frozenset())
+        }
+        return self._result(case, polls, distrusted, tuple(sorted(silent)))
 
     def _require_a_route(self) -> None:
         """A score of nobody's word is no score: with no route left the segments wait."""
@@ -170,8 +189,12 @@ class Panel:
                 raise failure from failures
             return Poll({})
 
-    def _result(self, case: Case, polls: list[Poll], distrusted: frozenset[str]) -> PanelResult:
-        voted = {name: found for poll in polls for name, found in poll.criteria.items()}
+    def _result(
+        self, case: Case, polls: list[Poll], distrusted: Distrusted, silent: tuple[str, ...]
+    ) -> PanelResult:
+        said = {name: found for poll in polls for name, found in poll.criteria.items()}
+        unheard = frozenset[str]().union(*distrusted.values())
+        voted = {name: found for name, found in said.items() if name not in unheard}
         results: dict[str, CriterionScore | NoVote] = {}
         for judge in self._judges:
             for criterion in judge.criteria:
@@ -183,55 +206,13 @@ class Panel:
                     results[name] = known if isinstance(known, NoVote) else certain(known)
         audits = {
             name: score
-            for name, score in voted.items()
+            for name, score in said.items()
             if name in case.decided and isinstance(score, CriterionScore)
         }
-        told = next((poll.quest for poll in polls if poll.quest is not None), None)
-        quest = None if PROGRESS.name in case.decided else told
-        return PanelResult(results, audits, quest, tuple(sorted(distrusted)))
-
-    async def _polls(self, judges: list[Judge], case: Case, on_call: OnCall) -> list[Poll]:
-        try:
-            async with asyncio.TaskGroup() as group:
-                polls = [group.create_task(self._poll(judge, case, on_call)) for judge in judges]
-        except ExceptionGroup as failures:
-            raise first_outage(failures) from failures
-        return [poll.result() for poll in polls]
-
-    async def _audit(self, judge: Judge, case: Case, on_call: OnCall) -> Poll:
-        """Votes that no score needs: what can be had without waiting, else none."""
-        seconds = min(AUDIT_SECONDS, self._routes[judge.name].deadline())
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._poll(judge, case, on_call, once=True)
-        except TimeoutError:
-            return Poll({})
-        except ExceptionGroup as failures:
-            failure = first_outage(failures)
-            if not isinstance(failure, ModelError):
-                raise failure from failures
-            return Poll({})
-
-    def _result(self, case: Case, polls: list[Poll], distrusted: frozenset[str]) -> PanelResult:
-        voted = {name: found for poll in polls for name, found in poll.criteria.items()}
-        results: dict[str, CriterionScore | NoVote] = {}
-        for judge in self._judges:
-            for criterion in judge.criteria:
-                name = criterion.name
-                known = case.decided.get(name)
-                if known is None:
-                    results[name] = voted.get(name, NoVote.DISTRUSTED)
-                else:
-                    results[name] = known if isinstance(known, NoVote) else certain(known)
-        audits = {
-            name: score
-            for name, score in voted.items()
-            if name in case.decided and isinstance(score, CriterionScore)
-        }
-        quests = [] if PROGRESS.name in case.decided else [p.quest for p in polls if p.quest]
-        return PanelResult(
-            results, audits, quests[0] if quests else None, tuple(sorted(distrusted))
-        )
+        heard = {n: found for n, found in said.items() if type(case.decided.get(n)) is not NoVote}
+        taken = PROGRESS.name in case.decided or PROGRESS.name in unheard
+        quests = [] if taken else [poll.quest for poll in polls if poll.quest]
+        return PanelResult(results, audits, quests[0] if quests else None, silent, heard)
 
     async def _poll(self, judge: Judge, case: Case, on_call: OnCall, *, once: bool = False) -> Poll:
         most, votes = self._voting.votes, list[Vote]()
@@ -293,6 +274,11 @@ class Panel:
         self._cache.keep(log.key, answer)
         await log.write("ok", seconds, answer=answer, rationale=verdict.rationale, use=use)
         return verdict
+
+
+def _open_criteria(judge: Judge, case: Case) -> frozenset[str]:
+    """Criteria of a judge that nothing has decided."""
+    return frozenset(c.name for c in judge.criteria if c.name not in case.decided)
 
 
 def first_outage(failures: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -1,5 +1,6 @@
 """How well votes agree with a known level: accuracy, kappa, and the order of pairs."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import product
@@ -35,13 +36,42 @@ class Confusion:
         accuracy = self.accuracy
         if accuracy is None:
             return None
+        known, voted = self._margins()
+        chance = sum(known[level] * voted[level] for level in known) / self.votes**2
+        return None if chance >= 1 else (accuracy - chance) / (1 - chance)
+
+    @property
+    def kappa_error(self) -> float | None:
+        """Standard error of kappa for votes that are independent; None when there is no kappa.
+
+        Large-sample variance of Fleiss, Cohen and Everitt, Psychological Bulletin 72 (1969) 323. It
+        is 0 for a judge that always says the same: its kappa is 0 whatever it is shown.
+        """
+        right = self.accuracy
+        if right is None or self.kappa is None:
+            return None
+        n = self.votes
+        known, voted = self._margins()
+        chance = sum(known[level] * voted[level] for level in known) / n**2
+        same = other = 0.0
+        for (a, b), times in self.counts.items():
+            if a == b:
+                both = (known[a] + voted[a]) / n
+                same += times / n * ((1 - chance) - both * (1 - right)) ** 2
+            else:
+                other += times / n * ((known[b] + voted[a]) / n) ** 2
+        level = (right * chance - 2 * chance + right) ** 2
+        variance = same + (1 - right) ** 2 * other - level
+        return math.sqrt(max(0.0, variance) / n) / (1 - chance) ** 2
+
+    def _margins(self) -> tuple[Counter[int], Counter[int]]:
+        """How often each level is known, and how often it was voted."""
         known: Counter[int] = Counter()
         voted: Counter[int] = Counter()
         for (a, b), n in self.counts.items():
             known[a] += n
             voted[b] += n
-        chance = sum(known[level] * voted[level] for level in known) / self.votes**2
-        return None if chance >= 1 else (accuracy - chance) / (1 - chance)
+        return known, voted
 
     @property
     def pair_accuracy(self) -> float | None:
@@ -56,3 +86,13 @@ class Confusion:
                 total += n_a * n_b
                 right += n_a * n_b * (1.0 if voted_a > voted_b else 0.5 * (voted_a == voted_b))
         return right / total if total else None
+
+
+def most_likely_share(right: int, of: int, *, z: float) -> float:
+    """Upper end of the share of which `right` of `of` is a sample: one-sided Wilson bound.
+
+    `z` is the normal quantile of the confidence, 1.645 for 95 %. `of` is at least 1.
+    """
+    share, spread = right / of, z * z / of
+    root = math.sqrt(share * (1 - share) * spread + spread * spread / 4)
+    return min(1.0, (share + spread / 2 + root) / (1 + spread))

@@ -1,154 +1,193 @@
 """Segments with known answers, asked now and then: does a judge still judge?
 
-A judge that gives every segment the same level looks steady and agrees with itself. It is found by
-asking for things whose levels must differ.
+They lie in `rlaif/judge/canaries`, one file a theme. A file has facts that all its canaries share,
+and for each what differs: sections of the evidence; `both` stands for its start and its end.
+
+    {"theme": "walking", "shared": {"both": {"items": ["sword"]}, …}, "canaries": [
+        {"name": "…", "start": {…}, "end": {…}, …, "rise": 2, "objectives": [3, 3], "turned": true,
+         "levels": {"dialog": [1], "novelty": [0]}}]}
+
+`levels` are those that the anchors allow, the best first. `rise` is the level of the rise on the
+quest, `objectives` what is next at the start and at the end. With `turned` the way back is a canary
+as well, whose rise is the other way round.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
 
 from rlaif.contracts.evidence import Evidence
-from rlaif.judge.rubric.judges import Judge
+from rlaif.judge.panel.schema import Verdict
+from rlaif.judge.rubric.judges import PROGRESS, Judge
+from rlaif.judge.trust.belief import KnownAnswer
+
+_GROUP = "canaries"
+
+_UNEVENTFUL: dict[str, dict[str, Any]] = {
+    "segment": {"seconds": 5.0, "steps": 75, "inputs": {"RIGHT": 0.6, "DOWN": 0.4}},
+    "both": {
+        "game": "seedling-vale",
+        **{"area": "overworld", "dungeon": None, "hearts": 3.0, "max_hearts": 3.0},
+        **{"rupees": 4, "keys": None, "boss_key": None, "essences": 0, "season": "spring"},
+        "items": [],
+    },
+    "start": {},
+    "end": {},
+    "rooms": {"changes": 0, "different": 1, "first_visits": 0},
+    "movement": {"pixels": 128, "idle_share": 0.1},
+    "changes": {
+        **dict.fromkeys(("hearts", "max_hearts", "deaths", "rupees", "bombs", "essences"), 0),
+        **{"keys": None, "items_gained": [], "items_lost": []},
+    },
+    "dialog": {
+        **dict.fromkeys(("steps", "opened", "closed", "texts"), 0),
+        **{"said": [], "open_at_end": False},
+    },
+    "control": {"steps_without": 0, "menu_steps": 0},
+    "enemies": {"most_near": 0, "left_at_end": 0, "defeated": 0},
+    "puzzle": {"parts": {}, "events_done": 0, "items_taken": 0},
+}
+"""A walk in which nothing happens."""
 
 
 @dataclass(frozen=True)
 class Canary:
-    """One made-up segment, and for each criterion the level that its anchors demand."""
+    """One made-up segment, and what is known of it.
+
+    Attributes:
+        levels: Criterion → levels that its anchors allow, the best first.
+        rise: Level of the rise on the quest; None where the guide leaves doubt.
+        objectives: Next at the start and at the end, of the guide of the evidence's game.
+    """
 
     name: str
+    theme: str
     evidence: Evidence
-    levels: Mapping[str, int]
+    levels: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    rise: int | None = None
+    objectives: tuple[int, int] | None = None
+
+    def known(self, judge: Judge) -> dict[str, tuple[int, ...]]:
+        """Criterion → levels that are right, for what a briefed judge is asked."""
+        found = {c.name: self.levels[c.name] for c in judge.rated if c.name in self.levels}
+        if judge.tells_quest and self.rise is not None:
+            found[PROGRESS.name] = (self.rise,)
+        return found
+
+    def grade(self, judge: Judge, verdict: Verdict) -> dict[str, KnownAnswer]:
+        """Criterion → how a briefed judge did. Where the objectives are known, they count too."""
+        graded = {}
+        for name, right in self.known(judge).items():
+            said = verdict.levels[name]
+            fits = said in right
+            if name == PROGRESS.name and verdict.quest and self.objectives:
+                fits = fits and verdict.quest.objectives == self.objectives
+            graded[name] = KnownAnswer(right[0], said, fits)
+        return graded
 
 
-@dataclass(frozen=True)
-class CanaryResult:
-    """How many known levels were asked, answered (or abstained from), and right.
+@cache
+def canaries() -> tuple[Canary, ...]:
+    """All canaries, themes by name, each in the order of its file."""
+    files = [
+        f for f in (resources.files("rlaif.judge") / _GROUP).iterdir() if f.name[-5:] == ".json"
+    ]
+    found: list[Canary] = []
+    for file in sorted(files, key=lambda each: each.name):
+        found += read_theme(json.loads(file.read_text(encoding="utf-8")))
+    return tuple(found)
 
-    `constant` names the criteria whose answers were one level where the known ones differ.
+
+def read_theme(theme: Mapping[str, Any]) -> list[Canary]:
+    """The canaries of one file.
+
+    Raises:
+        ValueError: A fact is not one of the evidence: a judge would not see it.
     """
+    found = []
+    for given in theme["canaries"]:
+        facts = _merged(_UNEVENTFUL, theme["shared"], given)
+        levels = {name: tuple(right) for name, right in given.get("levels", {}).items()}
+        objectives = tuple(given["objectives"]) if "objectives" in given else None
+        canary = Canary(
+            given["name"], theme["theme"], _evidence(facts), levels, given.get("rise"), objectives
+        )
+        found.append(canary)
+        if given.get("turned"):
+            found.append(_turned(canary))
+    return found
 
-    asked: int
-    answered: int
-    right: int
-    constant: tuple[str, ...] = ()
 
-    @property
-    def accuracy(self) -> float | None:
-        """Share of the answers that were right; None without an answer."""
-        return self.right / self.answered if self.answered else None
+def in_turn(judge: Judge, every: Sequence[Canary]) -> list[Canary]:
+    """The canaries that test a judge, in an order in which any few in a row differ in levels.
 
-
-def grade(
-    judge: Judge, answers: Iterable[tuple[Canary, Mapping[str, int | None] | None]]
-) -> CanaryResult:
-    """Hold one judge's answers, criterion → level for each canary, against the known levels.
-
-    None for a level is an abstention, None for all is an answer that could not be read.
+    `judge` is briefed for their game.
     """
-    names = [criterion.name for criterion in judge.criteria]
-    pairs: dict[str, list[tuple[int, int | None]]] = {name: [] for name in names}
-    asked = 0
-    for canary, levels in answers:
-        known = {name: canary.levels[name] for name in names if name in canary.levels}
-        asked += len(known)
-        if levels is not None:
-            for name, level in known.items():
-                pairs[name].append((level, levels.get(name)))
-    answered = [pair for found in pairs.values() for pair in found]
-    return CanaryResult(
-        asked=asked,
-        answered=len(answered),
-        right=sum(known == answer for known, answer in answered),
-        constant=tuple(name for name, found in pairs.items() if _constant(found)),
-    )
+    groups: dict[tuple[tuple[str, int], ...], list[Canary]] = {}
+    for canary in every:
+        known = canary.known(judge)
+        if known:
+            # Novelty and efficiency are on nearly every sheet: the rest tells canaries apart.
+            telling = {n: r for n, r in known.items() if n in (PROGRESS.name, "dialog", "puzzle")}
+            kind = tuple(sorted((name, right[0]) for name, right in (telling or known).items()))
+            groups.setdefault(kind, []).append(canary)
+    rows = sorted(groups.values(), key=len, reverse=True)
+    longest = max(map(len, rows), default=0)
+    # Each group is spread over the whole turn, so that none is over before the others.
+    placed = [
+        ((at + 0.5) / len(row) * longest, number, canary)
+        for number, row in enumerate(rows)
+        for at, canary in enumerate(row)
+    ]
+    return [canary for *_, canary in sorted(placed, key=lambda each: each[:2])]
 
 
-def _constant(pairs: Sequence[tuple[int, int | None]]) -> bool:
-    return len({known for known, _ in pairs}) > 1 and len({answer for _, answer in pairs}) == 1
-
-
-def _evidence(**sections: dict[str, object]) -> Evidence:
-    """The evidence of an uneventful walk, with some facts of some sections replaced."""
-    base: dict[str, dict[str, object]] = {
-        "segment": {"seconds": 5.0, "steps": 75, "inputs": {"RIGHT": 0.6, "DOWN": 0.4}},
-        "start": _moment("0/182", [24, 64]),
-        "end": _moment("0/182", [120, 96]),
-        "rooms": {"in_order": ["0/182"], "changes": 0, "different": 1, "first_visits": 0},
-        "movement": {"pixels": 128, "idle_share": 0.1, "path": [[24, 64], [80, 64], [120, 96]]},
-        "changes": {
-            **dict.fromkeys(("hearts", "max_hearts", "deaths", "rupees", "bombs"), 0),
-            **{"keys": None, "essences": 0, "items_gained": [], "items_lost": []},
-        },
-        "dialog": {"steps": 0, "opened": 0, "closed": 0, "texts": 0, "open_at_end": False},
-        "control": {"steps_without": 0, "menu_steps": 0},
-        "enemies": {"most_near": 0, "left_at_end": 0, "defeated": 0},
-        "puzzle": {"parts": {}, "events_done": 0, "items_taken": 0},
+def _merged(*layers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    facts = {
+        name: {key: value for layer in layers for key, value in layer.get(name, {}).items()}
+        for name in _UNEVENTFUL
     }
-    return Evidence.model_validate(
-        {name: part | sections.get(name, {}) for name, part in base.items()}
+    both = facts.pop("both")
+    for moment in ("start", "end"):
+        own = {k: v for layer in layers for k, v in layer.get(moment, {}).items()}
+        facts[moment] = both | own
+    return facts
+
+
+def _evidence(facts: Mapping[str, Any]) -> Evidence:
+    evidence = Evidence.model_validate_json(json.dumps(facts))
+    # What does not fit is unknown to the evidence; here it is a slip of the pen.
+    seen = json.loads(evidence.model_dump_json())
+    for section, given in facts.items():
+        for name, value in given.items():
+            if seen[section].get(name) != value:
+                raise ValueError(f"{section}.{name} of a canary is not evidence: {value!r}")
+    return evidence
+
+
+def _turned(canary: Canary) -> Canary:
+    """The way back: start and end change places, and so does what comes in order."""
+    if canary.rise is None:
+        raise ValueError(f"{canary.name} has no rise that could be turned")
+    evidence = canary.evidence
+    rooms, movement = evidence.rooms, evidence.movement
+    back = evidence.model_copy(
+        update={
+            "start": evidence.end,
+            "end": evidence.start,
+            "rooms": rooms.model_copy(
+                update={
+                    "in_order": rooms.in_order and rooms.in_order[::-1],
+                    "places": rooms.places and rooms.places[::-1],
+                }
+            ),
+            "movement": movement.model_copy(update={"path": movement.path and movement.path[::-1]}),
+        }
     )
-
-
-def _moment(room: str, at: list[int]) -> dict[str, object]:
-    return {
-        "room": room, "area": "overworld", "dungeon": None, "at": at, "hearts": 3.0,
-        "max_hearts": 3.0, "rupees": 10, "keys": None, "season": "spring",
-    }  # fmt: skip
-
-
-CANARIES: tuple[Canary, ...] = (
-    Canary(
-        "stood still",
-        _evidence(
-            segment={"inputs": {"NOP": 1.0}},
-            end={"at": [24, 64]},
-            movement={"pixels": 0, "idle_share": 1.0, "path": [[24, 64], [24, 64]]},
-        ),
-        {"progress": 0, "efficiency": 0, "novelty": 0},
-    ),
-    Canary(
-        "took an item in a third new room",
-        _evidence(
-            rooms={
-                "in_order": ["0/182", "0/183", "0/184", "0/185"],
-                "changes": 3,
-                "different": 4,
-                "first_visits": 3,
-            },
-            end={"room": "0/185", "at": [140, 64]},
-            movement={"pixels": 420, "idle_share": 0.02, "path": [[24, 64], [150, 64], [140, 64]]},
-            changes={"items_gained": ["feather"]},
-        ),
-        {"progress": 2, "efficiency": 2, "novelty": 2},
-    ),
-    Canary(
-        "read a text to its end",
-        _evidence(
-            dialog={"steps": 18, "opened": 1, "closed": 1, "texts": 1, "open_at_end": False},
-            control={"steps_without": 18},
-        ),
-        {"dialog": 2, "progress": 0},
-    ),
-    Canary(
-        "stayed in a text",
-        _evidence(
-            segment={"inputs": {"LEFT": 1.0}},
-            end={"at": [24, 64]},
-            movement={"pixels": 0, "idle_share": None, "path": [[24, 64], [24, 64]]},
-            dialog={"steps": 75, "opened": 0, "closed": 0, "texts": 1, "open_at_end": True},
-            control={"steps_without": 75},
-        ),
-        {"dialog": 0, "progress": 0},
-    ),
-    Canary(
-        "opened a door with a button",
-        _evidence(puzzle={"parts": {"buttons_pressed": [0, 1, 1]}, "events_done": 1}),
-        {"puzzle": 2},
-    ),
-    Canary(
-        "left a lit torch alone",
-        _evidence(puzzle={"parts": {"torches_lit": [1, 1, 1]}}),
-        {"puzzle": 0},
-    ),
-)
-"""Low and high levels of every criterion."""
+    objectives = canary.objectives and canary.objectives[::-1]
+    return Canary(
+        f"{canary.name}, and back", canary.theme, back, canary.levels, 2 - canary.rise, objectives
+    )
