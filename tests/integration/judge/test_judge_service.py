@@ -210,14 +210,20 @@ async def test_a_judge_that_always_answers_alike_is_found_by_its_canaries(
 ) -> None:
     await stand_in.fail("constant:1")
     client = await start_judge(canary_every=5)
-    await ring.export(write_segment(ring.store))
-    (record,) = await ring.wait_for_scores(1)
+    for number in range(12):
+        await ring.export(write_segment(ring.store, segment_id=f"seg-{number}"))
+        await ring.wait_for_scores(number + 1)
     await ring.wait_until_idle()
-    assert record.criteria == {}
-    assert set(record.abstentions.values()) == {"canaries_failed"}
+    last = next(record for record in ring.scores() if record.segment_id == "seg-11")
+    assert last.criteria == {}
+    assert set(last.abstentions.values()) == {"canaries_failed"}
+    assert last.distrusted == ("puzzle", "state", "vision")
     judges = (await client.get("/api/v1/judges")).json()["judges"]
     assert [judge["standing"]["believed"] for judge in judges] == [False, False, False]
-    assert 'rlaif_judge_believed{judge="vision"} 0.0' in (await client.get("/metrics")).text
+    text = (await client.get("/metrics")).text
+    assert 'rlaif_judge_believed{criterion="novelty",judge="vision"} 0.0' in text
+    checks = (await client.get("/readyz")).json()["checks"]
+    assert "not believed on novelty" in checks["trust:vision"]["detail"]
 
 
 async def test_a_persons_word_goes_into_the_same_log_as_the_judges(

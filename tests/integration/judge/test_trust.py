@@ -1,0 +1,99 @@
+"""The canaries, put to the stand-in for language models: who is believed, and who is not."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from rlaif.judge.routes.openai import OpenAiModel, http_client
+from rlaif.judge.routes.route import Route
+from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.settings import CallSettings, TrustSettings
+from rlaif.judge.trust.belief import Record
+from rlaif.judge.trust.canary_rounds import CanaryRounds
+from rlaif.mock_llm.app import create_app
+from rlaif.mock_llm.settings import MockLlmSettings
+from rlaif.testing.http_server import serve
+
+Known = dict[str, Record]
+Rounds = Callable[..., AbstractAsyncContextManager[tuple[CanaryRounds, Known]]]
+
+
+@pytest.fixture
+def watched() -> Rounds:
+    """Canary rounds of a stand-in with the given settings, and how its judges do by criterion."""
+
+    @asynccontextmanager
+    async def start(**manners: Any) -> AsyncIterator[tuple[CanaryRounds, Known]]:
+        settings = MockLlmSettings.model_validate(
+            {"latency_seconds": 0.0, "jitter_seconds": 0.0} | manners
+        )
+        calls, known = CallSettings(), dict[str, Record]()
+
+        def note(judge: str, criterion: str, record: Record) -> None:
+            known[criterion] = record
+
+        async with (
+            serve(create_app(settings)) as url,
+            http_client(calls, api_key=None, connections=8) as client,
+        ):
+            routes = {
+                judge.name: Route(judge.route, OpenAiModel(client, f"{url}{judge.route}", calls))
+                for judge in JUDGES
+            }
+            yield (
+                CanaryRounds(
+                    JUDGES, routes, TrustSettings(every=10), max_tokens=256, on_belief=note
+                ),
+                known,
+            )
+
+    return start
+
+
+async def _whole_turn(rounds: CanaryRounds) -> None:
+    for _ in range(20):
+        await rounds.before_segment()
+
+
+async def test_an_expert_that_shares_no_code_with_the_canaries_gets_them_right(
+    watched: Rounds,
+) -> None:
+    async with watched() as (rounds, known):
+        await _whole_turn(rounds)
+    assert rounds.distrusted() == {}
+    assert set(known) == {"progress", "dialog", "efficiency", "puzzle", "novelty"}
+    wrong = {name: len(r.canaries) - r.right for name, r in known.items()}
+    assert sum(wrong.values()) == 0, wrong
+
+
+@pytest.mark.parametrize(
+    ("manners", "found"),
+    [
+        ({"hostility": 1.0}, {"state", "puzzle", "vision"}),
+        ({"laziness": 1.0}, {"state", "puzzle", "vision"}),
+        ({"laziness": 1.0, "lazy_answer": "abstain"}, {"state", "puzzle", "vision"}),
+        ({"laziness": 1.0, "lazy_answer": "praise"}, {"state", "puzzle", "vision"}),
+        ({"teacher": "random"}, {"state"}),
+        ({"teacher": "adversarial", "teacher_error": 1.0}, {"state"}),
+    ],
+    ids=str,
+)
+async def test_a_judge_that_does_not_judge_is_not_believed(
+    watched: Rounds, manners: dict[str, Any], found: set[str]
+) -> None:
+    async with watched(**manners) as (rounds, _):
+        await _whole_turn(rounds)
+        assert found <= set(rounds.distrusted())
+        assert "progress" in rounds.distrusted()["state"]
+
+
+async def test_a_judge_that_obeys_the_texts_of_the_game_is_seen_to(watched: Rounds) -> None:
+    async with watched(gullible=True) as (rounds, known):
+        for _ in range(20):
+            await rounds.before_segment()
+            if known["progress"].right < len(known["progress"].canaries):
+                break
+        else:
+            raise AssertionError("nothing was noticed")
