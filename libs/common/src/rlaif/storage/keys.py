@@ -84,6 +84,23 @@ def comparisons(judge_config: str = "") -> str:
     return f"comparisons/{judge_config}/" if judge_config else "comparisons/"
 
 
+SHARED_ANSWERS = "answers/"
+"""Prefix of the answers of language models that replicas of the judge share; a cache."""
+
+SPENT_TOKENS = "spent_tokens/"
+"""Prefix of what replicas of the judge say that they spent."""
+
+
+def shared_answer(day: str, judge_config: str, request_key: str) -> str:
+    """An answer to a request of a day, `YYYY-MM-DD` in UTC, by the digest of the request."""
+    return f"{SHARED_ANSWERS}{day}/{judge_config}/{request_key}.json"
+
+
+def spent_tokens(day: str, replica: str = "") -> str:
+    """What a replica spent on a day, `YYYY-MM-DD` in UTC; without one, the prefix of all."""
+    return f"{SPENT_TOKENS}{day}/{replica}.json" if replica else f"{SPENT_TOKENS}{day}/"
+
+
 def epoch_scores(epoch: int, kind: str) -> str:
     """The seeds' view of one epoch's scores; `kind` is `jsonl` or `parquet`."""
     return f"scores/epoch_{epoch}/scores.{kind}"

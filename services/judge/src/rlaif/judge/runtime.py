@@ -65,6 +65,7 @@ class Runtime:
         )
 
     def _start(self, store: ObjectStore, bus: Bus) -> DurableWorker:
+        self._parts.use_store(store)
         scorer = SegmentScorer(
             store,
             bus.publisher("judge"),

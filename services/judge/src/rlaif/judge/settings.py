@@ -313,6 +313,11 @@ class JudgeSettings(ServiceSettings):
         ge=0,
         description="Answers kept in memory for equal requests, about 1 kB each; 0 keeps none.",
     )
+    shared_answers: bool = Field(
+        default=True,
+        description="Share answers to equal requests with other replicas, and over restarts, in "
+        "the object store; those of earlier days are deleted. One small object an answer.",
+    )
     breaker: BreakerSettings = BreakerSettings()
     route_check_seconds: float = Field(
         default=5.0,

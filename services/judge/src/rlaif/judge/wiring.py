@@ -17,6 +17,7 @@ from rlaif.judge.panel.identity import judge_config_id
 from rlaif.judge.panel.pair_choice import Kind
 from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.scoring import ScoringRules
+from rlaif.judge.panel.shared_answers import SharedAnswers
 from rlaif.judge.routes.cache import AnswerCache
 from rlaif.judge.routes.examining import Examination, Examiner
 from rlaif.judge.routes.openai import OpenAiModel, http_client
@@ -28,6 +29,7 @@ from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
 from rlaif.judge.settings import CompareSettings, JudgeSettings, ModelSettings
 from rlaif.judge.trust.canary_rounds import CanaryRounds, known_questions
 from rlaif.service.cli import StartupError
+from rlaif.storage.ports import ObjectStore
 
 EVIDENCE_TOKENS = 1250
 """Room for the evidence of the busiest segment, so that a prompt that fits once fits always."""
@@ -44,6 +46,7 @@ class JudgeParts:
     metrics: JudgeMetrics
     rules: ScoringRules
     client: httpx.AsyncClient
+    shared_answers: SharedAnswers | None = None
 
     def judge(self, name: str) -> Judge | None:
         """The judge of that name."""
@@ -52,6 +55,11 @@ class JudgeParts:
     def scoring(self, comparisons: Comparisons | None = None) -> ScoringParts:
         """What a segment is scored with."""
         return ScoringParts(self.panel, self.rules, self.metrics, self.canary_rounds, comparisons)
+
+    def use_store(self, store: ObjectStore) -> None:
+        """Share what is shared by `store`."""
+        if self.shared_answers is not None:
+            self.shared_answers.use(store)
 
     def examiners(self) -> dict[str, Examiner]:
         """Judge name → who knows how its route is."""
@@ -73,6 +81,8 @@ class JudgeParts:
 
     async def close(self) -> None:
         """Give the connections back."""
+        if self.shared_answers is not None:
+            await self.shared_answers.close()
         for route in self.routes.values():
             await route.close()
         await self.client.aclose()
@@ -100,16 +110,16 @@ def build_parts(
         on_belief=metrics.known,
         on_call=metrics.called,
     )
+    rules = _rules(settings, judges)
+    shared = SharedAnswers(rules.judge_config) if settings.shared_answers else None
     panel = Panel(
         judges,
         routes,
         settings.voting,
-        cache=AnswerCache(settings.cached_answers),
+        cache=AnswerCache(settings.cached_answers, shared),
         distrusted=canary_rounds.distrusted,
     )
-    return JudgeParts(
-        judges, routes, panel, canary_rounds, metrics, _rules(settings, judges), client
-    )
+    return JudgeParts(judges, routes, panel, canary_rounds, metrics, rules, client, shared)
 
 
 def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:

@@ -100,6 +100,7 @@ async def evaluate_epoch(
             stack.push_async_callback(bus.close)
             publisher, telemetry = bus.publisher("judge"), bus.telemetry()
         comparisons = build_comparisons(settings, parts, episodes, models)
+        parts.use_store(episodes)
         scorer = SegmentScorer(episodes, publisher, telemetry, parts.scoring(comparisons))
         await judge_epoch(
             epoch,

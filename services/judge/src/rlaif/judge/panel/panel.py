@@ -271,7 +271,7 @@ class Panel:
             verdict = read_answer(judge, answer.text)
         except InvalidAnswerError as error:
             raise await log.unreadable(error, answer, seconds, use=use) from error
-        self._cache.keep(log.key, answer)
+        self._cache.keep(log.key, answer, use=use)
         await log.write("ok", seconds, answer=answer, rationale=verdict.rationale, use=use)
         return verdict
 
