@@ -520,7 +520,8 @@ async def test_an_adaptive_vote_on_the_quest_stops_when_two_agree_on_the_directi
 
 
 async def test_who_was_left_out_as_not_believed_is_told_when_it_would_have_been_asked() -> None:
-    panel, _ = _panel(distrusted=lambda: frozenset({"vision", "state"}))
+    novelty, progress = frozenset({"novelty"}), frozenset({"progress"})
+    panel, _ = _panel(distrusted=lambda: {"vision": novelty, "state": progress})
     assert (await panel.judge(CASE, Calls())).distrusted == ("state", "vision")
     case = Case(Evidence(), b"png", {"novelty": 1}, audit=True)
     assert (await panel.judge(case, Calls())).distrusted == ("state",)

@@ -116,7 +116,8 @@ def test_a_useful_label_is_one_that_votes_decided_on_evidence_that_is_new() -> N
     ram = CriterionScore(value=1, votes=(2,), agreement=1, judge="ram", source="computed")
     votes = {"progress": _voted(2, 2, 2)}
     metrics.scored(score_record(criteria={"novelty": ram}, evidence_sha256="0" * 64))
-    assert metrics.standings.tokens_per_useful_label is None
+    before = metrics.standings.tokens_per_useful_label
+    assert before is None
     metrics.scored(score_record(criteria=votes, evidence_sha256="1" * 64))
     metrics.scored(score_record(criteria=votes, evidence_sha256="1" * 64))
     metrics.scored(score_record(criteria=votes, evidence_sha256="2" * 64))

@@ -84,6 +84,16 @@ def comparisons(judge_config: str = "") -> str:
     return f"comparisons/{judge_config}/" if judge_config else "comparisons/"
 
 
+def rejudge(judge_config: str, segment_id: str = "") -> str:
+    """The note of a segment that is to be judged again; without one, the prefix of all."""
+    return f"rejudge/{judge_config}/{segment_id}.json" if segment_id else f"rejudge/{judge_config}/"
+
+
+def rejudged(judge_config: str, segment_id: str) -> str:
+    """The commit point of a second score, which then takes the place of a provisional one."""
+    return f"rejudged/{judge_config}/{segment_id}.json"
+
+
 SHARED_ANSWERS = "answers/"
 """Prefix of the answers of language models that replicas of the judge share; a cache."""
 

@@ -22,6 +22,7 @@ from rlaif.judge.views import (
     JudgesReport,
     Override,
     ScoreSummary,
+    budget_report,
     judge_report,
 )
 from rlaif.judge.wiring import JudgeParts
@@ -119,6 +120,7 @@ def _add_judges(router: APIRouter, settings: JudgeSettings, parts: JudgeParts) -
             useful_labels=standings.useful,
             tokens_per_useful_label=standings.tokens_per_useful_label,
             seconds_per_label=standings.seconds_per_label,
+            budget=budget_report(parts.budget),
             judges=[
                 judge_report(judge, parts.routes[judge.name], standings.judges[judge.name])
                 for judge in parts.judges

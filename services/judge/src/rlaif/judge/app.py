@@ -37,6 +37,8 @@ def create_app(
         readiness.add(f"route:{name}", examiner.check)
         readiness.add(f"trust:{name}", partial(parts.canary_rounds.check, name))
 
+    readiness.add("budget", parts.budget.check)
+
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         try:

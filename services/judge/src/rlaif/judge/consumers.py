@@ -34,8 +34,10 @@ from rlaif.judge.panel.comparisons import Comparisons
 from rlaif.judge.panel.pair_choice import Scored
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.scoring import ScoringRules, score_record, scored_event
+from rlaif.judge.rejudging import Rejudging
 from rlaif.judge.routes.ports import OutageError
 from rlaif.judge.trust.canary_rounds import CanaryRounds
+from rlaif.judge.trust.token_budget import TokenBudget
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
 
@@ -54,6 +56,8 @@ class ScoringParts:
     metrics: JudgeMetrics
     canary_rounds: CanaryRounds | None = None
     comparisons: Comparisons | None = None
+    budget: TokenBudget | None = None
+    rejudging: Rejudging | None = None
 
 
 class SegmentScorer:
@@ -96,34 +100,32 @@ class SegmentScorer:
                 record = await self._publish(stored, exported.segment_id)
         except OutageError as error:
             # The routes pace their calls themselves, so an event need not wait for long.
-            seconds = min(max(error.retry_after or 0.0, LEAST_RETRY_SECONDS), MOST_RETRY_SECONDS)
-            raise Retry(f"a judge is out of reach: {error}", timedelta(seconds=seconds)) from error
+            wait = _shortly(error.retry_after or 0.0)
+            raise Retry(f"a judge is out of reach: {error}", wait) from error
         except (StoreUnavailableError, BusUnavailableError) as error:
             raise Retry(str(error)) from error
         except ObjectNotFoundError as error:
             raise Suspect("missing_object", str(error)) from error
         except CorruptSegmentError as error:
             raise Reject("corrupt_segment", str(error)) from error
-        if evidence is not None and self._parts.comparisons is not None:
+        if evidence is None:
+            return
+        if self._parts.comparisons is not None and not record.distrusted:
             digest = hashlib.sha256(stored).hexdigest()
             await self._parts.comparisons.after_scoring(Scored(evidence, record, digest))
+        if self._parts.rejudging is not None:
+            await self._judge_one_again(self._parts.rejudging)
 
     async def _score(self, exported: SegmentExported) -> tuple[bytes, Evidence]:
         """Judge the segment and commit the score; gives the stored bytes and the evidence."""
-        segment = await asyncio.to_thread(
-            load_segment,
-            self._store,
-            manifest_key=exported.manifest_key,
-            manifest_sha256=exported.manifest_sha256,
-        )
-        if segment.manifest.segment_id != exported.segment_id:
-            raise CorruptSegmentError(
-                f"the event names segment {exported.segment_id}, its manifest another"
-            )
+        await self._require_budget()
+        segment = await self._loaded(exported)
         if self._parts.canary_rounds is not None:
             await self._parts.canary_rounds.before_segment()
         evidence = summarise(segment.records)
         record = await self._judge(segment, evidence, exported)
+        if record.distrusted and self._parts.rejudging is not None:
+            await self._parts.rejudging.note(exported, record.distrusted)
         key = keys.score(self._rules.judge_config, exported.segment_id)
         data = record.model_dump_json().encode()
         if await asyncio.to_thread(
@@ -134,6 +136,50 @@ class SegmentScorer:
         # Another judge was faster: its object is the score.
         self._metrics.repeated()
         return await asyncio.to_thread(self._store.get, key), evidence
+
+    async def _require_budget(self) -> None:
+        budget = self._parts.budget
+        if budget is None:
+            return
+        await budget.refresh(self._store)
+        wait = budget.seconds_to_wait()
+        if wait:
+            raise Retry(budget.check() or "the day's tokens are spent", _shortly(wait))
+
+    async def _loaded(self, exported: SegmentExported) -> LoadedSegment:
+        segment = await asyncio.to_thread(
+            load_segment,
+            self._store,
+            manifest_key=exported.manifest_key,
+            manifest_sha256=exported.manifest_sha256,
+        )
+        if segment.manifest.segment_id != exported.segment_id:
+            raise CorruptSegmentError(
+                f"the event names segment {exported.segment_id}, its manifest another"
+            )
+        return segment
+
+    async def _judge_one_again(self, rejudging: Rejudging) -> None:
+        """Judge one segment again that was scored without a judge; no event waits for it."""
+        try:
+            exported = await rejudging.next()
+            if exported is not None:
+                await self._judge_again(exported, rejudging)
+        except (OutageError, StoreUnavailableError, BusUnavailableError) as error:
+            logger.info("nothing is judged again now: %s", error)
+
+    async def _judge_again(self, exported: SegmentExported, rejudging: Rejudging) -> None:
+        try:
+            segment = await self._loaded(exported)
+        except (ObjectNotFoundError, CorruptSegmentError) as error:
+            logger.warning("%s cannot be judged again: %s", exported.segment_id, error)
+            return await rejudging.drop(exported.segment_id)
+        record = await self._judge(segment, summarise(segment.records), exported)
+        if not record.distrusted:
+            stored = await rejudging.replace(record)
+            self._metrics.judged_again()
+            await self._publish(stored, exported.segment_id)
+            await rejudging.drop(exported.segment_id)
 
     async def _judge(
         self, segment: LoadedSegment, evidence: Evidence, exported: SegmentExported
@@ -203,6 +249,11 @@ class SegmentScorer:
             _, waiting = self._locks.pop(segment_id)
             if waiting > 1:
                 self._locks[segment_id] = (lock, waiting - 1)
+
+
+def _shortly(seconds: float) -> timedelta:
+    """Such a pause, within the limits of an event's."""
+    return timedelta(seconds=min(max(seconds, LEAST_RETRY_SECONDS), MOST_RETRY_SECONDS))
 
 
 def _call_telemetry(record: JudgeCallRecord, segment_id: str, at: datetime) -> JudgeCall:

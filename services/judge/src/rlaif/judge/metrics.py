@@ -42,7 +42,8 @@ class JudgeMetrics:
         )
         self._scores = metrics.counter(
             "scores",
-            "Segments: scored, partly scored, without a score, or scored before.",
+            "Segments: scored, partly scored, without a score, scored before, or judged again "
+            "because a judge is believed now.",
             ("result",),
         )
         self._label_tokens = metrics.gauge(
@@ -116,6 +117,10 @@ class JudgeMetrics:
             "Share of the pairs answered in both orders whose two answers agree.",
             ("judge",),
         )
+        self._spent = metrics.gauge(
+            "tokens_today",
+            "Tokens of this day of UTC; with JUDGE_TOKENS_PER_DAY those of all replicas.",
+        )
         self._checks = metrics.counter(
             "route_checks",
             "Known questions to a route at the start and on doubt, by kind and how they ended.",
@@ -159,6 +164,10 @@ class JudgeMetrics:
         if self.standings.tokens_per_useful_label is not None:
             self._useful_tokens.set(self.standings.tokens_per_useful_label)
 
+    def spent(self, tokens: int) -> None:
+        """Note the tokens of this day."""
+        self._spent.set(tokens)
+
     def route_checked(self, judge: str, kind: str, error: ModelError | None) -> None:
         """Note a known question to a judge's route."""
         self._checks.labels(judge, kind, error.fault if error else "ok").inc()
@@ -166,6 +175,10 @@ class JudgeMetrics:
     def repeated(self) -> None:
         """Note an event of a segment that has its score already."""
         self._scores.labels("repeated").inc()
+
+    def judged_again(self) -> None:
+        """Note a second score in the place of a provisional one."""
+        self._scores.labels("judged_again").inc()
 
     def heard(self, said: Mapping[str, CriterionScore | NoVote]) -> None:
         """Note what judges said of one segment, on the criteria that they were asked for."""

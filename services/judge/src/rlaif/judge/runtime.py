@@ -65,13 +65,12 @@ class Runtime:
         )
 
     def _start(self, store: ObjectStore, bus: Bus) -> DurableWorker:
-        self._parts.use_store(store)
         scorer = SegmentScorer(
             store,
             bus.publisher("judge"),
             bus.telemetry(),
             self._parts.scoring(
-                build_comparisons(self._settings, self._parts, store, self._models_store())
+                store, build_comparisons(self._settings, self._parts, store, self._models_store())
             ),
         )
         logger.info("at work", extra={"judge_config": self._parts.rules.judge_config})

@@ -313,6 +313,12 @@ class JudgeSettings(ServiceSettings):
         ge=0,
         description="Answers kept in memory for equal requests, about 1 kB each; 0 keeps none.",
     )
+    tokens_per_day: int | None = Field(
+        default=None,
+        ge=1,
+        description="Tokens, read and written, that all replicas together may spend on a day of "
+        "UTC; when they are spent, segments wait for the next day. Unset for no limit.",
+    )
     shared_answers: bool = Field(
         default=True,
         description="Share answers to equal requests with other replicas, and over restarts, in "

@@ -10,6 +10,7 @@ from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge
 from rlaif.judge.trust.belief import Record
 from rlaif.judge.trust.standing import CriterionStanding, JudgeStanding
+from rlaif.judge.trust.token_budget import TokenBudget
 
 
 class RouteReport(BaseModel):
@@ -104,6 +105,15 @@ class JudgeReport(BaseModel):
     standing: StandingReport
 
 
+class BudgetReport(BaseModel):
+    """Tokens of this day of UTC."""
+
+    per_day: int | None = Field(description="What all replicas may spend; null for no limit.")
+    spent: int = Field(description="By all replicas as far as is known; without a limit, by this.")
+    spent_here: int
+    pause: str | None = Field(description="Why judging pauses; null when it does not.")
+
+
 class JudgesReport(BaseModel):
     """Body of `/api/v1/judges`."""
 
@@ -121,6 +131,7 @@ class JudgesReport(BaseModel):
     )
     tokens_per_useful_label: float | None
     seconds_per_label: float | None
+    budget: BudgetReport
     judges: list[JudgeReport]
 
 
@@ -159,6 +170,13 @@ class Override(BaseModel):
     )
     author: str = Field(min_length=1, max_length=100)
     note: str | None = Field(default=None, max_length=2000)
+
+
+def budget_report(budget: TokenBudget) -> BudgetReport:
+    """The tokens of this day as `/api/v1/judges` shows them."""
+    return BudgetReport(
+        per_day=budget.per_day, spent=budget.spent, spent_here=budget.mine, pause=budget.check()
+    )
 
 
 def judge_report(judge: Judge, route: Route, standing: JudgeStanding) -> JudgeReport:

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import re
+import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -18,8 +20,10 @@ from rlaif.judge.panel.pair_choice import Kind
 from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.scoring import ScoringRules
 from rlaif.judge.panel.shared_answers import SharedAnswers
+from rlaif.judge.rejudging import Rejudging
 from rlaif.judge.routes.cache import AnswerCache
 from rlaif.judge.routes.examining import Examination, Examiner
+from rlaif.judge.routes.metered import MeteredModel
 from rlaif.judge.routes.openai import OpenAiModel, http_client
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.routes.trouble_words import Advice
@@ -28,6 +32,7 @@ from rlaif.judge.rubric.judges import JUDGES, Judge, briefed, with_models
 from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
 from rlaif.judge.settings import CompareSettings, JudgeSettings, ModelSettings
 from rlaif.judge.trust.canary_rounds import CanaryRounds, known_questions
+from rlaif.judge.trust.token_budget import TokenBudget
 from rlaif.service.cli import StartupError
 from rlaif.storage.ports import ObjectStore
 
@@ -46,20 +51,26 @@ class JudgeParts:
     metrics: JudgeMetrics
     rules: ScoringRules
     client: httpx.AsyncClient
+    budget: TokenBudget
     shared_answers: SharedAnswers | None = None
 
     def judge(self, name: str) -> Judge | None:
         """The judge of that name."""
         return next((judge for judge in self.judges if judge.name == name), None)
 
-    def scoring(self, comparisons: Comparisons | None = None) -> ScoringParts:
-        """What a segment is scored with."""
-        return ScoringParts(self.panel, self.rules, self.metrics, self.canary_rounds, comparisons)
-
-    def use_store(self, store: ObjectStore) -> None:
-        """Share what is shared by `store`."""
+    def scoring(self, store: ObjectStore, comparisons: Comparisons | None = None) -> ScoringParts:
+        """What a segment is scored with; what replicas share is shared by `store` from now on."""
         if self.shared_answers is not None:
             self.shared_answers.use(store)
+        return ScoringParts(
+            self.panel,
+            self.rules,
+            self.metrics,
+            self.canary_rounds,
+            comparisons,
+            self.budget,
+            Rejudging(store, self.rules.judge_config, distrusted=self.canary_rounds.distrusted),
+        )
 
     def examiners(self) -> dict[str, Examiner]:
         """Judge name → who knows how its route is."""
@@ -89,9 +100,14 @@ class JudgeParts:
 
 
 def build_parts(
-    settings: JudgeSettings, make_metrics: Callable[[tuple[Judge, ...]], JudgeMetrics]
+    settings: JudgeSettings,
+    make_metrics: Callable[[tuple[Judge, ...]], JudgeMetrics],
+    *,
+    name: str = "judge",
 ) -> JudgeParts:
     """Put the judges together; opens no connection yet.
+
+    `name` tells apart what runs on one machine with the same port.
 
     Raises:
         StartupError: The panel file, the CA file or a prompt's length is wrong.
@@ -101,7 +117,12 @@ def build_parts(
     check_budgets(judges, settings.voting.answer_tokens)
     client = _client(settings, len(judges))
     metrics = make_metrics(judges)
-    routes = _routes(settings, judges, metrics, client)
+    budget = TokenBudget(
+        settings.tokens_per_day,
+        replica=_replica(f"{name}-{socket.gethostname()}-{settings.port}"),
+        on_spent=metrics.spent,
+    )
+    routes = _routes(settings, judges, metrics, client, budget)
     canary_rounds = CanaryRounds(
         judges,
         routes,
@@ -119,7 +140,12 @@ def build_parts(
         cache=AnswerCache(settings.cached_answers, shared),
         distrusted=canary_rounds.distrusted,
     )
-    return JudgeParts(judges, routes, panel, canary_rounds, metrics, rules, client, shared)
+    return JudgeParts(judges, routes, panel, canary_rounds, metrics, rules, client, budget, shared)
+
+
+def _replica(text: str) -> str:
+    """A name as object keys may have it."""
+    return re.sub(r"[^a-z0-9-]+", "-", text.lower())[:100]
 
 
 def judges_of(settings: JudgeSettings) -> tuple[Judge, ...]:
@@ -211,12 +237,17 @@ def _routes(
     judges: tuple[Judge, ...],
     metrics: JudgeMetrics,
     client: httpx.AsyncClient,
+    budget: TokenBudget,
 ) -> dict[str, Route]:
     urls = judge_urls(settings, judges)
     return {
         judge.name: Route(
             _route_name(urls[judge.name], judge.name),
-            OpenAiModel(client, urls[judge.name], settings.calls, settings.dialect),
+            MeteredModel(
+                OpenAiModel(client, urls[judge.name], settings.calls, settings.dialect),
+                prompt_tokens=lambda request: prompts.tokens(request.messages),
+                on_spent=budget.spend,
+            ),
             RouteLimits(settings.calls, settings.breaker),
             examination=_examination(settings, judge, metrics),
         )

@@ -89,7 +89,7 @@ async def evaluate_epoch(
     deadline = task.deadline_seconds
     patience = PatienceSettings(refused_seconds=deadline, outage_seconds=deadline)
     settings = settings.model_copy(update={"patience": patience})
-    parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges))
+    parts = build_parts(settings, lambda judges: JudgeMetrics(metrics, judges), name="evaluator")
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.close)
         await stack.enter_async_context(parts.examined(at_start=False))
@@ -100,8 +100,7 @@ async def evaluate_epoch(
             stack.push_async_callback(bus.close)
             publisher, telemetry = bus.publisher("judge"), bus.telemetry()
         comparisons = build_comparisons(settings, parts, episodes, models)
-        parts.use_store(episodes)
-        scorer = SegmentScorer(episodes, publisher, telemetry, parts.scoring(comparisons))
+        scorer = SegmentScorer(episodes, publisher, telemetry, parts.scoring(episodes, comparisons))
         await judge_epoch(
             epoch,
             scorer.handle_segment_exported,
