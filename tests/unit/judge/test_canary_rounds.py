@@ -119,17 +119,21 @@ async def test_a_round_costs_no_more_than_eight_calls() -> None:
     assert 0 < watched.calls <= 8
 
 
-async def test_over_some_rounds_every_canary_is_asked_and_then_seldom() -> None:
+async def test_after_some_rounds_enough_is_known_and_judges_are_asked_seldom() -> None:
     watched = Watched(every=50)
-    await watched.segments(100)
-    first = {name: len(fake.asked) for name, fake in watched.fakes.items()}
-    for name, fake in watched.fakes.items():
-        assert len(set(fake.asked)) >= min(8, len(fake.asked)), name
-    everything = {canary.name for canary in canaries() if canary.rise is not None}
-    assert everything <= set(watched.fakes["state"].asked)
-    await watched.segments(100)
-    later = {name: len(fake.asked) - first[name] for name, fake in watched.fakes.items()}
-    assert sum(later.values()) <= 8 * 2
+    await watched.segments(30)
+    assert all(len(record.canaries) >= 6 for record in watched.told.values())
+    first = watched.calls
+    assert first <= 40
+    await watched.segments(500)
+    assert watched.calls - first <= 8 * 10
+
+
+async def test_over_many_rounds_every_canary_is_asked() -> None:
+    watched = Watched(every=10)
+    await watched.segments(200)
+    asked = {name for fake in watched.fakes.values() for name in fake.asked}
+    assert asked == {canary.name for canary in canaries()}
 
 
 async def test_judges_that_know_the_answers_are_believed() -> None:
@@ -177,6 +181,17 @@ async def test_a_judge_that_obeys_the_texts_of_the_game_is_not_believed_on_progr
     assert record.right < len(record.canaries)
 
 
+async def test_a_judge_that_breaks_after_a_good_while_is_found_within_some_seventy_segments() -> (
+    None
+):
+    watched = Watched(every=50)
+    await watched.segments(500)
+    assert watched.rounds.distrusted() == {}
+    watched.fakes["state"].reply = _turned_round
+    await watched.segments(70)
+    assert "progress" in watched.rounds.distrusted()["state"]
+
+
 async def test_a_judge_is_believed_again_once_it_answers_well() -> None:
     watched = Watched(state=_turned_round)
     await watched.segments(10)
@@ -222,8 +237,8 @@ async def test_one_question_that_is_refused_keeps_no_other_from_being_asked() ->
             raise RefusedError("content filter", 400)
         return _known(request)
 
-    watched = Watched(state=squeamish)
-    await watched.segments(100)
+    watched = Watched(every=10, state=squeamish)
+    await watched.segments(200)
     assert len(set(watched.fakes["state"].asked)) > 30
 
 

@@ -18,13 +18,12 @@ _TRUTHS = 200
 """Newest segments with a level of the RAM that count."""
 _LEAST_ANSWERS = 3
 """With fewer, two slips would be a verdict."""
-_LEAST_CONSTANT = 6
-"""Answers that are all alike, where the known ones differ, before they are called so."""
+ENOUGH = 6
+"""Answers to canaries that are enough for a verdict: that all are alike where the known ones
+differ, or that a judge which was not believed does well again."""
 _LEAST_TRUTHS = 20
 _LEAST_OF_A_LEVEL = 5
 """Known levels other than the commonest, below which kappa hangs on a few segments."""
-_RECOVERY = 6
-"""Answers to canaries, asked since, that win belief back; without canaries, `_LEAST_TRUTHS`."""
 _SURELY = 1.645
 """Normal quantile: 95 %, one-sided."""
 
@@ -118,7 +117,7 @@ class Beliefs:
         )
 
     def _recovered(self, record: Record) -> bool:
-        asked, enough = record.canaries, _RECOVERY
+        asked, enough = record.canaries, ENOUGH
         if not self._settings.by_canaries:
             asked, enough = record.truths, _LEAST_TRUTHS
         right = sum(answer.right for answer in asked)
@@ -142,7 +141,7 @@ def doubt_of_variety(answers: Iterable[KnownAnswer]) -> str | None:
     """Whether all answers are alike where the known ones differ; None when they are not."""
     found = list(answers)
     known = Counter(answer.known for answer in found)
-    if len(found) < _LEAST_CONSTANT or len(known) < 2 or len({a.said for a in found}) > 1:
+    if len(found) < ENOUGH or len(known) < 2 or len({a.said for a in found}) > 1:
         return None
     said = "nothing" if found[0].said is None else f"always {found[0].said}"
     return f"says {said}, whatever is known"

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle, islice
 
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
@@ -16,7 +16,7 @@ from rlaif.judge.routes.ports import CompletionRequest, FaultyReplyError, Modali
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
 from rlaif.judge.settings import TrustSettings
-from rlaif.judge.trust.belief import Beliefs, KnownAnswer, Record
+from rlaif.judge.trust.belief import ENOUGH, Beliefs, KnownAnswer, Record
 from rlaif.judge.trust.canaries import Canary, canaries, in_turn
 
 logger = logging.getLogger(__name__)
@@ -52,6 +52,7 @@ class CanaryRounds:
         self._on_call = on_call
         self._turns = {judge.name: _Turn(judge) for judge in judges}
         self._until_next = dict.fromkeys(self._turns, 0)
+        self._suspected: set[str] = set()
         self._asking = asyncio.Lock()
         self._beliefs = Beliefs(
             {criterion.name: judge.name for judge in judges for criterion in judge.criteria},
@@ -77,8 +78,9 @@ class CanaryRounds:
     async def before_segment(self) -> None:
         """Ask some canaries when it is time: before the first segment, then after every so many.
 
-        While a judge is not believed, could not be asked, or was not yet asked all of them, it is
-        asked ten times as often. A route that does not answer holds no segment up for long.
+        While a judge is not believed, could not be asked, gave too few answers for a verdict, or
+        was wrong on half of its last ones, it is asked ten times as often. A route that does not
+        answer holds no segment up for long.
         """
         if not self._settings.by_canaries:
             return
@@ -108,8 +110,14 @@ class CanaryRounds:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_MOST_SECONDS):
                 answered = await self._ask_judge(judge)
-        known = answered and self._turns[judge.name].over and judge.name not in self.distrusted()
-        self._until_next[judge.name] = self._settings.every // (1 if known else _SOONER)
+        doubtful = self.distrusted().keys() | self._suspected
+        settled = answered and self._is_known(judge) and judge.name not in doubtful
+        self._until_next[judge.name] = self._settings.every // (1 if settled else _SOONER)
+
+    def _is_known(self, judge: Judge) -> bool:
+        """Whether enough was asked for a verdict on everything that the judge is asked."""
+        answers = (len(self._beliefs.records[c.name].canaries) for c in judge.criteria)
+        return self._turns[judge.name].over or min(answers) >= ENOUGH
 
     async def _ask_judge(self, judge: Judge) -> bool:
         """Ask one judge its next few; whether it could be asked."""
@@ -125,6 +133,9 @@ class CanaryRounds:
         for each in graded:
             for criterion, answer in each.items():
                 answers.setdefault(criterion, []).append(answer)
+        self._suspected.discard(judge.name)
+        if any(map(_mostly_wrong, answers.values())):
+            self._suspected.add(judge.name)
         for criterion, found in answers.items():
             before = self._beliefs.records[criterion].why_not
             self._beliefs.told(criterion, found)
@@ -185,6 +196,12 @@ class _Turn:
 
     def asked(self, number: int) -> None:
         self._at += number
+
+
+def _mostly_wrong(answers: Sequence[KnownAnswer]) -> bool:
+    """Whether a few answers are a reason to look closer, if not yet for a verdict."""
+    wrong = sum(not answer.right for answer in answers)
+    return wrong >= 2 and 2 * wrong >= len(answers)
 
 
 def canary_request(
