@@ -226,6 +226,46 @@ async def test_a_judge_that_always_answers_alike_is_found_by_its_canaries(
     assert "not believed on novelty" in checks["trust:vision"]["detail"]
 
 
+async def test_when_the_days_tokens_are_spent_segments_wait_and_none_is_dropped(
+    ring: Ring, start_judge: Any
+) -> None:
+    # Its first question, whether the routes are well, is all that it may ask.
+    client = await start_judge(wait=False, tokens_per_day=1)
+
+    async def paused() -> bool:
+        budget = (await client.get("/readyz")).json()["checks"]["budget"]
+        return "tokens of this day are spent" in (budget["detail"] or "")
+
+    await eventually(paused, "the readiness names the budget")
+    await ring.export(write_segment(ring.store))
+    report = (await client.get("/api/v1/judges")).json()["budget"]
+    assert report["per_day"] == 1
+    assert report["spent"] == report["spent_here"] > 100
+    assert ring.scores() == []
+    assert not await all_answered(ring.bus, SegmentExported, "judge")
+    assert await ring.bus.dead_letters() == []
+
+
+async def test_what_one_judge_was_told_costs_the_next_one_nothing(
+    ring: Ring, start_judge: Any, stand_in: Any
+) -> None:
+    await start_judge()
+    await ring.export(write_segment(ring.store, "seg-1"))
+    await ring.wait_for_scores(1)
+    assert await stand_in.calls() == 9
+    await ring.wait_until_idle()
+    # A second one, without what the first one has in memory: so many that it gets some of them.
+    await start_judge()
+    for number in range(2, 8):
+        await ring.export(write_segment(ring.store, f"seg-{number}"))
+    records = await ring.wait_for_scores(7)
+    await ring.wait_until_idle()
+    assert await stand_in.calls() == 0
+    assert all(
+        call.cached for record in records for call in record.calls if record.segment_id != "seg-1"
+    )
+
+
 async def test_a_persons_word_goes_into_the_same_log_as_the_judges(
     ring: Ring, start_judge: Any
 ) -> None:
