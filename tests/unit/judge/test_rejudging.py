@@ -1,6 +1,7 @@
 """Scores that lack a judge's word are made good once the judge is believed."""
 
 import hashlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -34,10 +35,12 @@ class Panel:
         self.distrusted: frozenset[str] = frozenset()
         self.level = 2
         self.fails_at = 0
+        self.on_case: Callable[[], None] = lambda: None
         self.cases = 0
 
     async def judge(self, case: Case, on_call: OnCall) -> PanelResult:
         self.cases += 1
+        self.on_case()
         if self.cases == self.fails_at:
             raise UnavailableError("down")
         if self.distrusted:
@@ -228,3 +231,17 @@ async def test_when_the_budget_is_spent_segments_wait_and_none_is_dropped(
     bench.now += timedelta(days=1)
     await bench.play("seg-2")
     assert bench.panel.cases == 2
+
+
+async def test_what_no_event_waits_for_spends_nothing_beyond_the_budget(
+    store: ObjectStore, segments: Any
+) -> None:
+    bench = Bench(store, segments)
+    budget = bench.budget = TokenBudget(100, replica="one", now=lambda: bench.now)
+    bench.scorer = bench.started()
+    await _scored_under_distrust(bench, "seg-1")
+    bench.panel.distrusted = frozenset()
+    bench.panel.on_case = lambda: budget.spend(100)
+    await bench.play("seg-2")
+    assert bench.panel.cases == 2
+    assert bench.notes == [keys.rejudge("jtest", "seg-1")]

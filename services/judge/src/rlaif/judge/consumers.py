@@ -108,7 +108,7 @@ class SegmentScorer:
             raise Suspect("missing_object", str(error)) from error
         except CorruptSegmentError as error:
             raise Reject("corrupt_segment", str(error)) from error
-        if evidence is None:
+        if evidence is None or self._wait_for_tokens():
             return
         if self._parts.comparisons is not None and not record.distrusted:
             digest = hashlib.sha256(stored).hexdigest()
@@ -142,9 +142,12 @@ class SegmentScorer:
         if budget is None:
             return
         await budget.refresh(self._store)
-        wait = budget.seconds_to_wait()
-        if wait:
+        if wait := self._wait_for_tokens():
             raise Retry(budget.check() or "the day's tokens are spent", _shortly(wait))
+
+    def _wait_for_tokens(self) -> float:
+        """Seconds until tokens may be spent again; 0 for now."""
+        return self._parts.budget.seconds_to_wait() if self._parts.budget else 0.0
 
     async def _loaded(self, exported: SegmentExported) -> LoadedSegment:
         segment = await asyncio.to_thread(
