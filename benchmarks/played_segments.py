@@ -134,7 +134,7 @@ def _play_episode(job: tuple[str, str, Place, int]) -> list[PlayedSegment]:
     cartridge = load_cartridge(None)
     emulator = PlayedEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     emulator.load_state(place.state)
-    pressed = _buttons(policy, place, np.random.default_rng(seed))
+    pressed = buttons(policy, place, np.random.default_rng(seed))
     story, words = story_of(cartridge.game), words_of(cartridge.game, cartridge.data)
     found = []
     for index in range(SEGMENTS_AN_EPISODE):
@@ -192,7 +192,7 @@ def dungeon_steps(story: Story) -> set[str]:
     return set(main[main.index("dungeon_entered") + 1 :])
 
 
-def _buttons(policy: str, place: Place, rng: np.random.Generator) -> Iterator[Held]:
+def buttons(policy: str, place: Place, rng: np.random.Generator) -> Iterator[Held]:
     """What is held in each frame, without end."""
     if policy == "walk":
         yield from place.ahead
