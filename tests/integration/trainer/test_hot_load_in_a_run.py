@@ -65,6 +65,7 @@ async def test_models_are_swapped_between_iterations_and_a_refused_one_is_told(
     assert last.reward_statistics["shaping"].std > 0
     assert last.reward_statistics["curiosity"].mean > 0
     assert last.potential_mean is not None
+    assert last.paid_share == last.reward_statistics["shaping"].share
 
     spool = Spool(run.directory / "spool")
     await run.send(GrantCaptures(segments=2))

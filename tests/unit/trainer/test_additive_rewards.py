@@ -46,7 +46,7 @@ def walk(squares: list[int], *, z: float | list[float] = 2.0, ends: dict[int, st
 def pay(
     *parts: Transitions, settings: AdditiveSettings = SETTINGS, weight: float = 1.0
 ) -> list[float]:
-    rewards = AdditiveRewards(settings, weight)
+    rewards = AdditiveRewards(settings.model_copy(update={"weight": weight}))
     return np.concatenate([rewards.pay(0, part, likes_rupees) for part in parts])[:, 0].tolist()
 
 
@@ -86,7 +86,7 @@ def test_a_step_that_a_limit_cut_pays_for_what_it_reached():
 
 
 def test_an_episode_is_paid_at_most_its_cap_and_it_is_counted():
-    rewards = AdditiveRewards(SETTINGS, weight=0.5)
+    rewards = AdditiveRewards(SETTINGS.model_copy(update={"weight": 0.5}))
     paid = rewards.pay(0, walk(list(range(15)), z=2.5), likes_rupees)[:, 0]
     assert paid.sum() == pytest.approx(0.5 * SETTINGS.episode_cap)
     assert paid[:5] == pytest.approx(0.5 * 2.0)
@@ -95,7 +95,7 @@ def test_an_episode_is_paid_at_most_its_cap_and_it_is_counted():
 
 
 def test_a_runner_that_was_started_anew_has_been_paid_nothing():
-    rewards = AdditiveRewards(SETTINGS, 1.0)
+    rewards = AdditiveRewards(SETTINGS)
     part = walk([0, 1], z=1.5)
     first = rewards.pay(0, part, likes_rupees)
     assert rewards.pay(0, part, likes_rupees) == pytest.approx(1 / 8)
@@ -103,7 +103,7 @@ def test_a_runner_that_was_started_anew_has_been_paid_nothing():
 
 
 def test_without_a_model_nothing_is_paid():
-    assert not AdditiveRewards(SETTINGS, 1.0).pay(0, walk([0, 1, 2]), None).any()
+    assert not AdditiveRewards(SETTINGS).pay(0, walk([0, 1, 2]), None).any()
 
 
 @given(
@@ -142,10 +142,10 @@ def test_cutting_into_fragments_changes_nothing(squares, ends, size):
 
 
 def test_it_goes_on_from_its_state():
-    rewards = AdditiveRewards(SETTINGS, 1.0)
+    rewards = AdditiveRewards(SETTINGS)
     for runner in (0, 3):
         rewards.pay(runner, walk([0, 1, 2, 1, 2, 3], z=1.1 + runner / 10), likes_rupees)
-    resumed = AdditiveRewards(SETTINGS, 1.0)
+    resumed = AdditiveRewards(SETTINGS)
     resumed.load_state_dict(rewards.state_dict())
     for runner in (0, 3):
         part = walk([3, 2, 9, 1, 8, 7, 6, 5], z=2.5)

@@ -39,6 +39,16 @@ class RunFigures(Contract):
         default=None,
         description="Mean potential of the champion over the iteration's observations.",
     )
+    paid_share: float | None = Field(
+        default=None,
+        description="What the reward model paid, of the sum of absolute rewards of the iteration, "
+        "0 to 1; null while none counts.",
+    )
+    paid_advantage_share: float | None = Field(
+        default=None,
+        description="Likewise of the variance of the advantages: how much it decides. Below 0 it "
+        "works against the rest.",
+    )
     segments_captured: int | None = Field(default=None, ge=0)
     segments_skipped: int | None = Field(
         default=None, ge=0, description="Not captured: over the budget."

@@ -128,6 +128,8 @@ class Stage:
             "shaped_return_mean": 0.234,
             "episode_length_mean": 899.6,
             "rooms_mean": 2.52,
+            "paid_share": 0.284 if load else None,
+            "paid_advantage_share": 0.117 if load else None,
             "segments_captured": 1,
             "segments_skipped": 2787,
             "reward_model_version": load.version if load else None,

@@ -13,6 +13,7 @@ from ray.rllib.utils.metrics import (
     NUM_EPISODES_LIFETIME,
 )
 
+from rlaif.trainer.learner.algorithm.learner_rewards import SHAPING
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.run_folder.protocol import IterationDone, PartFigures
@@ -46,11 +47,15 @@ def report(
     if not algorithm.keeps_games:
         figures = figures.model_copy(update=_of_rllib(result))
     learned, waiting = algorithm.learned, algorithm.rewards.models.waiting
+    counts = learned.reward_model_version is not None
+    paid = learned.statistics.get(SHAPING) if counts else None
     measured = {
         "steps_per_second": steps_per_second,
         "trained_seconds": trained_seconds,
         "seconds_left": seconds_left,
         "potential_mean": learned.potential_mean,
+        "paid_share": paid.share if paid else None,
+        "paid_advantage_share": paid.advantage_share if paid else None,
         "reward_model_share": learned.reward_model_share,
         "reward_model_waiting": waiting.version if waiting else None,
     }

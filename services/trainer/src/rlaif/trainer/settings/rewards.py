@@ -10,9 +10,10 @@ class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
     """How a reward model pays, and how one takes over from another."""
 
     weight: float = Field(
-        default=1.0,
+        default=10.0,
         ge=0,
-        description="Scale of what the reward model pays; 0 trains without it.",
+        description="Scale of the potential: an objective of the quest, 0.1 of it, pays about 1. "
+        "More drowns the game's own rewards, less is lost among them; 0 trains without judges.",
     )
     mode: Literal["potential", "additive"] = Field(
         default="potential",
@@ -47,6 +48,12 @@ class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
 class AdditiveSettings(BaseModel, frozen=True, extra="forbid"):
     """What is paid when the reward model pays its answer itself."""
 
+    weight: float = Field(
+        default=1.0,
+        ge=0,
+        description="Additive mode: scale of what the reward model pays, in the place of the "
+        "potential's; 0 trains without it.",
+    )
     threshold: float = Field(
         default=0.5,
         description="Additive mode: answer that pays nothing yet, in root mean squares of the "

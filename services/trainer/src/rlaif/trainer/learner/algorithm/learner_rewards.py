@@ -91,7 +91,7 @@ class LearnerRewards:
             settings.shaping.ramp_iterations, settings.shaping.swap_iterations
         )
         self._shaper = PotentialShaper(gamma=gamma, weight=settings.shaping.weight)
-        self._additive = AdditiveRewards(settings.additive, settings.shaping.weight)
+        self._additive = AdditiveRewards(settings.additive)
         self._curiosity = (
             Curiosity(inputs=OBSERVATION_SIZE, weight=settings.curiosity.weight, seed=seed)
             if settings.curiosity.weight > 0

@@ -53,7 +53,6 @@ class AdditiveRewards:
     """
 
     settings: AdditiveSettings
-    weight: float
     capped: int = 0
     _open: dict[int, list[_Episode]] = field(default_factory=dict)
 
@@ -92,7 +91,7 @@ class AdditiveRewards:
             )
             pay[:, n] = column
         self._open[runner] = episodes
-        return (self.weight * pay).astype(np.float32)
+        return (self.settings.weight * pay).astype(np.float32)
 
     def _walk(
         self,

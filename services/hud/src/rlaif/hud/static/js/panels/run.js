@@ -2,7 +2,7 @@
 
 import { byId, h, show } from "../dom.js";
 import { ago } from "../clock.js";
-import { compact, count, reward, tenth, UNKNOWN } from "../format.js";
+import { compact, count, percent, reward, tenth, UNKNOWN } from "../format.js";
 import { facts, fig } from "../parts.js";
 import { notYet } from "../starting.js";
 
@@ -23,6 +23,7 @@ export function drawRun(state) {
       ["Iteration", figure("iteration", count)],
       ["Mean return", figure("episode_return_mean", reward), "Environment reward, last 100 episodes"],
       ["Mean shaping", figure("shaped_return_mean", reward), "Shaping reward, last 100 episodes"],
+      ["Paid by the judges' model", h("span", {}, figure("paid_share", percent), h("small", {}, " of reward, ", figure("paid_advantage_share", percent), " of advantage")), "Shaping, last iteration: of the sum of absolute rewards, and of the variance of the advantages"],
       ["Rooms an episode", figure("rooms_mean", tenth), "Distinct rooms"],
       ["Milestones an episode", figure("milestones_mean", tenth), "Story steps, read off the RAM"],
       ["Episode length", h("span", {}, figure("episode_length_mean", count), h("small", {}, " steps"))],
