@@ -144,6 +144,8 @@ async def test_a_healthy_ring_is_five_green_dots_and_no_banner(
         assert "paid +1.06 in 10 s" in await chromium.evaluate(text_of("#worth"))
         down = "document.querySelectorAll('#worth .sparkline .minus').length"
         assert 0 < await chromium.evaluate(down) < 20
+        await chromium.wait_for(says("#models", "v4 ranks judged pairs: by its pay 81.2 %"))
+        assert "linear fit 70.3 %" in await chromium.evaluate(text_of("#models"))
         assert "novelty computed" in await chromium.evaluate(text_of("#verdict"))
         await shoot("")
     assert await chromium.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -28,17 +28,9 @@ def score_detail(record: ScoreRecord) -> ScoreDetail:
 
 
 def _shares(record: ScoreRecord) -> dict[Source, float]:
-    """Source → its share of the weight that was judged."""
-    weights = {
-        source: sum(
-            record.weights.get(name, 0.0)
-            for name, score in record.criteria.items()
-            if score.source == source
-        )
-        for source in get_args(Source)
-    }
-    judged = sum(weights.values())
-    return {source: weight / judged for source, weight in weights.items()} if judged > 0 else {}
+    """Who decided which share, those who decided nothing too; empty when nothing was judged."""
+    decided = record.decided_by
+    return {source: decided.get(source, 0.0) for source in get_args(Source)} if decided else {}
 
 
 def _quest(quest: QuestProgress) -> QuestView:
