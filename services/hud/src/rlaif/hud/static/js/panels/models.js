@@ -9,10 +9,8 @@ import { pinnedUntil } from "./loop.js";
 const REJECTED_SHOWN = 5;
 const LOADS_SHOWN = 3;
 const RANKERS = [
-  ["paid_accuracy", "by its pay", "Exactly what the trainer pays for these segments"],
   ["best_slot_accuracy", "best single number", "The one number of the observation that ranks best"],
   ["ridge_accuracy", "linear fit", "Ridge regression on the same numbers"],
-  ["llm_only_share", "pairs that only judges decide", "They hang on something that no counter in the game's memory decides"],
 ];
 
 export function drawModels({ reward_models: models }) {
@@ -34,13 +32,14 @@ function champion(live) {
 /** How well the champion's pay ranks held-out pairs, beside what needs no learning; what is not told is left out. */
 function passed(live) {
   const gate = live?.gate;
-  if (!gate) return null;
-  const told = RANKERS.filter(([name]) => typeof gate[name] === "number");
-  if (!told.some(([name]) => name === "paid_accuracy")) return null;
+  const known = (name) => typeof gate?.[name] === "number";
+  if (!known("paid_accuracy")) return null;
   const figure = (name) => fig(`reward_models.champion.gate.${name}`, percent(gate[name]));
-  const parts = told.map(([name, text, title]) => h("span", { title }, text, " ", name === "paid_accuracy" ? h("b", {}, figure(name)) : figure(name)));
+  const others = RANKERS.filter(([name]) => known(name)).flatMap(([name, text, title]) => [", ", h("span", { title }, `${text} `, figure(name))]);
   return h("p", { class: "next", title: "Held-out pairs of whole episodes, decided by the judges" },
-    fig("reward_models.champion.version", `v${live.version}`), " ranks judged pairs: ", ...parts.flatMap((part, index) => (index ? [", ", part] : [part])), h("span", {}, ", chance ", h("span", { class: "scale" }, "50 %")));
+    fig("reward_models.champion.version", `v${live.version}`), " ranks judged pairs: ", h("span", { title: "By exactly what the trainer pays for these segments" }, "by its pay ", h("b", {}, figure("paid_accuracy"))), ...others,
+    ", chance ", h("span", { class: "scale" }, "50 %"),
+    ...(known("llm_only_share") ? ["; ", figure("llm_only_share"), " of the pairs hang on what no counter in the game's memory says"] : []));
 }
 
 function next(model) {
