@@ -13,6 +13,7 @@ from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder.protocol import GrantCaptures, LoadRewardModel
+from rlaif.trainer.run_folder.screen import ScreenSlot
 from rlaif.trainer.run_folder.spool import Spool, SpooledCapture
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
@@ -47,6 +48,13 @@ def published(directory: Path, version: int, *, spoiled: bool = False) -> LoadRe
     return LoadRewardModel(version=version, path=str(path), sha256=hashlib.sha256(data).hexdigest())
 
 
+def says(slot: ScreenSlot) -> int | None:
+    """The version whose opinion of the watched picture is known."""
+    picture = slot.read()
+    opinion = picture.opinion if picture is not None else None
+    return opinion.version if opinion is not None and opinion.potential is not None else None
+
+
 @pytest.mark.timeout(240)
 async def test_models_are_swapped_between_iterations_and_a_refused_one_is_told(
     settings: TrainerSettings, tmp_path: Path
@@ -66,6 +74,9 @@ async def test_models_are_swapped_between_iterations_and_a_refused_one_is_told(
     assert last.reward_statistics["curiosity"].mean > 0
     assert last.potential_mean is not None
     assert last.paid_share == last.reward_statistics["shaping"].share
+
+    slot = ScreenSlot(run.directory / "screen.rgb")
+    await until("the picture says what model 1 thinks of it", lambda: says(slot) == 1)
 
     spool = Spool(run.directory / "spool")
     await run.send(GrantCaptures(segments=2))
