@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.reward_net.pay import paid
+from rlaif.reward_net.pay import DISCOUNT, paid
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
+from rlaif.trainer.settings.ppo import PpoSettings
 
 GAMMA, WEIGHT = 0.999, 0.7
 WIDTH = 6
@@ -220,6 +221,10 @@ def test_the_beginning_of_an_episode_is_paid_what_reward_models_are_fitted_by(
     assert discounted(shaping[first : first + rows - 1]) == pytest.approx(
         paid(Linear(1), segment, GAMMA), abs=1e-5
     )
+
+
+def test_models_are_fitted_by_the_discount_that_the_trainer_has_by_default():
+    assert PpoSettings().gamma == DISCOUNT
 
 
 def test_a_high_start_costs_nothing_to_stay_at():
