@@ -61,4 +61,4 @@ def test_every_way_not_to_answer_counts(outcome: str) -> None:
 def test_the_words_of_the_judge_are_all_known() -> None:
     told = str(JudgeCall.model_fields["outcome"].description)
     words = set(told.rstrip(".").replace(" or ", ", ").split(", "))
-    assert words == UNANSWERED | {"ok", "invalid"}
+    assert words == UNANSWERED | {"ok", "invalid", "length"}
