@@ -245,6 +245,30 @@ def test_a_broken_champion_is_an_error_and_not_an_absence(file_store):
         registry_of(file_store).live()
 
 
+def test_a_withdrawn_champion_pays_nothing_and_stays_withdrawn(file_store):
+    before = publish(file_store)
+    live = registry_of(file_store).withdraw("it pays for menus")
+    assert not live.pays
+    assert live.champion.withdrawn == "it pays for menus"
+    assert live.champion.activation == before.champion.activation + 1
+    assert registry_of(file_store).heal() == live
+    assert registry_of(file_store).sound()
+    file_store.delete_many([keys.CHAMPION])
+    assert registry_of(file_store).heal() == live
+
+
+def test_after_a_withdrawal_the_next_version_or_a_person_makes_one_live(file_store):
+    publish(file_store)
+    registry_of(file_store).withdraw("it pays for menus")
+    again = registry_of(file_store).activate(1)
+    assert again.pays
+    registry_of(file_store).withdraw("it pays for menus")
+    following = publish(file_store, 1)
+    assert following.pays
+    assert following.manifest.version == 2
+    assert following.manifest.parent_version is None, "there is nothing good to go back to"
+
+
 def test_a_champion_of_an_older_writer_is_read(file_store):
     live = publish(file_store)
     old = json.loads(file_store.get(keys.CHAMPION))

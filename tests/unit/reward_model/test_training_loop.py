@@ -16,6 +16,7 @@ from rlaif.contracts.comparisons import ComparisonRecord, WantedComparisons
 from rlaif.contracts.events import RewardModelPublished, RewardModelRejected
 from rlaif.contracts.telemetry import TrainingProgress
 from rlaif.reward_model.champions.comparison import compare_versions
+from rlaif.reward_model.champions.demotion import Demotion
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import (
     Alarm,
@@ -368,6 +369,55 @@ async def test_a_champion_of_another_layout_is_replaced_without_comparison(world
     assert training.status().labels == 64
     assert attempt.outcome == "published", attempt.reasons
     assert world.registry.live().manifest.spec.layout_version == "layout-2"
+
+
+def turned(segment: Any) -> Any:
+    """The same play of a later run; the judge now says the opposite of what he said before."""
+    values = {name: 1.0 - value for name, value in segment.values.items()}
+    return type(segment)(**{**vars(segment), "values": values, "env_step": 10**6})
+
+
+async def test_a_champion_against_which_newer_labels_speak_is_withdrawn_and_said_why(world):
+    world.write(SIGNAL)
+    training = world.process(relist_seconds=1e-9)
+    await training.step()
+    assert world.registry.live().pays
+    later = play(episodes=12, each=8, signal=True, seed=5, distractors=2, wrong=0.0, run="later")
+    for segment in later:
+        write_scored(world.store, turned(segment), run_id="run-2",
+                     created_at=NOW + timedelta(days=1))  # fmt: skip
+    await training.step()
+    assert training.status().last_attempt.outcome == "rejected"
+    live = world.registry.live()
+    assert not live.pays
+    assert "came after it" in live.champion.withdrawn
+    assert training.status().demotion == live.champion.withdrawn
+    told = [item for item in world.publisher.published if isinstance(item, RewardModelRejected)]
+    assert told[-1].candidate_id == "version-1-activation-1"
+    assert "none is live" in told[-1].reasons[0]
+    assert world.publisher.versions() == [1], "nothing is told as live"
+
+
+async def test_a_pinned_champion_is_not_withdrawn(world):
+    world.write(SIGNAL)
+    training = world.process(relist_seconds=1e-9)
+    await training.step()
+    await training.champions.pin("a person wants it")
+    demotion = Demotion(version=1, activation=1, reason="it does not hold", back_to=None)
+    assert await training.champions.demote(demotion) is None
+    assert world.registry.live().pays
+
+
+async def test_a_champion_that_newer_labels_agree_with_stays(world):
+    world.write(SIGNAL)
+    training = world.process(relist_seconds=1e-9)
+    await training.step()
+    later = play(episodes=8, each=8, signal=True, seed=5, distractors=2, wrong=0.0, run="later")
+    for segment in later:
+        write_scored(world.store, segment, run_id="run-2", created_at=NOW + timedelta(days=1))
+    await training.step()
+    assert world.registry.live().pays
+    assert training.status().demotion is None
 
 
 def test_the_settings_mean_what_the_domain_means_by_default():

@@ -65,6 +65,20 @@ async def test_a_champion_is_handed_on_once(
     assert command.path.endswith(f"{hashlib.sha256(MODEL).hexdigest()}.safetensors")
 
 
+async def test_a_withdrawn_champion_is_told_without_its_file(
+    store: FileStore, watcher: ChampionWatcher, inbox: Inbox
+):
+    publish(store, 3)
+    assert await watcher.refresh()
+    champion = Champion.model_validate_json(store.get(keys.CHAMPION))
+    withdrawn = champion.model_copy(update={"withdrawn": "it pays for menus", "activation": 2})
+    store.put(keys.CHAMPION, withdrawn.model_dump_json().encode())
+    store.delete_many([champion.model_key])
+    assert await watcher.refresh()
+    assert not await watcher.refresh(), "it is told once"
+    assert inbox.commands[-1].withdrawn == "it pays for menus"
+
+
 async def test_a_roll_back_is_handed_on_like_any_champion(
     store: FileStore, watcher: ChampionWatcher, inbox: Inbox
 ):

@@ -256,6 +256,12 @@ class Champion(Contract):
         default=None, description="When the pin ends by itself; None: when a person unpins it."
     )
 
+    withdrawn: str | None = Field(
+        default=None,
+        description="Why this version was taken out of use with none to replace it: no model is "
+        "live and nothing is paid. Null: it is live.",
+    )
+
     def held(self, now: datetime) -> bool:
         """Whether no candidate may replace it now."""
         return self.pinned and (self.pinned_until is None or now < self.pinned_until)

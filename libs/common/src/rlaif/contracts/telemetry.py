@@ -164,6 +164,11 @@ class RewardModelStatus(Telemetry):
     pinned_until: AwareDatetime | None = Field(
         default=None, description="When the pin ends by itself; null: when a person unpins it."
     )
+    withdrawn: str | None = Field(
+        default=None,
+        description="Why the champion was taken out of use, so that no model is live; null when "
+        "one is, or none ever was.",
+    )
     champion_gate: GateMetrics | None = Field(
         default=None, description="What the gate measured of the champion, from its manifest."
     )

@@ -38,6 +38,9 @@ class RewardModelMetrics:
             "not give: what only judges say.",
         )
         self._champion = metrics.gauge("champion_version", "Version that is live; 0 for none.")
+        self._demotions = metrics.counter(
+            "champions_demoted", "Champions taken out of use for what labels said after them."
+        )
         self._pinned = metrics.gauge("champion_pinned", "1 while no candidate may replace it.")
         self._alarms = metrics.counter(
             "watchdog_alarms", "Times that the model's return rose while milestones were flat."
@@ -76,8 +79,12 @@ class RewardModelMetrics:
 
     def champion_changed(self, live: Live | None) -> None:
         """Note which version is live, and whether it is pinned."""
-        self._champion.set(live.manifest.version if live else 0)
+        self._champion.set(live.manifest.version if live and live.pays else 0)
         self._pinned.set(live is not None and live.champion.pinned)
+
+    def demoted(self) -> None:
+        """Note that a champion was taken out of use."""
+        self._demotions.inc()
 
     def alarmed(self) -> None:
         """Note an alarm of the monitor."""

@@ -33,7 +33,7 @@ class StatusSender:
 def status_of(training: TrainingLoop, now: datetime) -> RewardModelStatus:
     """The reading at `now`; a pin that has ended by itself is none."""
     status, live = training.status(), training.champions.live
-    champion = live.champion if live else None
+    champion = live.champion if live and live.pays else None
     held = champion is not None and champion.held(now)
     return RewardModelStatus(
         at=now,
@@ -49,5 +49,6 @@ def status_of(training: TrainingLoop, now: datetime) -> RewardModelStatus:
         pinned=held,
         pin_reason=champion.pin_reason if champion and held else None,
         pinned_until=champion.pinned_until if champion and held else None,
-        champion_gate=live.manifest.metrics if live else None,
+        withdrawn=live.champion.withdrawn if live else None,
+        champion_gate=live.manifest.metrics if champion and live else None,
     )

@@ -15,6 +15,7 @@ import torch
 from rlaif.bus.ports import Publisher
 from rlaif.contracts.events import RewardModelRejected
 from rlaif.pacing.pause import pause
+from rlaif.reward_model.champions.demotion import find_demotion
 from rlaif.reward_model.champions.publishing import Champions
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
 from rlaif.reward_model.champions.wanted_list import WantedList
@@ -93,6 +94,7 @@ class TrainingLoop:
         self._busy = False
         self._last: Attempt | None = None
         self._last_rejection: Attempt | None = None
+        self._demotion: str | None = None
 
     def entries(self) -> Iterator[LabelEntry]:
         """Every score object with its provenance. Blocks while it is read."""
@@ -159,6 +161,7 @@ class TrainingLoop:
             judge_configs=self._standings,
             last_attempt=self._last,
             last_rejection=self._last_rejection,
+            demotion=self._demotion,
         )
 
     async def _read_labels(self) -> None:
@@ -196,6 +199,8 @@ class TrainingLoop:
         self._attempted = frozenset(item.score_sha256 for item in labels)
         self.pairs = candidate.pairs
         outcome, version = await self._decide(candidate, live)
+        if outcome != "published" and live is not None:
+            await self._examine_again(live, candidate)
         self._last = Attempt(
             candidate_id=candidate.candidate_id,
             outcome=outcome,
@@ -241,7 +246,7 @@ class TrainingLoop:
         A fit begins with its weights when it was made by the same settings: then its held-out
         episodes were the same, and it has seen none of them.
         """
-        if live is None:
+        if live is None or not live.pays:
             return None
         manifest = live.manifest
         try:
@@ -259,7 +264,7 @@ class TrainingLoop:
         if not candidate.passed:
             await self._reject(candidate)
             return "rejected", None
-        if live and self._is_made_of_the_same(candidate, live):
+        if live and live.pays and self._is_made_of_the_same(candidate, live):
             return "unchanged", None
         published = await self.champions.publish(
             candidate, judge_config=self._judge_config or _NO_JUDGE_CONFIG, seed=self.settings.seed
@@ -274,6 +279,33 @@ class TrainingLoop:
             live.manifest.label_digest == candidate.label_digest
             and live.manifest.settings_digest == settings_digest(self.settings)
             and len(set(compared)) == 1
+        )
+
+    async def _examine_again(self, live: Live, candidate: Candidate) -> None:
+        """Take the champion out of use if the labels that came after it surely speak against it."""
+        if candidate.folds is None:
+            return
+        found = await asyncio.to_thread(
+            find_demotion, self.champions.registry, live, candidate.folds, self.settings
+        )
+        if found is None or await self.champions.demote(found) is None:
+            return
+        self._demotion = found.reason
+        self._metrics.demoted()
+        await self._outbox.publish(
+            RewardModelRejected(
+                candidate_id=f"version-{found.version}-activation-{found.activation}",
+                reasons=(
+                    f"{found.reason}; "
+                    + (
+                        f"version {found.back_to} is live again"
+                        if found.back_to
+                        else "none is live"
+                    ),
+                ),
+                labels=candidate.labels,
+                episodes=candidate.episodes,
+            )
         )
 
     async def _reject(self, candidate: Candidate) -> None:

@@ -48,6 +48,9 @@ class TrainingStatus(BaseModel, frozen=True):
     )
     last_attempt: Attempt | None = Field(description="The newest of this process.")
     last_rejection: Attempt | None
+    demotion: str | None = Field(
+        default=None, description="Why this process took a champion out of use the last time."
+    )
 
     @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property

@@ -84,10 +84,12 @@ class RewardModelHistory:
         return version if version > event.data.version else None
 
     def champion(self) -> ChampionView | None:
-        """What is live; None before the first publication."""
+        """What is live; None before the first publication, and when it was withdrawn."""
         newest, status = max(self._activations.values(), key=_rank, default=None), self._status
         # One service sends both, so their times are of one clock.
         told = status is not None and (newest is None or status.at >= newest.time)
+        if told and status and status.withdrawn is not None:
+            return None
         if told and status and status.champion_version and status.activation is not None:
             event = self._activations.get((status.champion_version, status.activation))
             return self._live(status.champion_version, event, status)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from rlaif.contracts.events import EventData
+from rlaif.reward_model.champions.demotion import Demotion
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import Alarm
 from rlaif.reward_model.learning.candidate import Candidate
@@ -29,7 +30,8 @@ class Champions:
 
     Attributes:
         registry: What is in the store; to be read only.
-        live: The champion; None before the first, and before the store was asked.
+        live: The champion, perhaps withdrawn; None before the first, and before the store was
+            asked.
         trouble: Why no model can be published now; None when one can.
     """
 
@@ -62,7 +64,7 @@ class Champions:
             live = await asyncio.to_thread(self.registry.heal)
         self.trouble = None
         self._remember(live)
-        if live is not None:
+        if live is not None and live.pays:
             await self._announce(live.event())
 
     async def heal_if_lost(self) -> None:
@@ -104,6 +106,29 @@ class Champions:
             )
         self._remember(live)
         await self._announce(live.event())
+        return live
+
+    async def demote(self, demotion: Demotion) -> Live | None:
+        """Take the champion out of use for what was found of it since it went live.
+
+        The version before that still holds goes live in its place, or none. None when the champion
+        is pinned, or is another one by now: nothing is changed then.
+        """
+        async with self._lock:
+            champion = await asyncio.to_thread(self.registry.live)
+            if champion is None or champion.manifest.version != demotion.version:
+                return None
+            if champion.champion.held(self._now()):
+                logger.error("%s; it is pinned, and stays", demotion.reason)
+                return None
+            logger.error("%s; in its place: %s", demotion.reason, demotion.back_to or "none")
+            if demotion.back_to is not None:
+                live = await asyncio.to_thread(self.registry.activate, demotion.back_to)
+            else:
+                live = await asyncio.to_thread(self.registry.withdraw, demotion.reason)
+        self._remember(live)
+        if live.pays:
+            await self._announce(live.event())
         return live
 
     async def pin(self, reason: str) -> Live:

@@ -60,6 +60,11 @@ class Live:
     champion: Champion
     manifest: RewardModelManifest
 
+    @property
+    def pays(self) -> bool:
+        """Whether the trainer pays by it; False once it was withdrawn."""
+        return self.champion.withdrawn is None
+
     def event(self) -> RewardModelPublished:
         """The event that announces it; equal for equal activations."""
         metrics = self.manifest.metrics
@@ -90,7 +95,10 @@ class ModelRegistry:
         self._manifests: dict[int, RewardModelManifest] = {}
 
     def live(self) -> Live | None:
-        """The champion; None before the first publication. Raises `CorruptChampionError`."""
+        """The champion, perhaps withdrawn; None before the first publication.
+
+        Raises `CorruptChampionError`.
+        """
         try:
             data = self._store.get(keys.CHAMPION)
         except ObjectNotFoundError:
@@ -157,7 +165,8 @@ class ModelRegistry:
                 model_sha256=hashlib.sha256(data).hexdigest(),
                 spec=candidate.net.spec,
                 judge_config=judge_config,
-                parent_version=live.manifest.version if live else None,
+                # What was withdrawn is nothing to go back to.
+                parent_version=live.manifest.version if live and live.pays else None,
                 labels=candidate.labels,
                 preferences=candidate.preferences,
                 episodes=candidate.episodes,
@@ -185,11 +194,19 @@ class ModelRegistry:
         manifest = self.manifest(version)
         self.network(version, layout_version=manifest.spec.layout_version)
         live = self.live()
-        if live is None or live.manifest.version != version:
+        if live is None or live.manifest.version != version or not live.pays:
             return self._promote(manifest, live, pin_reason=pin_reason, pinned_until=pinned_until)
         if pin_reason is None:
             return live
         return self._write(live, pin_reason=pin_reason, pinned_until=pinned_until)
+
+    def withdraw(self, reason: str) -> Live:
+        """Take the champion out of use; no model is live until one passes or is activated."""
+        live = self._champion()
+        champion = live.champion.model_copy(
+            update={"activation": live.champion.activation + 1, "withdrawn": reason}
+        )
+        return self._write(Live(champion, live.manifest), pin_reason=None)
 
     def pin(self, reason: str) -> Live:
         """Let no candidate replace the champion until `unpin`."""

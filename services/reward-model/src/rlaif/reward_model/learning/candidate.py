@@ -17,6 +17,7 @@ from rlaif.reward_model.labels.duplicates import merge_duplicates
 from rlaif.reward_model.labels.judged_share import judged_share
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest
 from rlaif.reward_model.labels.split import split_episodes
+from rlaif.reward_model.learning.crossfit import Crossfit
 from rlaif.reward_model.learning.evaluation import Potential
 from rlaif.reward_model.learning.exam import Exam, known_before_a_fit, predictions
 from rlaif.reward_model.learning.gate import heldout_needs, label_needs, unmet
@@ -55,6 +56,7 @@ class Candidate:
         preferences: Pairs that the fit used.
         probes: `[P, inputs]` float32, a few training observations; their potentials go into the
             published file for readers to check.
+        folds: All episodes, each ranked by a network of the others; None without a fit.
     """
 
     candidate_id: str
@@ -68,6 +70,7 @@ class Candidate:
     pairs: tuple[ComparedPair, ...]
     probes: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
     lineage: Lineage | None = None
+    folds: Crossfit | None = field(default=None, compare=False, repr=False)
 
     @property
     def passed(self) -> bool:
@@ -153,6 +156,7 @@ def train_candidate(
         metrics=replace(result.measurements, llm_only_share=share).flat(),
         pairs=tuple(_compared(result.net, (train, heldout), settings)),
         probes=_probes(train),
+        folds=exam.evidence.folds,
         lineage=_lineage(
             labels,
             len(labels) - len(unique),

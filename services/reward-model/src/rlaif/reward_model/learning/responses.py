@@ -21,7 +21,7 @@ MOST_APART = 2.5
 """Multiple of the refits' own distance, root mean square over a family of probes, that is too far.
 """
 
-MOST_APART_ONCE = 3.0
+MOST_APART_ONCE = 2.5
 """Likewise, at the one probe where it is farthest."""
 
 MOST_WEIGHT = 4.0

@@ -86,6 +86,17 @@ class CommandHandler:
     def _load(self, command: LoadRewardModel) -> None:
         """Check a champion and take it in line; `obey` lets it count once it may."""
         models = self._algorithm.rewards.models
+        if command.withdrawn is not None:
+            if models.withdraw():
+                self._run.tell(
+                    RewardModelRefused(
+                        version=command.version,
+                        reason=f"withdrawn: {command.withdrawn}",
+                        rolled_back=True,
+                        counts=None,
+                    )
+                )
+            return
         try:
             model = read_reward_model(
                 Path(command.path), version=command.version, sha256=command.sha256

@@ -20,12 +20,13 @@ class _Line(BaseModel):
 
 
 class LoadRewardModel(_Line):
-    """Load this model between two fragments."""
+    """Load this model between two fragments; or, if it was withdrawn, pay by none."""
 
     kind: Literal["load_reward_model"] = "load_reward_model"
     version: int
     path: str
     sha256: str
+    withdrawn: str | None = None
 
 
 class GrantCaptures(_Line):

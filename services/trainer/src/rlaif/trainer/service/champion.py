@@ -84,6 +84,18 @@ class ChampionWatcher:
         champion = await asyncio.to_thread(self._read)
         if champion is None or champion == self._sent:
             return False
+        if champion.withdrawn is not None:
+            # Nothing is fetched: its file is not needed to stop paying by it.
+            await self._send(
+                LoadRewardModel(
+                    version=champion.version,
+                    path="",
+                    sha256=champion.model_sha256,
+                    withdrawn=champion.withdrawn,
+                )
+            )
+            self._sent = champion
+            return True
         path = await asyncio.to_thread(self._fetch, champion)
         if path is None:
             self._report(champion)

@@ -105,6 +105,13 @@ class ModelSchedule:
         if self.waiting is not None and self.waiting.sha256 in self.refused:
             self.waiting = None
 
+    def withdraw(self) -> bool:
+        """Let no model count from now on, and none wait; False when none did."""
+        counted = self.live is not None or self.waiting is not None
+        self.live = self.previous = self.waiting = self.before = None
+        self.age = 0
+        return counted
+
     def end_iteration(self) -> None:
         """An iteration was rewarded with the mix."""
         self.age += self.live is not None
