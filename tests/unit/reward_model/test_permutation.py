@@ -36,9 +36,9 @@ def test_labels_that_are_chance_for_each_episode_pass_as_often_as_the_level_says
     rng = np.random.default_rng(5)
     found = [
         put_to_test(made, np.repeat(rng.normal(size=16), 5) + rng.normal(0, 0.1, 80), seed).p
-        for seed in range(60)
+        for seed in range(40)
     ]
-    assert np.mean(np.array(found) < 0.2) == pytest.approx(0.2, abs=0.13)
+    assert np.mean(np.array(found) < 0.2) == pytest.approx(0.2, abs=0.15)
     assert min(found) > 0.001
 
 
@@ -55,3 +55,15 @@ def test_all_looks_of_a_run_spend_less_than_the_level():
 def test_a_look_that_brings_more_new_labels_may_spend_more():
     assert level_of_look(400, 200, level=0.01) > 10 * level_of_look(400, 12, level=0.01)
     assert level_of_look(24, 24, level=0.01) <= 0.01
+
+
+def test_growing_sequences_of_chance_never_pass_a_look(labels):
+    """Each look has the labels of the one before and some more; all are chance for each episode."""
+    made = labels(episodes=32, each=5, signal=True, distractors=2)
+    for sequence in range(4):
+        rng = np.random.default_rng([6, sequence])
+        worth = np.repeat(rng.normal(size=32), 5) + rng.normal(0, 0.1, 160)
+        for episodes in range(6, 33, 3):
+            count = 5 * episodes
+            found = put_to_test(made[:count], worth[:count])
+            assert found.p > level_of_look(count, 15, level=0.01)
