@@ -27,6 +27,8 @@ SIMPLE = AgainstSimple(
     ridge=Accuracy(0.6, None, None, 200),
     gain_over_slot=Gain(0.1, 0.04, 0.2),
     gain_over_ridge=Gain(0.1, 0.04, 0.2),
+    gain_over_paid_slot=Gain(0.1, 0.04, 0.2),
+    gain_over_paid_ridge=Gain(0.1, 0.04, 0.2),
 )
 ONE = Farthest("room 0x1", 1.0)
 ALIKE = Responses(apart=ONE, apart_once=ONE, member=ONE, weight=ONE, least_thing=0.1)
@@ -116,8 +118,10 @@ def test_the_newest_quarter_is_never_empty():
         ({"responses": replace(ALIKE, member=Farthest("member 3", 2.6))}, "member 3"),
         ({"responses": replace(ALIKE, weight=Farthest("net.0.bias", 5.0))}, "trigger"),
         ({"responses": replace(ALIKE, least_thing=-0.1, lowered=("boss_key",))}, "owning boss_key"),
-        ({"simple": replace(SIMPLE, gain_over_slot=Gain(0.1, 0.005, 0.2))}, "rise of rupees"),
-        ({"simple": replace(SIMPLE, gain_over_ridge=Gain(0.1, 0.005, 0.2))}, "linear fit"),
+        ({"simple": replace(SIMPLE, gain_over_slot=Gain(0.1, -0.01, 0.2))}, "rise of rupees"),
+        ({"simple": replace(SIMPLE, gain_over_ridge=Gain(0.1, -0.01, 0.2))}, "linear fit"),
+        ({"simple": replace(SIMPLE, gain_over_paid_slot=Gain(0.1, 0.005, 0.2))}, "rises with"),
+        ({"simple": replace(SIMPLE, gain_over_paid_ridge=Gain(0.1, 0.005, 0.2))}, "is linear"),
         ({"heldout_ece": 0.4}, "probabilities"),
         ({"champion": AgainstChampion(0.76, probe_correlation=0.1)}, "probes"),
     ],
@@ -166,6 +170,8 @@ def test_measurements_become_the_flat_record_field_by_field():
             ridge=block("ridge_accuracy"),
             gain_over_slot=gain("gain_over_slot"),
             gain_over_ridge=gain("gain_over_ridge"),
+            gain_over_paid_slot=gain("gain_over_paid_slot"),
+            gain_over_paid_ridge=gain("gain_over_paid_ridge"),
         ),
         permutation_p=figures["permutation_p"],
         permutation_level=figures["permutation_level"],

@@ -87,6 +87,12 @@ class GateMetrics(Contract):
         description="Lower end of the interval of the cross-fitted accuracy less the best slot's.",
     )
     gain_over_ridge_low: float | None = Field(default=None, ge=-1, le=1)
+    gain_over_paid_slot_low: float | None = Field(
+        default=None, ge=-1, le=1, description="Less that of the best slot as a potential."
+    )
+    gain_over_paid_ridge_low: float | None = Field(
+        default=None, ge=-1, le=1, description="Less that of a linear potential."
+    )
     permutation_p: float | None = Field(
         default=None,
         ge=0,

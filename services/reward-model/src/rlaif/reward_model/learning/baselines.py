@@ -1,8 +1,9 @@
 """What simpler judges of a segment reach: one number of the observation, and a linear fit.
 
-Both are fitted to all folds but one and rank the segments of that one, as the networks do. Both may
-use more than a potential is paid for, a number's mean over the segment beside its rise, so that
-labels that only repeat one number are found out, whatever it is.
+Both are fitted to all folds but one and rank the segments of that one, as the networks do. Each
+comes in two kinds. As potentials they have what a potential is paid for, how far each number rose:
+what a simpler reward would be worth. As judges they have each number's mean over the segment
+besides, so that labels which only repeat one number are found out, whatever it is.
 """
 
 from collections.abc import Iterator
@@ -26,11 +27,15 @@ class Baselines:
     Attributes:
         slot: `[N]`: the best single number; pairs inside a fold can be compared.
         ridge: `[N]`: the linear fit.
+        paid_slot: `[N]`: the best rise of a single number.
+        paid_ridge: `[N]`: the linear fit of rises.
         slot_name: The number that most folds chose, such as `rise of rupees`.
     """
 
     slot: NDArray[np.float64]
     ridge: NDArray[np.float64]
+    paid_slot: NDArray[np.float64]
+    paid_ridge: NDArray[np.float64]
     slot_name: str
 
 
@@ -49,8 +54,17 @@ def simple_judges(
         fold: `[N]`.
     """
     features = _features(segments)
-    slot, names = _best_slot(features, pairs, fold, segments)
-    return Baselines(slot, _ridge(features, worth, fold), max(names, key=names.count))
+    rises = features[:, : features.shape[1] // 2]
+    names = _names(segments[0].layout_version, rises.shape[1])
+    slot, chosen = _best_slot(features, pairs, fold, segments)
+    paid_slot, _ = _best_slot(rises, pairs, fold, segments)
+    return Baselines(
+        slot=slot,
+        ridge=_ridge(features, worth, fold),
+        paid_slot=paid_slot,
+        paid_ridge=_ridge(rises, worth, fold),
+        slot_name=names[max(chosen, key=chosen.count)],
+    )
 
 
 def _features(segments: list[LabelledSegment]) -> NDArray[np.float64]:
@@ -65,14 +79,13 @@ def _best_slot(
     pairs: list[Preference],
     fold: NDArray[np.int64],
     segments: list[LabelledSegment],
-) -> tuple[NDArray[np.float64], list[str]]:
-    """(`[N]` the chosen number with its sign, its name for each fold)."""
+) -> tuple[NDArray[np.float64], list[int]]:
+    """(`[N]` the chosen number with its sign, its column for each fold)."""
     _, numbers = np.unique([item.episode_id for item in segments], return_inverse=True)
     ends = np.array([(i.a, i.b) for i in pairs if i.decided], np.int64).reshape(-1, 2)
     margin = np.array([i.margin for i in pairs if i.decided])
     weight = even_weights(numbers.astype(np.int64))[ends].prod(axis=1)
     agreement = np.sign((features[ends[:, 0]] - features[ends[:, 1]]) * margin[:, None])
-    names = _names(segments[0].layout_version, features.shape[1] // 2)
     found, chosen = np.zeros(len(features)), []
     for part in range(fold.max() + 1):
         known = fold[ends[:, 0]] != part
@@ -80,7 +93,7 @@ def _best_slot(
         best = int(np.argmax(np.abs(score)))
         inside = fold == part
         found[inside] = np.sign(score[best]) * features[inside, best]
-        chosen.append(names[best])
+        chosen.append(best)
     return found, chosen
 
 

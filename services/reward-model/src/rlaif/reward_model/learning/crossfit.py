@@ -39,15 +39,18 @@ class Crossfit:
             folds have no common scale.
         fold: `[N]`: the part that each segment is in.
         statistics: `[N]`: what the network of the other parts says of each, in units of the scale.
-        logits: `[N]`: likewise in its logits.
         nets: The networks that were fitted.
     """
 
     side: Side
     fold: NDArray[np.int64]
     statistics: NDArray[np.float64]
-    logits: NDArray[np.float64]
     nets: tuple[RewardNet, ...]
+
+    @property
+    def spread(self) -> float:
+        """Logits in one unit of the statistics, the mean of the networks."""
+        return float(np.mean([net.spec.spread for net in self.nets])) if self.nets else 1.0
 
     def accuracy(self, settings: CandidateSettings) -> Accuracy:
         """Over all decided pairs."""
@@ -58,7 +61,7 @@ def cross_fit(train: Side, heldout: Side, settings: CandidateSettings) -> Crossf
     """Fit one network a fold; it says 0 of each segment where the others have no decided pair."""
     segments = newest([*train.segments, *heldout.segments])
     fold = _folds([item.episode_id for item in segments])
-    statistics, logits = np.zeros(len(segments)), np.zeros(len(segments))
+    statistics = np.zeros(len(segments))
     nets: list[RewardNet] = []
     pairs: list[Preference] = []
     for part in range(fold.max() + 1):
@@ -71,11 +74,11 @@ def cross_fit(train: Side, heldout: Side, settings: CandidateSettings) -> Crossf
         ]
         if not known.decided:
             continue
-        net = fit_side(known, settings)
+        net = fit_side(known, settings, check=True)
         found = side_statistics(PotentialFunction(net), asked, settings) / net.spec.scale
-        statistics[places], logits[places] = found, found * net.spec.spread
+        statistics[places] = found
         nets.append(net)
-    return Crossfit(Side("crossfit", segments, pairs), fold, statistics, logits, tuple(nets))
+    return Crossfit(Side("crossfit", segments, pairs), fold, statistics, tuple(nets))
 
 
 def _side(

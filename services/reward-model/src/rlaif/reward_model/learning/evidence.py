@@ -70,16 +70,22 @@ class Evidence:
     refit: RewardNet
     probes: Probes
 
-    def over(self, simple: NDArray[np.float64], settings: CandidateSettings) -> Gain | None:
+    def over(
+        self, simple: NDArray[np.float64], settings: CandidateSettings, *, confidence: float
+    ) -> Gain | None:
         """How much better the networks rank all episodes than a simple judge, `[N]`."""
         return measure_gain(
             self.folds.statistics,
             simple,
             self.folds.side.preferences,
             self.folds.side.episode_numbers,
-            confidence=settings.gate.confidence,
+            confidence=confidence,
             rng=bootstrap_rng(settings),
         )
+
+    def temperature_of(self, net: RewardNet) -> float:
+        """The calibration's temperature for a network: its logits may be on another scale."""
+        return self.calibration.temperature * net.spec.spread / self.folds.spread
 
 
 def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> Evidence:
@@ -102,7 +108,7 @@ def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> 
         backward=_predicted_accuracy([*middle, *newer], older, settings),
         control=_control(train, heldout, settings),
         calibration=_calibration(folds, train),
-        refit=fit_side(train, replace(settings, seed=settings.seed + _REFIT_SEED)),
+        refit=fit_side(train, replace(settings, seed=settings.seed + _REFIT_SEED), check=True),
         probes=make_probes(
             spaced_observations(heldout.segments),
             heldout.segments[0].layout_version,
@@ -116,7 +122,7 @@ def _calibration(folds: Crossfit, train: Side) -> Calibration:
     known = {item.segment_id for item in train.segments}
     inside = [item.segment_id in known for item in folds.side.segments]
     pairs = [item for item in folds.side.preferences if inside[item.a] and inside[item.b]]
-    return calibrate(*differences(folds.logits, pairs))
+    return calibrate(*differences(folds.statistics * folds.spread, pairs))
 
 
 def _by_age(

@@ -32,7 +32,7 @@ from rlaif.reward_model.learning.evaluation import (
     rank_correlation,
 )
 from rlaif.reward_model.learning.evidence import Evidence, gather_evidence
-from rlaif.reward_model.learning.gate import newest_quarter, shortcomings
+from rlaif.reward_model.learning.gate import LIKELY, newest_quarter, shortcomings
 from rlaif.reward_model.learning.measurements import (
     AgainstChampion,
     AgainstSimple,
@@ -112,10 +112,13 @@ class Exam:
 
     def calibrated(self, net: RewardNet) -> RewardNet:
         """The network with the evidence's calibration in its spec."""
-        calibration = self.evidence.calibration
+        evidence = self.evidence
         return net.with_spec(
             net.spec.model_copy(
-                update={"temperature": calibration.temperature, "lapse": calibration.lapse}
+                update={
+                    "temperature": evidence.temperature_of(net),
+                    "lapse": evidence.calibration.lapse,
+                }
             )
         )
 
@@ -136,7 +139,7 @@ class Exam:
             *faults_of_potential(
                 everywhere / net.spec.scale, potential.normalised(labelled).mean(axis=0)
             ),
-            *faults_of_calibration(net.spec, self.evidence.calibration.temperature),
+            *faults_of_calibration(net.spec, self.evidence.temperature_of(net)),
         ]
         if faults:
             return ExamResult(net, known, tuple(faults))
@@ -181,13 +184,15 @@ class Exam:
 
     def _against_simple(self) -> AgainstSimple:
         evidence, settings = self.evidence, self.settings
-        simple, side = evidence.baselines, evidence.folds.side
+        simple, side, sure = evidence.baselines, evidence.folds.side, settings.gate.confidence
         return AgainstSimple(
             slot=accuracy_on(simple.slot, side, settings),
             slot_name=simple.slot_name,
             ridge=accuracy_on(simple.ridge, side, settings),
-            gain_over_slot=evidence.over(simple.slot, settings),
-            gain_over_ridge=evidence.over(simple.ridge, settings),
+            gain_over_slot=evidence.over(simple.slot, settings, confidence=LIKELY),
+            gain_over_ridge=evidence.over(simple.ridge, settings, confidence=LIKELY),
+            gain_over_paid_slot=evidence.over(simple.paid_slot, settings, confidence=sure),
+            gain_over_paid_ridge=evidence.over(simple.paid_ridge, settings, confidence=sure),
         )
 
     def _gain_over(self, other: Potential, statistics: NDArray[np.float64]) -> Gain | None:

@@ -13,6 +13,10 @@ _MIN_HELDOUT_EPISODES = 2
 _MIN_ACCURACY = 0.55
 """Held-out accuracy below which a candidate is of no use, whatever its interval."""
 
+LIKELY = 0.8
+"""One-sided confidence that the networks rank better than simple judges that know more than can be
+paid."""
+
 _LEAST_OVER_TIME = 0.3
 """Share of what is known beyond chance that must hold for the newest and the oldest episodes."""
 
@@ -100,16 +104,30 @@ def _against_chance(measured: Measurements, settings: GateSettings) -> list[str]
 
 def _against_simple(measured: Measurements, settings: GateSettings) -> list[str]:
     simple, accuracy = measured.simple, measured.crossfit.value
-    found = (
-        (f"the best single number, the {simple.slot_name},", simple.slot, simple.gain_over_slot),
-        ("a linear fit of all numbers", simple.ridge, simple.gain_over_ridge),
+    best, line = f"the {simple.slot_name}", "a linear fit of all numbers"
+    judges = (
+        (best, simple.slot, simple.gain_over_slot),
+        (line, simple.ridge, simple.gain_over_ridge),
     )
+    potentials = (
+        ("that rises with the best single number", simple.gain_over_paid_slot),
+        ("that is linear", simple.gain_over_paid_ridge),
+    )
+    margin = settings.simple_margin
     return [
-        f"it is not surely better than {who} which is right in {other.value:.3f} of the pairs "
-        f"against {accuracy:.3f}: the difference may be {gain.low:.3f}, and "
-        f"{settings.simple_margin} is asked"
-        for who, other, gain in found
-        if gain is not None and gain.low <= settings.simple_margin
+        *(
+            f"it is not better than {who}, which ranks {other.value:.3f} of the pairs right and it "
+            f"{accuracy:.3f}: the difference is perhaps {gain.low:.3f}, and at {LIKELY:.0%} "
+            f"confidence {min(0.0, margin)} is asked"
+            for who, other, gain in judges
+            if gain is not None and gain.low <= min(0.0, margin)
+        ),
+        *(
+            f"it is not surely better than a potential {kind}: the difference may be "
+            f"{gain.low:.3f}, and {margin} is asked"
+            for kind, gain in potentials
+            if gain is not None and gain.low <= margin
+        ),
     ]
 
 

@@ -29,7 +29,9 @@ class AgainstSimple:
     Attributes:
         slot: The best single number of the observation, `slot_name`.
         ridge: A linear fit of all of them.
-        gain_over_slot, gain_over_ridge: The networks' accuracy less theirs, pair by pair.
+        gain_over_slot, gain_over_ridge: The networks' accuracy less theirs, pair by pair, with the
+            interval of `LIKELY`.
+        gain_over_paid_slot, gain_over_paid_ridge: Less that of the same as potentials.
     """
 
     slot: Accuracy = NOT_MEASURED
@@ -37,6 +39,8 @@ class AgainstSimple:
     ridge: Accuracy = NOT_MEASURED
     gain_over_slot: Gain | None = None
     gain_over_ridge: Gain | None = None
+    gain_over_paid_slot: Gain | None = None
+    gain_over_paid_ridge: Gain | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,9 @@ class Measurements:
             ridge_accuracy=simple.ridge.value,
             gain_over_slot_low=simple.gain_over_slot and simple.gain_over_slot.low,
             gain_over_ridge_low=simple.gain_over_ridge and simple.gain_over_ridge.low,
+            gain_over_paid_slot_low=simple.gain_over_paid_slot and simple.gain_over_paid_slot.low,
+            gain_over_paid_ridge_low=simple.gain_over_paid_ridge
+            and simple.gain_over_paid_ridge.low,
             permutation_p=self.permutation_p,
             permutation_level=self.permutation_level,
             refit_gain_high=self.over_refit and self.over_refit.high,

@@ -17,11 +17,11 @@ from rlaif.reward_model.learning.counterfactuals import Probes
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 
-MOST_APART = 2.5
+MOST_APART = 2.0
 """Multiple of the refits' own distance, root mean square over a family of probes, that is too far.
 """
 
-MOST_APART_ONCE = 2.5
+MOST_APART_ONCE = 2.0
 """Likewise, at the one probe where it is farthest."""
 
 MOST_WEIGHT = 4.0

@@ -121,9 +121,9 @@ class GateSettings(BaseModel, frozen=True, extra="forbid"):
         default=0.01,
         ge=-1,
         le=0.5,
-        description="By how much the networks must surely rank better than the best single number "
-        "of the observation, and than a linear fit of all. Higher: labels that one number tells "
-        "are refused more surely; -1 asks for nothing.",
+        description="By how much the networks must surely rank better than a potential that rises "
+        "with the best single number of the observation, and than a linear one. Higher: labels "
+        "that one number tells are refused more surely; -1 asks for nothing.",
     )
     # Beyond it a candidate is refused when it is surely worse: on few segments the champion's
     # accuracy is luck too, and all the more so because luck made it the champion.
