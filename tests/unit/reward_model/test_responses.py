@@ -43,10 +43,13 @@ def worth(rows: Rows) -> NDArray[np.float64]:
     return (0.6 - way + 0.3 * rows[:, FEATHER] + 0.3 * rows[:, BOSS_KEY]).astype(np.float64)
 
 
-def taught(seed: int, fault: Fault | None = None) -> RewardNet:
-    """A network that knows `worth` where it is seen, and a fault where it lies."""
+def taught(seed: int, fault: Fault | None = None, members: int = 3) -> RewardNet:
+    """A network that knows `worth` where it is seen, and a fault where it lies.
+
+    Refits are single networks, as those of the folds are.
+    """
     generator = torch.Generator().manual_seed(seed)
-    spec = RewardNetSpec(layout_version=LAYOUT_VERSION, members=2, activation="tanh")
+    spec = RewardNetSpec(layout_version=LAYOUT_VERSION, members=members, activation="tanh")
     net = RewardNet(spec, generator=generator)
     rows = seen(1500, 100 + seed)
     target = worth(rows) + (fault(rows) if fault else 0.0)
@@ -66,7 +69,7 @@ def taught(seed: int, fault: Fault | None = None) -> RewardNet:
 @pytest.fixture(scope="module")
 def refits() -> list[RewardNet]:
     torch.set_num_threads(1)
-    return [taught(seed) for seed in range(4)]
+    return [taught(seed, members=1) for seed in range(6)]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rlaif.reward_model.learning.evaluation import negative_log_likelihood
 
-_TEMPERATURES = np.geomspace(0.05, 20.0, 61)
+_TEMPERATURES = np.geomspace(0.002, 20.0, 81)
 _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8)
 
 

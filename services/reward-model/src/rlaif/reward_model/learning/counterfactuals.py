@@ -9,11 +9,13 @@ weights are zero, which `bars.py` sees.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rlaif.contracts.observation import (
+    LASTING_SLOTS,
     LAYOUT,
     LAYOUT_VERSION,
     OBSERVATION_SIZE,
@@ -65,6 +67,7 @@ def make_probes(seen: Float32, layout_version: str, *, seed: int) -> Probes:
     if not known:
         return Probes(rows, {}, {})
     counts = np.array([slot_index(name) for name in _COUNTS])
+    rows["two flags"] = _two_flags(bases[:8])
     rows["counts"] = _counts(bases[:8], counts)
     rows["owned things"] = _owned(bases, rng)
     return Probes(
@@ -82,6 +85,21 @@ def _pairs(bases: Float32, slots: NDArray[np.int64], rng: np.random.Generator) -
     chosen = rng.choice(slots, size=(_PAIRS, 2))
     few = bases[: max(1, len(bases) // 4)]
     return _changed(few, _PAIRS, lambda rows, at: _flip(rows, chosen[at]))
+
+
+def _two_flags(bases: Float32) -> Float32:
+    """Each two flags of things and puzzles, switched on together."""
+    flags = [at for at in LASTING_SLOTS if LAYOUT[at].group in ("items", "puzzle") and _flag(at)]
+    pairs = list(combinations(flags, 2))
+
+    def change(rows: Float32, at: int) -> None:
+        rows[:, pairs[at]] = 1.0
+
+    return _changed(bases, len(pairs), change)
+
+
+def _flag(slot: int) -> bool:
+    return LAYOUT[slot].scale == 1.0
 
 
 def _corners(bases: Float32, slots: NDArray[np.int64], rng: np.random.Generator) -> Float32:

@@ -17,9 +17,12 @@ from rlaif.reward_model.learning.counterfactuals import Probes
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 
-MOST_APART = 2.0
+MOST_APART = 1.6
 """Multiple of the refits' own distance, root mean square over a family of probes, that is too far.
 """
+
+MEMBER_APART = 2.5
+"""Likewise, of one member, over all probes."""
 
 MOST_APART_ONCE = 2.0
 """Likewise, at the one probe where it is farthest."""
@@ -99,7 +102,7 @@ def unlike_refits(found: Responses) -> list[str]:
     looked = (
         (found.apart, MOST_APART, "on probes of {}"),
         (found.apart_once, MOST_APART_ONCE, "at one probe of {}"),
-        (found.member, MOST_APART, "with {}"),
+        (found.member, MEMBER_APART, "with {}"),
     )
     reasons = [
         f"{where.format(item.where)} it is {item.ratio:.1f} times as far from other networks of "
