@@ -41,7 +41,8 @@ _QUEST = """\
 - objective_start, objective_end: Which numbered objective of the guide is next, when the segment \
 starts and when it ends?
   1 to {objectives}: the lowest number that is not done by then. What the player owns, gained and \
-was told, and the place, show what is done.
+was told, and the place, show what is done. What was done at the start stays done at the end, also \
+after a death or outside the dungeon, unless it was lost or spent.
   {insufficient}: neither possessions nor place tell it.
 - distance_start, distance_end: How far does the player still have to go then, to that objective, \
 on the ways of the guide?
