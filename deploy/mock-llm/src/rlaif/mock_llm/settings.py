@@ -18,7 +18,7 @@ class MannerSettings(BaseModel, frozen=True, extra="forbid"):
 
     seed: int = Field(default=7, description="Seed of all that is drawn: noise, faults, moods.")
     noise: float = Field(
-        default=0.25,
+        default=0.1,
         ge=0,
         le=1,
         description="Chance at temperature 1 that a level is off by one, or a distance by up to "
