@@ -1,1 +1,1 @@
-"""An OpenAI-compatible server that answers judge prompts by rules: a stand-in with no model."""
+"""An OpenAI-compatible server in which a simulated expert answers judge prompts, and no model."""

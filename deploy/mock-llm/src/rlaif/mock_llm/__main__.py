@@ -15,7 +15,7 @@ def main() -> int:
     return run(
         MockLlmSettings,
         _create_app,
-        description="OpenAI-compatible stand-in that answers judge prompts by rules.",
+        description="OpenAI-compatible stand-in: a simulated expert answers judge prompts.",
     )
 
 
