@@ -92,8 +92,3 @@ def chat() -> Callable[..., dict[str, Any]]:
         return body | changes
 
     return make
-
-
-def turned(facts: dict[str, Any]) -> dict[str, Any]:
-    """The segment played backwards."""
-    return facts | {"start": facts["end"], "end": facts["start"]}
