@@ -1,8 +1,11 @@
 """The whole service on real NATS and real S3."""
 
 import asyncio
+import hashlib
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -10,6 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 from rlaif.bus.connection import Bus
+from rlaif.contracts.comparisons import ComparisonRecord, WantedComparisons, WantedPair
 from rlaif.contracts.events import (
     EventData,
     RewardModelPublished,
@@ -95,6 +99,37 @@ class Ring:
         """Events in the stream of reward models."""
         return int((await self.bus.jetstream.stream_info("REWARD_MODELS")).state.messages)
 
+    def wanted(self) -> list[WantedPair]:
+        """The pairs that judges are asked to compare; none before the first list."""
+        if self.models.head(keys.WANTED_COMPARISONS) is None:
+            return []
+        data = self.models.get(keys.WANTED_COMPARISONS)
+        return list(WantedComparisons.model_validate_json(data).pairs)
+
+    def compare(self, pair: WantedPair) -> None:
+        """Store what a judge said of a pair: the first is better, in both orders."""
+        config = "config-1"
+        digests = [
+            hashlib.sha256(self.episodes.get(keys.score(config, name))).hexdigest()
+            for name in (pair.first, pair.second)
+        ]
+        record = ComparisonRecord(
+            judge_config=config,
+            judge="puzzle",
+            first=pair.first,
+            second=pair.second,
+            first_score_sha256=digests[0],
+            second_score_sha256=digests[1],
+            first_shown_first="first",
+            second_shown_first="first",
+            soft=1.0,
+            calls=(),
+            created_at=datetime(2026, 1, 1, tzinfo=UTC),
+            why=pair.why,
+        )
+        key = keys.comparison(config, pair.first, pair.second)
+        self.episodes.put_once(key, record.model_dump_json().encode())
+
     def champion(self) -> Champion:
         return Champion.model_validate_json(self.models.get(keys.CHAMPION))
 
@@ -135,6 +170,57 @@ async def test_scores_become_version_1_then_2_and_a_person_goes_back(ring: Ring,
         "every event is acknowledged",
     )
     assert await ring.bus.dead_letters() == []
+
+
+async def test_the_pairs_that_it_wants_come_back_as_comparisons_and_are_learned(
+    ring: Ring, start: Start
+):
+    # The listings that find comparisons are frequent; nothing but a request trains.
+    client = await start(poll_seconds=0.2, relist_seconds=0.2, retrain_min_new=1000)
+    await ring.tell(await ring.score(SIGNAL))
+
+    async def read() -> bool:
+        return bool((await client.get("/api/v1/training")).json()["labels"] == len(SIGNAL))
+
+    await eventually(read, "every label is read", seconds=30)
+    assert (await client.post("/api/v1/reward-models", headers=TOKEN)).status_code == 202
+
+    async def asked() -> bool:
+        return bool(await asyncio.to_thread(ring.wanted))
+
+    await eventually(asked, "the reward model says what should be compared", seconds=120)
+    wanted = ring.wanted()
+    assert {pair.why for pair in wanted} <= {"uncertain", "uniform"}
+    teaching = next(pair for pair in wanted if pair.why == "uncertain")
+    await asyncio.to_thread(ring.compare, teaching)
+
+    async def exported() -> bool:
+        lines = (await client.get("/api/v1/labels/export")).text.splitlines()
+        return any(json.loads(line)["preferred"] for line in lines)
+
+    await eventually(exported, "the comparison is read", seconds=30)
+    assert (await client.post("/api/v1/reward-models", headers=TOKEN)).status_code == 202
+
+    async def learned() -> bool:
+        shown = [pair async for pair in _preferences(client)]
+        told = [{pair["a"], pair["b"]} for pair in shown if pair["side_by_side"]]
+        return told == [{teaching.first, teaching.second}]
+
+    await eventually(learned, "the next training learns from it", seconds=120)
+    left = {(pair.first, pair.second) for pair in ring.wanted()}
+    assert (teaching.first, teaching.second) not in left
+
+
+async def _preferences(client: httpx.AsyncClient) -> AsyncIterator[dict[str, Any]]:
+    """Every pair of the last training."""
+    cursor: dict[str, str] = {}
+    while True:
+        page = (await client.get("/api/v1/preferences", params={"limit": 100} | cursor)).json()
+        for pair in page["items"]:
+            yield pair
+        if page["next_cursor"] is None:
+            return
+        cursor = {"cursor": page["next_cursor"]}
 
 
 async def test_noise_is_rejected_and_told(ring: Ring, start: Start):
