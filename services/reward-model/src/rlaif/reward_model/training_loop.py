@@ -169,22 +169,25 @@ class TrainingLoop:
         full = clock() >= self._next_full
         hints, self._hints = self._hints, set()
         try:
-            await asyncio.to_thread(self._log.read_new, hints, full=full)
+            await asyncio.to_thread(self._look, hints, full)
         except StorageError:
             self._hints |= hints
             raise
         if full:
             self._next_full = clock() + self._timing.relist_seconds
-        labels = self._log.labels
-        self.labels = of_newest_layout(labels) if labels else []
-        # Copies: the next look changes the log in another thread while the API reads.
-        self._judge_config, self._skipped = self._log.judge_config, self._log.skipped
-        self._standings = self._log.standings
         self._metrics.looked(len(self.labels), self._skipped)
         if self._attempted is None:
             live = await asyncio.to_thread(self.champions.registry.live)
             learned = live is not None and live.manifest.label_digest == label_digest(self.labels)
             self._attempted = self._ids() if learned else frozenset()
+
+    def _look(self, hints: set[str], full: bool) -> None:
+        """Read what is new, and copy what the API shows: the next look changes the log."""
+        self._log.read_new(hints, full=full)
+        labels = self._log.labels
+        self.labels = of_newest_layout(labels) if labels else []
+        self._judge_config, self._skipped = self._log.judge_config, self._log.skipped
+        self._standings = self._log.standings
 
     async def _attempt(self) -> None:
         labels = self.labels
