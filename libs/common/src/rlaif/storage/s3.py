@@ -7,12 +7,15 @@ import base64
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
 import boto3
+import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.utils import parse_timestamp
 
 from rlaif.storage.key_rules import check_key
 from rlaif.storage.ports import BINARY, ObjectInfo, ObjectNotFoundError, StoreUnavailableError
@@ -51,7 +54,7 @@ class S3Store:
         self._region = region
         self._by_folder: bool | None = None  # known after the first listing
         # A session of our own: creating clients from boto3's shared one is not thread-safe.
-        session = boto3.session.Session()
+        session = boto3.session.Session(botocore_session=_core_session())
         self._client: Any = session.client(
             "s3",
             endpoint_url=endpoint_url,
@@ -231,6 +234,23 @@ class S3Store:
     def _unavailable(self, verb: str, key: str, error: Exception) -> StoreUnavailableError:
         hint = _HINTS.get(_code(error), "") if isinstance(error, ClientError) else ""
         return StoreUnavailableError(f"{self.url}: cannot {verb} {key!r}: {error}{hint}")
+
+
+def _core_session() -> Any:
+    """Botocore with a faster reader of times: its own takes 60 % of the time of a listing."""
+    session = botocore.session.get_session()
+    factory = session.get_component("response_parser_factory")
+    factory.set_parser_defaults(timestamp_parser=_moment)
+    return session
+
+
+def _moment(value: Any) -> datetime:
+    """Times of listings are ISO 8601; others, such as those in headers, are left to botocore."""
+    try:
+        found = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        found = parse_timestamp(value)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _config(attempts: int) -> Any:

@@ -23,6 +23,9 @@ from rlaif.storage.ports import ObjectInfo
 OLDER = "older"
 """Reason of a score that the reservoir left out."""
 
+_STALE = 1.01
+"""Growth of the scores after which their times are sorted again: ages need not be exact."""
+
 _MOST_READ = 2
 """Scores that one look reads at most, over the labels that are to be kept."""
 
@@ -41,6 +44,7 @@ class ConfigLabels:
         self._reader = reader
         self._most = most
         self._times: dict[str, float] = {}
+        self._ever = np.empty(0)
         self._unread: set[str] = set()
         self._reasons: dict[str, str] = {}
         self._kinds: dict[str, str] = {}
@@ -109,14 +113,17 @@ class ConfigLabels:
         self.followed = True
         if not self._unread:
             return
-        ever = np.sort(np.fromiter(self._times.values(), np.float64, len(self._times)))
+        ever = self._all_times()
         # What is no label makes room for another one; but where hardly any is, the search ends.
         budget = inf if self._most is None else _MOST_READ * self._most
         while budget > 0 and (wanted := self._worth_reading(ever)):
             budget -= len(wanted)
+            before = len(self._reasons)
             for key, result in self._reader.each(wanted, self._reader.label):
                 self._unread.discard(key)
                 self._note(key, result)
+            if len(self._reasons) == before:
+                break  # all are labels, so that there is no room for others
         self._reasons.update(dict.fromkeys(self._unread - self.labels.keys(), OLDER))
         self._unread.clear()
         self._recalled.clear()
@@ -130,6 +137,13 @@ class ConfigLabels:
         self._unread = set(self._times)
         for known in (self._reasons, self._kinds, self._recalled, self._provisional, self.labels):
             known.clear()
+
+    def _all_times(self) -> NDArray[np.float64]:
+        """Sorted times of all scores, `[N]`; those of the last few may be missing."""
+        if len(self._times) > _STALE * len(self._ever):
+            times = np.fromiter(self._times.values(), np.float64, len(self._times))
+            self._ever = np.sort(times)
+        return self._ever
 
     def _worth_reading(self, ever: NDArray[np.float64]) -> list[str]:
         """New scores that would be kept if they showed what most others show, in order."""
