@@ -130,13 +130,13 @@ class LabelLog:
         resumes.
         """
         first = not self._configs
+        kept = load_kept(self._memory) if first and self._memory is not None else KeptLabels()
         if full or first:
             self._listing.begin()
             for compared in self._comparisons.values():
                 compared.begin()
         self._sort_in(self._listing.take(None if first else KEYS_A_LOOK))
-        if first and self._memory is not None:
-            self._recall(load_kept(self._memory))
+        self._recall(kept)
         self._people.listed(i for i in self._store.list(_HUMAN_SCORES) if _revision(i.key))
         for key in hints:
             self._hinted(key)
