@@ -9,7 +9,6 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from statistics import variance
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from rlaif.contracts.model import Contract
 from rlaif.contracts.quest import QuestProgress, Source
 from rlaif.contracts.scores import CriterionScore, ScoreRecord, rubric_mean, shares_by_source
 from rlaif.contracts.segments import SegmentManifest
+from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, worth_of
 
 _OLD = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -49,6 +49,7 @@ class SlimScore(Contract):
     manifest_key: str
     manifest_sha256: Sha256
     criteria: dict[str, CriterionScore]
+    abstentions: dict[str, str] = Field(default_factory=dict)
     weights: dict[str, float]
     calls: tuple[Call, ...]
     env_step: int = Field(default=0, ge=0)
@@ -76,8 +77,8 @@ class LabelledSegment:
         start_step: Decision step of the episode at which it starts; 0 is a fresh episode.
         observations: `[R, OBSERVATION_SIZE]` float32 in [0, 1], read-only: rows of
             observations.npy, evenly spaced from the first to the last; at most `KEPT_ROWS`.
-        values: Criterion → soft value in [0, 1], the mean vote; judged criteria only.
-        weights: Criterion → rubric weight.
+        values: Criterion → value in [0, 1] of what is learned, see `worth.py`.
+        weights: Criterion → its weight in the worth.
         doubts: Criterion → variance of the mean vote; 0 where the votes agree or there is one.
         revision: 0 for the judges' label, n for the n-th that a person gave.
         copies: Near-duplicates that this label stands for, itself included.
@@ -122,7 +123,7 @@ class LabelledSegment:
 
     @property
     def weighted(self) -> float | None:
-        """Rubric mean in [0, 1] over the judged criteria; None when too few were judged."""
+        """What the segment is worth, in [0, 1]; None when too little was judged."""
         return rubric_mean(self.values, self.weights)
 
 
@@ -145,11 +146,10 @@ def label(
             f"the score of segment {record.segment_id} names the manifest of "
             f"{manifest.segment_id}; score the segment again",
         )
-    judged = {name: score for name, score in record.criteria.items() if name in record.weights}
-    values = {name: _soft(score) for name, score in judged.items()}
-    if rubric_mean(values, record.weights) is None:
+    worth = worth_of(record)
+    if rubric_mean(worth.values, WORTH_WEIGHTS) is None:
         raise LabelError(
-            "abstained", f"the judges scored too little of the rubric: {sorted(values) or 'none'}"
+            "abstained", f"the judges said too little: {sorted(worth.values) or 'nothing'}"
         )
     return LabelledSegment(
         segment_id=record.segment_id,
@@ -158,10 +158,10 @@ def label(
         start_step=manifest.start_step,
         layout_version=manifest.layout_version,
         observations=kept_rows(observations),
-        values=values,
-        weights=dict(record.weights),
+        values=worth.values,
+        weights=dict(WORTH_WEIGHTS),
         score_sha256=score_sha256,
-        doubts={name: _doubt(score) for name, score in judged.items()},
+        doubts=worth.doubts,
         run_id=record.run_id,
         scored_at=record.created_at,
         revision=revision,
@@ -169,10 +169,8 @@ def label(
         models=tuple(sorted({call.model for call in record.calls})),
         steps=manifest.decision_steps,
         ram=dict(record.truth),
-        positions=(
-            (record.quest.start.position, record.quest.end.position) if record.quest else None
-        ),
-        decided_by=shares_by_source(judged, record.weights),
+        positions=worth.positions,
+        decided_by=shares_by_source(record.criteria, record.weights),
     )
 
 
@@ -187,15 +185,6 @@ def kept_rows(observations: NDArray[np.float32]) -> NDArray[np.float32]:
     return rows
 
 
-def _soft(score: CriterionScore) -> float:
-    """The mean vote; the majority where the score has none."""
-    return score.value if score.soft is None else score.soft
-
-
-def _doubt(score: CriterionScore) -> float:
-    """Variance of the mean vote, in units of the value; votes are twice the value."""
-    votes = score.votes
-    return variance(votes) / len(votes) / 4.0 if len(votes) > 1 else 0.0
 
 
 def decode_observations(

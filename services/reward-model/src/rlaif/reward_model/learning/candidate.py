@@ -27,6 +27,8 @@ from rlaif.reward_model.learning.split_halves import HELDOUT_STREAM, TRAIN_STREA
 from rlaif.reward_net.network import RewardNet
 
 _PROBES = 16
+_STATISTIC = "paid_rise"
+"""What of a segment is compared, for readers of the manifest."""
 
 
 class ComparedPair(BaseModel, frozen=True):
@@ -233,7 +235,7 @@ def _lineage(
     warm_from: str | None,
 ) -> Lineage:
     return Lineage(
-        statistic=settings.fit.statistic,
+        statistic=_STATISTIC,
         warm_from=warm_from,
         duplicates=duplicates,
         overrides=sum(item.revision > 0 for item in labels),

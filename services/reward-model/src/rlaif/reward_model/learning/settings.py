@@ -11,20 +11,14 @@ from typing import Literal
 from pydantic import BaseModel, Field, TypeAdapter
 
 from rlaif.reward_model.labels.preferences import PairSettings
+from rlaif.reward_net.pay import DISCOUNT
 
-Statistic = Literal["end_minus_start", "mean"]
 Activation = Literal["relu", "tanh"]
 
 
 class FitSettings(BaseModel, frozen=True, extra="forbid"):
     """How the network is fitted."""
 
-    statistic: Statistic = Field(
-        default="mean",
-        description="What of a segment is compared: the mean of the network over its "
-        "observations, or the rise from its first to its last one. The mean says which states "
-        "belong to good segments and learns from fewer labels (ADR 0009).",
-    )
     # Each member has its own first weights and sees the episodes with other weights (Bayesian
     # bootstrap), so that they differ where the labels say little.
     members: int = Field(
@@ -41,34 +35,32 @@ class FitSettings(BaseModel, frozen=True, extra="forbid"):
         "relu bends more sharply once there are thousands.",
     )
     epochs: int = Field(
-        default=30,
+        default=200,
         ge=1,
-        le=1000,
-        description="Passes over the segments. More: slower, closer to the penalised optimum. "
-        "Fewer: underfits small sets.",
+        le=2000,
+        description="Passes over the segments. More: slower, finer. Fewer: what lies near each "
+        "other is not told apart.",
     )
     warm_epochs: int = Field(
-        default=10,
+        default=80,
         ge=1,
-        le=1000,
+        le=2000,
         description="Passes when the fit begins with the champion's weights. More: slower to "
         "publish, forgets the champion more.",
     )
     learning_rate: float = Field(
-        default=3e-3,
+        default=1e-2,
         gt=0,
         le=0.1,
-        description="Of Adam. Higher: faster, unsteady above 0.01. Lower: needs more epochs.",
+        description="Highest step of Adam, reached after a third of the passes. Higher: unsteady. "
+        "Lower: needs more epochs.",
     )
-    # It replaces stopping early, which would have to hold out a part of the training labels (0.62
-    # instead of 0.70 from 60 labels) or to look at the gate's own held-out pairs (which would
-    # flatter the accuracy measured on them).
     weight_decay: float = Field(
-        default=1e-2,
+        default=1e-3,
         ge=0,
         le=1,
-        description="L2 penalty. Higher: smoother; from 0.04 on the network shrinks to a constant "
-        "and is refused. Lower: learns small label sets by heart.",
+        description="Decay of the weights a step, in units of the step. Higher: smoother, follows "
+        "few labels less closely.",
     )
     # ε: the loss sees (1 - ε) P + ε/2, so no single wrong label pulls without bound.
     noise: float = Field(
@@ -157,6 +149,7 @@ class CandidateSettings:
     seed: int = 0
     heldout_fraction: float = 0.25
     scale: float = 1.0
+    gamma: float = DISCOUNT
     pairs: PairSettings = field(default_factory=PairSettings)
     fit: FitSettings = field(default_factory=FitSettings)
     gate: GateSettings = field(default_factory=GateSettings)

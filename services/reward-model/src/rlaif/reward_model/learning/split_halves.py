@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable, Preference, sample_preferences
-from rlaif.reward_model.learning.bradley_terry import (
-    fit,
-    freeze_constants,
-    row_weights,
-    segment_rows,
-)
-from rlaif.reward_model.learning.evaluation import Accuracy, Potential, measure, segment_statistics
+from rlaif.reward_model.labels.weights import label_weights
+from rlaif.reward_model.learning.bradley_terry import FitData, fit, freeze_constants
+from rlaif.reward_model.learning.evaluation import Accuracy, Potential, measure
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.pay import paid_of_ends
 
 _ROWS_FOR_CONSTANTS = 8
-_CHECK_EPOCHS = 20
+_CHECK_SHARE = 0.6
+"""Of the passes of a fit, those of one that only shows what can be learned."""
+
+_UNKNOWN = (np.nan, np.nan)
 # Streams of random numbers, so that drawing more of one kind leaves the others as they were.
 TRAIN_STREAM, HELDOUT_STREAM, BOOTSTRAP_STREAM, BAG_STREAM, CONTROL_STREAM = range(5)
 PERMUTATION_STREAM = 5
@@ -77,15 +77,16 @@ def fit_side(
     )
     warm = start if start is not None and same_shape(start.spec, spec) else None
     usual = settings.fit.warm_epochs if warm is not None else settings.fit.epochs
+    epochs = max(1, round(_CHECK_SHARE * settings.fit.epochs)) if check else usual
+    data = FitData(
+        ends=ends_of(side.segments),
+        positions=np.array([item.positions or _UNKNOWN for item in side.segments], np.float64),
+        bags=episode_bags(side.segments, spec.members, settings),
+        table=PairTable(side.segments, settings.pairs),
+        importance=label_weights(side.segments),
+    )
     net = fit(
-        rows_of(side.segments, settings),
-        PairTable(side.segments, settings.pairs),
-        episode_bags(side.segments, spec.members, settings),
-        spec=spec,
-        settings=settings.fit,
-        seed=settings.seed,
-        epochs=_CHECK_EPOCHS if check else usual,
-        start=warm,
+        data, spec=spec, settings=settings.fit, seed=settings.seed, epochs=epochs, start=warm
     )
     starts = [item.observations[:1] for item in side.segments if item.start_step == 0]
     initial = np.concatenate(starts) if starts else np.empty((0, spec.inputs), np.float32)
@@ -121,10 +122,9 @@ def episode_bags(
 def side_statistics(
     potential: Potential, side: Side, settings: CandidateSettings
 ) -> NDArray[np.float64]:
-    """`[N]` float64: the compared number of each segment of a side."""
-    return segment_statistics(
-        potential, rows_of(side.segments, settings), row_weights(settings.fit.statistic)
-    )
+    """`[N]` float64: what the trainer pays for each segment of a side as an episode's beginning."""
+    steps = np.array([item.decision_steps - 1 for item in side.segments], np.int64)
+    return paid_of_ends(potential, ends_of(side.segments), steps, settings.gamma)
 
 
 def accuracy_on(
@@ -154,8 +154,6 @@ def spaced_observations(segments: Sequence[LabelledSegment]) -> NDArray[np.float
     return np.concatenate(chosen)
 
 
-def rows_of(
-    segments: Sequence[LabelledSegment], settings: CandidateSettings
-) -> NDArray[np.float32]:
-    """`[N, R, inputs]` float32."""
-    return np.stack([segment_rows(item.observations, settings.fit.statistic) for item in segments])
+def ends_of(segments: Sequence[LabelledSegment]) -> NDArray[np.float32]:
+    """`[N, 2, inputs]` float32: the first and the last observation of each segment."""
+    return np.stack([item.observations[[0, -1]] for item in segments])
