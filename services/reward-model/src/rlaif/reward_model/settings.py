@@ -85,6 +85,12 @@ class RewardModelSettings(ServiceSettings):
         description="Bound of the potential. Higher: shaping weighs more against the game's own "
         "reward.",
     )
+    gamma: float = Field(
+        default=CandidateSettings.gamma,
+        gt=0,
+        lt=1,
+        description="Discount of the trainer's PPO: with it the gate reckons what a segment is paid.",
+    )
     seed: int = Field(
         default=CandidateSettings.seed,
         ge=0,
@@ -111,6 +117,7 @@ class RewardModelSettings(ServiceSettings):
             seed=self.seed,
             heldout_fraction=self.heldout_fraction,
             scale=self.scale,
+            gamma=self.gamma,
             pairs=self.pairs,
             fit=self.fit,
             gate=self.gate,

@@ -185,8 +185,6 @@ def kept_rows(observations: NDArray[np.float32]) -> NDArray[np.float32]:
     return rows
 
 
-
-
 def decode_observations(
     data: bytes, manifest: SegmentManifest, *, inputs: int
 ) -> NDArray[np.float32]:

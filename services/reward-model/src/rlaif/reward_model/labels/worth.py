@@ -73,7 +73,9 @@ def worth_of(score: Judged) -> Worth:
         for name, found in score.criteria.items()
         if name in WORTH_WEIGHTS and found.source != "computed"
     }
-    values = {name: found.value if found.soft is None else found.soft for name, found in judged.items()}
+    values = {
+        name: found.value if found.soft is None else found.soft for name, found in judged.items()
+    }
     doubts = {name: _doubt(found) for name, found in judged.items()}
     for name in WORTH_WEIGHTS.keys() - {"progress"}:
         if score.abstentions.get(name) == _ABSENT:
@@ -91,6 +93,11 @@ def worth_of(score: Judged) -> Worth:
 def value_of_rise(rise: float) -> float:
     """The value in [0, 1] of a rise in objectives; 0.5 for none."""
     return 0.5 + 0.5 * math.tanh(rise / _FULL_RISE)
+
+
+def _soft(score: CriterionScore) -> float:
+    """The mean vote; the majority where the score has none."""
+    return score.value if score.soft is None else score.soft
 
 
 def _doubt(score: CriterionScore) -> float:

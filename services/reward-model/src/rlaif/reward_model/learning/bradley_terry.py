@@ -26,14 +26,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from rlaif.contracts.observation import LAYOUT, LASTING_SLOTS, OBSERVATION_SIZE, QUEST_SLOTS
+from rlaif.contracts.observation import LASTING_SLOTS, LAYOUT, OBSERVATION_SIZE, QUEST_SLOTS
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.learning.batches import batches
 from rlaif.reward_model.learning.settings import FitSettings
 from rlaif.reward_net.network import RewardNet
 
-_LEAST_SPREAD = 1e-3
+LEAST_SPREAD = 10.0
+"""Objectives over which the potential rises from 0 to 0.76, at least. While play is early one
+objective would otherwise be all of Φ, and a weight that suits the quest would pay ten for it."""
 
 _BATCH_SEGMENTS = 64
 """Segments a step; all pairs among them are compared."""
@@ -158,9 +160,9 @@ def freeze_constants(
     """Bring the members to one scale, and fix the potential's shift and spread, once and for all.
 
     The potential is then near 0 at `initial`, `[M, inputs]`, where episodes start (or at the data's
-    mean when M is 0) and has root mean square about 0.7 over the training `observations`,
-    `[N, inputs]`. The members have equal mean and deviation there, the first one is the nearest to
-    their mean.
+    mean when M is 0). Near there one objective is a tenth of the scale, or less when the training
+    `observations`, `[N, inputs]`, reach farther: their root mean square is 0.7 at most. The members
+    have equal mean and deviation there, the first one is the nearest to their mean.
     """
     net = _evened(net, torch.from_numpy(observations))
     with torch.inference_mode():
@@ -168,7 +170,7 @@ def freeze_constants(
         centre = net(torch.from_numpy(initial)).double() if len(initial) else logits
     shift = float(centre.mean())
     spread = float((logits - shift).square().mean().sqrt())
-    return net.with_constants(shift=shift, spread=max(spread, _LEAST_SPREAD))
+    return net.with_constants(shift=shift, spread=max(spread, LEAST_SPREAD))
 
 
 def _first(net: RewardNet) -> Tensor:
@@ -233,7 +235,10 @@ class _Learned:
         count = len(data.ends)
         a, b = (grid.ravel() for grid in np.indices((count, count)))
         compared = data.table.compare(a, b)
-        weight = np.where(a == b, 0.0, compared.weight).reshape(count, count)
+        # Two positions say which segment is better and by how much: nothing is left to prefer.
+        placed = np.isfinite(data.positions).all(axis=1)
+        told = placed[a] & placed[b] & ~compared.side_by_side
+        weight = np.where((a == b) | told, 0.0, compared.weight).reshape(count, count)
         weights = data.bags * data.importance[None].astype(np.float32)
         known = np.isfinite(data.positions)
         centre = float(data.positions[known].mean()) if known.any() else 0.0
@@ -278,7 +283,9 @@ def _position_errors(logits: Tensor, rises: Tensor, positions: Tensor, weights: 
 
 def _huber(error: Tensor) -> Tensor:
     """Squares of small errors; of large ones what continues them as a line."""
-    return 2.0 * functional.huber_loss(error, torch.zeros_like(error), reduction="none", delta=_EXACT)
+    return 2.0 * functional.huber_loss(
+        error, torch.zeros_like(error), reduction="none", delta=_EXACT
+    )
 
 
 def _entropy(

@@ -85,9 +85,7 @@ def fit_side(
         table=PairTable(side.segments, settings.pairs),
         importance=label_weights(side.segments),
     )
-    net = fit(
-        data, spec=spec, settings=settings.fit, seed=settings.seed, epochs=epochs, start=warm
-    )
+    net = fit(data, spec=spec, settings=settings.fit, seed=settings.seed, epochs=epochs, start=warm)
     starts = [item.observations[:1] for item in side.segments if item.start_step == 0]
     initial = np.concatenate(starts) if starts else np.empty((0, spec.inputs), np.float32)
     return freeze_constants(net, spaced_observations(side.segments), initial)
