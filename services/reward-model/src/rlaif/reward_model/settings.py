@@ -89,7 +89,7 @@ class RewardModelSettings(ServiceSettings):
         default=CandidateSettings.gamma,
         gt=0,
         lt=1,
-        description="Discount of the trainer's PPO: with it the gate reckons what a segment is paid.",
+        description="Discount of the trainer's PPO: what a segment is paid is reckoned with it.",
     )
     seed: int = Field(
         default=CandidateSettings.seed,

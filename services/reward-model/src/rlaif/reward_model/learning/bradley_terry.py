@@ -26,7 +26,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from rlaif.contracts.observation import LASTING_SLOTS, LAYOUT, OBSERVATION_SIZE, QUEST_SLOTS
+from rlaif.contracts.observation import (
+    LASTING_SLOTS,
+    LAYOUT,
+    LAYOUT_VERSION,
+    OBSERVATION_SIZE,
+    QUEST_SLOTS,
+)
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.learning.batches import batches
@@ -59,18 +65,25 @@ _OWNED_MARGIN = 0.5
 """By how many objectives r shall rise when something of the quest is owned that was not."""
 
 
-def input_gains() -> NDArray[np.float32]:
-    """`[OBSERVATION_SIZE]`: by how much each input is stretched for the fit; 0 is not read.
+def input_gains(spec: RewardNetSpec) -> NDArray[np.float32]:
+    """`[inputs]`: by how much each input is stretched for the fit; 0 is not read.
 
     Slots are scaled to the most that a game can show, so that twenty coins are 0.02 and a room
     lies within 0.7. Stretched, what a few labels can teach fills the range of the first layer. The
-    gains are folded into its weights, so that no reader has to know of them.
+    gains are folded into its weights, so that no reader has to know of them. Of a layout that this
+    program does not know everything is read as it is.
     """
-    gains = np.zeros(OBSERVATION_SIZE, np.float32)
+    if not _is_known(spec):
+        return np.ones(spec.inputs, np.float32)
+    gains = np.zeros(spec.inputs, np.float32)
     for index in LASTING_SLOTS:
         slot = LAYOUT[index]
         gains[index] = _GAINS.get(slot.name, _GROUP_GAINS.get(slot.group, 1.0))
     return gains
+
+
+def _is_known(spec: RewardNetSpec) -> bool:
+    return (spec.layout_version, spec.inputs) == (LAYOUT_VERSION, OBSERVATION_SIZE)
 
 
 _GROUP_GAINS = {"room": 2.0}
@@ -126,7 +139,7 @@ def fit(
     counts give equal weights: no global generator is used.
     """
     generator = torch.Generator().manual_seed(seed)
-    gains = torch.from_numpy(input_gains())
+    gains = torch.from_numpy(input_gains(spec))
     net = RewardNet(spec, generator=generator)
     if start is not None:
         net.load_state_dict(_unfolded(start, gains))
@@ -140,7 +153,7 @@ def fit(
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimiser, settings.learning_rate, total_steps=max(2, steps)
     )
-    learned = _Learned.of(data, gains)
+    learned = _Learned.of(data, gains, one_more=_one_more(gains) if _is_known(spec) else None)
     for _ in range(epochs):
         order = torch.randperm(len(data.ends), generator=generator).numpy()
         for batch in batches(order, data.table.side_by_side.pairs, _BATCH_SEGMENTS):
@@ -220,7 +233,8 @@ class _Learned:
     """`FitData` as float32 tensors.
 
     `ends` are stretched, `positions` are less their mean, `weights` `[members, N]` have mean 1.
-    `target` and `weight`, `[N, N]`, are what is known of each pair.
+    `target` and `weight`, `[N, N]`, are what is known of each pair. `one_more` is what one more of
+    each possession is, None in a layout whose possessions are not known.
     """
 
     ends: Tensor
@@ -228,10 +242,10 @@ class _Learned:
     weights: Tensor
     target: Tensor
     weight: Tensor
-    one_more: Tensor
+    one_more: Tensor | None
 
     @classmethod
-    def of(cls, data: FitData, gains: Tensor) -> "_Learned":
+    def of(cls, data: FitData, gains: Tensor, *, one_more: Tensor | None) -> "_Learned":
         count = len(data.ends)
         a, b = (grid.ravel() for grid in np.indices((count, count)))
         compared = data.table.compare(a, b)
@@ -242,15 +256,19 @@ class _Learned:
         weights = data.bags * data.importance[None].astype(np.float32)
         known = np.isfinite(data.positions)
         centre = float(data.positions[known].mean()) if known.any() else 0.0
-        scale = torch.tensor([max(1.0, slot.scale) for slot in LAYOUT])
         return cls(
             ends=torch.from_numpy(data.ends) * gains,
             positions=torch.from_numpy((data.positions - centre).astype(np.float32)),
             weights=torch.from_numpy(weights / weights.mean(axis=1, keepdims=True)),
             target=torch.from_numpy(compared.target.reshape(count, count).astype(np.float32)),
             weight=torch.from_numpy(weight.astype(np.float32)),
-            one_more=gains / scale,
+            one_more=one_more,
         )
+
+
+def _one_more(gains: Tensor) -> Tensor:
+    """`[inputs]`: what one level, key or essence is in each stretched input."""
+    return gains / torch.tensor([max(1.0, slot.scale) for slot in LAYOUT])
 
 
 def _loss(
@@ -267,7 +285,9 @@ def _loss(
     rises = logits[..., 1] - logits[..., 0]
     loss = _position_errors(logits, rises, learned.positions[chosen], weights)
     loss = loss + _PREFERENCES * _entropy(rises / _SURE_RISE, weights, learned, chosen, noise)
-    return loss + _OWNED * _hinge(net, ends.flatten(0, 1), learned.one_more, generator)
+    if learned.one_more is not None:
+        loss = loss + _OWNED * _hinge(net, ends.flatten(0, 1), learned.one_more, generator)
+    return loss
 
 
 def _position_errors(logits: Tensor, rises: Tensor, positions: Tensor, weights: Tensor) -> Tensor:
