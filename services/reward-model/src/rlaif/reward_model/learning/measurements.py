@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.reward_model.learning.evaluation import NOT_MEASURED, Accuracy, Gain
-from rlaif.reward_model.learning.responses import Farthest, Responses
+from rlaif.reward_model.learning.responses import Responses
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Measurements:
     def flat(self) -> GateMetrics:
         """As manifests and REST have it: flat, so that their readers, old and new, understand."""
         champion = self.champion or AgainstChampion(accuracy=None)
-        simple = self.simple
+        simple, answers = self.simple, self.responses
         return GateMetrics(
             train_accuracy=self.train.value,
             heldout_accuracy=self.heldout.value,
@@ -134,14 +134,10 @@ class Measurements:
             probe_correlation=champion.probe_correlation,
             disagreement=self.disagreement,
             largest_potential=self.largest_potential,
-            probes_apart=_ratio(self.responses and self.responses.apart),
-            probes_apart_once=_ratio(self.responses and self.responses.apart_once),
-            member_apart=_ratio(self.responses and self.responses.member),
-            weight_ratio=_ratio(self.responses and self.responses.weight),
-            least_thing=self.responses and self.responses.least_thing,
+            probes_apart=answers.apart.ratio if answers else None,
+            probes_apart_once=answers.apart_once.ratio if answers else None,
+            member_apart=answers.member.ratio if answers else None,
+            weight_ratio=answers.weight.ratio if answers else None,
+            least_thing=answers.least_thing if answers else None,
             llm_only_share=self.llm_only_share,
         )
-
-
-def _ratio(found: Farthest | None) -> float | None:
-    return None if found is None else found.ratio

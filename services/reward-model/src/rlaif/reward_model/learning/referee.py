@@ -21,10 +21,10 @@ _SEED = 11
 def referee_side(side: Side) -> Side:
     """The side with those pairs about which RAM has a clear opinion, between episodes."""
     levels = np.array([item.ram.get(_CRITERION, -1) for item in side.segments])
-    a, b = np.meshgrid(np.flatnonzero(levels >= _CLEAR), np.flatnonzero(levels == 0))
-    a, b = a.ravel(), b.ravel()
+    more, less = np.flatnonzero(levels >= _CLEAR), np.flatnonzero(levels == 0)
+    a, b = np.repeat(more, len(less)), np.tile(less, len(more))
     episodes = side.episode_numbers
-    between = np.flatnonzero(episodes[a] != episodes[b]) if len(a) else np.array([], np.int64)
+    between = np.flatnonzero(episodes[a] != episodes[b])
     if len(between) > _MOST_PAIRS:
         between = np.random.default_rng(_SEED).choice(between, _MOST_PAIRS, replace=False)
     pairs = [
