@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from rlaif.contracts.observation import LAYOUT
 from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.reward_model.learning.bradley_terry import LEAST_SPREAD
 from rlaif.reward_model.learning.lasting import lasting_slots
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_net.artifact import MAX_BYTES
@@ -21,7 +22,7 @@ _LEAST_DEVIATION = 0.01
 constant."""
 
 _SPREADS = (0.5, 2.0)
-"""Root mean square of (r - shift) / spread over the labelled observations; training makes it 1."""
+"""The spread, over the one that the training would give it on the labelled observations."""
 
 _TEMPERATURES = (0.1, 10.0)
 _BYTES = 4
@@ -90,10 +91,12 @@ def _name(spec: RewardNetSpec, slot: int) -> str:
     return LAYOUT[slot].name if spec.inputs == len(LAYOUT) else f"slot {slot}"
 
 
-def faults_of_potential(potentials: NDArray[np.float32], units: NDArray[np.float32]) -> list[str]:
+def faults_of_potential(
+    potentials: NDArray[np.float32], units: NDArray[np.float32], *, spread: float
+) -> list[str]:
     """What is wrong with `[N]` potentials of labelled observations, in units of the scale.
 
-    `units` are the same before tanh.
+    `units` are the same before tanh, `spread` is the network's.
     """
     if not np.isfinite(potentials).all():
         return ["the potential is NaN or infinite on training observations"]
@@ -102,10 +105,11 @@ def faults_of_potential(potentials: NDArray[np.float32], units: NDArray[np.float
     if potentials.std() < _LEAST_DEVIATION:
         return [f"the potential is constant: its deviation is {potentials.std():.2g}"]
     size = float(np.sqrt(np.square(units.astype(np.float64)).mean()))
-    if not _SPREADS[0] <= size <= _SPREADS[1]:
+    usual = max(size * spread, LEAST_SPREAD)
+    if not _SPREADS[0] <= spread / usual <= _SPREADS[1]:
         return [
-            f"its constants are not those of its training: over the labelled observations it is "
-            f"{size:.2g} times as wide as its spread says"
+            f"its constants are not those of its training: its spread is {spread:.2g}, and over "
+            f"the labelled observations {usual:.2g} would be right"
         ]
     saturated = float((np.abs(potentials) > _NEARLY_ONE).mean())
     if saturated > _MOST_SATURATED:

@@ -137,7 +137,9 @@ class Exam:
         everywhere = potential(labelled)
         faults = [
             *faults_of_potential(
-                everywhere / net.spec.scale, potential.normalised(labelled).mean(axis=0)
+                everywhere / net.spec.scale,
+                potential.normalised(labelled).mean(axis=0),
+                spread=net.spec.spread,
             ),
             *faults_of_calibration(net.spec, self.evidence.temperature_of(net)),
         ]
