@@ -8,6 +8,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -245,12 +246,15 @@ def _core_session() -> Any:
 
 
 def _moment(value: Any) -> datetime:
-    """Times of listings are ISO 8601; others, such as those in headers, are left to botocore."""
-    try:
-        found = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        found = parse_timestamp(value)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    """Times of listings are ISO 8601, those of headers RFC 9110; others are left to botocore."""
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            found = read(value)
+        except (TypeError, ValueError):
+            continue
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    moment: datetime = parse_timestamp(value)
+    return moment
 
 
 def _config(attempts: int) -> Any:
@@ -262,6 +266,8 @@ def _config(attempts: int) -> Any:
         retries={"mode": "standard", "total_max_attempts": attempts},
         s3={"addressing_style": "path"},
         max_pool_connections=32,
+        # Its own tells the whole environment, and is put together anew for each request.
+        user_agent="rlaif",
         # Newer boto3 adds checksum trailers by default, which many servers do not read.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
