@@ -213,14 +213,14 @@ async def test_the_pairs_that_it_wants_come_back_as_comparisons_and_are_learned(
 
 async def _preferences(client: httpx.AsyncClient) -> AsyncIterator[dict[str, Any]]:
     """Every pair of the last training."""
-    cursor: dict[str, str] = {}
+    params = {"limit": "100"}
     while True:
-        page = (await client.get("/api/v1/preferences", params={"limit": 100} | cursor)).json()
+        page = (await client.get("/api/v1/preferences", params=params)).json()
         for pair in page["items"]:
             yield pair
         if page["next_cursor"] is None:
             return
-        cursor = {"cursor": page["next_cursor"]}
+        params["cursor"] = page["next_cursor"]
 
 
 async def test_noise_is_rejected_and_told(ring: Ring, start: Start):

@@ -41,7 +41,7 @@ def _write(store: ObjectStore, *pairs: tuple[str, str], **changes: Any) -> None:
 
 def _take(wanted: WantedPairs, segment_id: str = "seg-1") -> tuple[str, str] | None:
     pair = wanted.take(segment_id)
-    return pair and (pair.first, pair.second)
+    return None if pair is None else (pair.first, pair.second)
 
 
 def test_each_pair_is_taken_once(store: ObjectStore, wanted: WantedPairs) -> None:

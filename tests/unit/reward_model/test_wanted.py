@@ -16,6 +16,7 @@ from rlaif.reward_model.learning.candidate import split_sides
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings
 from rlaif.reward_model.learning.split_halves import fit_side
 from rlaif.storage import keys
+from rlaif.storage.file import FileStore
 from rlaif.storage.ports import StoreUnavailableError
 
 SETTINGS = CandidateSettings(fit=FitSettings(epochs=1, members=5))
@@ -150,7 +151,7 @@ def test_a_single_network_cannot_disagree(segments):
     assert pairs_to_ask(net, segments, (), alone) == ()
 
 
-def test_the_list_is_replaced_as_a_whole_and_its_loss_is_harmless(file_store, segments):
+def test_the_list_is_replaced_as_a_whole_and_its_loss_is_harmless(file_store, segments, tmp_path):
     wanted = WantedList(file_store, now=lambda: NOW)
     pairs = ask(segments)
     assert wanted.write("config-1", pairs)
@@ -158,8 +159,8 @@ def test_the_list_is_replaced_as_a_whole_and_its_loss_is_harmless(file_store, se
     stored = WantedComparisons.model_validate_json(file_store.get(keys.WANTED_COMPARISONS))
     assert (stored.judge_config, stored.pairs) == ("config-1", pairs[:3])
 
-    class Down:
-        def put(self, key, data, *, content_type):
+    class Down(FileStore):
+        def put(self, key, data, *, content_type=""):
             raise StoreUnavailableError("down")
 
-    assert WantedList(Down(), now=lambda: NOW).write("config-1", pairs) is False
+    assert WantedList(Down(tmp_path), now=lambda: NOW).write("config-1", pairs) is False
