@@ -15,8 +15,7 @@ from rlaif.judge.rubric.judges import INSUFFICIENT, Judge
 
 _QUESTION = """\
 You get two segments, "segment_1" and "segment_2". They need not follow one another, and may begin
-at different places. Say which of the two is better, which is the one that did
-more for the game:
+at different places. No levels are asked for: say which of the two is better, that is, did more:
 - it brought the player closer to the objective that was next when it began, by the way that has to
   be walked and not as the crow flies; or
 - it taught or solved something useful: a text that says what to do next, a puzzle that gave way.
