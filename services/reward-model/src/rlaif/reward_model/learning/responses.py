@@ -34,6 +34,9 @@ LEAST_GAIN_OF_A_THING = -0.02
 """Mean rise of the potential, in units of its scale, when something of the quest is owned besides;
 less is a step back."""
 
+_SMALL_WEIGHT = 0.05
+"""A weight that is never too large, by itself."""
+
 _FLOOR = 0.02
 """Distance, in units of the scale, that is never too far: it pays nothing worth speaking of."""
 
@@ -175,10 +178,14 @@ def _apart(answers: Answers, usual: Answers) -> float:
 
 
 def _weights(net: RewardNet, refits: Sequence[RewardNet]) -> Farthest:
+    """Of the layer where it is farthest; the last one's bias is a constant, which `shift` takes."""
+    constant = f"net.{2 * len(net.spec.hidden)}.bias"
     found = []
     for name, value in net.state_dict().items():
+        if name == constant:
+            continue
         usual = max(float(refit.state_dict()[name].abs().max()) for refit in refits)
-        found.append(Farthest(name, float(value.abs().max()) / max(usual, 1e-6)))
+        found.append(Farthest(name, float(value.abs().max()) / max(usual, _SMALL_WEIGHT)))
     return max(found, key=lambda item: item.ratio)
 
 
