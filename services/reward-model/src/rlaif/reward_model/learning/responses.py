@@ -17,7 +17,7 @@ from rlaif.reward_model.learning.counterfactuals import Probes
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 
-MOST_APART = 1.6
+MOST_APART = 2.0
 """Multiple of the refits' own distance, root mean square over a family of probes, that is too far.
 """
 
