@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rlaif.contracts.comparisons import ComparisonRecord
+from rlaif.contracts.scores import LEARNED
 from rlaif.reward_model.labels import label_log
 from rlaif.reward_model.labels.export import json_lines, parquet
 from rlaif.reward_model.labels.label_log import LabelLog
@@ -65,6 +66,11 @@ def ids(log: LabelLog) -> list[str]:
     return sorted(item.segment_id for item in log.labels)
 
 
+def learned(segment: ScoredSegment) -> dict[str, float]:
+    """What a label holds of what judges said of a segment."""
+    return {name: segment.values[name] for name in LEARNED}
+
+
 def names(segments: list[ScoredSegment]) -> list[str]:
     return sorted(item.segment_id for item in segments)
 
@@ -81,7 +87,7 @@ def test_every_score_object_becomes_a_label_without_any_event(store):
         kept = kept_rows(segment.observations)
         assert found[segment.segment_id].observations.tobytes() == kept.tobytes()
         assert found[segment.segment_id].decision_steps == len(segment.observations)
-        assert found[segment.segment_id].values == segment.values
+        assert found[segment.segment_id].values == learned(segment)
         assert found[segment.segment_id].env_step == segment.env_step
     assert [i.env_step for i in log.labels] == sorted(i.env_step for i in log.labels)
 
@@ -347,12 +353,12 @@ def test_what_a_person_said_counts_before_the_judges_and_the_last_word_counts(st
     log.read_new(full=True)
     assert ids(log) == names(SEGMENTS[:3])
     found = {item.segment_id: item for item in log.labels}
-    assert found[SEGMENTS[0].segment_id].values == dict.fromkeys(SEGMENTS[0].values, 0.0)
+    assert found[SEGMENTS[0].segment_id].values == dict.fromkeys(LEARNED, 0.0)
     assert found[SEGMENTS[1].segment_id].revision == 0
     override(store, SEGMENTS[0], 2, 1.0)
     log.read_new(full=False)
     found = {item.segment_id: item for item in log.labels}
-    assert found[SEGMENTS[0].segment_id].values == dict.fromkeys(SEGMENTS[0].values, 1.0)
+    assert found[SEGMENTS[0].segment_id].values == dict.fromkeys(LEARNED, 1.0)
     assert found[SEGMENTS[0].segment_id].revision == 2
 
 
@@ -521,7 +527,7 @@ def test_a_label_that_lacks_a_distrusted_judge_counts_until_the_later_one_replac
     later = write_scored(store, SEGMENTS[0])
     store.modified = {later.score_key: datetime.now(UTC) + timedelta(minutes=1)}
     log.read_new(full=True)
-    assert log.labels[0].values == SEGMENTS[0].values
+    assert log.labels[0].values == learned(SEGMENTS[0])
     store.read.clear()
     store.modified = {later.score_key: datetime.now(UTC) + timedelta(minutes=2)}
     log.read_new([later.score_key], full=True)
