@@ -7,9 +7,12 @@ from these, episodes are played by
     sticky    a random button, kept for 1 to 16 decision steps
     walk      the walkthrough itself
     stray     the walkthrough for a while, then sticky buttons take over
+    roam      a third of the episodes: a direction is held until something is in the way, then
+              another, whichever; so ways back and aside are played as often as the way ahead
 
-and cut into segments of 300 frames. What a segment shows is what the exporter would store:
-observations by the encoder, descriptions by `describe`, both read from RAM.
+and two segments of 300 frames are cut out of each, with a pause between them, as captures are
+spread over episodes. What a segment shows is what the exporter would store: observations by the
+encoder, descriptions by `describe`, both read from RAM.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,32 +24,37 @@ import numpy as np
 from numpy.typing import NDArray
 from scenes import walkthrough_inputs
 
-from rlaif.contracts.scores import CRITERIA
 from rlaif.game.description.describe import describe
 from rlaif.game.description.words import words_of
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.state import GameState, decode
 from rlaif.game.play.session import Held, PlayedEmulator
-from rlaif.game.stories.milestones import Story, fraction, milestones_reached
-from rlaif.game.stories.story_lookup import story_of
 
 FRAME_SKIP, STEPS = 4, 75
-SEGMENTS_AN_EPISODE = 4
-POLICIES = ("random", "sticky", "walk", "stray")
+SEGMENTS_AN_EPISODE = 2
+LONGEST_PAUSE = 75
+"""Decision steps between the segments of an episode, at most."""
+
+POLICIES = ("random", "sticky", "walk", "stray", "roam", "roam")
 CHOICES: tuple[Held, ...] = (
     *map(frozenset, (["up"], ["down"], ["left"], ["right"], ["a"], ["b"], ["start"], [])),
 )
-ROOMS = 48
-"""Rooms that the walkthrough sees, about."""
+DIRECTIONS: tuple[Held, ...] = CHOICES[:4]
 
 START_EVERY = 400
 """Frames of the walkthrough between two save states."""
 
+EARLY = 4800
+"""Frames of the walkthrough before the shield is bought."""
+
 LONGEST_HOLD = 16
 STRAY_AFTER = 300
 """Frames of the walkthrough after which `stray` leaves it, at most."""
+
+BLOCKED, TURN, PRESS_A, READ_ON = 3, 0.03, 0.3, 0.3
+"""Of `roam`: decision steps on one spot after which it turns, and its chances a step."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +67,6 @@ class PlayedSegment:
         start_step: Decision step of the episode at which it starts.
         observations: `[75, 128]` float32.
         states: What `describe` says after each decision step.
-        truth: `[75, 5]` float64 in [0, 1], what the RAM says of each criterion of the rubric after
-            each decision step, in the order of `CRITERIA`.
     """
 
     segment_id: str
@@ -69,7 +75,6 @@ class PlayedSegment:
     start_step: int
     observations: NDArray[np.float32]
     states: list[dict[str, Any]]
-    truth: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,12 @@ class Place:
 
 
 def play_segments(
-    count: int, *, seed: int, workers: int = 1, told: Callable[[str], None] = print
+    count: int,
+    *,
+    seed: int,
+    workers: int = 1,
+    until: int | None = None,
+    told: Callable[[str], None] = print,
 ) -> list[PlayedSegment]:
     """Play about `count` segments; equal arguments give equal ones.
 
@@ -90,9 +100,10 @@ def play_segments(
         count: How many; rounded up to whole episodes.
         seed: Of the choice of places, policies and buttons.
         workers: Processes.
+        until: Frame of the walkthrough after which no episode starts; None for its whole length.
         told: Is told of the progress.
     """
-    places = walkthrough_places()
+    places = [place for place in walkthrough_places() if until is None or place.frame <= until]
     told(f"{len(places)} places along the walkthrough")
     rng = np.random.default_rng(seed)
     episodes = -(-count // SEGMENTS_AN_EPISODE)
@@ -119,7 +130,7 @@ def walkthrough_places() -> list[Place]:
     cartridge = load_cartridge(None)
     emulator = PlayedEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     inputs = list(walkthrough_inputs())
-    longest = STEPS * FRAME_SKIP * SEGMENTS_AN_EPISODE
+    longest = FRAME_SKIP * (STEPS * SEGMENTS_AN_EPISODE + LONGEST_PAUSE)
     places = []
     for frame, held in enumerate(inputs):
         if frame % START_EVERY == 0:
@@ -134,62 +145,38 @@ def _play_episode(job: tuple[str, str, Place, int]) -> list[PlayedSegment]:
     cartridge = load_cartridge(None)
     emulator = PlayedEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
     emulator.load_state(place.state)
-    pressed = buttons(policy, place, np.random.default_rng(seed))
-    story, words = story_of(cartridge.game), words_of(cartridge.game, cartridge.data)
-    found = []
+    rng = np.random.default_rng(seed)
+    pressed = roam(emulator, rng) if policy == "roam" else buttons(policy, place, rng)
+    words = words_of(cartridge.game, cartridge.data)
+    found, step = [], 0
     for index in range(SEGMENTS_AN_EPISODE):
-        rows, states, truth = [], [], []
+        start, rows, states = step, [], []
         for _ in range(STEPS):
-            for _ in range(FRAME_SKIP):
-                emulator.frame(next(pressed))
+            _step(emulator, pressed)
             ram = read_blocks(emulator)
             rows.append(encode(ram))
-            state = decode(ram)
-            states.append(describe(state, words))
-            truth.append(true_values(ram, state, story))
+            states.append(describe(decode(ram), words))
+        pause = int(rng.integers(LONGEST_PAUSE + 1)) if index + 1 < SEGMENTS_AN_EPISODE else 0
+        for _ in range(pause):
+            _step(emulator, pressed)
+        step += STEPS + pause
         found.append(
             PlayedSegment(
                 segment_id=f"{episode_id}-{index}",
                 episode_id=episode_id,
                 policy=policy,
-                start_step=index * STEPS,
+                start_step=start,
                 observations=np.stack(rows),
                 states=states,
-                truth=np.array(truth),
             )
         )
     emulator.close()
     return found
 
 
-def true_values(ram: RamBlocks, state: GameState, story: Story) -> list[float]:
-    """What is true of one moment, by the rubric's criteria, each in [0, 1].
-
-    progress    share of the main story steps that the save file shows
-    dialog      1, or 0 while a text box stays open
-    puzzle      share of the steps inside the dungeon: its keys, doors, boss, essence
-    novelty     rooms visited, of `ROOMS`
-    efficiency  1 while the player plays with all his hearts, 0.5 with none; 0 in menus and dead
-    """
-    if not state.running:
-        return [0.0] * len(CRITERIA)
-    reached = milestones_reached(ram, story)
-    names = {milestone.name for milestone in reached}
-    inside = dungeon_steps(story)
-    wasted = state.menu != 0 or state.dying
-    return [
-        fraction(reached, story),
-        0.0 if state.text else 1.0,
-        len(names & inside) / len(inside),
-        min(1.0, (state.rooms_visited or 0) / ROOMS),
-        0.0 if wasted else 0.5 + 0.5 * state.health / max(1, state.max_health),
-    ]
-
-
-def dungeon_steps(story: Story) -> set[str]:
-    """Names of the main steps after the dungeon was entered."""
-    main = [milestone.name for milestone in story.milestones if milestone.is_main]
-    return set(main[main.index("dungeon_entered") + 1 :])
+def _step(emulator: PlayedEmulator, pressed: Iterator[Held]) -> None:
+    for _ in range(FRAME_SKIP):
+        emulator.frame(next(pressed))
 
 
 def buttons(policy: str, place: Place, rng: np.random.Generator) -> Iterator[Held]:
@@ -202,3 +189,24 @@ def buttons(policy: str, place: Place, rng: np.random.Generator) -> Iterator[Hel
     while True:
         held = CHOICES[int(rng.integers(len(CHOICES)))]
         yield from [held] * (FRAME_SKIP * int(rng.integers(1, longest + 1)))
+
+
+def roam(emulator: PlayedEmulator, rng: np.random.Generator) -> Iterator[Held]:
+    """What is held in each frame by a player who wanders about and sees where he stands."""
+    held, at, still = DIRECTIONS[int(rng.integers(4))], None, 0
+    while True:
+        state = decode(read_blocks(emulator))
+        if state.text or not state.has_control:
+            yield from [frozenset(["a"]) if rng.random() < READ_ON else frozenset()] * FRAME_SKIP
+            continue
+        still = still + 1 if _spot(state) == at else 0
+        at = _spot(state)
+        pressed = held
+        if still >= BLOCKED or rng.random() < TURN:
+            held, still = DIRECTIONS[int(rng.integers(4))], 0
+            pressed = frozenset(["a"]) if rng.random() < PRESS_A else held
+        yield from [pressed] * FRAME_SKIP
+
+
+def _spot(state: GameState) -> tuple[int, ...]:
+    return (state.group, state.room, state.x, state.y)

@@ -1,0 +1,205 @@
+"""From played segments to labels, through the project's own parts and without a server.
+
+    states ─ summarise ─ evidence ─ the expert's view ─ manner, once a vote ─ count ─ score ─ label
+                              └──── what the RAM decides ────────────────────────┘
+
+The judge's `summarise`, counting and RAM verdicts, the stand-in's expert and its manners, and the
+reward model's `label` are those of the services; only the JSON between them is left out.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+from played_segments import FRAME_SKIP, STEPS, PlayedSegment
+
+from rlaif.contracts.evidence import Evidence
+from rlaif.contracts.observation import LAYOUT_VERSION
+from rlaif.contracts.quest import QuestProgress, Standing
+from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore
+from rlaif.contracts.segments import SegmentManifest, StateRecord
+from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
+from rlaif.judge.evidence.summary import summarise
+from rlaif.judge.panel.counting import count
+from rlaif.judge.panel.schema import Verdict
+from rlaif.judge.rubric.judges import JUDGES, PROGRESS, Judge, briefed
+from rlaif.judge.rubric.quest import QuestVote
+from rlaif.judge.rubric.votes import COMPUTED, NoVote, certain
+from rlaif.judge.settings import VoteSettings
+from rlaif.mock_llm.expert.standing import GAME
+from rlaif.mock_llm.expert.view import View, look
+from rlaif.mock_llm.manners import mannered, seeded
+from rlaif.mock_llm.settings import MannerSettings
+from rlaif.mock_llm.teachers.teachers import Teacher
+from rlaif.mock_llm.teaching import taught
+from rlaif.reward_model.labels.labels import (
+    LabelError,
+    LabelledSegment,
+    SlimScore,
+    kept_rows,
+    label,
+)
+
+VOTING = VoteSettings()
+PANEL = tuple(briefed(judge, GAME) for judge in JUDGES)
+USUAL = MannerSettings()
+"""The stand-in as it is by default: an expert with a little noise."""
+
+BARE = MannerSettings(noise=0.0)
+"""The expert's own opinion: the truth that wrong labels are compared with."""
+
+_NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A played segment as a judge and the reward model see it.
+
+    Attributes:
+        rows: The observations that a label keeps.
+        view: What the expert thinks of it.
+        ram: Criterion → level that the RAM decides.
+    """
+
+    segment_id: str
+    episode_id: str
+    start_step: int
+    rows: NDArray[np.float32]
+    evidence: Evidence
+    view: View
+    ram: dict[str, int]
+
+
+def see(segment: PlayedSegment) -> Seen:
+    """Look at a segment once, for all the labels that it will get."""
+    records = [
+        StateRecord(step=at, frame=FRAME_SKIP * (at + 1), action="NOP", state=state)
+        for at, state in enumerate(segment.states)
+    ]
+    evidence = summarise(records)
+    return Seen(
+        segment_id=segment.segment_id,
+        episode_id=segment.episode_id,
+        start_step=segment.start_step,
+        rows=kept_rows(segment.observations),
+        evidence=evidence,
+        view=look(evidence),
+        ram=ram_levels(evidence),
+    )
+
+
+def some(seen: Sequence[Seen], count: int, seed: int) -> list[Seen]:
+    """Whole episodes, `count` segments or one less."""
+    by_episode: dict[str, list[Seen]] = {}
+    for item in seen:
+        by_episode.setdefault(item.episode_id, []).append(item)
+    episodes = sorted(by_episode)
+    found: list[Seen] = []
+    for index in np.random.default_rng(seed).permutation(len(episodes)).tolist():
+        if len(found) + len(by_episode[episodes[index]]) > count:
+            break
+        found += by_episode[episodes[index]]
+    return found
+
+
+def judged(
+    seen: Sequence[Seen], manner: MannerSettings = USUAL, teacher: Teacher | None = None
+) -> list[LabelledSegment]:
+    """Labels by one judge, in the order of the segments; those that it abstains on are left out.
+
+    A `teacher` takes the expert's place, as in the stand-in.
+    """
+    found = []
+    for place, item in enumerate(seen):
+        try:
+            found.append(_label(item, place, manner, teacher))
+        except LabelError as error:
+            if error.reason != "abstained":
+                raise
+    return found
+
+
+def unlike(item: LabelledSegment, **changes: object) -> LabelledSegment:
+    """The label with other values; its digest follows them."""
+    told = repr(sorted(changes.items())) if "observations" not in changes else item.segment_id
+    digest = hashlib.sha256(f"{item.score_sha256} {told}".encode()).hexdigest()
+    return replace(item, **{"score_sha256": digest, **changes})  # type: ignore[arg-type]
+
+
+def _label(
+    item: Seen, place: int, manner: MannerSettings, teacher: Teacher | None
+) -> LabelledSegment:
+    score = SlimScore(
+        segment_id=item.segment_id,
+        episode_id=item.episode_id,
+        run_id="played",
+        judge_config="benchmark",
+        manifest_key="none",
+        manifest_sha256="0" * 64,
+        weights=dict(RUBRIC_WEIGHTS),
+        calls=(),
+        env_step=(place + 1) * STEPS,
+        created_at=_NOW,
+        truth=item.ram,
+        **_said(item, manner, teacher),  # type: ignore[arg-type]
+    )
+    manifest = SegmentManifest.model_construct(
+        segment_id=item.segment_id,
+        episode_id=item.episode_id,
+        layout_version=LAYOUT_VERSION,
+        decision_steps=STEPS,
+        start_step=item.start_step,
+        env_step=score.env_step,
+    )
+    digest = hashlib.sha256(score.model_dump_json().encode()).hexdigest()
+    return label(score, manifest, item.rows, score_sha256=digest)
+
+
+def _said(item: Seen, manner: MannerSettings, teacher: Teacher | None) -> dict[str, object]:
+    """`criteria`, `abstentions` and `quest` of a score, as the panel puts them together."""
+    decided = ram_verdicts(item.evidence, frozenset(COMPUTED))
+    results: dict[str, CriterionScore | NoVote] = {
+        name: level if isinstance(level, NoVote) else certain(level)
+        for name, level in decided.items()
+    }
+    quest: QuestProgress | None = None
+    for judge in PANEL:
+        if all(criterion.name in decided for criterion in judge.criteria):
+            continue
+        poll = count(
+            judge,
+            [_vote(item, judge, vote, manner, teacher) for vote in range(VOTING.votes)],
+        )
+        results = {**poll.criteria, **results}
+        quest = quest or poll.quest
+    return {
+        "criteria": {n: found for n, found in results.items() if isinstance(found, CriterionScore)},
+        "abstentions": {n: str(found) for n, found in results.items() if isinstance(found, NoVote)},
+        "quest": quest,
+    }
+
+
+def _vote(
+    item: Seen, judge: Judge, vote: int, manner: MannerSettings, teacher: Teacher | None
+) -> Verdict:
+    if teacher is not None:
+        view = taught(teacher, item.view, item.evidence)
+    else:
+        draw = seeded(manner.seed, item.segment_id, judge.name, vote)
+        view = mannered(item.view, item.evidence, manner, draw, temperature=VOTING.temperature)
+    levels = {criterion.name: view.levels.get(criterion.name) for criterion in judge.rated}
+    if not judge.tells_quest:
+        return Verdict("", levels)
+    start, end = _whole(view.start), _whole(view.end)
+    quest = QuestVote(start, end) if start and end else None
+    return Verdict("", {PROGRESS.name: quest.level if quest else None, **levels}, quest)
+
+
+def _whole(found: Standing | None) -> Standing | None:
+    """As an answer has it: half screens are counted."""
+    if found is None:
+        return None
+    return Standing(objective=found.objective, distance=round(found.distance))
