@@ -68,9 +68,9 @@ def test_permuting_the_scores_leaves_the_inputs_unchanged_bit_for_bit(labels, mo
     seen: list[bytes] = []
     real = bradley_terry.fit
 
-    def recording(rows, table, bags, **settings):
-        seen.append(rows.tobytes() + bags.tobytes())
-        return real(rows, table, bags, **settings)
+    def recording(data, **settings):
+        seen.append(data.ends.tobytes() + data.bags.tobytes())
+        return real(data, **settings)
 
     monkeypatch.setattr(split_halves, "fit", recording)
     made = labels(episodes=8, each=6, signal=True)

@@ -168,16 +168,23 @@ def fit(
 
 
 def freeze_constants(
-    net: RewardNet, observations: NDArray[np.float32], initial: NDArray[np.float32]
+    net: RewardNet,
+    observations: NDArray[np.float32],
+    initial: NDArray[np.float32],
+    *,
+    in_objectives: bool = True,
 ) -> RewardNet:
     """Bring the members to one scale, and fix the potential's shift and spread, once and for all.
 
     The potential is then near 0 at `initial`, `[M, inputs]`, where episodes start (or at the data's
     mean when M is 0). Near there one objective is a tenth of the scale, or less when the training
-    `observations`, `[N, inputs]`, reach farther: their root mean square is 0.7 at most. The members
-    have equal mean and deviation there, the first one is the nearest to their mean.
+    `observations`, `[N, inputs]`, reach farther: their root mean square is 0.7 at most. Where no
+    judge could tell positions the unit of r means nothing; it is stretched to that width. The
+    members have equal mean and deviation there, the first one is the nearest to their mean.
     """
     net = _evened(net, torch.from_numpy(observations))
+    if not in_objectives:
+        net = _stretched(net, torch.from_numpy(observations))
     with torch.inference_mode():
         logits = net(torch.from_numpy(observations)).double()
         centre = net(torch.from_numpy(initial)).double() if len(initial) else logits
@@ -225,6 +232,20 @@ def _evened(net: RewardNet, observations: Tensor) -> RewardNet:
         state[f"{last}.bias"] = state[f"{last}.bias"] * scale[:, None] - offset[:, None]
     copy = RewardNet(net.spec)
     copy.load_state_dict(state)
+    return copy.eval().requires_grad_(False)
+
+
+def _stretched(net: RewardNet, observations: Tensor) -> RewardNet:
+    """The same network with answers of mean 0 and deviation `LEAST_SPREAD`."""
+    with torch.inference_mode():
+        logits = net(observations).double()
+    mean, factor = float(logits.mean()), LEAST_SPREAD / max(float(logits.std()), 1e-6)
+    copy = RewardNet(net.spec)
+    copy.load_state_dict(net.state_dict())
+    weight, bias = list(copy.net.children())[-1].parameters()
+    with torch.no_grad():
+        weight.mul_(factor)
+        bias.sub_(mean).mul_(factor)
     return copy.eval().requires_grad_(False)
 
 
@@ -324,7 +345,8 @@ def _entropy(
     counted = weight[kept] * weights[:, a] * weights[:, b]
     target = learned.target[chosen[a], chosen[b]].expand_as(mixed)
     entropy = functional.binary_cross_entropy(mixed, target, weight=counted, reduction="none")
-    return (entropy.sum(dim=1) / counted.sum(dim=1).clamp_min(1e-12)).sum()
+    # A lone comparison counts as the one pair that it is, not as a whole batch of them.
+    return (entropy.sum(dim=1) / counted.sum(dim=1).clamp_min(float(len(chosen)))).sum()
 
 
 def _hinge(net: RewardNet, rows: Tensor, one_more: Tensor, generator: torch.Generator) -> Tensor:

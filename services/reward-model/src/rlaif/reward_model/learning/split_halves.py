@@ -88,7 +88,12 @@ def fit_side(
     net = fit(data, spec=spec, settings=settings.fit, seed=settings.seed, epochs=epochs, start=warm)
     starts = [item.observations[:1] for item in side.segments if item.start_step == 0]
     initial = np.concatenate(starts) if starts else np.empty((0, spec.inputs), np.float32)
-    return freeze_constants(net, spaced_observations(side.segments), initial)
+    return freeze_constants(
+        net,
+        spaced_observations(side.segments),
+        initial,
+        in_objectives=bool(np.isfinite(data.positions).any()),
+    )
 
 
 def same_shape(one: RewardNetSpec, other: RewardNetSpec) -> bool:
