@@ -1,34 +1,38 @@
-"""What is the reward model worth, and does its gate hold? On segments of the real cartridge.
+"""What is the policy paid for what judges said, and does the gate hold? On play of the cartridge.
 
     python benchmarks/bench_rm.py            or: make bench-rm
     python benchmarks/bench_rm.py --share 0.1    a tenth of the trials, to see that it runs
 
-Segments are played (see `played_segments.py`), their truth is read from RAM, and simulated teachers
-label them. What is trained and what judges it is the service's own code.
+Segments are played (`played_segments.py`) and labelled as the judge's panel would, with the expert
+stand-in in the models' place (`rm_labels.py`); what is fitted and what judges it is the service's
+own code. Every accuracy is over all decided pairs of held-out segments of 500, whole episodes held
+out, and the mean of the trials.
 
-The truth of a moment has the rubric's five criteria: share of the story's steps reached, no text
-box that stays open, share of the dungeon's steps, rooms visited, hearts and control. That of a
-segment is the mean over its 75 steps. It is where good play leads to, so a network of single
-observations can learn it; on this game one number of it, the rooms visited, nearly says the same
-(`accuracy_one_slot`). `accuracy_gains` says what becomes of labels that a network of single
-observations can hardly learn: how far the truth rose within the segment.
-
-    accuracy_perfect    500 segments, truthful labels: decided held-out pairs ranked right, no
-                        episode on both sides. Mean of the trials.
-    accuracy_near       likewise, of the pairs whose truths differ by less than 0.15
-    accuracy_one_slot   likewise, of the best single number of the observation instead of a network
-    accuracy_flip10     every tenth segment labelled by the opposite; compared with the truth
-    accuracy_flip10_labels    likewise, compared with the wrong labels
-    ece                 calibration error on the held-out pairs of `accuracy_perfect`, all pairs
-    noise_rejected      of 20 sets of labels that are chance, how many the gate rejects
-    planted_rejected    share of planted bad candidates that it rejects; `planted` has each kind
-    good_rejected       share of good candidates that it rejects; half of them meet a champion
+    paid_accuracy       ranked by what the trainer pays for each segment, against the judges' labels
+    rm_judged           likewise, ranked by the rise of the network's raw answer, neither bounded
+                        nor discounted
+    paid_accuracy_truth likewise to the first, against the opinion of the expert without noise
+    best_slot, ridge    the same pairs ranked by the best single number of the observation and by a
+                        linear fit, of rises and of means over the segment, chosen on the rest
+    chance              0.5
+    …_early             likewise, of play that starts before the shield is bought
+    paid_accuracy_flip10    every tenth segment labelled by the opposite; compared with the truth
+    gain_over_…_low     by how much the networks rank all episodes better, each from others, at 99 %
+                        confidence by episode; the least of the trials
+    ece                 calibration error on the held-out pairs, all of them
+    llm_only_share      decided pairs whose order does not follow from the RAM's counters
+    item_lowers         owned things that lower the potential on average, over all trained networks
+    menu_raises         held-out observations where an open menu raises it
+    …_live              of 20 sequences of 12 looks at growing labels, in how many anything went
+                        live (`rm_sequences.py`)
+    planted_refused     share of planted bad models that the gate refuses; `planted` has each kind
+                        (`rm_planted.py`)
+    good_refused        share of good candidates that it refuses; half of them meet a champion
 
 Prints progress, then the machine, then one line of JSON. Exit code 0 when all targets are met.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import platform
@@ -36,290 +40,258 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from played_segments import PlayedSegment, play_segments
+from played_segments import EARLY, play_segments
+from rm_labels import BARE, USUAL, Seen, judged, see, some
+from rm_planted import bad_pipelines, planted
+from rm_sequences import KINDS, LOOKS, looks_live
 
-from rlaif.contracts.observation import LAYOUT_VERSION, OBSERVATION_SIZE
-from rlaif.contracts.scores import CRITERIA, RUBRIC_WEIGHTS
+from rlaif.contracts.observation import LAYOUT, QUEST_SLOTS, slot_index
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
-from rlaif.mock_llm.teachers.truth import Truth, truth_of
+from rlaif.mock_llm.settings import MannerSettings
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable, Preference
+from rlaif.reward_model.learning.baselines import simple_judges
 from rlaif.reward_model.learning.candidate import (
     Candidate,
     ChampionToBeat,
     split_sides,
     train_candidate,
 )
-from rlaif.reward_model.learning.evaluation import expected_calibration_error
+from rlaif.reward_model.learning.evaluation import expected_calibration_error, measure_gain
 from rlaif.reward_model.learning.exam import Exam, predictions
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.learning.split_halves import (
     Side,
+    bootstrap_rng,
+    ends_of,
     fit_side,
-    make_side,
     side_statistics,
 )
+from rlaif.reward_model.learning.worth import worths
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 
 TARGETS = {
-    "accuracy_perfect": 0.90,
-    "accuracy_flip10": 0.75,
-    "noise_rejected": 20,
-    "planted_rejected": 1.0,
-    "good_rejected": 0.05,
-    "ece": 0.05,
+    "paid_accuracy": 0.75,
+    "paid_accuracy_early": 0.70,
+    "paid_accuracy_flip10": 0.65,
+    "llm_only_share": 0.30,
+    "planted_refused": 0.95,
 }
-SEGMENTS, SMALL = 500, 200
-"""Segments of a set for accuracies, and for the many trials of the gate."""
+"""At least so much."""
 
-NEAR = 0.15
+MOST_GOOD_REFUSED = 0.05
+NONE_OF = ("item_lowers", "menu_raises", *(f"{kind}_live" for kind in KINDS))
+ABOVE_NONE = (
+    *("gain_over_slot_low", "gain_over_ridge_low"),
+    *("gain_over_slot_low_early", "gain_over_ridge_low_early"),
+)
+FLIPPED = USUAL.model_copy(update={"hostility": 0.1})
+SEGMENTS = 500
+SPARE = 40
+"""Segments that are played besides, so that sets differ."""
+
 SETTINGS = CandidateSettings()
-LEAK_SLOTS = slice(OBSERVATION_SIZE - len(CRITERIA), OBSERVATION_SIZE)
+MENU = slot_index("menu_open")
+PARTS = 5
 
 Say = Callable[[str], None]
 Trial = Callable[["Played", int], Any]
 
 
+@dataclass(frozen=True)
 class Played:
-    """The played segments with their truth, and sets of them."""
+    """What was played: all along the story, and before the shield."""
 
-    def __init__(self, segments: Sequence[PlayedSegment]) -> None:
-        self.truth = {
-            i.segment_id: truth_of(i.segment_id, CRITERIA, i.truth.tolist()) for i in segments
-        }
-        self.gain = {i.segment_id: gained(i) for i in segments}
-        self._by_episode: dict[str, list[PlayedSegment]] = {}
-        for item in segments:
-            self._by_episode.setdefault(item.episode_id, []).append(item)
-
-    def some(self, count: int, seed: int) -> list[PlayedSegment]:
-        """Whole episodes, about `count` segments."""
-        episodes = sorted(self._by_episode)
-        found: list[PlayedSegment] = []
-        for index in np.random.default_rng(seed).permutation(len(episodes)).tolist():
-            found += self._by_episode[episodes[index]]
-            if len(found) >= count:
-                break
-        return found
-
-    def labels(self, segments: Sequence[PlayedSegment], teacher: Teacher) -> list[LabelledSegment]:
-        return labelled(segments, lambda item: teacher.score(self.truth[item.segment_id]))
+    whole: list[Seen]
+    early: list[Seen]
 
 
-def gained(segment: PlayedSegment) -> Truth:
-    """How far each criterion rose within the segment; 0.5 is no change."""
-    rise = segment.truth[-1] - segment.truth[0]
-    values = {name: float(0.5 + 0.5 * up) for name, up in zip(CRITERIA, rise, strict=True)}
-    return Truth(segment.segment_id, values)
-
-
-def labelled(
-    segments: Sequence[PlayedSegment], score: Callable[[PlayedSegment], dict[str, float]]
-) -> list[LabelledSegment]:
-    found = []
-    for place, item in enumerate(segments):
-        values = score(item)
-        digest = hashlib.sha256(f"{item.segment_id} {values}".encode()).hexdigest()
-        found.append(
-            LabelledSegment(
-                segment_id=item.segment_id,
-                episode_id=item.episode_id,
-                env_step=place * len(item.observations),
-                start_step=item.start_step,
-                layout_version=LAYOUT_VERSION,
-                observations=item.observations,
-                values=values,
-                weights=dict(RUBRIC_WEIGHTS),
-                score_sha256=digest,
-            )
-        )
-    return found
-
-
-def every_pair(side: Side, values: Sequence[dict[str, float]] | None = None) -> Side:
-    """The side with all its comparable pairs; by other values when they are given."""
-    segments = side.segments
-    if values is not None:
-        segments = [replace(i, values=v) for i, v in zip(segments, values, strict=True)]
-    a, b = np.triu_indices(len(segments), k=1)
-    found = PairTable(segments, SETTINGS.pairs).compare(a, b)
+def every_pair(side: Side) -> Side:
+    """The side with all its comparable pairs, decided or not."""
+    a, b = np.triu_indices(len(side.segments), k=1)
+    found = PairTable(side.segments, SETTINGS.pairs).compare(a, b)
     pairs = [
         Preference(
             int(a[at]), int(b[at]), float(found.margin[at]), True, float(found.target[at]), 1.0
         )
         for at in np.flatnonzero(found.decided).tolist()
     ]
-    return Side(side.name, segments, pairs)
+    return Side(side.name, side.segments, pairs)
 
 
-def accuracy(statistics: NDArray[np.float64], side: Side, *, below: float = 2.0) -> float:
-    pairs = [pair for pair in side.preferences if abs(pair.margin) < below]
-    difference = np.array([statistics[pair.a] - statistics[pair.b] for pair in pairs])
-    margin = np.array([pair.margin for pair in pairs])
+def accuracy(statistics: NDArray[np.float64], side: Side) -> float:
+    """Share of the pairs that are ranked right; equal answers count one half."""
+    difference = np.array([statistics[pair.a] - statistics[pair.b] for pair in side.preferences])
+    margin = np.array([pair.margin for pair in side.preferences])
     return float(((np.sign(difference * margin) + 1) / 2).mean())
 
 
-def judged(
-    made: Candidate, labels: list[LabelledSegment]
-) -> tuple[NDArray[np.float64], Side, Side]:
-    """(what the network says of the held-out segments, training side, held-out side)."""
-    assert made.net is not None, made.reasons
-    train, heldout = split_sides(labels, SETTINGS)
-    return side_statistics(PotentialFunction(made.net), heldout, SETTINGS), train, heldout
+def paid(net: RewardNet, side: Side) -> NDArray[np.float64]:
+    """`[N]`: what the trainer pays for each segment, by `rlaif.reward_net.pay`."""
+    return side_statistics(PotentialFunction(net), side, SETTINGS)
 
 
-def perfect_trial(played: Played, seed: int) -> dict[str, float]:
-    labels = played.labels(played.some(SEGMENTS, seed), Teacher())
-    made = train_candidate(labels, settings=SETTINGS)
-    statistics, train, heldout = judged(made, labels)
-    whole = every_pair(heldout)
-    assert made.net is not None
-    likely = predictions(made.net, whole, SETTINGS)
-    better = np.array([float(pair.margin > 0) for pair in whole.preferences])
-    return {
-        "accuracy_perfect": accuracy(statistics, whole),
-        "accuracy_near": accuracy(statistics, whole, below=NEAR),
-        "accuracy_one_slot": best_slot(train, whole),
-        "ece": expected_calibration_error(likely, better),
-        "crossfit": made.metrics.crossfit_accuracy or 0.0,
-        "forward": made.metrics.forward_accuracy or 0.0,
-        "passed": float(made.passed),
-    }
+def raw_rise(net: RewardNet, side: Side) -> NDArray[np.float64]:
+    """`[N]`: how far the network's answer rises over each segment."""
+    ends = torch.from_numpy(ends_of(side.segments))
+    with torch.inference_mode():
+        first, last = net(ends[:, 0]).double(), net(ends[:, 1]).double()
+    found: NDArray[np.float64] = (last - first).numpy()
+    return found
 
 
-def best_slot(train: Side, heldout: Side) -> float:
-    """Held-out accuracy of the slot that ranks the training side best, with its sign."""
-    known, asked = every_pair(train), np.stack([i.observations.mean(0) for i in heldout.segments])
-    seen = np.stack([i.observations.mean(0) for i in train.segments]).astype(np.float64)
-    scores = [accuracy(seen[:, slot], known) for slot in range(OBSERVATION_SIZE)]
-    slot = int(np.argmax(np.abs(np.array(scores) - 0.5)))
-    sign = 1.0 if scores[slot] > 0.5 else -1.0
-    return accuracy(sign * asked[:, slot].astype(np.float64), heldout)
+def true_side(seen: Sequence[Seen], heldout: Side) -> Side:
+    """The held-out segments, labelled by the expert without noise."""
+    known = {item.segment_id for item in heldout.segments}
+    by_id = {i.segment_id: i for i in judged(seen, BARE) if i.segment_id in known}
+    return every_pair(Side("truth", [by_id[i.segment_id] for i in heldout.segments], []))
+
+
+def baselines(train: Side, heldout: Side) -> tuple[float, float]:
+    """Held-out accuracy of (best slot, ridge), chosen and fitted on the training side."""
+    segments = [*train.segments, *heldout.segments]
+    _, episode = np.unique([i.episode_id for i in segments], return_inverse=True)
+    fold = np.where(np.arange(len(segments)) < len(train.segments), episode % PARTS, PARTS)
+    known = every_pair(train)
+    pairs = [pair for pair in known.preferences if fold[pair.a] == fold[pair.b]]
+    side = Side("all", segments, pairs)
+    found = simple_judges(segments, worths(side, SETTINGS), pairs, fold.astype(np.int64))
+    asked, last = every_pair(heldout), slice(len(train.segments), None)
+    return accuracy(found.slot[last], asked), accuracy(found.ridge[last], asked)
+
+
+def surely_better(made: Candidate) -> dict[str, float]:
+    """By how much the folds' networks are better than simple judges of the same folds."""
+    folds = made.folds
+    assert folds is not None
+    side = folds.side
+    simple = simple_judges(side.segments, worths(side, SETTINGS), side.preferences, folds.fold)
+    found = {}
+    for name, statistics in (("slot", simple.slot), ("ridge", simple.ridge)):
+        gain = measure_gain(
+            folds.statistics,
+            statistics,
+            side.preferences,
+            side.episode_numbers,
+            confidence=SETTINGS.gate.confidence,
+            rng=bootstrap_rng(SETTINGS),
+        )
+        assert gain is not None
+        found[f"gain_over_{name}_low"] = gain.low
+    return found
+
+
+def paid_trial(played: Played, seed: int) -> dict[str, float]:
+    return _paid(some(played.whole, SEGMENTS, seed), USUAL)
+
+
+def early_trial(played: Played, seed: int) -> dict[str, float]:
+    found = _paid(some(played.early, SEGMENTS, seed), USUAL)
+    return {f"{name}_early": value for name, value in found.items()}
 
 
 def flip_trial(played: Played, seed: int) -> dict[str, float]:
-    labels = played.labels(played.some(SEGMENTS, seed), Teacher(TeacherKind.NOISY, 0.1, seed))
-    statistics, _, heldout = judged(train_candidate(labels, settings=SETTINGS), labels)
-    truths = [dict(played.truth[item.segment_id].values) for item in heldout.segments]
+    manner = FLIPPED.model_copy(update={"seed": seed})
+    found = _paid(some(played.whole, SEGMENTS, seed), manner)
     return {
-        "accuracy_flip10": accuracy(statistics, every_pair(heldout, truths)),
-        "accuracy_flip10_labels": accuracy(statistics, every_pair(heldout)),
+        "paid_accuracy_flip10": found["paid_accuracy_truth"],
+        "paid_accuracy_flip10_labels": found["paid_accuracy"],
+        "flip10_passed": found["passed"],
     }
 
 
-def gains_trial(played: Played, seed: int) -> dict[str, float]:
-    chosen = played.some(SEGMENTS, seed)
-    labels = labelled(chosen, lambda item: dict(played.gain[item.segment_id].values))
+def _paid(seen: Sequence[Seen], manner: MannerSettings) -> dict[str, float]:
+    labels = judged(seen, manner)
     made = train_candidate(labels, settings=SETTINGS)
-    if made.net is None:
-        return {}
-    statistics, _, heldout = judged(made, labels)
-    whole = every_pair(heldout)
-    return {"accuracy_gains": accuracy(statistics, whole)} if whole.preferences else {}
+    assert made.net is not None, made.reasons
+    train, heldout = split_sides(labels, SETTINGS)
+    pairs, pay = every_pair(heldout), paid(made.net, heldout)
+    likely = predictions(made.net, pairs, SETTINGS)
+    better = np.array([float(pair.margin > 0) for pair in pairs.preferences])
+    slot, ridge = baselines(train, heldout)
+    return {
+        "paid_accuracy": accuracy(pay, pairs),
+        "rm_judged": accuracy(raw_rise(made.net, heldout), pairs),
+        "paid_accuracy_truth": accuracy(pay, true_side(seen, heldout)),
+        "best_slot": slot,
+        "ridge": ridge,
+        **surely_better(made),
+        "ece": expected_calibration_error(likely, better),
+        "llm_only_share": made.metrics.llm_only_share or 0.0,
+        "passed": float(made.passed),
+        **counterfactuals(made.net, heldout),
+    }
 
 
-def noise_trial(played: Played, seed: int) -> bool:
-    """Whether labels that are chance are rejected."""
-    labels = played.labels(played.some(SMALL, seed), Teacher(TeacherKind.RANDOM, seed=seed))
-    return not train_candidate(labels, settings=SETTINGS).passed
+def counterfactuals(net: RewardNet, heldout: Side) -> dict[str, float]:
+    """What toggled things and menus do to the potential of held-out observations."""
+    rows = np.concatenate([item.observations for item in heldout.segments])
+    potential = PotentialFunction(net)
+    rises = []
+    for slot in QUEST_SLOTS:
+        step = np.float32(1.0 / LAYOUT[slot].scale)
+        without, owned = rows.copy(), rows.copy()
+        without[:, slot] = np.minimum(rows[:, slot], 1.0 - step)
+        owned[:, slot] = without[:, slot] + step
+        rises.append(float((potential(owned) - potential(without)).mean()))
+    shut, opened = rows.copy(), rows.copy()
+    shut[:, MENU], opened[:, MENU] = 0.0, 1.0
+    return {
+        "item_lowers": float(sum(rise < 0.0 for rise in rises)),
+        "least_item_rise": min(rises),
+        "menu_raises": float((potential(opened) > potential(shut)).sum()),
+    }
 
 
-def good_trial(played: Played, seed: int) -> tuple[bool, tuple[str, ...]]:
-    """Whether a candidate of truthful labels is rejected; every other one meets a champion."""
-    chosen = played.some(SMALL, 1000 + seed)
-    labels = played.labels(chosen, Teacher())
+def good_trial(played: Played, seed: int) -> list[str]:
+    """Why a candidate of honest labels is refused; every other one meets a champion."""
+    pool = played.early if seed % 4 == 3 else played.whole
+    labels = judged(some(pool, SEGMENTS, 1000 + seed), USUAL.model_copy(update={"seed": seed}))
     champion = None
     if seed % 2:
-        older = train_candidate(labels[: 2 * len(labels) // 3], settings=SETTINGS)
-        champion = ChampionToBeat(PotentialFunction(older.net)) if older.net else None
+        older, _ = split_sides(labels[: 2 * len(labels) // 3], SETTINGS)
+        net = fit_side(older, SETTINGS)
+        champion = ChampionToBeat(PotentialFunction(net))
     made = train_candidate(labels, settings=SETTINGS, champion=champion)
-    return not made.passed, made.reasons
+    return list(made.reasons)
 
 
 def planted_trial(played: Played, seed: int) -> dict[str, list[str]]:
     """Kind → reasons of the gate for a bad candidate of that kind; empty when it let one pass."""
-    labels = played.labels(played.some(SMALL, 2000 + seed), Teacher())
-    train, heldout = split_sides(labels, SETTINGS)
+    seen = some(played.whole, SEGMENTS, 2000 + seed)
+    train, heldout = split_sides(judged(seen), SETTINGS)
     exam = Exam.prepare(train, heldout, SETTINGS)
     good = exam.calibrated(fit_side(train, SETTINGS))
     found = {
         kind: list(exam.examine(exam.calibrated(bad)).reasons)
         for kind, bad in planted(good, train, seed).items()
     }
-    found["leaking_pipeline"] = leaking_pipeline(labels)
-    return found
+    return {**found, **bad_pipelines(seen, seed)}
 
 
-def planted(good: RewardNet, train: Side, seed: int) -> dict[str, RewardNet]:
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(train.segments)).tolist()
-    shuffled = [
-        replace(item, values=train.segments[other].values)
-        for item, other in zip(train.segments, order, strict=True)
-    ]
-    moved = [replace(i, observations=np.roll(i.observations, 17, axis=1)) for i in train.segments]
-    return {
-        "label_leak": taught([leaked(item) for item in train.segments]),
-        "sign_flip": scaled(good, -1.0),
-        "shuffled": taught(shuffled),
-        "stale_layout_named": good.with_spec(good.spec.model_copy(update={"layout_version": "v0"})),
-        "stale_layout_unnamed": taught(moved),
-        "nan": scaled(good, float("nan")),
-        "constant": scaled(good, 0.0),
-    }
-
-
-def taught(segments: list[LabelledSegment]) -> RewardNet:
-    return fit_side(make_side("train", segments, SETTINGS, stream=0), SETTINGS)
-
-
-def leaked(item: LabelledSegment) -> LabelledSegment:
-    """The label in place of the observations; at run time there are observations and no label."""
-    rows = np.zeros_like(item.observations)
-    rows[:, LEAK_SLOTS] = [item.values[name] for name in CRITERIA]
-    return replace(item, observations=rows)
-
-
-class Leaky(LabelledSegment):
-    """A pipeline that computes its inputs from the label, in training and in the measurement."""
-
-    def __getattribute__(self, name: str) -> object:
-        value = super().__getattribute__(name)
-        if name != "observations":
-            return value
-        rows = np.array(value)
-        rows[:, LEAK_SLOTS] = [super(Leaky, self).__getattribute__("values")[c] for c in CRITERIA]
-        return rows
-
-
-def leaking_pipeline(labels: list[LabelledSegment]) -> list[str]:
-    """What the gate says when the service itself leaks: its control has to see it."""
-    made = train_candidate([Leaky(**vars(item)) for item in labels], settings=SETTINGS)
-    return [reason for reason in made.reasons if "control" in reason]
-
-
-def scaled(net: RewardNet, factor: float) -> RewardNet:
-    """The network with its last layer multiplied; the constants stay."""
-    copy = net.with_spec(net.spec)
-    last = copy.net[-1]
-    with torch.no_grad():
-        for values in last.parameters():
-            values.mul_(factor)
-    return copy
+def live_trial(played: Played, number: int) -> dict[str, list[int]]:
+    """Kind → numbers of labels at which a sequence of it went live."""
+    kind = KINDS[number % len(KINDS)]
+    return {kind: looks_live(played.whole, kind, number // len(KINDS))}
 
 
 def means(rows: Sequence[dict[str, float]]) -> dict[str, float]:
-    names = sorted({name for row in rows for name in row})
-    return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
+    """Means; the least of what is a lower end or a least one, the most of what must be none."""
+    found = {}
+    for name in rows[0]:
+        values = [row[name] for row in rows]
+        of = min if "_low" in name and "lowers" not in name or "least" in name else np.mean
+        of = max if "item_lowers" in name or "menu_raises" in name else of
+        found[name] = float(of(values))
+    return found
 
 
 def trials(name: str, count: int, run: Trial, pool: ProcessPoolExecutor, say: Say) -> list[Any]:
@@ -337,7 +309,7 @@ class Worker:
     played: Played | None = None
 
 
-def _begin(played: Played) -> None:
+def _begin(played: Played | None = None) -> None:
     torch.set_num_threads(1)
     Worker.played = played
 
@@ -348,14 +320,24 @@ def _run(run: Trial, seed: int) -> Any:
 
 
 def in_words(result: Any) -> str:
-    if not isinstance(result, dict):
-        return str(result)
-    numbers = all(isinstance(value, float) for value in result.values())
-    return rounded(result) if numbers else json.dumps(result)
+    if isinstance(result, dict) and all(isinstance(value, float) for value in result.values()):
+        return ", ".join(f"{key} {value:.3f}" for key, value in result.items())
+    if isinstance(result, dict) and len(result) > len(KINDS):
+        passed = [kind for kind, reasons in result.items() if not reasons]
+        return f"{len(result) - len(passed)} of {len(result)} refused, passed: {passed}"
+    return json.dumps(result)
 
 
-def rounded(row: dict[str, float]) -> str:
-    return ", ".join(f"{key} {value:.3f}" for key, value in row.items())
+def play(options: argparse.Namespace, say: Say) -> Played:
+    """Play both kinds and look at every segment once."""
+    share, workers = min(1.0, options.share), options.workers
+    count = max(SEGMENTS + SPARE, round(options.segments * share))
+    parts = []
+    for seed, until in ((options.seed, None), (options.seed + 1, EARLY)):
+        segments = play_segments(count, seed=seed, workers=workers, until=until, told=say)
+        with ProcessPoolExecutor(workers, initializer=_begin) as pool:
+            parts.append(list(pool.map(see, segments, chunksize=16)))
+    return Played(*parts)
 
 
 def main() -> int:
@@ -365,42 +347,41 @@ def main() -> int:
     def say(text: str) -> None:
         print(f"[{time.perf_counter() - began:6.0f} s] {text}", flush=True)
 
-    share: float = options.share
-    noise = 20 if share >= 0.4 else 2
-    played = Played(
-        play_segments(options.segments, seed=options.seed, workers=options.workers, told=say)
-    )
+    share, sequences = options.share, least(20 * options.share)
+    played = play(options, say)
     with ProcessPoolExecutor(options.workers, initializer=_begin, initargs=(played,)) as pool:
-        result = means(trials("perfect", least(6 * share), perfect_trial, pool, say))
-        result |= means(trials("flip10", least(6 * share), flip_trial, pool, say))
-        result |= means(trials("gains", least(3 * share), gains_trial, pool, say))
-        rejected = trials("noise rejected", noise, noise_trial, pool, say)
-        kinds: dict[str, list[bool]] = {}
-        for found in trials("planted", least(5 * share), planted_trial, pool, say):
+        result = means(trials("paid", least(4 * share), paid_trial, pool, say))
+        result |= means(trials("early", least(4 * share), early_trial, pool, say))
+        result |= means(trials("flip10", least(4 * share), flip_trial, pool, say))
+        bad: dict[str, list[bool]] = {}
+        for found in trials("planted", least(3 * share), planted_trial, pool, say):
             for kind, reasons in found.items():
-                kinds.setdefault(kind, []).append(bool(reasons))
-        good = least(60 * share)
-        refused = sum(bad for bad, _ in trials("good rejected", good, good_trial, pool, say))
+                bad.setdefault(kind, []).append(bool(reasons))
+        good = trials("good refused", least(40 * share), good_trial, pool, say)
+        live = trials("live", sequences * len(KINDS), live_trial, pool, say)
 
-    every = [caught for found in kinds.values() for caught in found]
+    every = [caught for found in bad.values() for caught in found]
     result |= {
-        "noise_rejected": sum(rejected),
-        "planted_rejected": sum(every) / len(every),
-        "good_rejected": refused / good,
+        f"{kind}_live": float(sum(bool(found.get(kind)) for found in live)) for kind in KINDS
     }
-    met = targets_met(result, noise)
+    result |= {
+        "chance": 0.5,
+        "planted_refused": sum(every) / len(every),
+        "good_refused": sum(bool(reasons) for reasons in good) / len(good),
+    }
+    met = targets_met(result)
     print(f"machine: {machine()}")
     print(
         json.dumps(
             {
                 "benchmark": "bench_rm",
                 **{name: round(value, 4) for name, value in result.items()},
-                "planted": {kind: f"{sum(found)}/{len(found)}" for kind, found in kinds.items()},
-                "noise_trials": noise,
-                "good_trials": good,
+                "planted": {kind: f"{sum(found)}/{len(found)}" for kind, found in bad.items()},
+                "good_trials": len(good),
+                "sequences": sequences,
+                "looks": LOOKS,
                 "segments": SEGMENTS,
-                "segments_of_a_gate_trial": SMALL,
-                "segments_played": options.segments,
+                "segments_played": [len(played.whole), len(played.early)],
                 "targets": TARGETS,
                 "targets_met": met,
                 "share": share,
@@ -414,14 +395,12 @@ def main() -> int:
     return 0 if met else 1
 
 
-def targets_met(result: dict[str, float], noise: int) -> bool:
+def targets_met(result: dict[str, float]) -> bool:
     return (
-        result["accuracy_perfect"] >= TARGETS["accuracy_perfect"]
-        and result["accuracy_flip10"] >= TARGETS["accuracy_flip10"]
-        and result["noise_rejected"] == noise
-        and result["planted_rejected"] >= TARGETS["planted_rejected"]
-        and result["good_rejected"] < TARGETS["good_rejected"]
-        and result["ece"] <= TARGETS["ece"]
+        all(result[name] >= least for name, least in TARGETS.items())
+        and all(result[name] > 0.0 for name in ABOVE_NONE)
+        and all(value == 0.0 for name, value in result.items() if name.startswith(NONE_OF))
+        and result["good_refused"] < MOST_GOOD_REFUSED
     )
 
 
@@ -438,8 +417,8 @@ def machine() -> str:
 
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--share", type=float, default=1.0, help="of the trials; noise stays 20")
-    parser.add_argument("--segments", type=int, default=1600, help="segments to play")
+    parser.add_argument("--share", type=float, default=1.0, help="of the trials and of the play")
+    parser.add_argument("--segments", type=int, default=1000, help="segments to play of each kind")
     parser.add_argument("--seed", type=int, default=1, help="of the play")
     parser.add_argument("--workers", type=int, default=2, help="processes")
     return parser.parse_args()

@@ -1,0 +1,83 @@
+"""Labels that must never go live, in sequences that grow look by look as the service's do.
+
+noise             each segment is put somewhere on the quest by chance
+episode_random    each episode gets a worth by chance, which all of its segments share
+slot_loving       a judge who loves one thing: menus, hearts, coins, ..., or a single number of
+                  the observation
+random_judge      the stand-in's random teacher in the expert's place
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from rm_labels import USUAL, Seen, judged, some, unlike
+
+from rlaif.contracts.observation import LASTING_SLOTS
+from rlaif.contracts.quest import FARTHEST
+from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
+from rlaif.reward_model.labels.labels import LabelledSegment
+from rlaif.reward_model.labels.worth import value_of_rise
+from rlaif.reward_model.learning.candidate import train_candidate
+from rlaif.reward_model.learning.settings import CandidateSettings
+
+SETTINGS = CandidateSettings()
+LOOKS = 12
+STEP, LONG_STEP = 12, 40
+"""Labels between two looks: what the service waits for, and of every tenth sequence."""
+
+KINDS = ("noise", "episode_random", "slot_loving", "random_judge")
+TASTES = ("menus", "texts", "end.hearts", "end.at.0", "changes.rupees", "rooms.first_visits")
+
+
+def looks_live(seen: Sequence[Seen], kind: str, seed: int) -> list[int]:
+    """Numbers of labels at which something went live; none, where the gate holds."""
+    step = LONG_STEP if seed % 10 == 9 else STEP
+    labels = bad_labels(some(seen, (LOOKS + 1) * step + 2, 3000 + seed), kind, seed)
+    found = []
+    for look in range(1, LOOKS + 1):
+        known = labels[: (look + 1) * step]
+        if train_candidate(known, settings=SETTINGS, new_labels=step).passed:
+            found.append(len(known))
+    return found
+
+
+def bad_labels(seen: Sequence[Seen], kind: str, seed: int) -> list[LabelledSegment]:
+    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    if kind == "random_judge":
+        return judged(seen, teacher=Teacher(TeacherKind.RANDOM, seed=seed))
+    if kind == "slot_loving" and seed % 2 == 0:
+        taste = TASTES[seed // 2 % len(TASTES)]
+        return judged(seen, USUAL.model_copy(update={"taste": taste, "taste_share": 1.0}))
+    labels = judged(seen)
+    if kind == "noise":
+        return [placed(item, *rng.uniform(0.0, 5.0, 2)) for item in labels]
+    if kind == "episode_random":
+        lots = {item.episode_id: rng.normal(size=2) for item in labels}
+        return [placed(i, *standings(*lots[i.episode_id])) for i in labels]
+    return loved_slot(labels, rng)
+
+
+def standings(level: float, rise: float) -> tuple[float, float]:
+    """A start and an end on the quest, of two normal numbers."""
+    start = 5.0 + 2.0 * level
+    return start, start + 0.3 * rise
+
+
+def loved_slot(labels: list[LabelledSegment], rng: np.random.Generator) -> list[LabelledSegment]:
+    """What one lasting number shows at start and end is taken for the way along the quest."""
+    rows = np.stack([item.observations[[0, -1]] for item in labels])
+    rises = (rows[:, 0] != rows[:, 1]).mean(axis=0)
+    usable = [slot for slot in LASTING_SLOTS if rises[slot] > 0.05]
+    slot, sign = int(rng.choice(usable)), float(rng.choice([-1.0, 1.0]))
+    return [
+        placed(item, *(5.0 + sign * 2.0 * item.observations[[0, -1], slot].astype(float)))
+        for item in labels
+    ]
+
+
+def placed(item: LabelledSegment, start: float, end: float) -> LabelledSegment:
+    """The label of a judge who puts the segment there; as exact as half screens are."""
+    step = 0.9 / FARTHEST
+    start, end = round(start / step) * step, round(end / step) * step
+    values = {**item.values, "progress": value_of_rise(end - start)}
+    return unlike(item, values=values, positions=(start, end))
