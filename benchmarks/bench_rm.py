@@ -55,7 +55,6 @@ from rm_sequences import KINDS, LOOKS, looks_live
 from rlaif.contracts.observation import LAYOUT, QUEST_SLOTS, slot_index
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.mock_llm.settings import MannerSettings
-from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import PairTable, Preference
 from rlaif.reward_model.learning.baselines import simple_judges
 from rlaif.reward_model.learning.candidate import (
@@ -288,7 +287,7 @@ def means(rows: Sequence[dict[str, float]]) -> dict[str, float]:
     found = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
-        of = min if "_low" in name and "lowers" not in name or "least" in name else np.mean
+        of = min if ("_low" in name and "lowers" not in name) or "least" in name else np.mean
         of = max if "item_lowers" in name or "menu_raises" in name else of
         found[name] = float(of(values))
     return found

@@ -1,8 +1,8 @@
 """Bad reward models, planted before the gate: of each kind one, made of a good one.
 
-They meet `Exam.examine` exactly as a candidate does. Some are a good network with a fault, taught or
-cut in; some are honestly fitted to something else; some come of a bad judge or a leaking pipeline
-and go the whole way from their labels.
+They meet `Exam.examine` exactly as a candidate does. Some are a good network with a fault, taught
+or cut in; some are honestly fitted to something else; some come of a bad judge or of a leaking
+pipeline and go the whole way from their labels.
 """
 
 from collections.abc import Callable, Sequence
