@@ -3,22 +3,55 @@
 What leads to an objective is what the simulated expert says, who reads the guide and the map and
 knows no reward model: of the walkthrough's segments three in four. The others fetch a heart,
 fight, or go round by a lever. A model passes when `paid_right(model, walked)` is at least 0.9.
+
+Two models are trained by the service's own code on play that wanders about, labelled by the expert;
+no button of the walkthrough is in it. `early` is what a trainer has seen after some minutes: nobody
+has bought the shield. `whole` has wandered everywhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+import torch
 
-from rlaif.contracts.observation import LAYOUT, OBSERVATION_SIZE
-from rlaif.contracts.quest import SAME_PLACE
+from rlaif.contracts.observation import (
+    LAYOUT,
+    LAYOUT_VERSION,
+    OBSERVATION_SIZE,
+    QUEST_SLOTS,
+    slot_index,
+)
+from rlaif.contracts.quest import SAME_PLACE, Standing
+from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.game.encoder.reference import encode
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
 from rlaif.judge.evidence.summary import summarise
 from rlaif.mock_llm.expert.standing import standings
+from rlaif.reward_model.labels.labels import LabelledSegment
+from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, value_of_rise
+from rlaif.reward_model.learning.candidate import Candidate, train_candidate
+from rlaif.reward_model.learning.settings import CandidateSettings
+from rlaif.reward_model.learning.split_halves import TRAIN_STREAM, fit_side, make_side
+from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.pay import DISCOUNT, Potential, paid
-from rlaif.testing.data.walkthrough import records, segments, walkthrough
+from rlaif.reward_net.potential import PotentialFunction
+from rlaif.testing.data.walkthrough import (
+    FRAME_SKIP,
+    STEPS,
+    records,
+    segments,
+    walkthrough,
+)
+from rlaif.testing.data.wandering import WanderedSegment, states_along, wandered
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 
 Float32 = npt.NDArray[np.float32]
@@ -130,3 +163,148 @@ def test_what_the_shaper_pays_for_a_way_is_what_models_are_fitted_by(walked: lis
         assert pay_of(guide, way.observations) == pytest.approx(
             paid(guide, way.observations), abs=1e-5
         )
+
+
+EARLY_FRAMES, EARLY_OBJECTIVES = 4800, 3
+"""Before the shield is bought, the third objective, no episode of early play starts later."""
+
+EARLY_SEGMENTS, WHOLE_SEGMENTS = 240, 700
+
+
+def labels(played: Sequence[WanderedSegment]) -> list[LabelledSegment]:
+    """What the expert says of them, in whole half screens, as its answers have it."""
+    found = []
+    for segment in played:
+        start, end = standings(summarise(records(segment.looks)))
+        if start is None or end is None:
+            continue
+        first, last = (
+            Standing(objective=at.objective, distance=round(at.distance)).position
+            for at in (start, end)
+        )
+        found.append(
+            LabelledSegment(
+                segment_id=segment.segment_id,
+                episode_id=segment.episode_id,
+                env_step=len(found) * STEPS,
+                start_step=segment.start_step,
+                layout_version=LAYOUT_VERSION,
+                observations=np.stack([look.observation for look in segment.looks]),
+                values={"progress": value_of_rise(last - first)},
+                weights=dict(WORTH_WEIGHTS),
+                score_sha256=sha256(segment.segment_id.encode()).hexdigest(),
+                steps=STEPS,
+                positions=(first, last),
+            )
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def early() -> Candidate:
+    """What the service makes of the labels of early play, with its default settings."""
+    played = wandered(INPUTS, EARLY_SEGMENTS, seed=1, until=EARLY_FRAMES)
+    return train_candidate(labels(played), settings=CandidateSettings())
+
+
+@pytest.fixture(scope="module")
+def wandered_everywhere() -> list[LabelledSegment]:
+    return labels(wandered(INPUTS, WHOLE_SEGMENTS, seed=1))
+
+
+@pytest.fixture(scope="module")
+def whole(wandered_everywhere: list[LabelledSegment]) -> RewardNet:
+    settings = CandidateSettings()
+    return fit_side(
+        make_side("all", wandered_everywhere, settings, stream=TRAIN_STREAM), settings
+    )
+
+
+@pytest.fixture(params=["early", "whole"])
+def trained(request: pytest.FixtureRequest) -> Potential:
+    """Each of the two."""
+    found = request.getfixturevalue(request.param)
+    net = found.net if isinstance(found, Candidate) else found
+    return PotentialFunction(net)
+
+
+def untrained() -> Potential:
+    return PotentialFunction(
+        RewardNet(
+            RewardNetSpec(layout_version=LAYOUT_VERSION, members=5),
+            generator=torch.Generator().manual_seed(0),
+        ).eval()
+    )
+
+
+def test_early_play_makes_a_model_that_pays_every_way_it_covers(
+    early: Candidate, walked: list[Way]
+):
+    assert early.passed, early.reasons
+    covered = [way for way in walked if way.objective <= EARLY_OBJECTIVES]
+    assert len(covered) >= 9
+    assert paid_right(PotentialFunction(early.net), covered) >= 0.9
+
+
+def test_play_of_the_whole_quest_makes_a_model_that_pays_nine_in_ten_ways(
+    whole: RewardNet, walked: list[Way]
+):
+    assert paid_right(PotentialFunction(whole), walked) >= 0.9
+
+
+def test_a_model_that_learned_nothing_does_not(walked: list[Way]):
+    assert paid_right(untrained(), walked) < 0.75
+
+
+def test_owning_a_thing_of_the_quest_or_two_never_lowers_the_potential_on_average(
+    trained: Potential, wandered_everywhere: list[LabelledSegment]
+):
+    rows = np.concatenate([item.observations[::7] for item in wandered_everywhere[::2]])
+    for slots in [(slot,) for slot in QUEST_SLOTS] + list(combinations(QUEST_SLOTS, 2)):
+        without, owned = rows.copy(), rows.copy()
+        for slot in slots:
+            without[:, slot] = 0.0
+            owned[:, slot] = 1.0 / max(1.0, LAYOUT[slot].scale)
+        gained = float((trained(owned) - trained(without)).mean())
+        assert gained >= 0.0, [LAYOUT[slot].name for slot in slots]
+
+
+def menus() -> Iterator[tuple[Float32, Float32]]:
+    """Observations of the frames before and with the menu, from all over the walkthrough."""
+    emulator = PyBoyEmulator(load_cartridge().data)
+    try:
+        for state in states_along(emulator, INPUTS):
+            emulator.load_state(state)
+            before = encode(read_blocks(emulator))
+            for frame in range(240):
+                emulator.step(Action.START if frame % 16 < 8 else Action.NOP, 1)
+                opened = encode(read_blocks(emulator))
+                if opened[slot_index("menu_open")]:
+                    yield before, opened
+                    break
+                before = opened
+    finally:
+        emulator.close()
+
+
+@pytest.fixture(scope="module")
+def before_and_in_menus() -> tuple[Float32, Float32]:
+    before, opened = zip(*menus(), strict=True)
+    return np.stack(before), np.stack(opened)
+
+
+def test_opening_the_menu_never_raises_the_potential(
+    trained: Potential, before_and_in_menus: tuple[Float32, Float32]
+):
+    before, opened = before_and_in_menus
+    assert len(before) > 30
+    toggled = before.copy()
+    toggled[:, slot_index("menu_open")] = 1.0
+    np.testing.assert_array_less(trained(opened), trained(before) + 1e-6)
+    np.testing.assert_array_equal(trained(toggled), trained(before))
+
+
+def test_an_untrained_network_pays_for_menus(before_and_in_menus: tuple[Float32, Float32]):
+    """So the two tests above are not passed for nothing."""
+    before, opened = before_and_in_menus
+    assert (untrained()(opened) > untrained()(before) + 1e-6).any()

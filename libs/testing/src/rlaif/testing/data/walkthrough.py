@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from rlaif.contracts.segments import StateRecord
 from rlaif.game.description.describe import describe
-from rlaif.game.description.words import words_of
+from rlaif.game.description.words import GameWords, words_of
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
-from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.state import decode
 
@@ -53,16 +53,22 @@ def walkthrough(inputs: Path) -> Iterator[Look]:
     words = words_of(cartridge.game, cartridge.data)
     emulator = PyBoyEmulator(cartridge.data)
     try:
-        for frame, action in enumerate(_actions(inputs), start=1):
+        for frame, action in enumerate(pressed(inputs), start=1):
             emulator.step(action, 1)
             if frame % FRAME_SKIP:
                 continue
-            ram = read_blocks(emulator)
-            told = json.loads(json.dumps(describe(decode(ram), words)))
-            if told.get("running", True):
-                yield Look(frame, action.name, told, encode(ram))
+            seen = look(emulator, frame, action, words)
+            if seen.state.get("running", True):
+                yield seen
     finally:
         emulator.close()
+
+
+def look(emulator: Emulator, frame: int, action: Action, words: GameWords) -> Look:
+    """The game as it stands, `frame` frames on, with `action` held."""
+    ram = read_blocks(emulator)
+    told = json.loads(json.dumps(describe(decode(ram), words)))
+    return Look(frame, action.name, told, encode(ram))
 
 
 def records(looks: Sequence[Look]) -> list[StateRecord]:
@@ -79,7 +85,7 @@ def segments(looks: Sequence[Look], *, steps: int = STEPS) -> list[Sequence[Look
     return [looks[at : at + steps] for at in range(0, len(looks) - steps + 1, steps)]
 
 
-def _actions(inputs: Path) -> Iterator[Action]:
+def pressed(inputs: Path) -> Iterator[Action]:
     """What is held in each frame."""
     for button, frames in json.loads(inputs.read_text(encoding="utf-8"))["steps"]:
         yield from [Action[button]] * frames
