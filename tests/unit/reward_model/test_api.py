@@ -91,7 +91,7 @@ async def everything(client: httpx.AsyncClient, path: str, limit: int) -> list[d
 async def test_labels_are_paged_by_segment_id(client):
     items = await everything(client, "/labels", 30)
     assert [item["segment_id"] for item in items] == sorted(s.segment_id for s in SEGMENTS[:40])
-    assert set(items[0]["values"]) == {"progress", "dialog", "puzzle", "novelty", "efficiency"}
+    assert set(items[0]["values"]) == {"progress", "dialog", "puzzle"}
 
 
 async def test_preferences_are_the_pairs_of_the_last_training(client, training):

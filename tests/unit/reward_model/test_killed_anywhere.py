@@ -115,10 +115,12 @@ def seen_by_a_trainer(store: ObjectStore) -> int | None:
 def _trained_once(monkeypatch):
     """Fits the same labels once for all points of death; the fit writes nothing."""
 
-    def remembered(labels, *, settings, champion):
+    def remembered(labels, *, settings, champion, new_labels):
         key = (tuple(sorted(item.segment_id for item in labels)), champion and champion.name)
         if key not in CANDIDATES:
-            CANDIDATES[key] = train_candidate(labels, settings=settings, champion=champion)
+            CANDIDATES[key] = train_candidate(
+                labels, settings=settings, champion=champion, new_labels=new_labels
+            )
         return CANDIDATES[key]
 
     monkeypatch.setattr(module, "train_candidate", remembered)

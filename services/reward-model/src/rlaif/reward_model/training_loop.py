@@ -264,11 +264,12 @@ class TrainingLoop:
 
     async def _decide(self, candidate: Candidate, live: Live | None) -> tuple[Outcome, int | None]:
         """(what becomes of a candidate, the version that it became)."""
+        # First, because a second look at the same labels has a stricter level, and proves nothing.
+        if live and live.pays and self._is_made_of_the_same(candidate, live):
+            return "unchanged", None
         if not candidate.passed:
             await self._reject(candidate)
             return "rejected", None
-        if live and live.pays and self._is_made_of_the_same(candidate, live):
-            return "unchanged", None
         published = await self.champions.publish(
             candidate, judge_config=self._judge_config or _NO_JUDGE_CONFIG, seed=self.settings.seed
         )

@@ -28,7 +28,7 @@ class Calibration:
 
     def probability(self, difference: NDArray[np.float64]) -> NDArray[np.float64]:
         """P(A better) for differences in logits, `[P]` both."""
-        bounded = np.clip(difference / self.temperature, -60.0, 60.0)
+        bounded = np.clip(difference / self.temperature, -30.0, 30.0)
         sure: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-bounded))
         return (1.0 - self.lapse) * sure + 0.5 * self.lapse
 
