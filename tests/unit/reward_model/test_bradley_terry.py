@@ -201,6 +201,7 @@ def test_a_warm_fit_begins_where_the_other_ended(labels):
 
 def test_a_judge_who_errs_by_five_objectives_is_outvoted(labels, walked):
     segments = walking(labels)
+    assert segments[7].positions is not None
     first, last = segments[7].positions
     segments[7] = replace(segments[7], positions=(first + 5.0, last + 5.0))
     misled = fitted(segments, epochs=120, spec=REAL)

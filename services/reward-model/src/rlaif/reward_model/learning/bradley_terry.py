@@ -271,7 +271,7 @@ class _Learned:
         a, b = (grid.ravel() for grid in np.indices((count, count)))
         compared = data.table.compare(a, b)
         # Two positions say which segment is better and by how much: nothing is left to prefer.
-        placed = np.isfinite(data.positions).all(axis=1)
+        placed = np.isfinite(data.positions.sum(axis=1))
         told = placed[a] & placed[b] & ~compared.side_by_side
         weight = np.where((a == b) | told, 0.0, compared.weight).reshape(count, count)
         weights = data.bags * data.importance[None].astype(np.float32)
