@@ -267,13 +267,7 @@ class _Learned:
 
     @classmethod
     def of(cls, data: FitData, gains: Tensor, *, one_more: Tensor | None) -> "_Learned":
-        count = len(data.ends)
-        a, b = (grid.ravel() for grid in np.indices((count, count)))
-        compared = data.table.compare(a, b)
-        # Two positions say which segment is better and by how much: nothing is left to prefer.
-        placed = np.isfinite(data.positions.sum(axis=1))
-        told = placed[a] & placed[b] & ~compared.side_by_side
-        weight = np.where((a == b) | told, 0.0, compared.weight).reshape(count, count)
+        target, weight = _preferences(data)
         weights = data.bags * data.importance[None].astype(np.float32)
         known = np.isfinite(data.positions)
         centre = float(data.positions[known].mean()) if known.any() else 0.0
@@ -281,10 +275,34 @@ class _Learned:
             ends=torch.from_numpy(data.ends) * gains,
             positions=torch.from_numpy((data.positions - centre).astype(np.float32)),
             weights=torch.from_numpy(weights / weights.mean(axis=1, keepdims=True)),
-            target=torch.from_numpy(compared.target.reshape(count, count).astype(np.float32)),
-            weight=torch.from_numpy(weight.astype(np.float32)),
+            target=torch.from_numpy(target),
+            weight=torch.from_numpy(weight),
             one_more=one_more,
         )
+
+
+def _preferences(data: FitData) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """(`[N, N]` P(row better than column), `[N, N]` weight): what positions do not say already.
+
+    Two positions say which segment is better and by how much. What is left are pairs with a segment
+    that has none, and pairs that judges were shown side by side.
+    """
+    count = len(data.ends)
+    target, weight = np.full((count, count), 0.5, np.float32), np.zeros((count, count), np.float32)
+    others = np.arange(count)
+
+    def fill(a: NDArray[np.int64], b: NDArray[np.int64]) -> None:
+        found = data.table.compare(a, b)
+        counted = np.where(a == b, 0.0, found.weight)
+        target[a, b], target[b, a] = found.target, 1.0 - found.target
+        weight[a, b] = weight[b, a] = counted
+
+    for row in np.flatnonzero(~np.isfinite(data.positions.sum(axis=1))):
+        fill(np.full(count, row), others)
+    side = data.table.side_by_side.pairs
+    if len(side):
+        fill(side[:, 0], side[:, 1])
+    return target, weight
 
 
 def _one_more(gains: Tensor) -> Tensor:
