@@ -51,7 +51,9 @@ class WanderedSegment:
 def wandered(
     inputs: Path, count: int, *, seed: int, until: int | None = None
 ) -> list[WanderedSegment]:
-    """Play `count` segments, two an episode; some hundredths of a second each. Equal calls, equal play.
+    """Play `count` segments, two an episode, in some hundredths of a second each.
+
+    Equal arguments give equal play.
 
     Args:
         inputs: `libs/game/cartridge/walkthrough.json`, which is played once for the places where
