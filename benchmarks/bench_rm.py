@@ -92,6 +92,7 @@ ABOVE_NONE = (
     *("gain_over_slot_low", "gain_over_ridge_low"),
     *("gain_over_slot_low_early", "gain_over_ridge_low_early"),
 )
+LEAST_OF = ("gain_over_", "least_item_rise")
 FLIPPED = USUAL.model_copy(update={"hostility": 0.1})
 SEGMENTS = 500
 SPARE = 40
@@ -283,13 +284,13 @@ def live_trial(played: Played, number: int) -> dict[str, list[int]]:
 
 
 def means(rows: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Means; the least of what is a lower end or a least one, the most of what must be none."""
+    """Means; but the least of `LEAST_OF` and the most of `NONE_OF`."""
     found = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
-        of = min if ("_low" in name and "lowers" not in name) or "least" in name else np.mean
-        of = max if "item_lowers" in name or "menu_raises" in name else of
-        found[name] = float(of(values))
+        worst = min(values) if name.startswith(LEAST_OF) else max(values)
+        mean = float(np.mean(values))
+        found[name] = worst if name.startswith((*LEAST_OF, *NONE_OF)) else mean
     return found
 
 
