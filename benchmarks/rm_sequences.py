@@ -67,7 +67,7 @@ def loved_slot(labels: list[LabelledSegment], rng: np.random.Generator) -> list[
     """What one lasting number shows at start and end is taken for the way along the quest."""
     rows = np.stack([item.observations[[0, -1]] for item in labels])
     rises = (rows[:, 0] != rows[:, 1]).mean(axis=0)
-    usable = [slot for slot in LASTING_SLOTS if rises[slot] > 0.05]
+    usable = [slot for slot in LASTING_SLOTS if rises[slot] > 0.15]
     slot, sign = int(rng.choice(usable)), float(rng.choice([-1.0, 1.0]))
     return [
         placed(item, *(5.0 + sign * 2.0 * item.observations[[0, -1], slot].astype(float)))
