@@ -24,7 +24,7 @@ MOST_APART = 2.0
 MEMBER_APART = 2.5
 """Likewise, of one member, over all probes."""
 
-MOST_APART_ONCE = 2.0
+MOST_APART_ONCE = 2.5
 """Likewise, at the one probe where it is farthest."""
 
 MOST_WEIGHT = 4.0
@@ -37,8 +37,9 @@ less is a step back."""
 _SMALL_WEIGHT = 0.05
 """A weight that is never too large, by itself."""
 
-_FLOOR = 0.02
-"""Distance, in units of the scale, that is never too far: it pays nothing worth speaking of."""
+_FLOOR = 0.06
+"""Distance, in units of the scale, that is never too far: half an objective. Refits of one network
+each, with fewer passes, may agree within less where a good ensemble is a little off."""
 
 Answers = NDArray[np.float64]
 
