@@ -89,6 +89,7 @@ def test_no_observation_exceeds_the_largest_logit(activation):
     ("values", "word"),
     [
         (np.full(9, 0.3), "constant"),
+        (np.linspace(0.3, 0.3003, 9), "constant"),
         (np.array([0.1, np.nan]), "NaN"),
         (np.array([0.1, np.inf]), "NaN"),
         (np.array([0.0, 1.5]), "bound"),
@@ -98,6 +99,12 @@ def test_no_observation_exceeds_the_largest_logit(activation):
 def test_a_potential_that_is_constant_unbounded_or_flat_is_refused(values, word):
     units = np.ones(len(values), np.float32)
     assert word in faults_of_potential(values.astype(np.float32), units, spread=20.0)[0]
+
+
+def test_early_play_in_half_screens_is_no_constant():
+    """One half screen is 0.045 objectives; the scale is ten of them."""
+    potentials = np.linspace(0.0, 0.045, 9, dtype=np.float32) / 10.0
+    assert faults_of_potential(potentials, potentials, spread=10.0) == []
 
 
 @pytest.mark.parametrize("factor", [0.1, 10.0])

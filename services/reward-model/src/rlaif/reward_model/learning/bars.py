@@ -17,9 +17,10 @@ _LARGEST = 1e30
 
 _MOST_SATURATED = 0.25
 _NEARLY_ONE = 0.99
-_LEAST_DEVIATION = 0.01
-"""Standard deviation of Φ over the training data, in units of its scale, below which it counts as
-constant."""
+_LEAST_DEVIATION = 0.0045
+"""Standard deviation of Φ over the training data, in objectives, below which it counts as constant:
+a tenth of the half screen in which judges tell distances. Not in units of the scale, which is ten
+objectives at least: early play that is judged in half screens is a thousandth of it."""
 
 _SPREADS = (0.5, 2.0)
 """The spread, over the one that the training would give it on the labelled observations."""
@@ -102,8 +103,9 @@ def faults_of_potential(
         return ["the potential is NaN or infinite on training observations"]
     if np.abs(potentials).max() > 1.0 + 1e-6:
         return [f"the potential leaves its bound: {np.abs(potentials).max():.3g} times it"]
-    if potentials.std() < _LEAST_DEVIATION:
-        return [f"the potential is constant: its deviation is {potentials.std():.2g}"]
+    deviation = float(potentials.std()) * spread
+    if deviation < _LEAST_DEVIATION:
+        return [f"the potential is constant: its deviation is {deviation:.2g} objectives"]
     size = float(np.sqrt(np.square(units.astype(np.float64)).mean()))
     usual = max(size * spread, LEAST_SPREAD)
     if not _SPREADS[0] <= spread / usual <= _SPREADS[1]:
