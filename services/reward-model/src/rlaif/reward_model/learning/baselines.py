@@ -1,9 +1,9 @@
 """What simpler judges of a segment reach: one number of the observation, and a linear fit.
 
 Both are fitted to all folds but one and rank the segments of that one, as the networks do. Each
-comes in two kinds. As potentials they have what a potential is paid for, how far each number rose:
-what a simpler reward would be worth. As judges they have each number's mean over the segment
-besides, so that labels which only repeat one number are found out, whatever it is.
+comes in two kinds. As potentials they have what a potential may be paid for, how far each number
+that lasts rose: what a simpler reward would be worth. As judges they have all numbers and their
+means over the segment, so that labels which only repeat one number are found out, whatever it is.
 """
 
 from collections.abc import Iterator
@@ -16,6 +16,7 @@ from rlaif.contracts.observation import LAYOUT, LAYOUT_VERSION
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.preferences import Preference
 from rlaif.reward_model.learning.evaluation import even_weights
+from rlaif.reward_model.learning.lasting import lasting_slots
 
 _PENALTIES = np.geomspace(0.1, 1000.0, 9)
 
@@ -27,8 +28,8 @@ class Baselines:
     Attributes:
         slot: `[N]`: the best single number; pairs inside a fold can be compared.
         ridge: `[N]`: the linear fit.
-        paid_slot: `[N]`: the best rise of a single number.
-        paid_ridge: `[N]`: the linear fit of rises.
+        paid_slot: `[N]`: the best rise of a single number that lasts.
+        paid_ridge: `[N]`: the linear fit of the rises of those.
         slot_name: The number that most folds chose, such as `rise of rupees`.
     """
 
@@ -54,8 +55,10 @@ def simple_judges(
         fold: `[N]`.
     """
     features = _features(segments)
-    rises = features[:, : features.shape[1] // 2]
-    names = _names(segments[0].layout_version, rises.shape[1])
+    layout, inputs = segments[0].layout_version, features.shape[1] // 2
+    # No potential may read more: a bar that nothing could be paid for would measure nothing.
+    rises = features[:, lasting_slots(layout, inputs)]
+    names = _names(layout, inputs)
     slot, chosen = _best_slot(features, pairs, fold, segments)
     paid_slot, _ = _best_slot(rises, pairs, fold, segments)
     return Baselines(
