@@ -109,6 +109,7 @@ def test_the_newest_quarter_is_never_empty():
         ({"forward": Accuracy(0.45, None, None, 30)}, "what comes next"),
         ({"control": Accuracy(0.7, 0.55, None, 60)}, "leak"),
         ({"backward": Accuracy(0.45, None, None, 30)}, "what came before"),
+        ({"backward": Accuracy(0.4, 0.3, 0.54, 30)}, "what came before"),
         ({"forward": Accuracy(0.54, None, None, 30)}, "what comes next"),
         ({"over_refit": Gain(-0.1, -0.2, -0.01)}, "did not learn"),
         ({"permutation_p": 2e-4}, "may be chance"),
@@ -133,6 +134,12 @@ def test_each_piece_of_evidence_can_refuse(change, word):
 
 def test_another_ranking_of_the_probes_is_fine_when_it_is_a_better_one():
     measured = replace(GOOD, champion=AgainstChampion(0.6, probe_correlation=0.1))
+    assert shortcomings(measured, SETTINGS) == []
+
+
+def test_oldest_episodes_that_perhaps_agree_do_not_refuse():
+    """A policy's first steps, a few half screens each, are soon no longer where it plays."""
+    measured = replace(GOOD, backward=Accuracy(0.5, 0.35, 0.65, 60))
     assert shortcomings(measured, SETTINGS) == []
 
 

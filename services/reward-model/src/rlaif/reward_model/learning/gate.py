@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rlaif.reward_model.learning.evaluation import Accuracy
 from rlaif.reward_model.learning.measurements import Measurements
 from rlaif.reward_model.learning.responses import unlike_refits
 from rlaif.reward_model.learning.settings import GateSettings
@@ -140,16 +141,38 @@ def _over_time(measured: Measurements, settings: GateSettings) -> list[str]:
         )
     least = 0.5 + _LEAST_OVER_TIME * max(0.0, (accuracy or 0.5) - 0.5)
     sides = (
-        (measured.forward, "newest episodes, predicted from older", "what comes next"),
-        (measured.backward, "oldest episodes, predicted from newer", "what came before"),
+        (
+            measured.forward,
+            measured.forward.value,
+            "newest episodes, predicted from older",
+            "what comes next",
+        ),
+        (
+            measured.backward,
+            _perhaps(measured.backward),
+            "oldest episodes, predicted from newer",
+            "what came before",
+        ),
     )
     reasons += [
         f"the {which} ones, are right in {found.value:.3f} of the pairs, below {least:.3f}: what "
         f"was learned does not hold for {when}"
-        for found, which, when in sides
-        if found.value is not None and found.value < least and _enough(found.pairs, settings)
+        for found, reached, which, when in sides
+        if found.value is not None
+        and reached is not None
+        and reached < least
+        and _enough(found.pairs, settings)
     ]
     return reasons
+
+
+def _perhaps(found: Accuracy) -> float | None:
+    """The upper bound where whole episodes give one.
+
+    The oldest episodes are the first steps of a policy: a few half screens each, hardly decided,
+    and no longer where it plays. So what is asked of them is that they surely do not contradict.
+    """
+    return found.value if found.high is None else found.high
 
 
 def _leaks(measured: Measurements, settings: GateSettings) -> list[str]:
