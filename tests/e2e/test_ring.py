@@ -15,7 +15,8 @@ from rlaif.testing.figures import impossible
 from rlaif.testing.ring import CLOSED, Ring
 from rlaif.testing.waiting import eventually
 
-FIRST_LOOP_SECONDS = 240
+FIRST_LOOP_SECONDS = 540
+"""Some three hundred labels at 90 a minute, while the gate refuses what fewer gave."""
 READY = re.compile("✓ reward-model")
 
 
@@ -51,7 +52,7 @@ def shows_history(ring: Ring, before: Any) -> bool:
     )
 
 
-@pytest.mark.timeout(480)
+@pytest.mark.timeout(780)
 def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     ring.wait_for(READY, seconds=90)
     closed = ring.wait_for(CLOSED, seconds=FIRST_LOOP_SECONDS)
