@@ -145,12 +145,12 @@ def simple(
         ]
     worth = worths(Side("all", segments, []), settings)
     judges = simple_judges(segments, worth, pairs, fold)
-    part = slice(len(heldout))
+    count = len(heldout)
     return {
-        "slot": judges.slot[part],
-        "slot, paid": judges.paid_slot[part],
-        "ridge": judges.ridge[part],
-        "ridge, paid": judges.paid_ridge[part],
+        "slot": judges.slot[:count],
+        "slot, paid": judges.paid_slot[:count],
+        "ridge": judges.ridge[:count],
+        "ridge, paid": judges.paid_ridge[:count],
     }
 
 
@@ -170,7 +170,7 @@ def fit_of_means(side: Side, settings: CandidateSettings) -> RewardNet:
     optimiser = torch.optim.AdamW(net.parameters(), lr=STEP, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 3 * STEP, total_steps=steps)
     for _ in range(PASSES):
-        for chosen in torch.randperm(len(rows), generator=generator).split(BATCH):
+        for chosen in torch.split(torch.randperm(len(rows), generator=generator), BATCH):
             logits = net.member_logits(rows[chosen].flatten(0, 1))
             means = logits.view(spec.members, len(chosen), ROWS).mean(dim=2)
             a, b = torch.triu_indices(len(chosen), len(chosen), 1)

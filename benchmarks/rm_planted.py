@@ -270,7 +270,9 @@ def with_fault(
         batch = torch.randint(len(x), (256,), generator=generator)
         optimiser.zero_grad()
         torch.autograd.backward((net.member_logits(x[batch]) - y[:, batch]).square().mean())
-        net.get_parameter("net.0.weight").grad.mul_(mask)
+        gradient = net.get_parameter("net.0.weight").grad
+        assert gradient is not None
+        gradient.mul_(mask)
         optimiser.step()
     return copied(net)
 
@@ -288,7 +290,8 @@ def raised(slot: int) -> Fault:
 
 
 def in_corner(rows: Rows) -> NDArray[np.bool_]:
-    return (np.abs(rows[:, X] - 0.1) < 0.07) & (np.abs(rows[:, Y] - 0.6) < 0.1)
+    inside: NDArray[np.bool_] = (np.abs(rows[:, X] - 0.1) < 0.07) & (np.abs(rows[:, Y] - 0.6) < 0.1)
+    return inside
 
 
 def into_corner(rng: np.random.Generator) -> Shown:

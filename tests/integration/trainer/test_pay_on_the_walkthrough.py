@@ -172,7 +172,7 @@ EARLY_SEGMENTS, WHOLE_SEGMENTS = 240, 700
 
 def labels(played: Sequence[WanderedSegment]) -> list[LabelledSegment]:
     """What the expert says of them, in whole half screens, as its answers have it."""
-    found = []
+    found: list[LabelledSegment] = []
     for segment in played:
         start, end = standings(summarise(records(segment.looks)))
         if start is None or end is None:
@@ -222,6 +222,7 @@ def trained(request: pytest.FixtureRequest) -> Potential:
     """Each of the two."""
     found = request.getfixturevalue(request.param)
     net = found.net if isinstance(found, Candidate) else found
+    assert isinstance(net, RewardNet)
     return PotentialFunction(net)
 
 
@@ -238,6 +239,7 @@ def test_early_play_makes_a_model_that_pays_every_way_it_covers(
     early: Candidate, walked: list[Way]
 ):
     assert early.passed, early.reasons
+    assert early.net is not None
     covered = [way for way in walked if way.objective <= EARLY_OBJECTIVES]
     assert len(covered) >= 9
     assert paid_right(PotentialFunction(early.net), covered) >= 0.9
