@@ -146,7 +146,7 @@ def _label(
         truth=item.ram,
         **_said(item, manner, teacher),  # type: ignore[arg-type]
     )
-    manifest = SegmentManifest.model_construct(
+    manifest = SegmentManifest.model_construct(  # type: ignore[call-arg]
         segment_id=item.segment_id,
         episode_id=item.episode_id,
         layout_version=LAYOUT_VERSION,

@@ -193,10 +193,13 @@ def test_bags_count_relative_to_each_other(labels):
 
 
 def test_a_warm_fit_begins_where_the_other_ended(labels):
-    segments = labels(episodes=3, each=6, signal=True)
-    first = fitted(segments, epochs=3)
-    assert weights_of(fitted(segments, epochs=0, start=first)) == weights_of(first)
-    assert weights_of(fitted(segments, epochs=1, start=first)) != weights_of(first)
+    segments = walking(labels)
+    first = fitted(segments, epochs=3, spec=REAL)
+    again, further = (fitted(segments, epochs=epochs, start=first, spec=REAL) for epochs in (0, 1))
+    rows = torch.from_numpy(somewhere(np.random.default_rng(1), 50))
+    with torch.inference_mode():
+        torch.testing.assert_close(again(rows), first(rows))
+        assert not torch.allclose(further(rows), first(rows))
 
 
 def test_a_judge_who_errs_by_five_objectives_is_outvoted(labels, walked):

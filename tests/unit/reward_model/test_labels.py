@@ -90,13 +90,13 @@ def test_only_judged_criteria_have_values(written):
         score_sha256="0" * 64,
     )
     assert set(made.values) == {"progress", "dialog"}
-    expected = (0.4 * made.values["progress"] + 0.2 * made.values["dialog"]) / 0.6
+    expected = (0.84 * made.values["progress"] + 0.08 * made.values["dialog"]) / 0.92
     assert made.weighted == pytest.approx(expected)
 
 
-def test_a_score_below_half_of_the_rubric_is_no_label(written):
+def test_a_score_without_progress_is_no_label(written):
     record, manifest = written
-    few = record.model_copy(update={"criteria": {"progress": record.criteria["progress"]}})
+    few = record.model_copy(update={"criteria": {"dialog": record.criteria["dialog"]}})
     with pytest.raises(LabelError) as caught:
         module.label(few, manifest, SEGMENT.observations, score_sha256="0" * 64)
     assert caught.value.reason == "abstained"

@@ -135,7 +135,7 @@ class PairTable:
         usable = (self._rubric[a] == self._rubric[b]) & (total > 0)
         usable &= total >= _LEAST_WEIGHT * whole - _ROUNDING
         share = weights / np.where(total > 0, total, 1.0)[:, None]
-        margin = (share * np.where(common, difference, 0.0)).sum(axis=1)
+        margin = np.clip((share * np.where(common, difference, 0.0)).sum(axis=1), -1.0, 1.0)
         variance = (share**2 * (self._doubts[a] + self._doubts[b])).sum(axis=1)
         decided = usable & (np.abs(margin) >= settings.tie_band - _ROUNDING)
         softness = np.sqrt(_MARGIN_SCALE**2 + variance)

@@ -58,6 +58,9 @@ _PREFERENCES = 0.1
 _SURE_RISE = 0.15
 """Difference of two rises, in objectives, at which a preference is sigmoid(1) = 0.73 sure."""
 
+_PREFERENCES_WIDTH = 0.5
+"""Deviation of r, in objectives, with which a fit of preferences alone begins when it is warm."""
+
 _OWNED = 1.0
 """Weight of the hinge."""
 
@@ -142,6 +145,10 @@ def fit(
     gains = torch.from_numpy(input_gains(spec))
     net = RewardNet(spec, generator=generator)
     if start is not None:
+        if not np.isfinite(data.positions).any():
+            # Its width was given to it after its fit; a fit of preferences has its own.
+            rows = torch.from_numpy(data.ends.reshape(-1, spec.inputs))
+            start = _stretched(start, rows, width=_PREFERENCES_WIDTH)
         net.load_state_dict(_unfolded(start, gains))
     net.train().requires_grad_(True)
     steps = epochs * -(-len(data.ends) // _BATCH_SEGMENTS)
@@ -184,7 +191,7 @@ def freeze_constants(
     """
     net = _evened(net, torch.from_numpy(observations))
     if not in_objectives:
-        net = _stretched(net, torch.from_numpy(observations))
+        net = _stretched(net, torch.from_numpy(observations), width=LEAST_SPREAD)
     with torch.inference_mode():
         logits = net(torch.from_numpy(observations)).double()
         centre = net(torch.from_numpy(initial)).double() if len(initial) else logits
@@ -235,11 +242,11 @@ def _evened(net: RewardNet, observations: Tensor) -> RewardNet:
     return copy.eval().requires_grad_(False)
 
 
-def _stretched(net: RewardNet, observations: Tensor) -> RewardNet:
-    """The same network with answers of mean 0 and deviation `LEAST_SPREAD`."""
+def _stretched(net: RewardNet, observations: Tensor, *, width: float) -> RewardNet:
+    """The same network with answers of mean 0 and deviation `width`."""
     with torch.inference_mode():
         logits = net(observations).double()
-    mean, factor = float(logits.mean()), LEAST_SPREAD / max(float(logits.std()), 1e-6)
+    mean, factor = float(logits.mean()), width / max(float(logits.std()), 1e-6)
     copy = RewardNet(net.spec)
     copy.load_state_dict(net.state_dict())
     weight, bias = list(copy.net.children())[-1].parameters()

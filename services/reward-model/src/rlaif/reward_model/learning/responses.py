@@ -17,14 +17,14 @@ from rlaif.reward_model.learning.counterfactuals import Probes
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 
-MOST_APART = 2.0
+MOST_APART = 1.8
 """Multiple of the refits' own distance, root mean square over a family of probes, that is too far.
 """
 
 MEMBER_APART = 2.5
 """Likewise, of one member, over all probes."""
 
-MOST_APART_ONCE = 2.5
+MOST_APART_ONCE = 2.3
 """Likewise, at the one probe where it is farthest."""
 
 MOST_WEIGHT = 4.0
