@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,14 +147,16 @@ def _label(
         truth=item.ram,
         **_said(item, manner, teacher),  # type: ignore[arg-type]
     )
-    manifest = SegmentManifest.model_construct(  # type: ignore[call-arg]
-        segment_id=item.segment_id,
-        episode_id=item.episode_id,
-        layout_version=LAYOUT_VERSION,
-        decision_steps=STEPS,
-        start_step=item.start_step,
-        env_step=score.env_step,
-    )
+    # Only what a label reads: the files of the segment do not exist.
+    fields: dict[str, Any] = {
+        "segment_id": item.segment_id,
+        "episode_id": item.episode_id,
+        "layout_version": LAYOUT_VERSION,
+        "decision_steps": STEPS,
+        "start_step": item.start_step,
+        "env_step": score.env_step,
+    }
+    manifest = SegmentManifest.model_construct(**fields)
     digest = hashlib.sha256(score.model_dump_json().encode()).hexdigest()
     return label(score, manifest, item.rows, score_sha256=digest)
 
