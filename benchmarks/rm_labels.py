@@ -145,7 +145,7 @@ def _label(
         env_step=(place + 1) * STEPS,
         created_at=_NOW,
         truth=item.ram,
-        **_said(item, manner, teacher),  # type: ignore[arg-type]
+        **_said(item, manner, teacher),
     )
     # Only what a label reads: the files of the segment do not exist.
     fields: dict[str, Any] = {

@@ -137,7 +137,7 @@ def test_a_few_in_a_row_already_differ_in_what_is_known(judge: Judge) -> None:
 def test_a_fact_that_no_judge_would_see_is_a_slip() -> None:
     theme: dict[str, Any] = {"theme": "t", "shared": {}, "canaries": [{"name": "a"}]}
     assert len(read_theme(theme)) == 1
-    for slip in ({"start": {"palce": "Seedling"}}, {"movement": {"pixels": "many"}}):
+    for slip in ({"start": {"spot": "Seedling"}}, {"movement": {"pixels": "many"}}):
         with pytest.raises(ValueError, match="is not evidence"):
             read_theme(theme | {"canaries": [{"name": "a"} | slip]})
 
