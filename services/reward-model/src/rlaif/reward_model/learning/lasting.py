@@ -21,7 +21,9 @@ def lasting_slots(layout_version: str, inputs: int) -> NDArray[np.int64]:
 def input_gains(layout_version: str, inputs: int) -> NDArray[np.float64]:
     """`[inputs]`: by how much each number is stretched to compare observations; 0 is not read.
 
-    One more of what is counted is then about 1, as a flag is, and a walk through a room about 3.
+    Slots are scaled to the most that a game can show, so that twenty coins are 0.02 and a room lies
+    within 0.7. Stretched, one more of what is counted is about 1, as a flag is, and a walk through
+    a room about 3. A fit folds them into its first weights: no reader has to know of them.
     """
     gains = np.zeros(inputs)
     for at in lasting_slots(layout_version, inputs):
