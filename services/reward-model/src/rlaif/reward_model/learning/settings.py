@@ -35,14 +35,14 @@ class FitSettings(BaseModel, frozen=True, extra="forbid"):
         "relu bends more sharply once there are thousands.",
     )
     epochs: int = Field(
-        default=120,
+        default=200,
         ge=1,
         le=2000,
         description="Passes over the segments. More: slower, finer. Fewer: what lies near each "
         "other is not told apart.",
     )
     warm_epochs: int = Field(
-        default=60,
+        default=80,
         ge=1,
         le=2000,
         description="Passes when the fit begins with the champion's weights. More: slower to "
