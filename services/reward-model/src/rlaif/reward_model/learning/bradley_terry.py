@@ -51,7 +51,7 @@ _EXACT = 0.1
 
 _RISES = 3.0
 """Weight of the error of rises beside that of positions: what is paid counts more than where it is.
-With 30 they crowd the positions out, and held-out pairs of all play are ranked 0.73 right, not 0.80."""
+With 30 they crowd the positions out: held-out pairs of all play are ranked 0.73 right, not 0.80."""
 
 _PREFERENCES = 0.1
 """Weight of a preference, in nats, beside that of a squared objective."""
