@@ -9,11 +9,11 @@ import pytest
 
 from rlaif.testing.ring import CLOSED, Ring
 
-LOOP_SECONDS = 400
+LOOP_SECONDS = 600
 NAMED_SECONDS = 15.0
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize(
     ("fault", "route", "words"),
     [
