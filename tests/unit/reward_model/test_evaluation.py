@@ -8,7 +8,6 @@ from rlaif.reward_model.learning.evaluation import (
     even_weights,
     measure,
     measure_gain,
-    segment_statistics,
 )
 
 
@@ -112,9 +111,3 @@ def test_without_decided_pairs_nothing_is_gained():
         np.zeros(2), np.ones(2), pairs, np.arange(2), confidence=0.9, rng=np.random.default_rng(0)
     )
     assert found is None
-
-
-def test_the_statistic_is_the_weighted_sum_of_the_potential():
-    rows = np.arange(24, dtype=np.float32).reshape(3, 2, 4)
-    found = segment_statistics(lambda x: x.sum(axis=1), rows, np.array([-1.0, 1.0], np.float32))
-    assert found.tolist() == [16.0, 16.0, 16.0]

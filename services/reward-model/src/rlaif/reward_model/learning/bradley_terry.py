@@ -28,14 +28,12 @@ from torch.nn import functional
 
 from rlaif.contracts.observation import (
     LAYOUT,
-    LAYOUT_VERSION,
-    OBSERVATION_SIZE,
     QUEST_SLOTS,
 )
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_model.labels.preferences import PairTable
 from rlaif.reward_model.learning.batches import batches
-from rlaif.reward_model.learning.lasting import input_gains
+from rlaif.reward_model.learning.lasting import input_gains, is_known_layout
 from rlaif.reward_model.learning.settings import FitSettings
 from rlaif.reward_net.network import RewardNet
 
@@ -67,10 +65,6 @@ _OWNED = 1.0
 
 _OWNED_MARGIN = 0.5
 """By how many objectives r shall rise when something of the quest is owned that was not."""
-
-
-def _is_known(spec: RewardNetSpec) -> bool:
-    return (spec.layout_version, spec.inputs) == (LAYOUT_VERSION, OBSERVATION_SIZE)
 
 
 @dataclass(frozen=True)
@@ -126,7 +120,8 @@ def fit(
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimiser, settings.learning_rate, total_steps=max(2, steps)
     )
-    learned = _Learned.of(data, gains, one_more=_one_more(gains) if _is_known(spec) else None)
+    known = is_known_layout(spec.layout_version, spec.inputs)
+    learned = _Learned.of(data, gains, one_more=_one_more(gains) if known else None)
     for _ in range(epochs):
         order = torch.randperm(len(data.ends), generator=generator).numpy()
         for batch in batches(order, data.table.side_by_side.pairs, _BATCH_SEGMENTS):

@@ -54,16 +54,6 @@ class Gain:
     high: float
 
 
-def segment_statistics(
-    potential: Potential, rows: NDArray[np.float32], weights: NDArray[np.float32]
-) -> NDArray[np.float64]:
-    """`[N]`: the compared number of each segment; rows `[N, R, inputs]`, weights `[R]`."""
-    count, kept, inputs = rows.shape
-    values = potential(rows.reshape(count * kept, inputs)).reshape(count, kept)
-    statistics: NDArray[np.float64] = values.astype(np.float64) @ weights.astype(np.float64)
-    return statistics
-
-
 def measure(
     statistics: NDArray[np.float64],
     preferences: Sequence[Preference],

@@ -11,9 +11,14 @@ _MOST_TO_BE_HAD = {"rupees": 20.0, "bombs": 5.0, "max_health": 5.0}
 """What a count is stretched by where a game shows but a small part of its scale."""
 
 
+def is_known_layout(layout_version: str, inputs: int) -> bool:
+    """Whether this program knows what each number of the layout means."""
+    return (layout_version, inputs) == (LAYOUT_VERSION, OBSERVATION_SIZE)
+
+
 def lasting_slots(layout_version: str, inputs: int) -> NDArray[np.int64]:
     """Indices of the slots that last; all of them in a layout that this program does not know."""
-    if layout_version == LAYOUT_VERSION and inputs == OBSERVATION_SIZE:
+    if is_known_layout(layout_version, inputs):
         return np.array(LASTING_SLOTS, np.int64)
     return np.arange(inputs)
 
@@ -28,7 +33,7 @@ def input_gains(layout_version: str, inputs: int) -> NDArray[np.float64]:
     gains = np.zeros(inputs)
     for at in lasting_slots(layout_version, inputs):
         gains[at] = 1.0
-        if layout_version == LAYOUT_VERSION and inputs == OBSERVATION_SIZE:
+        if is_known_layout(layout_version, inputs):
             slot = LAYOUT[at]
             counted = slot.scale if slot.scale <= _LARGEST_COUNT else 1.0
             gains[at] = _PLACE.get(
