@@ -17,8 +17,11 @@ from rlaif.contracts.quest import FARTHEST
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.worth import value_of_rise
-from rlaif.reward_model.learning.candidate import train_candidate
+from rlaif.reward_model.learning.candidate import split_sides, train_candidate
+from rlaif.reward_model.learning.crossfit import deal_episodes
+from rlaif.reward_model.learning.evidence import chance_of
 from rlaif.reward_model.learning.settings import CandidateSettings
+from rlaif.reward_model.learning.spending import level_of_look
 
 SETTINGS = CandidateSettings()
 LOOKS = 12
@@ -36,9 +39,22 @@ def looks_live(seen: Sequence[Seen], kind: str, seed: int) -> list[int]:
     found = []
     for look in range(1, LOOKS + 1):
         known = labels[: (look + 1) * step]
+        if _may_be_chance(known, step):
+            continue  # which is a reason of the gate by itself: no network is needed to know
         if train_candidate(known, settings=SETTINGS, new_labels=step).passed:
             found.append(len(known))
     return found
+
+
+def _may_be_chance(labels: list[LabelledSegment], step: int) -> bool:
+    """Whether the exam refuses the labels for that alone."""
+    train, heldout = split_sides(labels, SETTINGS)
+    if not train.decided:
+        return True
+    found = chance_of(deal_episodes(train, heldout, SETTINGS), SETTINGS)
+    segments = len(train.segments) + len(heldout.segments)
+    level = level_of_look(segments, step, level=SETTINGS.gate.level)
+    return found is not None and found.p > level
 
 
 def bad_labels(seen: Sequence[Seen], kind: str, seed: int) -> list[LabelledSegment]:

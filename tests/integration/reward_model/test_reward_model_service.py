@@ -159,7 +159,9 @@ async def test_scores_become_version_1_then_2_and_a_person_goes_back(ring: Ring,
 
     await ring.tell(await ring.score(SIGNAL[40:]))
     _, second = await ring.told(RewardModelPublished, count=2)
-    assert (second.version, second.parent_version, second.labels) == (2, 1, 56)
+    assert (second.version, second.parent_version) == (2, 1)
+    # It need not wait for the last of them: enough new ones begin a training.
+    assert 40 < second.labels <= 56
     assert ring.champion().version == 2
 
     assert (await client.post("/api/v1/reward-models/1/activate")).status_code == 401

@@ -60,30 +60,53 @@ class Crossfit:
         return accuracy_on(self.statistics, self.side, settings)
 
 
-def cross_fit(train: Side, heldout: Side, settings: CandidateSettings) -> Crossfit:
-    """Fit one network a fold; it says 0 of each segment where the others have no decided pair."""
+@dataclass(frozen=True)
+class Parts:
+    """Whole episodes, dealt to parts; nothing is fitted yet.
+
+    Attributes:
+        side: The newest segments of both sides. Its pairs are inside a part.
+        fold: `[N]`: the part that each segment is in.
+        asked: A part's own segments and pairs, part by part.
+    """
+
+    side: Side
+    fold: NDArray[np.int64]
+    asked: tuple[Side, ...]
+
+
+def deal_episodes(train: Side, heldout: Side, settings: CandidateSettings) -> Parts:
+    """Deal the newest episodes of both sides to parts."""
     segments = newest([*train.segments, *heldout.segments])
     fold = _folds([item.episode_id for item in segments])
-    statistics = np.zeros(len(segments))
-    nets: list[RewardNet] = []
+    asked: list[Side] = []
     pairs: list[Preference] = []
     for part in range(fold.max() + 1):
         places = np.flatnonzero(fold == part)
-        asked = _side(segments, places, settings, stream=HELDOUT_STREAM)
-        known = _side(segments, np.flatnonzero(fold != part), settings, stream=TRAIN_STREAM)
+        asked.append(_side(segments, places, settings, stream=HELDOUT_STREAM))
         pairs += [
             replace(item, a=int(places[item.a]), b=int(places[item.b]))
-            for item in asked.preferences
+            for item in asked[-1].preferences
         ]
+    return Parts(Side("crossfit", segments, pairs), fold, tuple(asked))
+
+
+def cross_fit(parts: Parts, settings: CandidateSettings) -> Crossfit:
+    """Fit one network a part; it says 0 of each segment where the others have no decided pair."""
+    segments, fold = parts.side.segments, parts.fold
+    statistics = np.zeros(len(segments))
+    nets: list[RewardNet] = []
+    for part, asked in enumerate(parts.asked):
+        known = _side(segments, np.flatnonzero(fold != part), settings, stream=TRAIN_STREAM)
         if not known.decided:
             continue
         # With weights of its own to begin with: else all agree where nothing was seen.
         seed = settings.seed + _FOLD_SEED * (part + 1)
         net = fit_side(known, replace(settings, seed=seed), check=True)
         found = side_statistics(PotentialFunction(net), asked, settings) / net.spec.scale
-        statistics[places] = found
+        statistics[fold == part] = found
         nets.append(net)
-    return Crossfit(Side("crossfit", segments, pairs), fold, statistics, tuple(nets))
+    return Crossfit(parts.side, fold, statistics, tuple(nets))
 
 
 def _side(

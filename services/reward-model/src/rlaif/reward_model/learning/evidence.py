@@ -24,7 +24,13 @@ from rlaif.reward_model.labels.labels import LabelledSegment, in_order
 from rlaif.reward_model.learning.baselines import Baselines, simple_judges
 from rlaif.reward_model.learning.calibration import Calibration, calibrate
 from rlaif.reward_model.learning.counterfactuals import Probes, make_probes
-from rlaif.reward_model.learning.crossfit import Crossfit, cross_fit, newest
+from rlaif.reward_model.learning.crossfit import (
+    Crossfit,
+    Parts,
+    cross_fit,
+    deal_episodes,
+    newest,
+)
 from rlaif.reward_model.learning.evaluation import (
     NOT_MEASURED,
     Accuracy,
@@ -90,20 +96,15 @@ class Evidence:
 
 def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> Evidence:
     """Try the recipe on two sides with decided pairs."""
-    folds = cross_fit(train, heldout, settings)
-    side = folds.side
+    parts = deal_episodes(train, heldout, settings)
+    folds = cross_fit(parts, settings)
+    side = parts.side
     worth = worths(side, settings)
     older, middle, newer = _by_age(side.segments)
     return Evidence(
         folds=folds,
         baselines=simple_judges(side.segments, worth, side.preferences, folds.fold),
-        permutation=permutation_test(
-            side.segments,
-            worth,
-            side.preferences,
-            folds.fold,
-            rng=np.random.default_rng([settings.seed, PERMUTATION_STREAM]),
-        ),
+        permutation=chance_of(parts, settings),
         forward=_predicted_accuracy([*older, *middle], newer, settings),
         backward=_predicted_accuracy([*middle, *newer], older, settings),
         control=_control(train, heldout, settings),
@@ -114,6 +115,17 @@ def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> 
             heldout.segments[0].layout_version,
             seed=settings.seed,
         ),
+    )
+
+
+def chance_of(parts: Parts, settings: CandidateSettings) -> PermutationTest | None:
+    """Whether the labels may be chance; takes no fit."""
+    return permutation_test(
+        parts.side.segments,
+        worths(parts.side, settings),
+        parts.side.preferences,
+        parts.fold,
+        rng=np.random.default_rng([settings.seed, PERMUTATION_STREAM]),
     )
 
 
