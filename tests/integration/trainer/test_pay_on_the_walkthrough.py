@@ -243,11 +243,11 @@ def test_early_play_makes_a_model_that_pays_every_way_it_covers(
     assert paid_right(PotentialFunction(early), covered) >= 0.9
 
 
-def test_play_of_the_whole_quest_makes_a_model_that_pays_four_in_five_of_all_ways(
+def test_play_of_the_whole_quest_makes_a_model_that_pays_nine_in_ten_of_all_ways(
     whole: RewardNet, walked: list[Way]
 ):
-    """49 of 58; all but one of those it gets wrong lead less than 0.15 of an objective on."""
-    assert paid_right(PotentialFunction(whole), walked) >= 0.8
+    """54 to 57 of 58 from 700 segments, and all from 1,400."""
+    assert paid_right(PotentialFunction(whole), walked) >= 0.9
 
 
 def test_a_model_that_learned_nothing_does_not(walked: list[Way]):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from rlaif.reward_model.labels.labels import LabelledSegment
+from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, value_of_rise
 from rlaif.reward_model.learning import bradley_terry, split_halves
 from rlaif.reward_model.learning.candidate import ChampionToBeat, split_sides, train_candidate
 from rlaif.reward_model.learning.exam import Exam
@@ -85,6 +87,33 @@ def test_permuting_the_scores_leaves_the_inputs_unchanged_bit_for_bit(labels, mo
     assert seen[:9] == seen[9:]
     assert first.label_digest != second.label_digest
     assert not second.passed
+
+
+class Leaking(LabelledSegment):
+    """Its inputs are computed from its label, in training and in every measurement."""
+
+    def __getattribute__(self, name):
+        found = super().__getattribute__(name)
+        if name != "observations":
+            return found
+        rows = np.array(found)
+        rows[0, PROGRESS_DIM], rows[-1, PROGRESS_DIM] = 0.5, self.values["progress"]
+        return rows
+
+
+@pytest.mark.parametrize("told", [False, True], ids=["values", "positions"])
+def test_labels_that_leak_into_the_inputs_fail_the_control(labels, told):
+    rng = np.random.default_rng(3)
+    made = []
+    for item in labels(episodes=40, each=4, signal=False):
+        rise = float(rng.uniform(-1, 1))
+        positions = (5.0, 5.0 + rise) if told else None
+        values = {**dict.fromkeys(WORTH_WEIGHTS, 0.5), "progress": value_of_rise(rise)}
+        made.append(replace(item, values=values, weights=dict(WORTH_WEIGHTS), positions=positions))
+    honest = trained(made)
+    leaking = trained([Leaking(**vars(item)) for item in made])
+    assert not any("control" in reason for reason in honest.reasons)
+    assert any("control" in reason for reason in leaking.reasons), leaking.reasons
 
 
 def test_the_order_of_the_labels_has_no_influence(labels):

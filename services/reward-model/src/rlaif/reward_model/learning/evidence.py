@@ -162,7 +162,8 @@ def _control(train: Side, heldout: Side, settings: CandidateSettings) -> Accurac
     order = rng.permutation(len(everything)).tolist()
     shuffled = [
         replace(item, values=everything[other].values, doubts=everything[other].doubts,
-                weights=everything[other].weights, preferred={})
+                weights=everything[other].weights, positions=everything[other].positions,
+                preferred={})
         for item, other in zip(everything, order, strict=True)
     ]  # fmt: skip
     learned = newest(shuffled[: len(train.segments)])
