@@ -21,6 +21,7 @@ from rlaif.contracts.evidence import Evidence, Moment, Span
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.schema import answer_schema
+from rlaif.judge.routes.connections import Connections
 from rlaif.judge.routes.openai import OpenAiModel
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES, briefed
@@ -55,8 +56,11 @@ async def run(answers: Iterator[BadAnswer], total: int) -> dict[str, int]:
     async def called(record: JudgeCallRecord) -> None:
         pass
 
-    async with httpx.AsyncClient(transport=httpx.MockTransport(serve)) as client:
-        model = OpenAiModel(client, "http://llm/dialog", CallSettings())
+    def client() -> httpx.AsyncClient:
+        return httpx.AsyncClient(transport=httpx.MockTransport(serve))
+
+    async with Connections(client) as connections:
+        model = OpenAiModel(connections, "http://llm/dialog", CallSettings())
         route = Route("/dialog", model, RouteLimits(CallSettings(concurrency=1)))
         panel = Panel((judge,), {judge.name: route}, VoteSettings(votes=1))
         while used < total:

@@ -12,7 +12,7 @@ from rlaif.contracts.evidence import Evidence
 from rlaif.judge.panel.calls import verdict_request
 from rlaif.judge.panel.prompts import messages
 from rlaif.judge.panel.schema import read_answer
-from rlaif.judge.routes.openai import OpenAiModel, http_client
+from rlaif.judge.routes.openai import OpenAiModel, connections_to
 from rlaif.judge.routes.ports import Answer, InvalidReplyError
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.settings import CallSettings, DialectSettings
@@ -45,8 +45,10 @@ class Server:
 
     async def ask(self, **dialect: Any) -> Answer:
         calls = CallSettings()
-        async with http_client(calls, api_key=None, connections=1) as client:
-            model = OpenAiModel(client, self.url, calls, DialectSettings.model_validate(dialect))
+        async with connections_to(calls, api_key=None) as connections:
+            model = OpenAiModel(
+                connections, self.url, calls, DialectSettings.model_validate(dialect)
+            )
             return await model.complete(REQUEST)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.routes.openai import OpenAiModel, http_client
+from rlaif.judge.routes.openai import OpenAiModel, connections_to
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.settings import CallSettings, TrustSettings
@@ -36,10 +36,12 @@ def watched() -> Rounds:
 
         async with (
             serve(create_app(settings)) as url,
-            http_client(calls, api_key=None, connections=8) as client,
+            connections_to(calls, api_key=None) as connections,
         ):
             routes = {
-                judge.name: Route(judge.route, OpenAiModel(client, f"{url}{judge.route}", calls))
+                judge.name: Route(
+                    judge.route, OpenAiModel(connections, f"{url}{judge.route}", calls)
+                )
                 for judge in JUDGES
             }
             yield (

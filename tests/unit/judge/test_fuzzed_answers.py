@@ -9,6 +9,7 @@ from rlaif.contracts.evidence import Evidence, Moment, Span
 from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
+from rlaif.judge.routes.connections import Connections
 from rlaif.judge.routes.openai import OpenAiModel
 from rlaif.judge.routes.ports import InvalidReplyError
 from rlaif.judge.routes.reply import read_completion
@@ -90,8 +91,11 @@ async def test_no_bad_answer_becomes_a_score_on_the_whole_way_through_a_panel(
     async def called(record: JudgeCallRecord) -> None:
         outcomes.append(record.outcome)
 
-    async with httpx.AsyncClient(transport=httpx.MockTransport(serve)) as client:
-        model = OpenAiModel(client, "http://llm/dialog", CallSettings())
+    def client() -> httpx.AsyncClient:
+        return httpx.AsyncClient(transport=httpx.MockTransport(serve))
+
+    async with Connections(client) as connections:
+        model = OpenAiModel(connections, "http://llm/dialog", CallSettings())
         route = Route("/dialog", model, RouteLimits(CallSettings(concurrency=1)))
         panel = Panel((STATE,), {"state": route}, VoteSettings(votes=1))
         for at in range(200):

@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-import httpx
-
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.consumers import ScoringParts
 from rlaif.judge.metrics import JudgeMetrics
@@ -22,9 +20,10 @@ from rlaif.judge.panel.scoring import ScoringRules
 from rlaif.judge.panel.shared_answers import SharedAnswers
 from rlaif.judge.rejudging import Rejudging
 from rlaif.judge.routes.cache import AnswerCache
+from rlaif.judge.routes.connections import Connections
 from rlaif.judge.routes.examining import Examination, Examiner
 from rlaif.judge.routes.metered import MeteredModel
-from rlaif.judge.routes.openai import OpenAiModel, http_client
+from rlaif.judge.routes.openai import OpenAiModel, connections_to
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.routes.trouble_words import Advice
 from rlaif.judge.rubric.guides import guided_games
@@ -50,7 +49,7 @@ class JudgeParts:
     canary_rounds: CanaryRounds
     metrics: JudgeMetrics
     rules: ScoringRules
-    client: httpx.AsyncClient
+    connections: Connections
     budget: TokenBudget
     shared_answers: SharedAnswers | None = None
 
@@ -96,7 +95,7 @@ class JudgeParts:
             await self.shared_answers.close()
         for route in self.routes.values():
             await route.close()
-        await self.client.aclose()
+        await self.connections.aclose()
 
 
 def build_parts(
@@ -115,14 +114,14 @@ def build_parts(
     judges = judges_of(settings)
     judges_of_pairs(settings.compare, judges)
     check_budgets(judges, settings.voting.answer_tokens)
-    client = _client(settings, len(judges))
+    connections = _connections(settings)
     metrics = make_metrics(judges)
     budget = TokenBudget(
         settings.tokens_per_day,
         replica=_replica(f"{name}-{socket.gethostname()}-{settings.port}"),
         on_spent=metrics.spent,
     )
-    routes = _routes(settings, judges, metrics, client, budget)
+    routes = _routes(settings, judges, metrics, connections, budget)
     canary_rounds = CanaryRounds(
         judges,
         routes,
@@ -140,7 +139,9 @@ def build_parts(
         cache=AnswerCache(settings.cached_answers, shared),
         distrusted=canary_rounds.distrusted,
     )
-    return JudgeParts(judges, routes, panel, canary_rounds, metrics, rules, client, budget, shared)
+    return JudgeParts(
+        judges, routes, panel, canary_rounds, metrics, rules, connections, budget, shared
+    )
 
 
 def _replica(text: str) -> str:
@@ -214,18 +215,16 @@ def direct_url(model: str, namespace: str) -> str:
     return f"https://{model}-kserve-workload-svc.{namespace}.svc.cluster.local:8000"
 
 
-def _client(settings: JudgeSettings, routes: int) -> httpx.AsyncClient:
-    llm, calls = settings.llm, settings.calls
+def _connections(settings: JudgeSettings) -> Connections:
+    llm = settings.llm
     key = llm.api_key.get_secret_value() if llm.api_key else None
     if key is not None and not (key.isascii() and key.isprintable()):
         raise StartupError(
             "LLM_API_KEY has characters that no header may hold, such as a line break at its end; "
             "set it without them"
         )
-    # Two late calls a route beside the running ones, and two known questions.
-    connections = routes * (calls.concurrency + 4)
     try:
-        return http_client(calls, api_key=key, connections=connections, ca_file=llm.ca_file)
+        return connections_to(settings.calls, api_key=key, ca_file=llm.ca_file)
     except OSError as error:
         raise StartupError(
             f"{llm.ca_file} is no PEM file of certificates: {error}; set LLM_CA_FILE"
@@ -236,7 +235,7 @@ def _routes(
     settings: JudgeSettings,
     judges: tuple[Judge, ...],
     metrics: JudgeMetrics,
-    client: httpx.AsyncClient,
+    connections: Connections,
     budget: TokenBudget,
 ) -> dict[str, Route]:
     urls = judge_urls(settings, judges)
@@ -244,7 +243,7 @@ def _routes(
         judge.name: Route(
             _route_name(urls[judge.name], judge.name),
             MeteredModel(
-                OpenAiModel(client, urls[judge.name], settings.calls, settings.dialect),
+                OpenAiModel(connections, urls[judge.name], settings.calls, settings.dialect),
                 prompt_tokens=lambda request: prompts.tokens(request.messages),
                 on_spent=budget.spend,
             ),

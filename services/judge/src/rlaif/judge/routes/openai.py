@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from rlaif.judge.routes.connections import Connections
 from rlaif.judge.routes.dialect import payload
 from rlaif.judge.routes.ports import (
     Answer,
@@ -40,26 +41,29 @@ def endpoint(url: str) -> str:
     return f"{url.rstrip('/').removesuffix('/v1')}/v1/chat/completions"
 
 
-def http_client(
-    calls: CallSettings, *, api_key: str | None, connections: int, ca_file: Path | None = None
-) -> httpx.AsyncClient:
-    """The HTTP client that all routes share; a PEM `ca_file` replaces the public authorities.
+def connections_to(
+    calls: CallSettings, *, api_key: str | None, ca_file: Path | None = None
+) -> Connections:
+    """The connections that all routes share; a PEM `ca_file` replaces the public authorities.
 
     A proxy of the environment is not used for this machine's own addresses.
 
     Raises:
         OSError: `ca_file` cannot be read, or is not a PEM file.
     """
-    verify = ssl.create_default_context(cafile=ca_file) if ca_file else True
-    return httpx.AsyncClient(
-        verify=verify,
-        headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-        timeout=httpx.Timeout(
-            calls.read_seconds, connect=calls.connect_seconds, pool=calls.connect_seconds
-        ),
-        limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
-        mounts={"all://127.0.0.1": None, "all://localhost": None},
-    )
+    # Made once: it reads all authorities.
+    verify = ssl.create_default_context(cafile=ca_file) if ca_file else httpx.create_ssl_context()
+
+    def client() -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            verify=verify,
+            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
+            timeout=httpx.Timeout(calls.read_seconds, connect=calls.connect_seconds),
+            limits=httpx.Limits(max_connections=1),
+            mounts={"all://127.0.0.1": None, "all://localhost": None},
+        )
+
+    return Connections(client, key=api_key)
 
 
 class OpenAiModel:
@@ -67,12 +71,12 @@ class OpenAiModel:
 
     def __init__(
         self,
-        client: httpx.AsyncClient,
+        connections: Connections,
         url: str,
         calls: CallSettings,
         dialect: DialectSettings = PLAIN,
     ) -> None:
-        self._client = client
+        self._connections = connections
         self._dialect = dialect
         self._endpoint = endpoint(url)
         # Errors go into scores and telemetry, which should not name a cluster's hosts.
@@ -104,16 +108,15 @@ class OpenAiModel:
                 phase, what = "read", f"silent for {read:g} s"
             case httpx.WriteTimeout():
                 phase, what = "write", f"did not take the request for {read:g} s"
-            case httpx.PoolTimeout():
-                phase, what = "pool", f"none of our connections was free for {connect:g} s"
             case _:
                 phase, what = "total", f"no whole answer in {self._calls.total_seconds:g} s"
         return CallTimeoutError(f"{self._path}: {what}", phase)
 
     async def _post(self, request: CompletionRequest) -> tuple[int, Mapping[str, str], bytes]:
-        async with self._client.stream(
-            "POST", self._endpoint, json=payload(request, self._dialect)
-        ) as reply:
+        async with (
+            self._connections.one() as client,
+            client.stream("POST", self._endpoint, json=payload(request, self._dialect)) as reply,
+        ):
             body = bytearray()
             async for part in reply.aiter_bytes():
                 body += part
@@ -137,7 +140,7 @@ class OpenAiModel:
 
     def _without_key(self, body: bytes) -> str:
         """What the server said; some repeat the key that they refuse, and all may read this."""
-        key = self._client.headers.get("authorization", "").removeprefix("Bearer ")
+        key = self._connections.key
         said = body.decode(errors="replace")
         return said.replace(key, "…") if key else said
 

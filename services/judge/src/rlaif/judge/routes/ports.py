@@ -61,7 +61,7 @@ class UnavailableError(OutageError):
         self.fault = "unreachable" if status is None else "server_error"
 
 
-Phase = Literal["connect", "write", "read", "pool", "total"]
+Phase = Literal["connect", "write", "read", "total"]
 """Which time was over: opening the connection, sending, a silence within the answer, waiting for a
 connection of our own, or the whole call."""
 
