@@ -1,36 +1,18 @@
 """Whether a judge of pairs looks at the segments or at their places."""
 
-from datetime import UTC, datetime
 from typing import Any
 
-from rlaif.contracts.comparisons import ComparisonRecord, soft_preference
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.trust.place_bias import PairStanding
 from rlaif.judge.views import standing_report
 from rlaif.service.metrics import ServiceMetrics
-
-
-def _record(straight: Any, swapped: Any) -> ComparisonRecord:
-    """The answer with `first` shown first, and the one with `second` shown first."""
-    return ComparisonRecord(
-        judge_config="config-1",
-        judge="puzzle",
-        first="a",
-        second="b",
-        first_score_sha256="0" * 64,
-        second_score_sha256="0" * 64,
-        first_shown_first=straight,
-        second_shown_first=swapped,
-        soft=soft_preference(straight, swapped),
-        calls=(),
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
-    )
+from rlaif.testing.data.comparisons import compared
 
 
 def _standing(*answers: tuple[Any, Any]) -> PairStanding:
     standing = PairStanding()
     for straight, swapped in answers:
-        standing.compared(_record(straight, swapped))
+        standing.compared(compared(straight, swapped))
     return standing
 
 
@@ -57,7 +39,7 @@ def test_before_the_first_answer_nothing_is_said() -> None:
 def test_both_figures_are_metrics_and_in_the_report_of_the_judge() -> None:
     service = ServiceMetrics("judge")
     metrics = JudgeMetrics(service)
-    metrics.compared("uncertain", "orders_disagree", _record("first", "second"))
+    metrics.compared("uncertain", "orders_disagree", compared("first", "second"))
     metrics.compared("ram_tie", "outage", None)
     text = service.exposition().decode()
     assert 'rlaif_judge_comparison_first_slot_ratio{judge="puzzle"} 1.0' in text

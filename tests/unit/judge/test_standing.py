@@ -1,35 +1,18 @@
-from datetime import UTC, datetime
 from typing import Any
 
-from rlaif.contracts.comparisons import ComparisonRecord, soft_preference
 from rlaif.contracts.scores import CriterionScore
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.belief import KnownAnswer, Record
 from rlaif.judge.views import standing_report
 from rlaif.service.metrics import ServiceMetrics
+from rlaif.testing.data.comparisons import compared
 from rlaif.testing.data.scores import judge_call, score_record
 
 
 def _made() -> tuple[JudgeMetrics, ServiceMetrics]:
     metrics = ServiceMetrics("judge")
     return JudgeMetrics(metrics), metrics
-
-
-def comparison(straight: Any, swapped: Any) -> ComparisonRecord:
-    return ComparisonRecord(
-        judge_config="config-1",
-        judge="puzzle",
-        first="a",
-        second="b",
-        first_score_sha256="0" * 64,
-        second_score_sha256="0" * 64,
-        first_shown_first=straight,
-        second_shown_first=swapped,
-        soft=soft_preference(straight, swapped),
-        calls=(),
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
-    )
 
 
 def _voted(*levels: int, **changes: Any) -> CriterionScore:
@@ -121,8 +104,8 @@ def test_a_useful_label_is_one_that_votes_decided_on_evidence_that_is_new() -> N
     metrics.scored(score_record(criteria=votes, evidence_sha256="1" * 64))
     metrics.scored(score_record(criteria=votes, evidence_sha256="1" * 64))
     metrics.scored(score_record(criteria=votes, evidence_sha256="2" * 64))
-    for one, other in (("first", "first"), ("first", "second")):
-        metrics.compared("near_tie", "any", comparison(one, other))
+    metrics.compared("near_tie", "any", compared("first", "first"))
+    metrics.compared("near_tie", "any", compared("first", "second"))
     assert metrics.standings.useful == 3
     assert metrics.standings.tokens_per_useful_label == 200
     metrics.scored(score_record(criteria=votes, evidence_sha256="3" * 64))

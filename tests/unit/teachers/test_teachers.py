@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rlaif.contracts.scores import CRITERIA, RUBRIC_WEIGHTS
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
-from rlaif.mock_llm.teachers.truth import Truth, truth_of
+from rlaif.mock_llm.teachers.truth import Truth
 
 VALUES = st.fixed_dictionaries({name: st.floats(0, 1) for name in CRITERIA})
 TRUTHS = st.builds(Truth, st.text(max_size=8), VALUES, VALUES)
@@ -44,9 +44,8 @@ def test_the_random_teacher_knows_nothing():
 
 
 def test_the_myopic_teacher_sees_the_end_only():
-    steps = [[1.0] * 5] * 60 + [[0.0] * 5] * 30
     teacher = Teacher(TeacherKind.MYOPIC)
-    assert teacher.score(truth_of("s", CRITERIA, steps)) == dict.fromkeys(CRITERIA, 0.0)
+    assert teacher.score(truth(0.7, late=0.0)) == dict.fromkeys(CRITERIA, 0.0)
 
 
 def test_the_skipping_teacher_does_not_answer_on_what_is_all_bad():
