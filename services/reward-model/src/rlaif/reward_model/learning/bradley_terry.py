@@ -63,6 +63,10 @@ _PREFERENCES_WIDTH = 0.5
 _OWNED = 1.0
 """Weight of the hinge."""
 
+_SWITCHED_EVERY = 3
+"""Of so many moments of a batch one is asked with a possession off and on; they come in random
+order, first and last moments in turn."""
+
 _OWNED_MARGIN = 0.5
 """By how many objectives r shall rise when something of the quest is owned that was not."""
 
@@ -113,7 +117,7 @@ def fit(
     net.train().requires_grad_(True)
     steps = epochs * -(-len(data.ends) // _BATCH_SEGMENTS)
     optimiser = torch.optim.AdamW(
-        net.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+        net.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
     )
     # Up and down again: large steps in the middle, and an end that does not depend on the last
     # batch (Smith & Topin 2018, arXiv 1708.07120).
@@ -222,8 +226,9 @@ class _Learned:
     """`FitData` as float32 tensors.
 
     `ends` are stretched, `positions` are less their mean, `weights` `[members, N]` have mean 1.
-    `target` and `weight`, `[N, N]`, are what is known of each pair. `one_more` is what one more of
-    each possession is, None in a layout whose possessions are not known.
+    `target` and `weight`, `[N, N]`, are what is known of each pair, `compared` says whether that is
+    anything. `one_more` is what one more of each possession is, None in a layout whose possessions
+    are not known.
     """
 
     ends: Tensor
@@ -231,6 +236,7 @@ class _Learned:
     weights: Tensor
     target: Tensor
     weight: Tensor
+    compared: bool
     one_more: Tensor | None
 
     @classmethod
@@ -245,6 +251,7 @@ class _Learned:
             weights=torch.from_numpy(weights / weights.mean(axis=1, keepdims=True)),
             target=torch.from_numpy(target),
             weight=torch.from_numpy(weight),
+            compared=bool(weight.any()),
             one_more=one_more,
         )
 
@@ -286,14 +293,22 @@ def _loss(
     Summed, because a mean would divide the learning rate by their number.
     """
     ends = learned.ends[chosen]
-    # [S, 2, inputs] -> [K, 2 * S] logits -> [K, S, 2]: every moment is evaluated once.
-    logits = net.member_logits(ends.flatten(0, 1)).view(-1, *ends.shape[:2])
+    count = 2 * len(ends)
+    rows = ends.flatten(0, 1)
+    if learned.one_more is not None:
+        some = rows[::_SWITCHED_EVERY]
+        rows = torch.cat([rows, *_switched(some, learned.one_more, generator)])
+    # Every moment once, and all in one pass: a step is mostly the cost of its many small calls.
+    said = net.member_logits(rows)
+    logits = said[:, :count].reshape(len(said), -1, 2)
     weights = learned.weights[:, chosen]
     rises = logits[..., 1] - logits[..., 0]
     loss = _position_errors(logits, rises, learned.positions[chosen], weights)
-    loss = loss + _PREFERENCES * _entropy(rises / _SURE_RISE, weights, learned, chosen, noise)
+    if learned.compared:
+        loss = loss + _PREFERENCES * _entropy(rises / _SURE_RISE, weights, learned, chosen, noise)
     if learned.one_more is not None:
-        loss = loss + _OWNED * _hinge(net, ends.flatten(0, 1), learned.one_more, generator)
+        without, owned = said[:, count:].chunk(2, dim=1)
+        loss = loss + _OWNED * _hinge(owned - without)
     return loss
 
 
@@ -335,16 +350,17 @@ def _entropy(
     return (entropy.sum(dim=1) / counted.sum(dim=1).clamp_min(float(len(chosen)))).sum()
 
 
-def _hinge(net: RewardNet, rows: Tensor, one_more: Tensor, generator: torch.Generator) -> Tensor:
-    """How far possessions fall short of raising r by the margin, summed over the members.
-
-    In each row, `[M, inputs]`, stretched, one possession, drawn at random, is switched off and on.
-    """
+def _switched(rows: Tensor, one_more: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Stretched rows, `[M, inputs]`, with one possession, drawn at random in each, off and on."""
     slots = torch.tensor(QUEST_SLOTS)
     drawn = slots[torch.randint(len(slots), (len(rows),), generator=generator)]
     each = torch.arange(len(rows))
     without, owned = rows.clone(), rows.clone()
     without[each, drawn] = 0.0
     owned[each, drawn] = one_more[drawn]
-    gained = net.member_logits(owned) - net.member_logits(without)
+    return without, owned
+
+
+def _hinge(gained: Tensor) -> Tensor:
+    """How far possessions, `[K, M]`, fall short of raising r by the margin, of all members."""
     return torch.relu(_OWNED_MARGIN - gained).mean(dim=1).sum()
