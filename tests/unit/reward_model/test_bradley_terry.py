@@ -38,9 +38,8 @@ def fitted(segments, *, seed=0, members=1, bags=None, start=None, epochs=30, spe
     data = FitData(
         ends=ends_of(segments),
         positions=np.array([item.positions or (np.nan, np.nan) for item in segments]),
-        bags=np.ones((members, len(segments)), np.float32) if bags is None else bags,
+        weights=np.ones((members, len(segments)), np.float32) if bags is None else bags,
         table=PairTable(segments, PairSettings()),
-        importance=np.ones(len(segments)),
     )
     return fit(
         data,

@@ -12,6 +12,7 @@ from rlaif.reward_model.learning import bradley_terry, split_halves
 from rlaif.reward_model.learning.candidate import ChampionToBeat, split_sides, train_candidate
 from rlaif.reward_model.learning.exam import Exam
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
+from rlaif.reward_model.learning.split_halves import fit_parts
 from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.testing.data.scored_segments import DIALOG_DIM, PROGRESS_DIM
@@ -71,7 +72,7 @@ def test_permuting_the_scores_leaves_the_inputs_unchanged_bit_for_bit(labels, mo
     real = bradley_terry.fit
 
     def recording(data, **settings):
-        seen.append(data.ends.tobytes() + data.bags.tobytes())
+        seen.append(data.ends.tobytes() + data.weights.tobytes())
         return real(data, **settings)
 
     monkeypatch.setattr(split_halves, "fit", recording)
@@ -82,11 +83,52 @@ def test_permuting_the_scores_leaves_the_inputs_unchanged_bit_for_bit(labels, mo
         for item, other in zip(made, order, strict=True)
     ]
     first, second = trained(made), trained(permuted)
-    # Nine fits each: four folds, forward, backward, control, refit, and the candidate's.
-    assert len(seen) == 18
-    assert seen[:9] == seen[9:]
+    # Three fits each: all parts at once, the control's, and the candidate's.
+    assert len(seen) == 6
+    assert seen[:3] == seen[3:]
     assert first.label_digest != second.label_digest
     assert not second.passed
+
+
+@pytest.mark.parametrize("told", [False, True], ids=["values", "positions"])
+def test_a_part_is_learned_from_its_own_segments_alone(labels, told):
+    made = labels(episodes=6, each=6, signal=True)
+    if told:
+        made = [replace(i, positions=(3.0, 3.0 + i.values["progress"])) for i in made]
+    rng = np.random.default_rng(5)
+    episodes = np.array([item.episode_id for item in made])
+    first, second = episodes == episodes[0], episodes != episodes[0]
+    changed = [
+        replace(
+            item,
+            values={n: rng.uniform() for n in item.values},
+            positions=(9.0, 1.0) if told else None,
+        )
+        if inside
+        else item
+        for item, inside in zip(made, first, strict=True)
+    ]
+    rows = made[0].observations
+    before, after = (
+        [
+            PotentialFunction(net)(rows)
+            for net in fit_parts(given, [first, second], SETTINGS, seed=1)
+        ]
+        for given in (made, changed)
+    )
+    np.testing.assert_allclose(after[1], before[1], atol=1e-4)
+    assert not np.allclose(after[0], before[0], atol=1e-2)
+
+
+def test_a_part_without_a_decided_pair_has_no_network(labels):
+    made = labels(episodes=4, each=6, signal=True)
+    whole, nobody = np.ones(len(made), bool), np.zeros(len(made), bool)
+    first, second, third = fit_parts(made, [whole, nobody, whole], SETTINGS, seed=1)
+    assert second is None
+    assert first is not None
+    assert third is not None
+    assert [net.spec.members for net in (first, third)] == [1, 1]
+    assert fit_parts(made, [nobody], SETTINGS, seed=1) == [None]
 
 
 class Leaking(LabelledSegment):

@@ -78,16 +78,15 @@ class FitData:
     Attributes:
         ends: `[N, 2, inputs]` float32, first and last observation of each segment.
         positions: `[N, 2]` float64, where judges put them on the quest; NaN where they did not.
-        bags: `[members, N]` float32, how much each segment counts for each member.
+        weights: `[members, N]` float32, how much each segment counts for each member. What counts
+            0 teaches a member nothing; something counts for each.
         table: The segments' preferences.
-        importance: `[N]` float64, how much each segment counts.
     """
 
     ends: NDArray[np.float32]
     positions: NDArray[np.float64]
-    bags: NDArray[np.float32]
+    weights: NDArray[np.float32]
     table: PairTable
-    importance: NDArray[np.float64]
 
 
 def fit(
@@ -225,7 +224,8 @@ def _stretched(net: RewardNet, observations: Tensor, *, width: float) -> RewardN
 class _Learned:
     """`FitData` as float32 tensors.
 
-    `ends` are stretched, `positions` are less their mean, `weights` `[members, N]` have mean 1.
+    `ends` are stretched, `weights` `[members, N]` have mean 1. `centres`, `[members, 1, 1]`, are
+    the means of what each member is told, so that it begins in the middle of it.
     `target` and `weight`, `[N, N]`, are what is known of each pair, `compared` says whether that is
     anything. `one_more` is what one more of each possession is, None in a layout whose possessions
     are not known.
@@ -233,6 +233,7 @@ class _Learned:
 
     ends: Tensor
     positions: Tensor
+    centres: Tensor
     weights: Tensor
     target: Tensor
     weight: Tensor
@@ -242,12 +243,15 @@ class _Learned:
     @classmethod
     def of(cls, data: FitData, gains: Tensor, *, one_more: Tensor | None) -> "_Learned":
         target, weight = _preferences(data)
-        weights = data.bags * data.importance[None].astype(np.float32)
-        known = np.isfinite(data.positions)
-        centre = float(data.positions[known].mean()) if known.any() else 0.0
+        weights = data.weights
+        known = np.isfinite(data.positions).all(axis=1)
+        counted = np.where(known, weights, 0.0)
+        told = np.where(known, data.positions.mean(axis=1), 0.0)
+        centres = (counted @ told) / np.maximum(counted.sum(axis=1), 1e-9)
         return cls(
             ends=torch.from_numpy(data.ends) * gains,
-            positions=torch.from_numpy((data.positions - centre).astype(np.float32)),
+            positions=torch.from_numpy(data.positions.astype(np.float32)),
+            centres=torch.from_numpy(centres.astype(np.float32))[:, None, None],
             weights=torch.from_numpy(weights / weights.mean(axis=1, keepdims=True)),
             target=torch.from_numpy(target),
             weight=torch.from_numpy(weight),
@@ -303,12 +307,14 @@ def _loss(
     logits = said[:, :count].reshape(len(said), -1, 2)
     weights = learned.weights[:, chosen]
     rises = logits[..., 1] - logits[..., 0]
-    loss = _position_errors(logits, rises, learned.positions[chosen], weights)
+    centred = logits + learned.centres
+    loss = _position_errors(centred, rises, learned.positions[chosen], weights)
     if learned.compared:
         loss = loss + _PREFERENCES * _entropy(rises / _SURE_RISE, weights, learned, chosen, noise)
     if learned.one_more is not None:
         without, owned = said[:, count:].chunk(2, dim=1)
-        loss = loss + _OWNED * _hinge(owned - without)
+        counted = (weights > 0).repeat_interleave(2, dim=1)[:, ::_SWITCHED_EVERY]
+        loss = loss + _OWNED * _hinge(owned - without, counted)
     return loss
 
 
@@ -361,6 +367,10 @@ def _switched(rows: Tensor, one_more: Tensor, generator: torch.Generator) -> tup
     return without, owned
 
 
-def _hinge(gained: Tensor) -> Tensor:
-    """How far possessions, `[K, M]`, fall short of raising r by the margin, of all members."""
-    return torch.relu(_OWNED_MARGIN - gained).mean(dim=1).sum()
+def _hinge(gained: Tensor, counted: Tensor) -> Tensor:
+    """How far possessions fall short of raising r by the margin, in the rows of each member.
+
+    `gained` `[K, M]`; `counted` `[K, M]` bool, whether a row is one that the member learns from.
+    """
+    missing = torch.relu(_OWNED_MARGIN - gained) * counted
+    return (missing.sum(dim=1) / counted.sum(dim=1).clamp_min(1)).sum()

@@ -13,10 +13,8 @@ from rlaif.reward_model.learning.evaluation import Accuracy
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.learning.split_halves import (
     HELDOUT_STREAM,
-    TRAIN_STREAM,
     Side,
     accuracy_on,
-    fit_side,
     make_side,
     side_statistics,
 )
@@ -28,9 +26,6 @@ MOST_FOLDS = 5
 
 MOST_SEGMENTS = 640
 """Newest segments that are looked at; with more the answer is sure anyway, only slower."""
-
-_FOLD_SEED = 104729
-"""Added to the seed of the settings for each fold's fit."""
 
 
 @dataclass(frozen=True)
@@ -91,22 +86,17 @@ def deal_episodes(train: Side, heldout: Side, settings: CandidateSettings) -> Pa
     return Parts(Side("crossfit", segments, pairs), fold, tuple(asked))
 
 
-def cross_fit(parts: Parts, settings: CandidateSettings) -> Crossfit:
-    """Fit one network a part; it says 0 of each segment where the others have no decided pair."""
-    segments, fold = parts.side.segments, parts.fold
-    statistics = np.zeros(len(segments))
-    nets: list[RewardNet] = []
-    for part, asked in enumerate(parts.asked):
-        known = _side(segments, np.flatnonzero(fold != part), settings, stream=TRAIN_STREAM)
-        if not known.decided:
-            continue
-        # With weights of its own to begin with: else all agree where nothing was seen.
-        seed = settings.seed + _FOLD_SEED * (part + 1)
-        net = fit_side(known, replace(settings, seed=seed), check=True)
-        found = side_statistics(PotentialFunction(net), asked, settings) / net.spec.scale
-        statistics[fold == part] = found
-        nets.append(net)
-    return Crossfit(parts.side, fold, statistics, tuple(nets))
+def cross_fit(
+    parts: Parts, nets: Sequence[RewardNet | None], settings: CandidateSettings
+) -> Crossfit:
+    """Rank each part by the network of the others; without one it says 0 of each segment."""
+    statistics = np.zeros(len(parts.fold))
+    for part, (asked, net) in enumerate(zip(parts.asked, nets, strict=True)):
+        if net is not None:
+            found = side_statistics(PotentialFunction(net), asked, settings) / net.spec.scale
+            statistics[parts.fold == part] = found
+    fitted = tuple(net for net in nets if net is not None)
+    return Crossfit(parts.side, parts.fold, statistics, fitted)
 
 
 def _side(

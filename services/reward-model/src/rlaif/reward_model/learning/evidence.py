@@ -48,6 +48,7 @@ from rlaif.reward_model.learning.split_halves import (
     Side,
     accuracy_on,
     bootstrap_rng,
+    fit_parts,
     fit_side,
     make_side,
     side_statistics,
@@ -58,8 +59,8 @@ from rlaif.reward_net.network import RewardNet
 from rlaif.reward_net.potential import PotentialFunction
 
 _NEW_SHARE = 0.25
-_REFIT_SEED = 7919
-"""Added to the seed of the settings for the refit."""
+_PARTS_SEED = 104729
+"""Added to the seed of the settings for all fits but the candidate's and the control's."""
 
 
 @dataclass(frozen=True)
@@ -97,19 +98,28 @@ class Evidence:
 def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> Evidence:
     """Try the recipe on two sides with decided pairs."""
     parts = deal_episodes(train, heldout, settings)
-    folds = cross_fit(parts, settings)
-    side = parts.side
-    worth = worths(side, settings)
-    older, middle, newer = _by_age(side.segments)
+    segments = parts.side.segments
+    older, newer = _by_age(segments)
+    known = {item.segment_id for item in train.segments}
+    inside = np.array([item.segment_id in known for item in segments])
+    lessons = [*(parts.fold != at for at in range(len(parts.asked))), ~newer, ~older, inside]
+    # With weights of its own to begin with: else all agree where nothing was seen.
+    seed = settings.seed + _PARTS_SEED
+    *folded, forward, backward, refit = fit_parts(segments, lessons, settings, seed=seed)
+    if refit is None or inside.sum() < len(known):
+        refit = fit_side(train, replace(settings, seed=seed), check=True)
+    folds = cross_fit(parts, folded, settings)
     return Evidence(
         folds=folds,
-        baselines=simple_judges(side.segments, worth, side.preferences, folds.fold),
+        baselines=simple_judges(
+            segments, worths(parts.side, settings), parts.side.preferences, folds.fold
+        ),
         permutation=chance_of(parts, settings),
-        forward=_predicted_accuracy([*older, *middle], newer, settings),
-        backward=_predicted_accuracy([*middle, *newer], older, settings),
+        forward=_predicted_accuracy(forward, _chosen(segments, newer), settings),
+        backward=_predicted_accuracy(backward, _chosen(segments, older), settings),
         control=_control(train, heldout, settings),
         calibration=_calibration(folds, train),
-        refit=fit_side(train, replace(settings, seed=settings.seed + _REFIT_SEED), check=True),
+        refit=refit,
         probes=make_probes(
             spaced_observations(heldout.segments),
             heldout.segments[0].layout_version,
@@ -139,21 +149,22 @@ def _calibration(folds: Crossfit, train: Side) -> Calibration:
 
 def _by_age(
     segments: Sequence[LabelledSegment],
-) -> tuple[list[LabelledSegment], list[LabelledSegment], list[LabelledSegment]]:
-    """(oldest quarter of the episodes, the middle, newest quarter), by the episodes' middle."""
-    everything = in_order(segments)
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """`[N]` each: in the oldest, in the newest quarter of the episodes, by the episodes' middle."""
     places: dict[str, list[int]] = {}
-    for place, item in enumerate(everything):
+    for place, item in enumerate(in_order(segments)):
         places.setdefault(item.episode_id, []).append(place)
     by_age = sorted(places, key=lambda name: sum(places[name]) / len(places[name]))
     share = max(1, int(len(by_age) * _NEW_SHARE))
     old, new = set(by_age[:share]), set(by_age[-share:])
-    by_id = sorted(everything, key=lambda item: item.segment_id)
     return (
-        [item for item in by_id if item.episode_id in old],
-        [item for item in by_id if item.episode_id not in old | new],
-        [item for item in by_id if item.episode_id in new],
+        np.array([item.episode_id in old for item in segments]),
+        np.array([item.episode_id in new for item in segments]),
     )
+
+
+def _chosen(segments: Sequence[LabelledSegment], which: NDArray[np.bool_]) -> list[LabelledSegment]:
+    return [segments[at] for at in np.flatnonzero(which).tolist()]
 
 
 def _control(train: Side, heldout: Side, settings: CandidateSettings) -> Accuracy:
@@ -167,17 +178,16 @@ def _control(train: Side, heldout: Side, settings: CandidateSettings) -> Accurac
         for item, other in zip(everything, order, strict=True)
     ]  # fmt: skip
     learned = newest(shuffled[: len(train.segments)])
-    return _predicted_accuracy(learned, shuffled[len(train.segments) :], settings)
+    known = make_side("learned", learned, settings, stream=TRAIN_STREAM)
+    net = fit_side(known, settings, check=True) if known.decided else None
+    return _predicted_accuracy(net, shuffled[len(train.segments) :], settings)
 
 
 def _predicted_accuracy(
-    learned: Sequence[LabelledSegment],
-    tested: Sequence[LabelledSegment],
-    settings: CandidateSettings,
+    net: RewardNet | None, tested: Sequence[LabelledSegment], settings: CandidateSettings
 ) -> Accuracy:
-    known = make_side("learned", list(learned), settings, stream=TRAIN_STREAM)
+    """How a network that never saw them ranks these segments."""
     asked = make_side("tested", list(tested), settings, stream=HELDOUT_STREAM)
-    if not known.decided or not asked.decided:
+    if net is None or not asked.decided:
         return NOT_MEASURED
-    net = fit_side(known, settings, check=True)
     return accuracy_on(side_statistics(PotentialFunction(net), asked, settings), asked, settings)

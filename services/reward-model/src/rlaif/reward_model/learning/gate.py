@@ -14,6 +14,10 @@ _MIN_HELDOUT_EPISODES = 2
 _MIN_ACCURACY = 0.55
 """Held-out accuracy below which a candidate is of no use, whatever its interval."""
 
+_MOST_BELOW_A_REFIT = 0.02
+"""Held-out accuracy by which another network of the same labels may surely be better: the interval
+is over episodes, and two fits differ by their random numbers besides."""
+
 LIKELY = 0.8
 """One-sided confidence that the networks rank better than simple judges that know more than can be
 paid."""
@@ -95,10 +99,11 @@ def _against_chance(measured: Measurements, settings: GateSettings) -> list[str]
         reasons.append(
             f"held-out accuracy {accuracy:.3f} is below the {_MIN_ACCURACY} that is asked"
         )
-    if over_refit is not None and over_refit.high < 0.0:
+    if over_refit is not None and over_refit.high < -_MOST_BELOW_A_REFIT:
         reasons.append(
             f"held-out accuracy is {-over_refit.value:.3f} below that of another network fitted to "
-            f"the same labels, surely {-over_refit.high:.3f}: this network did not learn them"
+            f"the same labels, surely {-over_refit.high:.3f}, more than {_MOST_BELOW_A_REFIT}: "
+            "this network did not learn them"
         )
     return reasons
 

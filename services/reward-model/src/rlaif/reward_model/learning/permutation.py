@@ -97,17 +97,15 @@ def _deals(segments: list[LabelledSegment], rng: np.random.Generator) -> NDArray
     blocks: dict[str, list[int]] = {}
     for place in sorted(range(len(segments)), key=lambda at: _moment(segments[at])):
         blocks.setdefault(segments[place].episode_id, []).append(place)
-    own = [np.array(block) for block in blocks.values()]
-    spread = {
-        (len(one), len(other)): ((np.arange(len(one)) + 0.5) * len(other) / len(one)).astype(int)
-        for one in own
-        for other in own
-    }
+    flat = np.concatenate([np.array(block) for block in blocks.values()])
+    lengths = np.array([len(block) for block in blocks.values()])
+    starts = np.cumsum(lengths) - lengths
+    mine = np.repeat(np.arange(len(lengths)), lengths)
+    way = np.arange(len(flat)) - starts[mine] + 0.5
     deals = np.zeros((DEALS, len(segments)), np.int64)
     for deal in deals:
-        for mine, other in zip(own, rng.permutation(len(own)).tolist(), strict=True):
-            given = own[other]
-            deal[mine] = given[spread[len(mine), len(given)]]
+        given = rng.permutation(len(lengths))[mine]
+        deal[flat] = flat[starts[given] + (way * lengths[given] / lengths[mine]).astype(np.int64)]
     return deals
 
 

@@ -77,22 +77,92 @@ def fit_side(
     )
     warm = start if start is not None and same_shape(start.spec, spec) else None
     usual = settings.fit.warm_epochs if warm is not None else settings.fit.epochs
-    epochs = max(1, round(_CHECK_SHARE * settings.fit.epochs)) if check else usual
-    data = FitData(
-        ends=ends_of(side.segments),
-        positions=np.array([item.positions or _UNKNOWN for item in side.segments], np.float64),
-        bags=episode_bags(side.segments, spec.members, settings),
-        table=PairTable(side.segments, settings.pairs),
-        importance=label_weights(side.segments),
-    )
+    epochs = _check_epochs(settings) if check else usual
+    bags = episode_bags(side.segments, spec.members, settings) * label_weights(side.segments)
+    data = _fit_data(side.segments, bags.astype(np.float32), settings)
     net = fit(data, spec=spec, settings=settings.fit, seed=settings.seed, epochs=epochs, start=warm)
-    starts = [item.observations[:1] for item in side.segments if item.start_step == 0]
-    initial = np.concatenate(starts) if starts else np.empty((0, spec.inputs), np.float32)
+    return _frozen(net, side.segments)
+
+
+def fit_parts(
+    segments: list[LabelledSegment],
+    parts: Sequence[NDArray[np.bool_]],
+    settings: CandidateSettings,
+    *,
+    seed: int,
+) -> list[RewardNet | None]:
+    """Small fits that only show what can be learned, one of each part of the segments.
+
+    All are one ensemble whose members give no weight to what is not in their part, and so cost
+    little more than one of them.
+
+    Args:
+        segments: N of them, of one layout.
+        parts: `[N]` each.
+        settings: Of the attempt.
+        seed: Of first weights and batches.
+
+    Returns:
+        The networks; None of a part without a decided pair.
+    """
+    teachable = [_teaches(segments, part, settings) for part in parts]
+    taught = [part for part, usable in zip(parts, teachable, strict=True) if usable]
+    if not taught:
+        return [None] * len(parts)
+    first = segments[0]
+    spec = RewardNetSpec(
+        layout_version=first.layout_version,
+        inputs=first.observations.shape[1],
+        activation=settings.fit.activation,
+        scale=settings.scale,
+        members=len(taught),
+    )
+    bags = np.zeros((len(taught), len(segments)), np.float32)
+    for bag, part in zip(bags, taught, strict=True):
+        bag[part] = label_weights([segments[at] for at in np.flatnonzero(part).tolist()])
+    data = _fit_data(segments, bags, settings)
+    fitted = fit(data, spec=spec, settings=settings.fit, seed=seed, epochs=_check_epochs(settings))
+    alone = spec.model_copy(update={"members": 1})
+    nets: list[RewardNet | None] = [None] * len(parts)
+    for member, at in enumerate(np.flatnonzero(teachable).tolist()):
+        net = RewardNet(alone)
+        net.load_state_dict(fitted.member_weights(member))
+        inside = [segments[place] for place in np.flatnonzero(parts[at]).tolist()]
+        nets[at] = _frozen(net.eval().requires_grad_(False), inside)
+    return nets
+
+
+def _teaches(
+    segments: list[LabelledSegment], part: NDArray[np.bool_], settings: CandidateSettings
+) -> bool:
+    inside = [segments[at] for at in np.flatnonzero(part).tolist()]
+    return bool(inside) and make_side("part", inside, settings, stream=TRAIN_STREAM).decided > 0
+
+
+def _check_epochs(settings: CandidateSettings) -> int:
+    return max(1, round(_CHECK_SHARE * settings.fit.epochs))
+
+
+def _fit_data(
+    segments: list[LabelledSegment], weights: NDArray[np.float32], settings: CandidateSettings
+) -> FitData:
+    return FitData(
+        ends=ends_of(segments),
+        positions=np.array([item.positions or _UNKNOWN for item in segments], np.float64),
+        weights=weights,
+        table=PairTable(segments, settings.pairs),
+    )
+
+
+def _frozen(net: RewardNet, segments: list[LabelledSegment]) -> RewardNet:
+    """The network with the constants that these segments give."""
+    starts = [item.observations[:1] for item in segments if item.start_step == 0]
+    initial = np.concatenate(starts) if starts else np.empty((0, net.spec.inputs), np.float32)
     return freeze_constants(
         net,
-        spaced_observations(side.segments),
+        spaced_observations(segments),
         initial,
-        in_objectives=bool(np.isfinite(data.positions).any()),
+        in_objectives=any(item.positions is not None for item in segments),
     )
 
 
