@@ -254,6 +254,18 @@ def test_a_fit_from_the_champions_weights_that_is_refused_is_done_again_from_fre
     assert np.array_equal(PotentialFunction(found.net)(x), PotentialFunction(fresh.net)(x))
 
 
+def test_labels_that_no_network_would_pass_with_are_not_fitted_again(labels):
+    made = labels(episodes=12, each=8, signal=True)
+    fresh = trained(made)
+    assert fresh.net is not None
+    champion = ChampionToBeat(PotentialFunction(fresh.net), start=fresh.net, name="version 1")
+    asking = replace(SETTINGS, gate=LINEAR_GAME.model_copy(update={"simple_margin": 0.5}))
+    refused = train_candidate(made, settings=asking, champion=champion)
+    assert not refused.passed
+    assert refused.lineage is not None
+    assert refused.lineage.warm_from == "version 1"
+
+
 def test_a_planted_network_meets_the_same_gate(labels):
     exam = Exam.prepare(*split_sides(labels(episodes=12, each=8, signal=True), SETTINGS), SETTINGS)
     good = exam.take()

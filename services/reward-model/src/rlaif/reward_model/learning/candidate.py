@@ -111,8 +111,8 @@ def train_candidate(
 
     `new_labels` are those since the look before; fewer make the gate stricter (`spending.py`).
 
-    A fit that began with the champion's weights and is refused is done again from fresh ones: new
-    labels may be unable to move the champion's weights from where they are.
+    A fit that began with the champion's weights and is refused is done again from fresh ones, where
+    that may help: new labels may be unable to move the champion's weights from where they are.
 
     At least one label is needed, and all are of one observation layout, which the champion reads.
     Equal arguments give an equal candidate on one machine.
@@ -150,7 +150,7 @@ def train_candidate(
         new_labels=new_labels,
     )
     warm = exam.take(champion.start) if champion and champion.start is not None else None
-    result = warm if warm and warm.passed else exam.take()
+    result = warm if warm and (warm.passed or warm.of_labels) else exam.take()
     return replace(
         refused,
         net=result.net,

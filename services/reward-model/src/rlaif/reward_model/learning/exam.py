@@ -32,7 +32,12 @@ from rlaif.reward_model.learning.evaluation import (
     rank_correlation,
 )
 from rlaif.reward_model.learning.evidence import Evidence, gather_evidence
-from rlaif.reward_model.learning.gate import LIKELY, newest_quarter, shortcomings
+from rlaif.reward_model.learning.gate import (
+    LIKELY,
+    faults_of_labels,
+    newest_quarter,
+    shortcomings,
+)
 from rlaif.reward_model.learning.measurements import (
     AgainstChampion,
     AgainstSimple,
@@ -58,11 +63,15 @@ _LEAST_REFITS = 3
 
 @dataclass(frozen=True)
 class ExamResult:
-    """A network, what was measured of it, and why the gate refuses it: empty when it passed."""
+    """A network, what was measured of it, and why the gate refuses it: empty when it passed.
+
+    `of_labels` says that another network of the same labels would be refused as well.
+    """
 
     net: RewardNet
     measurements: Measurements
     reasons: tuple[str, ...]
+    of_labels: bool = False
 
     @property
     def passed(self) -> bool:
@@ -150,7 +159,13 @@ class Exam:
             largest_potential=float(np.abs(everywhere).max()),
             responses=self._responses(net),
         )
-        return ExamResult(net, measured, tuple(shortcomings(measured, self.settings.gate)))
+        gate = self.settings.gate
+        return ExamResult(
+            net,
+            measured,
+            tuple(shortcomings(measured, gate)),
+            of_labels=bool(faults_of_labels(measured, gate)),
+        )
 
     def _responses(self, net: RewardNet) -> Responses | None:
         """Where there are no labels; None when the labels allow no two refits."""

@@ -68,11 +68,22 @@ def shortcomings(measured: Measurements, settings: GateSettings) -> list[str]:
     """Why a candidate is not good enough; empty when it is."""
     if measured.heldout.value is None or measured.crossfit.low is None:
         return ["no held-out accuracy could be measured"]
+    return [*faults_of_labels(measured, settings), *_faults_of_network(measured, settings)]
+
+
+def faults_of_labels(measured: Measurements, settings: GateSettings) -> list[str]:
+    """Why no candidate of these labels would be good enough, however it was fitted."""
     return [
-        *_against_chance(measured, settings),
+        *_labels_against_chance(measured, settings),
         *_against_simple(measured, settings),
         *_over_time(measured, settings),
         *_leaks(measured, settings),
+    ]
+
+
+def _faults_of_network(measured: Measurements, settings: GateSettings) -> list[str]:
+    return [
+        *_network_against_chance(measured, settings),
         *_against_ram(measured, settings),
         *_against_champion(measured, settings),
         *_calibration(measured, settings),
@@ -80,9 +91,8 @@ def shortcomings(measured: Measurements, settings: GateSettings) -> list[str]:
     ]
 
 
-def _against_chance(measured: Measurements, settings: GateSettings) -> list[str]:
-    low, accuracy = measured.crossfit.low, measured.heldout.value
-    p, level, over_refit = measured.permutation_p, measured.permutation_level, measured.over_refit
+def _labels_against_chance(measured: Measurements, settings: GateSettings) -> list[str]:
+    low, p, level = measured.crossfit.low, measured.permutation_p, measured.permutation_level
     reasons = []
     if p is not None and level is not None and p > level:
         reasons.append(
@@ -95,6 +105,12 @@ def _against_chance(measured: Measurements, settings: GateSettings) -> list[str]
             f"right in {measured.crossfit.value:.3f} of the pairs, at {settings.confidence:.0%} "
             f"confidence perhaps in {low:.3f}, not above chance"
         )
+    return reasons
+
+
+def _network_against_chance(measured: Measurements, settings: GateSettings) -> list[str]:
+    accuracy, over_refit, newest = measured.heldout.value, measured.over_refit, measured.newest
+    reasons = []
     if accuracy is not None and accuracy < _MIN_ACCURACY:
         reasons.append(
             f"held-out accuracy {accuracy:.3f} is below the {_MIN_ACCURACY} that is asked"
@@ -104,6 +120,10 @@ def _against_chance(measured: Measurements, settings: GateSettings) -> list[str]
             f"held-out accuracy is {-over_refit.value:.3f} below that of another network fitted to "
             f"the same labels, surely {-over_refit.high:.3f}, more than {_MOST_BELOW_A_REFIT}: "
             "this network did not learn them"
+        )
+    if newest.value is not None and newest.value < 0.5 and _enough(newest.pairs, settings):
+        reasons.append(
+            f"accuracy on the newest held-out segments is {newest.value:.3f}, below chance"
         )
     return reasons
 
@@ -138,12 +158,7 @@ def _against_simple(measured: Measurements, settings: GateSettings) -> list[str]
 
 
 def _over_time(measured: Measurements, settings: GateSettings) -> list[str]:
-    reasons = []
-    newest, accuracy = measured.newest, measured.crossfit.value
-    if newest.value is not None and newest.value < 0.5 and _enough(newest.pairs, settings):
-        reasons.append(
-            f"accuracy on the newest held-out segments is {newest.value:.3f}, below chance"
-        )
+    accuracy = measured.crossfit.value
     least = 0.5 + _LEAST_OVER_TIME * max(0.0, (accuracy or 0.5) - 0.5)
     sides = (
         (
@@ -159,7 +174,7 @@ def _over_time(measured: Measurements, settings: GateSettings) -> list[str]:
             "what came before",
         ),
     )
-    reasons += [
+    return [
         f"the {which} ones, are right in {found.value:.3f} of the pairs, below {least:.3f}: what "
         f"was learned does not hold for {when}"
         for found, reached, which, when in sides
@@ -168,7 +183,6 @@ def _over_time(measured: Measurements, settings: GateSettings) -> list[str]:
         and reached < least
         and _enough(found.pairs, settings)
     ]
-    return reasons
 
 
 def _perhaps(found: Accuracy) -> float | None:
