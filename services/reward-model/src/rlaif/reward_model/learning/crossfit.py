@@ -15,6 +15,7 @@ from rlaif.reward_model.learning.split_halves import (
     HELDOUT_STREAM,
     Side,
     accuracy_on,
+    chosen,
     make_side,
     side_statistics,
 )
@@ -77,8 +78,9 @@ def deal_episodes(train: Side, heldout: Side, settings: CandidateSettings) -> Pa
     asked: list[Side] = []
     pairs: list[Preference] = []
     for part in range(fold.max() + 1):
+        inside = chosen(segments, fold == part)
         places = np.flatnonzero(fold == part)
-        asked.append(_side(segments, places, settings, stream=HELDOUT_STREAM))
+        asked.append(make_side("part", inside, settings, stream=HELDOUT_STREAM))
         pairs += [
             replace(item, a=int(places[item.a]), b=int(places[item.b]))
             for item in asked[-1].preferences
@@ -97,16 +99,6 @@ def cross_fit(
             statistics[parts.fold == part] = found
     fitted = tuple(net for net in nets if net is not None)
     return Crossfit(parts.side, parts.fold, statistics, fitted)
-
-
-def _side(
-    segments: Sequence[LabelledSegment],
-    places: NDArray[np.int64],
-    settings: CandidateSettings,
-    *,
-    stream: int,
-) -> Side:
-    return make_side("part", [segments[at] for at in places], settings, stream=stream)
 
 
 def _folds(episode_ids: Sequence[str]) -> NDArray[np.int64]:

@@ -48,6 +48,7 @@ from rlaif.reward_model.learning.split_halves import (
     Side,
     accuracy_on,
     bootstrap_rng,
+    chosen,
     fit_parts,
     fit_side,
     make_side,
@@ -115,8 +116,8 @@ def gather_evidence(train: Side, heldout: Side, settings: CandidateSettings) -> 
             segments, worths(parts.side, settings), parts.side.preferences, folds.fold
         ),
         permutation=chance_of(parts, settings),
-        forward=_predicted_accuracy(forward, _chosen(segments, newer), settings),
-        backward=_predicted_accuracy(backward, _chosen(segments, older), settings),
+        forward=_predicted_accuracy(forward, chosen(segments, newer), settings),
+        backward=_predicted_accuracy(backward, chosen(segments, older), settings),
         control=_control(train, heldout, settings),
         calibration=_calibration(folds, train),
         refit=refit,
@@ -161,10 +162,6 @@ def _by_age(
         np.array([item.episode_id in old for item in segments]),
         np.array([item.episode_id in new for item in segments]),
     )
-
-
-def _chosen(segments: Sequence[LabelledSegment], which: NDArray[np.bool_]) -> list[LabelledSegment]:
-    return [segments[at] for at in np.flatnonzero(which).tolist()]
 
 
 def _control(train: Side, heldout: Side, settings: CandidateSettings) -> Accuracy:

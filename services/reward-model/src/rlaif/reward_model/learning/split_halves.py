@@ -67,14 +67,7 @@ def fit_side(
     It begins with `start` when that has the shape that is asked for. `check` is a small fit that
     only shows what can be learned: one network, fewer passes.
     """
-    first = side.segments[0]
-    spec = RewardNetSpec(
-        layout_version=first.layout_version,
-        inputs=first.observations.shape[1],
-        activation=settings.fit.activation,
-        scale=settings.scale,
-        members=1 if check else settings.fit.members,
-    )
+    spec = _spec(side.segments, settings, members=1 if check else settings.fit.members)
     warm = start if start is not None and same_shape(start.spec, spec) else None
     usual = settings.fit.warm_epochs if warm is not None else settings.fit.epochs
     epochs = _check_epochs(settings) if check else usual
@@ -109,17 +102,10 @@ def fit_parts(
     taught = [part for part, usable in zip(parts, teachable, strict=True) if usable]
     if not taught:
         return [None] * len(parts)
-    first = segments[0]
-    spec = RewardNetSpec(
-        layout_version=first.layout_version,
-        inputs=first.observations.shape[1],
-        activation=settings.fit.activation,
-        scale=settings.scale,
-        members=len(taught),
-    )
+    spec = _spec(segments, settings, members=len(taught))
     bags = np.zeros((len(taught), len(segments)), np.float32)
     for bag, part in zip(bags, taught, strict=True):
-        bag[part] = label_weights([segments[at] for at in np.flatnonzero(part).tolist()])
+        bag[part] = label_weights(chosen(segments, part))
     data = _fit_data(segments, bags, settings)
     fitted = fit(data, spec=spec, settings=settings.fit, seed=seed, epochs=_check_epochs(settings))
     alone = spec.model_copy(update={"members": 1})
@@ -127,15 +113,32 @@ def fit_parts(
     for member, at in enumerate(np.flatnonzero(teachable).tolist()):
         net = RewardNet(alone)
         net.load_state_dict(fitted.member_weights(member))
-        inside = [segments[place] for place in np.flatnonzero(parts[at]).tolist()]
-        nets[at] = _frozen(net.eval().requires_grad_(False), inside)
+        nets[at] = _frozen(net.eval().requires_grad_(False), chosen(segments, parts[at]))
     return nets
+
+
+def chosen(segments: Sequence[LabelledSegment], which: NDArray[np.bool_]) -> list[LabelledSegment]:
+    """Those of N segments that the `[N]` mask names."""
+    return [segments[at] for at in np.flatnonzero(which).tolist()]
+
+
+def _spec(
+    segments: Sequence[LabelledSegment], settings: CandidateSettings, *, members: int
+) -> RewardNetSpec:
+    first = segments[0]
+    return RewardNetSpec(
+        layout_version=first.layout_version,
+        inputs=first.observations.shape[1],
+        activation=settings.fit.activation,
+        scale=settings.scale,
+        members=members,
+    )
 
 
 def _teaches(
     segments: list[LabelledSegment], part: NDArray[np.bool_], settings: CandidateSettings
 ) -> bool:
-    inside = [segments[at] for at in np.flatnonzero(part).tolist()]
+    inside = chosen(segments, part)
     return bool(inside) and make_side("part", inside, settings, stream=TRAIN_STREAM).decided > 0
 
 
