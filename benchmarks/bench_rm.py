@@ -59,7 +59,6 @@ from rlaif.reward_model.labels.preferences import PairTable, Preference
 from rlaif.reward_model.learning.baselines import simple_judges
 from rlaif.reward_model.learning.candidate import (
     Candidate,
-    ChampionToBeat,
     split_sides,
     train_candidate,
 )
@@ -259,7 +258,7 @@ def good_trial(played: Played, seed: int) -> list[str]:
     if seed % 2:
         older, _ = split_sides(labels[: 2 * len(labels) // 3], SETTINGS)
         net = fit_side(older, SETTINGS)
-        champion = ChampionToBeat(PotentialFunction(net))
+        champion = PotentialFunction(net)
     made = train_candidate(labels, settings=SETTINGS, champion=champion)
     return list(made.reasons)
 

@@ -33,7 +33,7 @@ SPEC = RewardNetSpec(layout_version="layout-1", activation="tanh")
 REAL = RewardNetSpec(layout_version=LAYOUT_VERSION, activation="tanh")
 
 
-def fitted(segments, *, seed=0, members=1, bags=None, start=None, epochs=30, spec=SPEC, **changes):
+def fitted(segments, *, seed=0, members=1, bags=None, epochs=30, spec=SPEC, **changes):
     settings = FitSettings(members=members, **changes)
     data = FitData(
         ends=ends_of(segments),
@@ -47,7 +47,6 @@ def fitted(segments, *, seed=0, members=1, bags=None, start=None, epochs=30, spe
         settings=settings,
         seed=seed,
         epochs=epochs,
-        start=start,
     )
 
 
@@ -188,16 +187,6 @@ def test_bags_count_relative_to_each_other(labels):
     # Members do not touch each other: only the one with the other bag differs.
     torch.testing.assert_close(first[0], second[0])
     assert not torch.allclose(first[1], second[1])
-
-
-def test_a_warm_fit_begins_where_the_other_ended(labels):
-    segments = walking(labels)
-    first = fitted(segments, epochs=3, spec=REAL)
-    again, further = (fitted(segments, epochs=epochs, start=first, spec=REAL) for epochs in (0, 1))
-    rows = torch.from_numpy(somewhere(np.random.default_rng(1), 50))
-    with torch.inference_mode():
-        torch.testing.assert_close(again(rows), first(rows))
-        assert not torch.allclose(further(rows), first(rows))
 
 
 def test_a_judge_who_errs_by_five_objectives_is_outvoted(labels, walked):

@@ -116,7 +116,7 @@ def _trained_once(monkeypatch):
     """Fits the same labels once for all points of death; the fit writes nothing."""
 
     def remembered(labels, *, settings, champion, new_labels):
-        key = (tuple(sorted(item.segment_id for item in labels)), champion and champion.name)
+        key = (tuple(sorted(item.segment_id for item in labels)), champion is None)
         if key not in CANDIDATES:
             CANDIDATES[key] = train_candidate(
                 labels, settings=settings, champion=champion, new_labels=new_labels

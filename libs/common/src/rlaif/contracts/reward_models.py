@@ -194,9 +194,6 @@ class Lineage(Contract):
     """What a reward model was made of, beyond its labels."""
 
     statistic: str = Field(description="What of a segment is compared.")
-    warm_from: str | None = Field(
-        default=None, description="Version whose weights the fit began with; null for none."
-    )
     duplicates: int = Field(default=0, ge=0, description="Near-duplicate labels that were merged.")
     overrides: int = Field(default=0, ge=0, description="Labels that a person decided.")
     comparisons: int = Field(

@@ -41,7 +41,7 @@ LEAST_SPREAD = 10.0
 """Objectives over which the potential rises from 0 to 0.76, at least. While play is early one
 objective would otherwise be all of Φ, and a weight that suits the quest would pay ten for it."""
 
-_BATCH_SEGMENTS = 64
+_BATCH_SEGMENTS = 192
 """Segments a step; all pairs among them are compared."""
 
 _EXACT = 0.1
@@ -57,13 +57,10 @@ _PREFERENCES = 0.1
 _SURE_RISE = 0.15
 """Difference of two rises, in objectives, at which a preference is sigmoid(1) = 0.73 sure."""
 
-_PREFERENCES_WIDTH = 0.5
-"""Deviation of r, in objectives, with which a fit of preferences alone begins when it is warm."""
-
 _OWNED = 1.0
 """Weight of the hinge."""
 
-_SWITCHED_EVERY = 3
+_SWITCHED_EVERY = 6
 """Of so many moments of a batch one is asked with a possession off and on; they come in random
 order, first and last moments in turn."""
 
@@ -96,23 +93,19 @@ def fit(
     settings: FitSettings,
     seed: int,
     epochs: int,
-    start: RewardNet | None = None,
 ) -> RewardNet:
     """An ensemble fitted to `data`; its constants are still those of `spec`.
 
-    `start` has the same shape; without it the weights are fresh. Equal seeds, data and thread
-    counts give equal weights: no global generator is used.
+    It begins with fresh weights whatever is live, so that a model is what its labels make it and
+    not what its forerunners happened to be. Equal seeds, data and thread counts give equal weights:
+    no global generator is used.
     """
     generator = torch.Generator().manual_seed(seed)
-    stretched = input_gains(spec.layout_version, spec.inputs).astype(np.float32)
-    gains = torch.from_numpy(stretched)
-    net = RewardNet(spec, generator=generator)
-    if start is not None:
-        if not np.isfinite(data.positions).any():
-            # Its width was given to it after its fit; a fit of preferences has its own.
-            rows = torch.from_numpy(data.ends.reshape(-1, spec.inputs))
-            start = _stretched(start, rows, width=_PREFERENCES_WIDTH)
-        net.load_state_dict(_unfolded(start, gains))
+    gains = input_gains(spec.layout_version, spec.inputs).astype(np.float32)
+    read = np.flatnonzero(gains)
+    # Most numbers come and go and are not read: a network without them is fitted, three times
+    # smaller, and they are 0 in the one that is given back.
+    net = RewardNet(spec.model_copy(update={"inputs": len(read)}), generator=generator)
     net.train().requires_grad_(True)
     steps = epochs * -(-len(data.ends) // _BATCH_SEGMENTS)
     optimiser = torch.optim.AdamW(
@@ -124,7 +117,8 @@ def fit(
         optimiser, settings.learning_rate, total_steps=max(2, steps)
     )
     known = is_known_layout(spec.layout_version, spec.inputs)
-    learned = _Learned.of(data, gains, one_more=_one_more(gains) if known else None)
+    things = _Things.of(read, gains) if known else None
+    learned = _Learned.of(data, data.ends[..., read] * gains[read], things=things)
     for _ in range(epochs):
         order = torch.randperm(len(data.ends), generator=generator).numpy()
         for batch in batches(order, data.table.side_by_side.pairs, _BATCH_SEGMENTS):
@@ -133,9 +127,8 @@ def fit(
             torch.autograd.backward(_loss(net, learned, chosen, settings.noise, generator))
             optimiser.step()
             schedule.step()
-    with torch.no_grad():
-        _first(net).mul_(gains)
-    return net.eval().requires_grad_(False)
+    wide = RewardNet(spec, generator=generator)
+    return _widened(net, wide, read, gains)
 
 
 def freeze_constants(
@@ -164,20 +157,19 @@ def freeze_constants(
     return net.with_constants(shift=shift, spread=max(spread, LEAST_SPREAD))
 
 
-def _first(net: RewardNet) -> Tensor:
-    """Weights of the first layer, `[..., hidden, inputs]`."""
-    weight = net.net[0].weight
-    assert isinstance(weight, Tensor)
-    return weight
+def _widened(
+    net: RewardNet, wide: RewardNet, read: NDArray[np.int64], gains: NDArray[np.float32]
+) -> RewardNet:
+    """`wide`, saying of whole observations what `net` says of their stretched `read` numbers.
 
-
-def _unfolded(net: RewardNet, gains: Tensor) -> dict[str, Tensor]:
-    """Weights of a fitted network as they were before the gains were folded in."""
-    state = {name: value.clone() for name, value in net.state_dict().items()}
-    read = gains > 0
-    safe = torch.where(read, gains, torch.ones_like(gains))
-    state["net.0.weight"] = torch.where(read, state["net.0.weight"] / safe, 0.0)
-    return state
+    `read` are indices of the `[inputs]` gains.
+    """
+    state = net.state_dict()
+    narrow = state["net.0.weight"]
+    first = narrow.new_zeros(*narrow.shape[:-1], len(gains))
+    first[..., read] = narrow * torch.from_numpy(gains[read])
+    wide.load_state_dict({**state, "net.0.weight": first})
+    return wide.eval().requires_grad_(False)
 
 
 def _evened(net: RewardNet, observations: Tensor) -> RewardNet:
@@ -221,14 +213,29 @@ def _stretched(net: RewardNet, observations: Tensor, *, width: float) -> RewardN
 
 
 @dataclass(frozen=True)
+class _Things:
+    """What can be owned: where in the numbers that are read, and what one more of each is there."""
+
+    at: Tensor
+    one_more: Tensor
+
+    @classmethod
+    def of(cls, read: NDArray[np.int64], gains: NDArray[np.float32]) -> "_Things":
+        """Those of the known layout: one more level, key or essence, stretched."""
+        slots = np.array(QUEST_SLOTS, np.int64)
+        steps = np.array([1.0 / max(1.0, LAYOUT[at].scale) for at in slots], np.float32)
+        at = np.searchsorted(read, slots)
+        return cls(torch.from_numpy(at), torch.from_numpy(gains[slots] * steps))
+
+
+@dataclass(frozen=True)
 class _Learned:
     """`FitData` as float32 tensors.
 
-    `ends` are stretched, `weights` `[members, N]` have mean 1. `centres`, `[members, 1, 1]`, are
-    the means of what each member is told, so that it begins in the middle of it.
-    `target` and `weight`, `[N, N]`, are what is known of each pair, `compared` says whether that is
-    anything. `one_more` is what one more of each possession is, None in a layout whose possessions
-    are not known.
+    `ends` are the numbers that are read, stretched; `weights` `[members, N]` have mean 1.
+    `centres`, `[members, 1, 1]`, are the means of what each member is told, so that it begins in
+    the middle of it. `target` and `weight`, `[N, N]`, are what is known of each pair, `compared`
+    says whether that is anything. `things` are None in a layout whose possessions are not known.
     """
 
     ends: Tensor
@@ -238,10 +245,10 @@ class _Learned:
     target: Tensor
     weight: Tensor
     compared: bool
-    one_more: Tensor | None
+    things: _Things | None
 
     @classmethod
-    def of(cls, data: FitData, gains: Tensor, *, one_more: Tensor | None) -> "_Learned":
+    def of(cls, data: FitData, ends: NDArray[np.float32], *, things: _Things | None) -> "_Learned":
         target, weight = _preferences(data)
         weights = data.weights
         known = np.isfinite(data.positions).all(axis=1)
@@ -249,14 +256,14 @@ class _Learned:
         told = np.where(known, data.positions.mean(axis=1), 0.0)
         centres = (counted @ told) / np.maximum(counted.sum(axis=1), 1e-9)
         return cls(
-            ends=torch.from_numpy(data.ends) * gains,
+            ends=torch.from_numpy(ends),
             positions=torch.from_numpy(data.positions.astype(np.float32)),
             centres=torch.from_numpy(centres.astype(np.float32))[:, None, None],
             weights=torch.from_numpy(weights / weights.mean(axis=1, keepdims=True)),
             target=torch.from_numpy(target),
             weight=torch.from_numpy(weight),
             compared=bool(weight.any()),
-            one_more=one_more,
+            things=things,
         )
 
 
@@ -284,11 +291,6 @@ def _preferences(data: FitData) -> tuple[NDArray[np.float32], NDArray[np.float32
     return target, weight
 
 
-def _one_more(gains: Tensor) -> Tensor:
-    """`[inputs]`: what one level, key or essence is in each stretched input."""
-    return gains / torch.tensor([max(1.0, slot.scale) for slot in LAYOUT])
-
-
 def _loss(
     net: RewardNet, learned: _Learned, chosen: Tensor, noise: float, generator: torch.Generator
 ) -> Tensor:
@@ -299,9 +301,9 @@ def _loss(
     ends = learned.ends[chosen]
     count = 2 * len(ends)
     rows = ends.flatten(0, 1)
-    if learned.one_more is not None:
+    if learned.things is not None:
         some = rows[::_SWITCHED_EVERY]
-        rows = torch.cat([rows, *_switched(some, learned.one_more, generator)])
+        rows = torch.cat([rows, *_switched(some, learned.things, generator)])
     # Every moment once, and all in one pass: a step is mostly the cost of its many small calls.
     said = net.member_logits(rows)
     logits = said[:, :count].reshape(len(said), -1, 2)
@@ -311,7 +313,7 @@ def _loss(
     loss = _position_errors(centred, rises, learned.positions[chosen], weights)
     if learned.compared:
         loss = loss + _PREFERENCES * _entropy(rises / _SURE_RISE, weights, learned, chosen, noise)
-    if learned.one_more is not None:
+    if learned.things is not None:
         without, owned = said[:, count:].chunk(2, dim=1)
         counted = (weights > 0).repeat_interleave(2, dim=1)[:, ::_SWITCHED_EVERY]
         loss = loss + _OWNED * _hinge(owned - without, counted)
@@ -356,14 +358,13 @@ def _entropy(
     return (entropy.sum(dim=1) / counted.sum(dim=1).clamp_min(float(len(chosen)))).sum()
 
 
-def _switched(rows: Tensor, one_more: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Stretched rows, `[M, inputs]`, with one possession, drawn at random in each, off and on."""
-    slots = torch.tensor(QUEST_SLOTS)
-    drawn = slots[torch.randint(len(slots), (len(rows),), generator=generator)]
-    each = torch.arange(len(rows))
+def _switched(rows: Tensor, things: _Things, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows with one thing, drawn at random in each, taken away and owned."""
+    drawn = torch.randint(len(things.at), (len(rows),), generator=generator)
+    each, slots = torch.arange(len(rows)), things.at[drawn]
     without, owned = rows.clone(), rows.clone()
-    without[each, drawn] = 0.0
-    owned[each, drawn] = one_more[drawn]
+    without[each, slots] = 0.0
+    owned[each, slots] = things.one_more[drawn]
     return without, owned
 
 

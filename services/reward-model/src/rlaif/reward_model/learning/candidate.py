@@ -80,42 +80,20 @@ class Candidate:
         return self.net is not None and not self.reasons
 
 
-@dataclass(frozen=True)
-class ChampionToBeat:
-    """The model that is live, as far as a candidate meets it.
-
-    Attributes:
-        start: Network that the fit may begin with; None fits from fresh weights. It must have been
-            fitted with the same split, or it has seen what is held out.
-        name: Candidate whose network `start` is.
-    """
-
-    potential: Potential
-    start: RewardNet | None = None
-    name: str | None = None
-
-    @property
-    def warm_from(self) -> str | None:
-        """Whose weights a fit may begin with."""
-        return self.name if self.start is not None else None
-
-
 def train_candidate(
     labels: Sequence[LabelledSegment],
     *,
     settings: CandidateSettings,
-    champion: ChampionToBeat | None = None,
+    champion: Potential | None = None,
     new_labels: int = LABELS_BETWEEN_LOOKS,
 ) -> Candidate:
     """Fit a network to the labels and put it before the gate.
 
     `new_labels` are those since the look before; fewer make the gate stricter (`spending.py`).
 
-    A fit that began with the champion's weights and is refused is done again from fresh ones, where
-    that may help: new labels may be unable to move the champion's weights from where they are.
-
-    At least one label is needed, and all are of one observation layout, which the champion reads.
-    Equal arguments give an equal candidate on one machine.
+    At least one label is needed, and all are of one observation layout, which the champion, the
+    potential that is live, reads. Equal arguments give an equal candidate on one machine, and the
+    champion has a say in the verdict only.
     """
     train, heldout = split_sides(labels, settings)
     unique = [*train.segments, *heldout.segments]
@@ -130,7 +108,7 @@ def train_candidate(
         reasons.append("no decided pair to learn from: the judges put every segment alike")
     digest = label_digest(labels)
     refused = Candidate(
-        candidate_id=_candidate_id(digest, unique, settings, champion),
+        candidate_id=_candidate_id(digest, unique, settings),
         net=None,
         reasons=tuple(reasons),
         metrics=known.flat(),
@@ -142,15 +120,8 @@ def train_candidate(
     )
     if reasons:
         return refused
-    exam = Exam.prepare(
-        train,
-        heldout,
-        settings,
-        champion=champion.potential if champion else None,
-        new_labels=new_labels,
-    )
-    warm = exam.take(champion.start) if champion and champion.start is not None else None
-    result = warm if warm and (warm.passed or warm.of_labels) else exam.take()
+    exam = Exam.prepare(train, heldout, settings, champion=champion, new_labels=new_labels)
+    result = exam.take()
     return replace(
         refused,
         net=result.net,
@@ -159,12 +130,7 @@ def train_candidate(
         pairs=tuple(_compared(result.net, (train, heldout), settings)),
         probes=_probes(train),
         folds=exam.evidence.folds,
-        lineage=_lineage(
-            labels,
-            len(labels) - len(unique),
-            settings,
-            warm_from=champion.warm_from if champion and result is warm else None,
-        ),
+        lineage=_lineage(labels, len(labels) - len(unique), settings),
     )
 
 
@@ -228,15 +194,10 @@ def _compared(
 
 
 def _lineage(
-    labels: Sequence[LabelledSegment],
-    duplicates: int,
-    settings: CandidateSettings,
-    *,
-    warm_from: str | None,
+    labels: Sequence[LabelledSegment], duplicates: int, settings: CandidateSettings
 ) -> Lineage:
     return Lineage(
         statistic=_STATISTIC,
-        warm_from=warm_from,
         duplicates=duplicates,
         overrides=sum(item.revision > 0 for item in labels),
         comparisons=sum(len(item.preferred) for item in labels) // 2,
@@ -249,11 +210,8 @@ def _lineage(
 
 
 def _candidate_id(
-    digest: str,
-    unique: Sequence[LabelledSegment],
-    settings: CandidateSettings,
-    champion: ChampionToBeat | None,
+    digest: str, unique: Sequence[LabelledSegment], settings: CandidateSettings
 ) -> str:
     compared = sorted((i.segment_id, sorted(i.preferred.items())) for i in unique if i.preferred)
-    made_of = (digest, compared, settings_digest(settings), champion and champion.warm_from)
+    made_of = (digest, compared, settings_digest(settings))
     return f"candidate-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:24]}"

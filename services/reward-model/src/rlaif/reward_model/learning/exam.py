@@ -32,12 +32,7 @@ from rlaif.reward_model.learning.evaluation import (
     rank_correlation,
 )
 from rlaif.reward_model.learning.evidence import Evidence, gather_evidence
-from rlaif.reward_model.learning.gate import (
-    LIKELY,
-    faults_of_labels,
-    newest_quarter,
-    shortcomings,
-)
+from rlaif.reward_model.learning.gate import LIKELY, newest_quarter, shortcomings
 from rlaif.reward_model.learning.measurements import (
     AgainstChampion,
     AgainstSimple,
@@ -63,15 +58,11 @@ _LEAST_REFITS = 3
 
 @dataclass(frozen=True)
 class ExamResult:
-    """A network, what was measured of it, and why the gate refuses it: empty when it passed.
-
-    `of_labels` says that another network of the same labels would be refused as well.
-    """
+    """A network, what was measured of it, and why the gate refuses it: empty when it passed."""
 
     net: RewardNet
     measurements: Measurements
     reasons: tuple[str, ...]
-    of_labels: bool = False
 
     @property
     def passed(self) -> bool:
@@ -115,9 +106,9 @@ class Exam:
         level = level_of_look(labels, new_labels, level=settings.gate.level)
         return cls(train, heldout, settings, evidence, champion, level)
 
-    def take(self, start: RewardNet | None = None) -> ExamResult:
-        """Fit a network, from the weights of `start` or from fresh ones, and examine it."""
-        return self.examine(self.calibrated(fit_side(self.train, self.settings, start=start)))
+    def take(self) -> ExamResult:
+        """Fit a network and examine it."""
+        return self.examine(self.calibrated(fit_side(self.train, self.settings)))
 
     def calibrated(self, net: RewardNet) -> RewardNet:
         """The network with the evidence's calibration in its spec."""
@@ -159,13 +150,7 @@ class Exam:
             largest_potential=float(np.abs(everywhere).max()),
             responses=self._responses(net),
         )
-        gate = self.settings.gate
-        return ExamResult(
-            net,
-            measured,
-            tuple(shortcomings(measured, gate)),
-            of_labels=bool(faults_of_labels(measured, gate)),
-        )
+        return ExamResult(net, measured, tuple(shortcomings(measured, self.settings.gate)))
 
     def _responses(self, net: RewardNet) -> Responses | None:
         """Where there are no labels; None when the labels allow no two refits."""

@@ -68,10 +68,10 @@ def shortcomings(measured: Measurements, settings: GateSettings) -> list[str]:
     """Why a candidate is not good enough; empty when it is."""
     if measured.heldout.value is None or measured.crossfit.low is None:
         return ["no held-out accuracy could be measured"]
-    return [*faults_of_labels(measured, settings), *_faults_of_network(measured, settings)]
+    return [*_faults_of_labels(measured, settings), *_faults_of_network(measured, settings)]
 
 
-def faults_of_labels(measured: Measurements, settings: GateSettings) -> list[str]:
+def _faults_of_labels(measured: Measurements, settings: GateSettings) -> list[str]:
     """Why no candidate of these labels would be good enough, however it was fitted."""
     return [
         *_labels_against_chance(measured, settings),

@@ -41,15 +41,8 @@ class FitSettings(BaseModel, frozen=True, extra="forbid"):
         description="Passes over the segments. More: slower, finer. Fewer: what lies near each "
         "other is not told apart.",
     )
-    warm_epochs: int = Field(
-        default=80,
-        ge=1,
-        le=2000,
-        description="Passes when the fit begins with the champion's weights. More: slower to "
-        "publish, forgets the champion more.",
-    )
     learning_rate: float = Field(
-        default=2e-2,
+        default=4e-2,
         gt=0,
         le=0.1,
         description="Highest step of Adam, reached after a third of the passes. Higher: unsteady. "

@@ -59,21 +59,16 @@ def make_side(
     return Side(name, segments, sample_preferences(segments, settings=settings.pairs, rng=rng))
 
 
-def fit_side(
-    side: Side, settings: CandidateSettings, *, start: RewardNet | None = None, check: bool = False
-) -> RewardNet:
+def fit_side(side: Side, settings: CandidateSettings, *, check: bool = False) -> RewardNet:
     """Fit a network to a side with at least one pair and freeze its constants on that side.
 
-    It begins with `start` when that has the shape that is asked for. `check` is a small fit that
-    only shows what can be learned: one network, fewer passes.
+    `check` is a small fit that only shows what can be learned: one network, fewer passes.
     """
     spec = _spec(side.segments, settings, members=1 if check else settings.fit.members)
-    warm = start if start is not None and same_shape(start.spec, spec) else None
-    usual = settings.fit.warm_epochs if warm is not None else settings.fit.epochs
-    epochs = _check_epochs(settings) if check else usual
+    epochs = _check_epochs(settings) if check else settings.fit.epochs
     bags = episode_bags(side.segments, spec.members, settings) * label_weights(side.segments)
     data = _fit_data(side.segments, bags.astype(np.float32), settings)
-    net = fit(data, spec=spec, settings=settings.fit, seed=settings.seed, epochs=epochs, start=warm)
+    net = fit(data, spec=spec, settings=settings.fit, seed=settings.seed, epochs=epochs)
     return _frozen(net, side.segments)
 
 
@@ -98,7 +93,8 @@ def fit_parts(
     Returns:
         The networks; None of a part without a decided pair.
     """
-    teachable = [_teaches(segments, part, settings) for part in parts]
+    table = PairTable(segments, settings.pairs)
+    teachable = [_teaches(table, np.flatnonzero(part)) for part in parts]
     taught = [part for part, usable in zip(parts, teachable, strict=True) if usable]
     if not taught:
         return [None] * len(parts)
@@ -135,11 +131,9 @@ def _spec(
     )
 
 
-def _teaches(
-    segments: list[LabelledSegment], part: NDArray[np.bool_], settings: CandidateSettings
-) -> bool:
-    inside = chosen(segments, part)
-    return bool(inside) and make_side("part", inside, settings, stream=TRAIN_STREAM).decided > 0
+def _teaches(table: PairTable, inside: NDArray[np.int64]) -> bool:
+    """Whether judges put any two of these segments apart; mostly the first one tells."""
+    return any(table.compare(np.full_like(inside, one), inside).decided.any() for one in inside)
 
 
 def _check_epochs(settings: CandidateSettings) -> int:
@@ -167,15 +161,6 @@ def _frozen(net: RewardNet, segments: list[LabelledSegment]) -> RewardNet:
         initial,
         in_objectives=any(item.positions is not None for item in segments),
     )
-
-
-def same_shape(one: RewardNetSpec, other: RewardNetSpec) -> bool:
-    """Whether the weights of one network fit the other and mean the same inputs."""
-
-    def shape(spec: RewardNetSpec) -> tuple[object, ...]:
-        return (spec.layout_version, spec.inputs, spec.hidden, spec.activation, spec.members)
-
-    return shape(one) == shape(other)
 
 
 def episode_bags(
