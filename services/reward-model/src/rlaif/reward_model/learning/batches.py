@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 def batches(
     order: NDArray[np.int64], compared: NDArray[np.int64], size: int
 ) -> Iterator[NDArray[np.int64]]:
-    """All of `order` once, in batches of at most `size`.
+    """All of `order` once, in batches of at most `size` and of one length, or one more.
+
+    A short last batch would be as large a step as the others, in a direction of its own.
 
     `order` is a random permutation of the segments, `compared` the `[C, 2]` pairs. A segment that
     was compared is followed by the first of its partners that is left, which depends on the order:
@@ -38,5 +40,4 @@ def batches(
             taken[partner] = True
             together.append(partner)
     ordered = np.array(together, np.int64)
-    for start in range(0, len(ordered), size):
-        yield ordered[start : start + size]
+    yield from np.array_split(ordered, -(-len(ordered) // size))
