@@ -48,3 +48,25 @@ async def test_the_guard_ends_a_session_whose_leader_was_killed():
     leader.kill()
     await eventually(lambda: not session.members(leader.pid), "the end of all", seconds=20)
     await leader.wait()
+
+
+TELLS = (
+    "import os; from rlaif.trainer.run_folder import session; session.step_back(5); "
+    "print(os.getpriority(os.PRIO_PROCESS, 0), open('/proc/self/autogroup').read().split()[-1])"
+)
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/autogroup").exists(), reason="this kernel does not group by session"
+)
+def test_a_session_steps_back_as_a_whole_and_only_by_its_leader():
+    own = subprocess.run(
+        [sys.executable, "-c", TELLS], capture_output=True, text=True, start_new_session=True
+    )
+    assert own.stdout.split()[-1] == "5", own.stderr
+    # A process that others share a session with leaves them as they are.
+    inside = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {TELLS!r}])"
+    shared = subprocess.run(
+        [sys.executable, "-c", inside], capture_output=True, text=True, start_new_session=True
+    )
+    assert shared.stdout.split()[-1] == "0", shared.stderr

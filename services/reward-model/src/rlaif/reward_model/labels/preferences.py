@@ -5,7 +5,7 @@ and votes that disagree draw the target towards one half. What judges said when 
 segments is a second witness, whatever the scores say (`side_by_side.py`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -181,7 +181,7 @@ def sample_preferences(
     if len(segments) < 2:
         return []
     table = PairTable(segments, settings)
-    drawn = np.array(list(_candidates(len(segments), settings.most_pairs, rng)), np.int64)
+    drawn = _candidates(len(segments), settings.most_pairs, rng)
     candidates = _first(table.side_by_side.pairs, drawn)
     compared = table.compare(candidates[:, 0], candidates[:, 1])
     most = np.maximum(1, np.rint(settings.most_pairs * episode_factors(segments)).astype(int))
@@ -222,22 +222,22 @@ def _columns(
 def _first(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
     """`[P, 2]`: some pairs, then the others without them."""
     known = {(a, b) for a, b in some.tolist()}
-    rest = [pair for pair in others.tolist() if (min(pair), max(pair)) not in known]
+    if not known:
+        return others
+    rest = [pair for pair in others.tolist() if (pair[0], pair[1]) not in known]
     return np.concatenate([some, np.array(rest, np.int64).reshape(len(rest), 2)])
 
 
-def _candidates(count: int, most_pairs: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Distinct pairs in random order: all of a small set, random matchings of a large one."""
+def _candidates(count: int, most_pairs: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """`[P, 2]` distinct pairs in random order: all of a small set, random matchings of a large one.
+
+    The smaller index comes first.
+    """
     if count <= 2 * most_pairs:
-        every = [(a, b) for a in range(count) for b in range(a + 1, count)]
-        for index in rng.permutation(len(every)):
-            yield every[index]
-        return
-    seen: set[tuple[int, int]] = set()
-    for _ in range(_ROUNDS_PER_PAIR * most_pairs):
-        order = rng.permutation(count).tolist()
-        for a, b in zip(order[0::2], order[1::2], strict=False):
-            pair = (min(a, b), max(a, b))
-            if pair not in seen:
-                seen.add(pair)
-                yield pair
+        every = np.stack(np.triu_indices(count, 1), axis=1)
+        return every[rng.permutation(len(every))]
+    rounds = [rng.permutation(count) for _ in range(_ROUNDS_PER_PAIR * most_pairs)]
+    half = count // 2 * 2
+    drawn = np.sort(np.concatenate([order[:half].reshape(-1, 2) for order in rounds]), axis=1)
+    _, first = np.unique(drawn[:, 0] * count + drawn[:, 1], return_index=True)
+    return drawn[np.sort(first)]

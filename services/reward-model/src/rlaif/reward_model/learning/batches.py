@@ -27,17 +27,15 @@ def batches(
     for a, b in compared.tolist():
         partners.setdefault(a, []).append(b)
         partners.setdefault(b, []).append(a)
-    taken = np.zeros(len(order), bool)
-    together: list[int] = []
-    for segment in order.tolist():
-        if taken[segment]:
+    rank = place.astype(np.float64)
+    taken: set[int] = set()
+    for segment in sorted(partners, key=lambda one: place[one]):
+        if segment in taken:
             continue
-        taken[segment] = True
-        together.append(segment)
-        left = [other for other in partners.get(segment, ()) if not taken[other]]
+        taken.add(segment)
+        left = [other for other in partners[segment] if other not in taken]
         if left:
             partner = min(left, key=lambda other: place[other])
-            taken[partner] = True
-            together.append(partner)
-    ordered = np.array(together, np.int64)
-    yield from np.array_split(ordered, -(-len(ordered) // size))
+            taken.add(partner)
+            rank[partner] = place[segment] + 0.5
+    yield from np.array_split(np.argsort(rank), -(-len(order) // size))

@@ -168,7 +168,7 @@ def _join_ray(settings: TrainerSettings) -> None:
 def main(arguments: list[str]) -> int:
     """Run the training process; returns its exit code."""
     run_file, message_fd = Path(arguments[0]), int(arguments[1])
-    os.nice(_NICENESS)
+    session.step_back(_NICENESS)
     # training.log may be on a full disk: a line that is lost must not end the run.
     sys.stdout, sys.stderr = disk.lossy_text(1), disk.lossy_text(2)
     warnings.simplefilter("ignore", DeprecationWarning)  # RLlib's own, on every start

@@ -53,6 +53,19 @@ def end(session: int) -> None:
         time.sleep(_PAUSE_SECONDS)
 
 
+def step_back(niceness: int) -> None:
+    """Let other sessions have the cores first; for the leader of a session.
+
+    Many Linux desktops and servers share the cores out by session (sched(7), autogroup): there the
+    niceness of a process counts against those of its own session only, and all of them get what the
+    session gets. So the session is niced as well, where it can be.
+    """
+    os.nice(niceness)
+    if os.getsid(0) == os.getpid():
+        with contextlib.suppress(OSError):
+            (_PROC / "self" / "autogroup").write_text(str(niceness))
+
+
 def guard() -> "subprocess.Popen[bytes]":
     """Start the guard of this session; it sees the end of this process, however it comes."""
     return subprocess.Popen([sys.executable, "-S", "-E", __file__], stdin=subprocess.PIPE)
