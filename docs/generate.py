@@ -19,6 +19,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from rlaif.bootstrap.settings import BootstrapSettings
 from rlaif.bus.topology import MAX_DELIVER, TopologySettings, stream_config
 from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
 from rlaif.contracts.envelope import CloudEvent
@@ -52,7 +53,7 @@ from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.reward_model.app import create_app as create_reward_model
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.service.metrics import MetricDoc, ServiceMetrics
-from rlaif.service.settings import ServiceSettings, Setting, describe
+from rlaif.service.settings import ServiceSettings, Setting, SharedSettings, describe
 from rlaif.trainer.service.app import create_app as create_trainer
 from rlaif.trainer.settings import TrainerSettings
 
@@ -331,15 +332,16 @@ def configuration_page() -> str:
         "A shared variable can be overridden for one service by its prefixed name, such as "
         "`JUDGE_LOG_LEVEL`, while the plain name is not set.",
         _settings(each for each in describe(ServiceSettings) if each.shared),
-        *(part for service in SERVICES for part in _service_settings(service)),
+        *(part for service in SERVICES for part in _own_settings(service.settings)),
+        *_own_settings(BootstrapSettings),
     )
 
 
-def _service_settings(service: Service) -> Iterator[str]:
-    module = f"rlaif.{service.name.replace('-', '_')}"
-    yield f"## {service.name}"
-    yield f"{_doc(service.settings)} Run: `python -m {module}`."
-    yield _settings(each for each in describe(service.settings) if not each.shared)
+def _own_settings(settings: type[SharedSettings]) -> Iterator[str]:
+    name = settings.service_name()
+    yield f"## {name}"
+    yield f"{_doc(settings)} Run: `python -m rlaif.{name.replace('-', '_')}`."
+    yield _settings(each for each in describe(settings) if not each.shared)
 
 
 def _settings(settings: Iterable[Setting]) -> str:

@@ -24,6 +24,7 @@ PARTS_OF_COMMON = {
     "storage": "storage",
     "service": "service",
     "reward_net": "reward-net",
+    "bootstrap": "bootstrap",
 }
 """Package of rlaif-common: the extra that brings what it needs. `contracts` needs none."""
 

@@ -6,21 +6,23 @@ from unittest.mock import patch
 
 import pytest
 
+from rlaif.bootstrap.settings import BootstrapSettings
 from rlaif.exporter.settings import ExporterSettings
 from rlaif.hud.settings import HudSettings
 from rlaif.judge.settings import JudgeSettings
 from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.reward_model.settings import RewardModelSettings
-from rlaif.service.settings import EnvironmentSource, ServiceSettings, Setting, describe
+from rlaif.service.settings import EnvironmentSource, Setting, SharedSettings, describe
 from rlaif.trainer.settings import TrainerSettings
 
-SERVICES: tuple[type[ServiceSettings], ...] = (
+SERVICES: tuple[type[SharedSettings], ...] = (
     TrainerSettings,
     ExporterSettings,
     JudgeSettings,
     RewardModelSettings,
     HudSettings,
     MockLlmSettings,
+    BootstrapSettings,
 )
 EVERY = [(service, each) for service in SERVICES for each in describe(service)]
 
@@ -47,7 +49,7 @@ def test_no_variable_and_no_option_of_a_setting_is_gone() -> None:
     ],
 )
 def test_a_variable_sets_exactly_one_value(
-    service: type[ServiceSettings], setting: Setting, variable: str
+    service: type[SharedSettings], setting: Setting, variable: str
 ) -> None:
     with patch.dict(os.environ, {variable: "[]"}, clear=True):
         (found,) = _paths(EnvironmentSource(service)())

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from rlaif.bus import dead_letters, topology
+from rlaif.bus import alignment, dead_letters, topology
 from rlaif.bus.feed import StreamFeed
 from rlaif.bus.link import Link
 from rlaif.bus.ports import EventFeed, Publisher, TelemetryPublisher
@@ -67,6 +67,23 @@ class Bus(Link):
     def feed(self) -> EventFeed:
         """A follower of stored events."""
         return StreamFeed(self)
+
+    async def align_topology(self) -> list[str]:
+        """Create the streams and consumers that are missing, and change those that differ.
+
+        For one administrator; services call `ensure_topology`. Gives a line about each of them.
+        """
+        with self.asking("align the streams"):
+            return await alignment.align_topology(self.jetstream, self._settings)
+
+    async def make_room(self, *, above: float) -> list[str]:
+        """Drop the handled events of each stream that is full by more than the share `above`.
+
+        Gives the streams that lost some.
+        """
+        with self.asking("make room in the streams"):
+            full = await topology.full_streams(self.jetstream, above=above)
+            return [each for each in full if await topology.make_room(self.jetstream, each)]
 
     async def delete_topology(self) -> None:
         """Delete every stream with all its events. For tests and for starting over."""

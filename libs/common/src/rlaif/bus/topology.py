@@ -1,7 +1,8 @@
 """The streams and durable consumers of the catalog, as NATS should hold them.
 
 `ensure_topology` creates what is missing and leaves the rest alone: an existing stream that differs
-is logged, never changed, because five services of two releases may run this at the same time.
+is logged, never changed, because five services of two releases may run this at the same time. One
+administrator changes what differs, by `rlaif.bus.alignment`.
 """
 
 import asyncio
@@ -99,19 +100,63 @@ def consumer_config(spec: EventSpec, consumer: str, settings: TopologySettings) 
     )
 
 
+@dataclass(frozen=True)
+class Part:
+    """A stream or a consumer: how it was to be, and how the server holds it.
+
+    `stream` names the stream, of a consumer the one that it reads.
+    """
+
+    stream: str
+    wanted: StreamConfig | ConsumerConfig
+    found: StreamConfig | ConsumerConfig
+    made: bool
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        if isinstance(self.wanted, StreamConfig):
+            return f"stream {self.stream}"
+        return f"consumer {self.stream}/{self.wanted.name}"
+
+    def differences(self) -> dict[str, tuple[object, object]]:
+        """Fields that we set and that the server holds differently: name → (wanted, found)."""
+        want, have = self.wanted.as_dict(), self.found.as_dict()
+        return {
+            field: (value, have.get(field))
+            for field, value in want.items()
+            if value and have.get(field) != value
+        }
+
+
 async def ensure_topology(js: JetStreamContext, settings: TopologySettings) -> None:
     """Create every stream and consumer of the catalog that is not there.
 
     Safe to call again, and by several services at the same time.
     """
-    await asyncio.gather(*(_ensure_stream(js, stream_config(name, settings)) for name in STREAMS))
-    await asyncio.gather(
+    for part in await ensure_parts(js, settings):
+        if part.made:
+            logger.info("created %s", part.title)
+        for name, (want, have) in part.differences().items():
+            logger.warning(
+                "%s has %s=%s, this release expects %s; kept as it is, change it by hand",
+                part.title, name, have, want,
+            )  # fmt: skip
+
+
+async def ensure_parts(js: JetStreamContext, settings: TopologySettings) -> list[Part]:
+    """Like `ensure_topology`, and tells of each part, streams first; nothing is logged."""
+    streams = await asyncio.gather(
+        *(_ensure_stream(js, stream_config(name, settings)) for name in STREAMS)
+    )
+    consumers = await asyncio.gather(
         *(
             _ensure_consumer(js, spec.stream, consumer_config(spec, consumer, settings))
             for spec in CATALOG
             for consumer in spec.consumers
         )
     )
+    return [*streams, *consumers]
 
 
 async def delete_topology(js: JetStreamContext) -> None:
@@ -135,6 +180,16 @@ async def set_ack_wait(
     await js.add_consumer(stream, found.evolve(ack_wait=ack_wait.total_seconds()))
 
 
+async def full_streams(js: JetStreamContext, *, above: float) -> list[str]:
+    """The streams that hold more than this share of what they may."""
+    found = [await js.stream_info(name) for name in STREAMS]
+    return [
+        str(each.config.name)
+        for each in found
+        if each.state.bytes > above * (each.config.max_bytes or float("inf"))
+    ]
+
+
 async def make_room(js: JetStreamContext, stream: str) -> bool:
     """Drop events that every consumer has answered from a full stream.
 
@@ -154,50 +209,24 @@ async def make_room(js: JetStreamContext, stream: str) -> bool:
     return await js.purge_stream(stream, seq=floor + 1)
 
 
-async def _ensure_stream(js: JetStreamContext, wanted: StreamConfig) -> None:
+async def _ensure_stream(js: JetStreamContext, wanted: StreamConfig) -> Part:
     name = str(wanted.name)
     for tries_left in reversed(range(_CREATE_TRIES)):
         try:
-            found = (await js.stream_info(name)).config
+            return Part(name, wanted, (await js.stream_info(name)).config, made=False)
         except NotFoundError:
             try:
-                found = (await js.add_stream(wanted)).config
+                return Part(name, wanted, (await js.add_stream(wanted)).config, made=True)
             except APIError as error:
                 if error.err_code not in _ANOTHER_SERVICE_IS_CREATING or not tries_left:
                     raise
                 await asyncio.sleep(_CREATE_PAUSE.total_seconds() * (1 + random.random()))
-                continue
-            logger.info("created stream %s", name)
-        _log_drift("stream", name, wanted, found)
-        return
+    raise AssertionError("unreachable")
 
 
-async def _ensure_consumer(js: JetStreamContext, stream: str, wanted: ConsumerConfig) -> None:
-    name = str(wanted.name)
+async def _ensure_consumer(js: JetStreamContext, stream: str, wanted: ConsumerConfig) -> Part:
     try:
-        found = (await js.consumer_info(stream, name)).config
+        found = (await js.consumer_info(stream, str(wanted.name))).config
     except NotFoundError:
-        found = (await js.add_consumer(stream, wanted)).config
-        logger.info("created consumer %s of stream %s", name, stream)
-    _log_drift("consumer", f"{stream}/{name}", wanted, found)
-
-
-Config = StreamConfig | ConsumerConfig
-
-
-def drift(wanted: Config, found: Config) -> dict[str, tuple[object, object]]:
-    """Fields that we set and that the server holds differently: name → (wanted, found)."""
-    want, have = wanted.as_dict(), found.as_dict()
-    return {
-        field: (value, have.get(field))
-        for field, value in want.items()
-        if value and have.get(field) != value
-    }
-
-
-def _log_drift(kind: str, name: str, wanted: Config, found: Config) -> None:
-    for field, (want, have) in drift(wanted, found).items():
-        logger.warning(
-            "%s %s has %s=%s, this release expects %s; kept as it is, change it by hand",
-            kind, name, field, have, want,
-        )  # fmt: skip
+        return Part(stream, wanted, (await js.add_consumer(stream, wanted)).config, made=True)
+    return Part(stream, wanted, found, made=False)

@@ -18,13 +18,20 @@ from pydantic import TypeAdapter, ValidationError, create_model
 from pydantic_settings import BaseSettings, CliSettingsSource, SettingsError
 
 from rlaif.service.logging import configure_logging
-from rlaif.service.settings import ServiceSettings, Setting, describe, flat_values
+from rlaif.service.settings import (
+    ServiceSettings,
+    Setting,
+    SharedSettings,
+    describe,
+    flat_values,
+)
 from rlaif.tracing.spans import UnknownExporterError, export_spans
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
 S = TypeVar("S", bound=ServiceSettings)
+AnySettings = TypeVar("AnySettings", bound=SharedSettings)
 
 GRACEFUL_SECONDS = 5
 """How long open requests may take to end once the service is asked to stop."""
@@ -81,7 +88,9 @@ def run(
         return _fail(name, str(error), 3)
 
 
-def load_settings(settings_class: type[S], options: Mapping[str, Any] = MappingProxyType({})) -> S:
+def load_settings(
+    settings_class: type[AnySettings], options: Mapping[str, Any] = MappingProxyType({})
+) -> AnySettings:
     """Build the settings from options (flat name → value), environment and defaults, in that order.
 
     Raises:
@@ -108,14 +117,14 @@ def _complaint(settings: Sequence[Setting], loc: tuple[int | str, ...], reason: 
     return f"{'.'.join(map(str, loc)) or 'settings'}: {reason}"
 
 
-def masked_json(settings: ServiceSettings) -> str:
+def masked_json(settings: SharedSettings) -> str:
     """The settings by their flat names, as JSON without secrets, also without those inside URLs."""
     text = TypeAdapter(dict[str, Any]).dump_json(flat_values(settings), indent=2).decode()
     return re.sub(r"//[^/@\s\"]+@", "//***@", text)
 
 
 def add_settings(
-    parser: argparse.ArgumentParser, settings_class: type[ServiceSettings]
+    parser: argparse.ArgumentParser, settings_class: type[SharedSettings]
 ) -> Callable[[argparse.Namespace], dict[str, Any]]:
     """Add an option for each setting; the result reads parsed arguments: flat name → value.
 

@@ -18,7 +18,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from operator import attrgetter
 from typing import Annotated, Any, Literal, cast
@@ -47,24 +47,13 @@ def _unset_when_blank(token: SecretStr | None) -> SecretStr | None:
     return token if token is not None and token.get_secret_value().strip() else None
 
 
-class ServiceSettings(BaseSettings):
-    """Base of every service's settings.
-
-    A subclass sets `model_config = SettingsConfigDict(env_prefix="JUDGE_")`, gives `port` its
-    default and adds its own fields, each with a description that says unit and effect.
-    """
+class SharedSettings(BaseSettings):
+    """Base of the settings of every program: how to reach NATS and the stores, and how to log."""
 
     model_config = SettingsConfigDict(
         env_prefix="RLAIF_", frozen=True, populate_by_name=True, extra="forbid"
     )
 
-    host: str = Field(
-        default="127.0.0.1",
-        description="Address to listen on; 0.0.0.0 opens the service to the network.",
-    )
-    port: int = Field(
-        default=8080, ge=0, le=65535, description="TCP port to listen on; 0 takes a free one."
-    )
     nats_url: str = Field(
         default="nats://127.0.0.1:4222",
         validation_alias="NATS_URL",
@@ -101,12 +90,6 @@ class ServiceSettings(BaseSettings):
         validation_alias="MODELS_STORE",
         description="Where checkpoints and reward models are: s3://bucket or file:///path.",
     )
-    api_token: Annotated[SecretStr | None, AfterValidator(_unset_when_blank)] = Field(
-        default=None,
-        validation_alias="RLAIF_API_TOKEN",
-        description="Bearer token that every write needs; without one only a service on a "
-        "loopback address accepts writes.",
-    )
     log_level: Annotated[LogLevel, BeforeValidator(_lower)] = Field(
         default="info",
         validation_alias="LOG_LEVEL",
@@ -120,7 +103,7 @@ class ServiceSettings(BaseSettings):
 
     @classmethod
     def service_name(cls) -> str:
-        """The service's name from its prefix: `REWARD_MODEL_` gives `reward-model`."""
+        """The program's name from its prefix: `REWARD_MODEL_` gives `reward-model`."""
         return str(cls.model_config["env_prefix"]).rstrip("_").lower().replace("_", "-")
 
     @classmethod
@@ -211,18 +194,18 @@ class Setting:
 
 
 @cache
-def describe(settings_class: type[ServiceSettings]) -> tuple[Setting, ...]:
+def describe(settings_class: type[SharedSettings]) -> tuple[Setting, ...]:
     """Every setting of a class, in order of declaration: the service's own ones last."""
     return tuple(_settings(settings_class))
 
 
-def flat_values(settings: ServiceSettings) -> dict[str, Any]:
+def flat_values(settings: SharedSettings) -> dict[str, Any]:
     """Flat name → value of every setting; the class takes it back."""
     found = describe(type(settings))
     return {each.name: attrgetter(".".join(each.path))(settings) for each in found}
 
 
-def nested(settings_class: type[ServiceSettings], given: Mapping[str, Any]) -> dict[str, Any]:
+def nested(settings_class: type[SharedSettings], given: Mapping[str, Any]) -> dict[str, Any]:
     """Values as the class has them: those by the flat name of a block's field go into the block.
 
     Raises:
@@ -248,7 +231,7 @@ class EnvironmentSource(PydanticBaseSettingsSource):
 
     def __call__(self) -> dict[str, Any]:
         """The values that are set, nested as the class has them."""
-        settings_class = cast(type[ServiceSettings], self.settings_cls)
+        settings_class = cast(type[SharedSettings], self.settings_cls)
         environment = {name.upper(): value for name, value in os.environ.items()}
         found = {}
         for setting in describe(settings_class):
@@ -267,13 +250,15 @@ class EnvironmentSource(PydanticBaseSettingsSource):
             raise SettingsError(f"{setting.name}: {variable} is not JSON: {error}") from error
 
 
-def _settings(settings_class: type[ServiceSettings]) -> Iterator[Setting]:
+def _settings(settings_class: type[SharedSettings]) -> Iterator[Setting]:
     service = str(settings_class.model_config["env_prefix"]).upper()
+    shared = _shared_fields(settings_class)
     for name, info in settings_class.model_fields.items():
         kind: Any = info.annotation
         fields = _fields_of_block(kind)
         if fields is None:
-            yield _setting(service, name, (name,), info, alias=info.validation_alias)
+            setting = _setting(service, name, (name,), info, alias=info.validation_alias)
+            yield replace(setting, shared=name in shared and info.validation_alias is not None)
             continue
         if info.get_default(call_default_factory=True, validated_data={}) != kind():
             raise TypeError(f"{name}: a block's defaults are those of its fields, set no other one")
@@ -289,9 +274,14 @@ def _setting(
     service: str, name: str, path: tuple[str, ...], info: FieldInfo, *, alias: Any
 ) -> Setting:
     own = f"{service}{name.upper()}"
-    variables = (alias, own) if isinstance(alias, str) else (own,)
-    shared = len(variables) > 1 and name in ServiceSettings.model_fields
-    return Setting(name, path, variables, info, shared)
+    variables = tuple(dict.fromkeys((alias, own) if isinstance(alias, str) else (own,)))
+    return Setting(name, path, variables, info, shared=False)
+
+
+def _shared_fields(settings_class: type[SharedSettings]) -> set[str]:
+    """Fields that the bases of this module bring."""
+    bases = [each for each in settings_class.__mro__ if issubclass(each, SharedSettings)]
+    return {name for each in bases if each.__module__ == __name__ for name in each.model_fields}
 
 
 def _fields_of_block(kind: Any) -> dict[str, FieldInfo] | None:
@@ -300,3 +290,26 @@ def _fields_of_block(kind: Any) -> dict[str, FieldInfo] | None:
     if is_pydantic_dataclass(kind):
         return kind.__pydantic_fields__
     return kind.model_fields if issubclass(kind, BaseModel) else None
+
+
+# Last, because a class of settings is described when it is made.
+class ServiceSettings(SharedSettings):
+    """Base of every service's settings.
+
+    A subclass sets `model_config = SettingsConfigDict(env_prefix="JUDGE_")`, gives `port` its
+    default and adds its own fields, each with a description that says unit and effect.
+    """
+
+    host: str = Field(
+        default="127.0.0.1",
+        description="Address to listen on; 0.0.0.0 opens the service to the network.",
+    )
+    port: int = Field(
+        default=8080, ge=0, le=65535, description="TCP port to listen on; 0 takes a free one."
+    )
+    api_token: Annotated[SecretStr | None, AfterValidator(_unset_when_blank)] = Field(
+        default=None,
+        validation_alias="RLAIF_API_TOKEN",
+        description="Bearer token that every write needs; without one only a service on a "
+        "loopback address accepts writes.",
+    )

@@ -72,3 +72,18 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
     if parts.scheme == "file" and not parts.netloc and parts.path.startswith("/"):
         return FileStore(Path(unquote(parts.path)))
     raise StorageError(f"{url!r} names no store; use s3://bucket or file:///absolute/path")
+
+
+def make_store(url: str, credentials: S3Credentials | None) -> tuple[ObjectStore, bool]:
+    """The store at `url`, whose bucket is made when it is missing, and whether it was.
+
+    Raises:
+        StorageError: The URL names no store, or the server did not do it.
+    """
+    store = open_store(url, credentials)
+    if isinstance(store, FileStore):
+        return store, False  # opening it made the folder
+    from rlaif.storage.s3 import S3Store
+
+    assert isinstance(store, S3Store)
+    return store, store.ensure_bucket()

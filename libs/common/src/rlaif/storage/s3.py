@@ -170,12 +170,14 @@ class S3Store:
                     f"{first.get('Key')!r}: {first.get('Code')} {first.get('Message')}"
                 )
 
-    def ensure_bucket(self) -> None:
-        """Make the bucket when it is missing."""
+    def ensure_bucket(self) -> bool:
+        """Make the bucket when it is missing; False when it was there."""
         try:
             self._call("head", "", lambda: self._client.head_bucket(Bucket=self._bucket))
         except ObjectNotFoundError:
             self._call("make", "", self._create_bucket)
+            return True
+        return False
 
     def _put(self, key: str, data: bytes, content_type: str, **condition: str) -> None:
         self._client.put_object(

@@ -1,0 +1,73 @@
+"""Makes streams, consumers and buckets, or makes room in full streams; prints what it did.
+
+    python -m rlaif.bootstrap               before the services, and after a change of its settings
+    python -m rlaif.bootstrap --make-room   now and then, where services may not purge streams
+
+Exit codes: 0 done, 1 NATS or S3 was not ready in time, 2 a setting or option is wrong.
+"""
+
+import argparse
+import asyncio
+import signal
+import sys
+from collections.abc import Sequence
+
+from rlaif.bootstrap.preparing import NotReachedError, make_room, prepare
+from rlaif.bootstrap.settings import BootstrapSettings
+from rlaif.service.cli import (
+    PRECEDENCE,
+    InvalidSettingsError,
+    add_settings,
+    load_settings,
+    masked_json,
+)
+from rlaif.service.logging import configure_logging
+from rlaif.storage.ports import StorageError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run from the command line; gives the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="bootstrap",
+        description=BootstrapSettings.__doc__,
+        epilog=PRECEDENCE,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--make-room",
+        action="store_true",
+        help="Only drop what every consumer has handled from streams that fill up.",
+    )
+    parser.add_argument(
+        "--print-settings",
+        action="store_true",
+        help="Print the settings as JSON, secrets masked, and leave.",
+    )
+    options = add_settings(parser, BootstrapSettings)
+    arguments = parser.parse_args(argv)
+    # The first process of a container is not ended by a SIGTERM that it does not ask for.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        settings = load_settings(BootstrapSettings, options(arguments))
+        if arguments.print_settings:
+            sys.stdout.write(masked_json(settings) + "\n")
+            return 0
+        configure_logging("bootstrap", settings.log_level, settings.log_format)
+        lines = asyncio.run((make_room if arguments.make_room else prepare)(settings))
+    except (InvalidSettingsError, StorageError) as error:
+        return _fail(str(error), 2)
+    except NotReachedError as error:
+        return _fail(str(error), 1)
+    except KeyboardInterrupt:
+        return _fail("stopped before it was done; run it again", 1)
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return 0
+
+
+def _fail(message: str, code: int) -> int:
+    sys.stderr.write(f"bootstrap: error: {message}\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

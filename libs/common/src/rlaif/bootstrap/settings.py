@@ -1,0 +1,35 @@
+"""What the bootstrap can be told."""
+
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from rlaif.service.settings import SharedSettings
+
+
+class BootstrapSettings(SharedSettings):
+    """Makes streams, consumers and buckets before the services start; safe to run again."""
+
+    model_config = SettingsConfigDict(env_prefix="BOOTSTRAP_")
+
+    nats_stream_replicas: Literal[1, 3, 5] = Field(
+        default=1,
+        validation_alias="NATS_STREAM_REPLICAS",
+        description="Servers that hold a copy of each stream: 1, 3 or 5, at most as many as there "
+        "are. More survive the loss of more servers, and a publish takes longer.",
+    )
+    nats_stream_mib: int = Field(
+        default=160,
+        ge=1,
+        le=1_000_000,
+        validation_alias="NATS_STREAM_MIB",
+        description="Room of a busy stream, in MiB; all streams together reserve 4.5 times this on "
+        "each server that holds copies. Less drops handled events earlier.",
+    )
+    timeout_seconds: float = Field(
+        default=300.0,
+        gt=0,
+        le=86_400,
+        description="How long NATS and S3 are waited for, in seconds, before it gives up.",
+    )
