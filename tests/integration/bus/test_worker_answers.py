@@ -417,8 +417,8 @@ async def test_the_observer_hears_how_each_delivery_ended(bus, start_worker):
     heard = []
 
     class Observer:
-        def handled(self, event_type, outcome, seconds):
-            assert seconds >= 0
+        def handled(self, event_type, outcome, seconds, age):
+            assert 0 <= seconds <= age < 60
             heard.append((event_type, outcome))
 
     async def handler(event):

@@ -70,6 +70,15 @@ async def test_readiness_follows_the_checks_and_the_stop(build: Build, client: C
         assert (answer.status_code, answer.json()["status"]) == (503, "stopping")
 
 
+async def test_metrics_say_which_check_of_readiness_holds_now(build: Build, client: Client) -> None:
+    readiness, trouble = Readiness(), dict[str, str]()
+    readiness.add("nats", lambda: trouble.get("nats"))
+    async with client(build(readiness=readiness)) as http:
+        assert 'rlaif_common_check_ok{check="nats"} 1.0' in (await http.get("/metrics")).text
+        trouble["nats"] = "lost"
+        assert 'rlaif_common_check_ok{check="nats"} 0.0' in (await http.get("/metrics")).text
+
+
 async def test_version_names_service_package_schemas_and_events(
     build: Build, client: Client
 ) -> None:

@@ -8,7 +8,7 @@ term. It fetches singly because a larger pull hands out a partial batch only whe
 import asyncio
 import contextlib
 import logging
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 import nats.errors
@@ -36,8 +36,11 @@ _STALE_TICKS = 5
 class WorkerObserver(Protocol):
     """Is told how each delivery ended; the service wires its metrics here."""
 
-    def handled(self, event_type: str, outcome: Result, seconds: float) -> None:
-        """One delivery ended with `outcome` ("done", "retried" or "rejected")."""
+    def handled(self, event_type: str, outcome: Result, seconds: float, age: float) -> None:
+        """One delivery ended with `outcome` ("done", "retried" or "rejected").
+
+        It took `seconds`; the event was published `age` seconds before.
+        """
 
 
 class DurableWorker:
@@ -164,7 +167,9 @@ class DurableWorker:
             logger.exception("%s could not answer for %s", self._consumer, message.subject)
             return
         if result is not None and self._observer is not None:
-            self._observer.handled(self._spec.type, result, loop.time() - started)
+            # The clocks of two machines: an event may seem to come from the future.
+            age = max(0.0, (datetime.now(UTC) - message.metadata.timestamp).total_seconds())
+            self._observer.handled(self._spec.type, result, loop.time() - started, age)
 
     async def _bind(self) -> JetStreamContext.PullSubscription:
         if self._subscription is None:

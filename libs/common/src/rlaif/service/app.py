@@ -2,7 +2,7 @@
 
 /livez /healthz   the process answers; checks nothing
 /readyz           200 when every check passes, 503 otherwise, with the reasons
-/metrics          Prometheus text
+/metrics          Prometheus text, with what /readyz would say now
 /version          package version and the versions of what it reads and writes
 /docs             the interface, to read and to try: Swagger UI without outside assets
 """
@@ -126,6 +126,7 @@ def _problem_response() -> dict[str, Any]:
 
 def _operations(report: VersionReport, readiness: Readiness, metrics: ServiceMetrics) -> APIRouter:
     router = APIRouter(tags=["operations"])
+    holds = metrics.gauge("check_ok", "1 while a check of `/readyz` holds, else 0.", ("check",))
 
     @router.get("/livez", operation_id="livez", summary="The process answers")
     @router.get("/healthz", include_in_schema=False)
@@ -141,6 +142,8 @@ def _operations(report: VersionReport, readiness: Readiness, metrics: ServiceMet
 
     @router.get("/metrics", operation_id="metrics", summary="Prometheus metrics")
     async def scrape() -> Response:
+        for check, answer in (await readiness.report()).checks.items():
+            holds.labels(check).set(answer.ok)
         return Response(metrics.exposition(), media_type=metrics.content_type)
 
     @router.get("/version", operation_id="version", summary="Versions of code and schemas")

@@ -15,6 +15,9 @@ M = TypeVar("M", Counter, Gauge, Histogram)
 SECONDS_BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 """From a quick request to a slow call of a language model."""
 
+WAITING_BUCKETS = (1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400)
+"""From an event that is handled at once to one that waited for a day."""
+
 
 @dataclass(frozen=True)
 class MetricDoc:
@@ -83,7 +86,7 @@ class ServiceMetrics:
 
 
 class WorkerMetrics:
-    """Events handled, by type and outcome, and how long they took."""
+    """Events handled, by type and outcome, how long they took, and how old they were then."""
 
     def __init__(self, metrics: ServiceMetrics) -> None:
         self._events = metrics.counter(
@@ -92,10 +95,22 @@ class WorkerMetrics:
         self._seconds = metrics.histogram(
             "event_seconds", "Time from delivery to the end of the handler.", ("event",)
         )
+        self._ages = metrics.histogram(
+            "event_age_seconds",
+            "Time from publication to the answer that ended it, done or rejected.",
+            ("event",),
+            buckets=WAITING_BUCKETS,
+        )
 
     def handled(
-        self, event_type: str, outcome: Literal["done", "retried", "rejected"], seconds: float
+        self,
+        event_type: str,
+        outcome: Literal["done", "retried", "rejected"],
+        seconds: float,
+        age: float,
     ) -> None:
         """Note one handled event."""
         self._events.labels(event_type, outcome).inc()
         self._seconds.labels(event_type).observe(seconds)
+        if outcome != "retried":
+            self._ages.labels(event_type).observe(age)

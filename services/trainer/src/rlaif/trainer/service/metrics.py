@@ -1,5 +1,7 @@
 """The trainer's metrics; `docs/metrics.md` lists them."""
 
+from collections.abc import Callable
+
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.run_folder.protocol import IterationDone
 
@@ -36,6 +38,29 @@ class TrainerMetrics:
         self._fraction = metrics.gauge(
             "milestone_fraction", "Mean share of main milestones, of the last 100 episodes."
         )
+        self._rooms = metrics.gauge(
+            "rooms_per_episode", "Distinct rooms an episode, mean of the last 100 episodes."
+        )
+        self._returns = metrics.gauge(
+            "episode_return",
+            "Return of an episode, mean of the last 100: of the game's part and of the reward "
+            "model's (`shaping`).",
+            ["part"],
+        )
+        self._potential = metrics.gauge(
+            "potential_mean", "Mean potential of the live reward model over the last iteration."
+        )
+        self._alive = metrics.gauge(
+            "run_in_progress", "1 while a run is in progress, also while its process restarts."
+        )
+        self._attempts = metrics.gauge(
+            "run_attempt", "Starts of the run's training process; a resumed run counts on."
+        )
+
+    def watch(self, in_progress: Callable[[], bool], attempt: Callable[[], int]) -> None:
+        """Show whether a run is in progress and which start of its process this is."""
+        self._alive.set_function(in_progress)
+        self._attempts.set_function(attempt)
 
     def iterated(self, done: IterationDone, reward_model_version: int | None) -> None:
         """Note an iteration, and the reward model that counts after it."""
@@ -50,8 +75,18 @@ class TrainerMetrics:
         for name, part in done.reward_statistics.items():
             self._part_mean.labels(name).set(part.mean)
             self._part_share.labels(name).set(part.share or 0.0)
-        if done.milestone_fraction is not None:
-            self._fraction.set(done.milestone_fraction)
+        figures = (
+            (self._fraction, done.milestone_fraction),
+            (self._rooms, done.rooms_mean),
+            (self._potential, done.potential_mean),
+        )
+        for gauge, figure in figures:
+            if figure is not None:
+                gauge.set(figure)
+        returns = {"game": done.episode_return_mean, "shaping": done.shaped_return_mean}
+        for part, value in returns.items():
+            if value is not None:
+                self._returns.labels(part).set(value)
         if reward_model_version is not None:
             self._version.set(reward_model_version)
 

@@ -59,6 +59,7 @@ class RunManager:
         self._starting = asyncio.Lock()
         self._listener: Callable[[Message], None] | None = None
         self._metrics = TrainerMetrics(metrics)
+        self._metrics.watch(lambda: self.alive, lambda: self.state.attempt if self.state else 0)
         self.captures_lost: str | None = None
         self._seen_captured = 0
 
