@@ -1,0 +1,10 @@
+"""The dashboards: what each panel asks Prometheus for."""
+
+from boards.judges import JUDGES
+from boards.loop import LOOP
+from boards.queues import QUEUES
+from boards.reward_model import REWARD_MODEL
+from boards.servers import SERVERS
+from boards.trainer import TRAINER
+
+DASHBOARDS = (LOOP, JUDGES, REWARD_MODEL, TRAINER, QUEUES, SERVERS)

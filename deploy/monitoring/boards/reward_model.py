@@ -1,0 +1,103 @@
+"""Reward model: versions, what the gate measured, and whether the model drifts."""
+
+from panels import Dashboard, Panel
+
+REWARD_MODEL = Dashboard(
+    "reward-model",
+    "Reward model",
+    "Versions, what the gate measured, and whether the model drifts.",
+    {
+        "Versions": (
+            Panel(
+                "Versions",
+                {
+                    "max(rlaif_reward_model_champion_version)": "live",
+                    "max(rlaif_trainer_reward_model_version)": "loaded",
+                },
+                "0: none is live.",
+            ),
+            Panel(
+                "Trainings by how they ended",
+                {
+                    "sum by (outcome) (increase(rlaif_reward_model_attempts_total[1h]))": (
+                        "{{outcome}}"
+                    )
+                },
+                "Within an hour. Rejected: the gate refused; held: another one is pinned.",
+            ),
+            Panel(
+                "Demotions, alarms, refusals",
+                {
+                    "increase(rlaif_reward_model_champions_demoted_total[1h])": "demoted",
+                    "increase(rlaif_reward_model_watchdog_alarms_total[1h])": "watchdog",
+                    "increase(rlaif_trainer_reward_models_refused_total[1h])": (
+                        "refused by the trainer"
+                    ),
+                    "max(rlaif_reward_model_champion_pinned)": "pinned",
+                },
+                "Within an hour.",
+            ),
+        ),
+        "Gate": (
+            Panel(
+                "Accuracy on unseen episodes",
+                {"max by (of) (rlaif_reward_model_heldout_accuracy_ratio)": "{{of}}"},
+                "Of decided pairs. Control learned shuffled labels and has to stay near half.",
+                unit="percentunit",
+                most=1,
+                width=12,
+            ),
+            Panel(
+                "Calibration error",
+                {"max(rlaif_reward_model_heldout_ece_ratio)": "last candidate"},
+                width=6,
+            ),
+            Panel(
+                "Time of a training",
+                {
+                    "histogram_quantile(0.9, sum by (le) (rate("
+                    "rlaif_reward_model_training_seconds_bucket[1h])))": "nine in ten"
+                },
+                unit="s",
+                width=6,
+            ),
+        ),
+        "Drift": (
+            Panel(
+                "Rank correlation with the champion",
+                {"max(rlaif_reward_model_probe_correlation_ratio)": "last candidate"},
+                "A candidate that orders play otherwise than the champion: labels or play changed.",
+                least=None,
+                most=1,
+            ),
+            Panel(
+                "Disagreement of the members",
+                {"max(rlaif_reward_model_disagreement_ratio)": "last candidate"},
+                "Rises where play left what the labels cover.",
+            ),
+            Panel(
+                "Accuracy forward in time",
+                {
+                    'max(rlaif_reward_model_heldout_accuracy_ratio{of="forward"})': "forward",
+                    'max(rlaif_reward_model_heldout_accuracy_ratio{of="crossfit"})': "cross-fitted",
+                },
+                "Forward below cross-fitted: what was learned holds less for newer play.",
+                unit="percentunit",
+                most=1,
+            ),
+        ),
+        "Labels": (
+            Panel("Labels", {"max(rlaif_reward_model_labels)": "labels"}),
+            Panel(
+                "Scores that are no label",
+                {"max by (reason) (rlaif_reward_model_scores_skipped)": "{{reason}}"},
+            ),
+            Panel(
+                "Pairs that only judges order",
+                {"max(rlaif_reward_model_judged_pairs_ratio)": "of decided pairs"},
+                unit="percentunit",
+                most=1,
+            ),
+        ),
+    },
+)
