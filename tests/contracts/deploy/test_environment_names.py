@@ -1,0 +1,288 @@
+"""Compose files, manifests and pages set the names that settings read, and all that are needed.
+
+A name that nothing reads is a setting that somebody believes to be set; a shared setting that
+nobody sets is a service that looks for NATS on its own loopback. Neither fails at run time, so both
+fail here.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from rlaif.exporter.settings import ExporterSettings
+from rlaif.hud.settings import HudSettings
+from rlaif.judge.settings import JudgeSettings
+from rlaif.mock_llm.settings import MockLlmSettings
+from rlaif.reward_model.settings import RewardModelSettings
+from rlaif.service.settings import ServiceSettings, Setting, describe
+from rlaif.testing.deployment import (
+    Given,
+    asked_for,
+    cluster,
+    compose,
+    dotenv,
+    interpolate,
+    names_in_commands,
+)
+from rlaif.trainer.settings import TrainerSettings
+
+ROOT = Path(__file__).parents[3]
+DEPLOY = ROOT / "deploy"
+COMPOSE = ROOT / "docker-compose.yml"
+EXAMPLE = ROOT / ".env.example"
+CONFIG = DEPLOY / "base/config.env"
+
+SERVICES: tuple[type[ServiceSettings], ...] = (
+    TrainerSettings,
+    ExporterSettings,
+    JudgeSettings,
+    RewardModelSettings,
+    HudSettings,
+    MockLlmSettings,
+)
+
+OF_THE_PLATFORM = {
+    "HOME": "where libraries keep caches; a pod's user has no home",
+    "OMP_NUM_THREADS": "one thread a library: threads that wait for each other stall",
+    "OPENBLAS_NUM_THREADS": "as above",
+    "MKL_NUM_THREADS": "as above",
+}
+"""Names that libraries read and no settings class does, and why they are set."""
+
+OF_MAKE = {
+    "ARGS", "BENCH_ARGS", "DATA_DIR", "DEMO_ARGS", "HUD_PORT", "ONCE", "PLAY_ARGS", "ROM",
+    "SEGMENTS",
+}  # fmt: skip
+"""Variables of the Makefile that commands on the pages set."""
+
+
+OF_OPENTELEMETRY = {"OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT"}
+"""Read by its SDK where that is installed."""
+
+
+def readers() -> set[str]:
+    """Every variable that some settings class reads."""
+    return {name for each in settings_classes() for it in describe(each) for name in it.variables}
+
+
+def settings_classes() -> tuple[type[ServiceSettings], ...]:
+    return SERVICES
+
+
+def needs(*paths: Path) -> None:
+    for path in paths:
+        if not path.exists():
+            pytest.skip(f"{path.relative_to(ROOT)} is not there")
+
+
+def needed() -> Iterator[Setting]:
+    """The shared settings, and every credential."""
+    yield from (each for each in describe(ServiceSettings) if each.shared)
+    for service in SERVICES:
+        for each in describe(service):
+            if not each.shared and "SecretStr" in str(each.field.annotation):
+                yield each
+
+
+def unread(given: list[Given]) -> list[str]:
+    """What is set and read by nobody, with its place."""
+    known = readers() | OF_THE_PLATFORM.keys()
+    return sorted({f"{each.name} in {each.where}" for each in given if each.name not in known})
+
+
+def unset(given: set[str]) -> list[str]:
+    """Shared settings and credentials that are not given."""
+    return [each.environment for each in needed() if not given & {*each.variables}]
+
+
+# --- set, and read by nobody ----------------------------------------------------------------------
+
+
+def test_every_name_in_compose_is_read() -> None:
+    needs(COMPOSE)
+    assert unread(list(compose(COMPOSE))) == []
+
+
+def test_every_name_in_the_manifests_is_read() -> None:
+    needs(CONFIG)
+    assert unread(list(cluster(DEPLOY))) == []
+
+
+def test_the_example_holds_what_compose_asks_for_and_nothing_else() -> None:
+    needs(EXAMPLE, COMPOSE)
+    assert set(dotenv(EXAMPLE)) == asked_for(COMPOSE.read_text(encoding="utf-8"))
+
+
+def test_a_name_of_the_platform_is_set_somewhere_and_is_no_setting() -> None:
+    needs(COMPOSE, CONFIG)
+    used = {each.name for each in [*compose(COMPOSE), *cluster(DEPLOY)]}
+    assert OF_THE_PLATFORM.keys() - used == set()
+    assert OF_THE_PLATFORM.keys() & readers() == set()
+
+
+# --- read, and set by nobody ----------------------------------------------------------------------
+
+
+def test_compose_sets_every_shared_setting_and_credential() -> None:
+    needs(COMPOSE)
+    assert unset({each.name for each in compose(COMPOSE)}) == []
+
+
+def test_a_cluster_sets_every_shared_setting_and_credential() -> None:
+    needs(CONFIG)
+    assert unset({each.name for each in cluster(DEPLOY)}) == []
+
+
+@pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.service_name())
+def test_a_service_listens_to_the_network(service: type[ServiceSettings]) -> None:
+    needs(COMPOSE, CONFIG)
+    host = f"{service.model_config['env_prefix']}HOST"
+    for given in (compose(COMPOSE), cluster(DEPLOY)):
+        assert {each.value for each in given if each.name == host} == {"0.0.0.0"}
+
+
+# --- the values -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("service", settings_classes(), ids=lambda each: each.__name__)
+def test_a_cluster_gives_values_that_are_taken(service: type[ServiceSettings]) -> None:
+    needs(CONFIG)
+    with patch.dict(os.environ, dotenv(CONFIG), clear=True):
+        service()
+
+
+@pytest.mark.parametrize("service", SERVICES, ids=lambda each: each.__name__)
+def test_compose_gives_values_that_are_taken(service: type[ServiceSettings]) -> None:
+    needs(COMPOSE, EXAMPLE)
+    containers = list(containers_of(service))
+    assert containers, "no container runs it"
+    for values in containers:
+        with patch.dict(os.environ, values, clear=True):
+            service()
+
+
+def containers_of(service: type[ServiceSettings]) -> Iterator[Mapping[str, str]]:
+    """The environment of each container that runs it, with the example's values."""
+    filled = {name: value or "x" for name, value in dotenv(EXAMPLE).items()}
+    by_container: dict[str, dict[str, str]] = {}
+    for each in compose(COMPOSE, filled):
+        by_container.setdefault(each.where, {})[each.name] = each.value
+    host = f"{service.model_config['env_prefix']}HOST"
+    yield from (values for values in by_container.values() if host in values)
+
+
+# --- the pages ------------------------------------------------------------------------------------
+
+
+def test_every_name_that_is_set_is_on_a_page() -> None:
+    needs(COMPOSE, CONFIG)
+    pages = (ROOT / "docs").glob("*.md")
+    words = {word for page in pages for word in re.findall(r"\w+", page.read_text("utf-8"))}
+    every = {each.name for each in [*compose(COMPOSE), *cluster(DEPLOY)]}
+    assert sorted(every - words) == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(DEPLOY.rglob("*.md"))],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_every_name_that_a_command_on_a_page_sets_is_read(page: Path) -> None:
+    of_compose = asked_for(COMPOSE.read_text("utf-8")) if COMPOSE.exists() else set()
+    known = readers() | OF_THE_PLATFORM.keys() | OF_MAKE | OF_OPENTELEMETRY | of_compose
+    assert sorted(names_in_commands(page.read_text("utf-8")) - known) == []
+
+
+# --- the search itself ----------------------------------------------------------------------------
+
+
+def test_a_name_that_nobody_reads_is_told_with_its_place() -> None:
+    planted = [Given("NATS_URI", "nats://nats:4222", "docker-compose.yml judge")]
+    assert unread(planted) == ["NATS_URI in docker-compose.yml judge"]
+    assert unread([Given("NATS_URL", "", ""), Given("JUDGE_LOG_LEVEL", "", "")]) == []
+
+
+def test_a_shared_setting_counts_as_set_by_its_plain_name() -> None:
+    everything = {each.environment for each in needed()}
+    assert {"NATS_URL", "S3_SECRET_KEY", "RLAIF_API_TOKEN", "LLM_API_KEY"} <= everything
+    assert unset(everything - {"NATS_URL"}) == ["NATS_URL"]
+
+
+def test_of_compose_only_containers_of_ours_are_read(tmp_path: Path) -> None:
+    (tmp_path / "compose.yml").write_text(
+        """
+x-ours: &ours {NATS_URL: "nats://${NATS_TOKEN:?set it}@nats:4222"}
+services:
+  nats: {image: nats:2, environment: {NATS_SECRET: x}}
+  judge: {image: "${REGISTRY:-localhost}/zelda-rlaif/service", environment: {<<: *ours, A: 1}}
+  hud: {build: ., environment: [HUD_HOST=0.0.0.0]}
+"""
+    )
+    given = list(compose(tmp_path / "compose.yml", {"NATS_TOKEN": "t"}))
+    assert [(each.name, each.value) for each in given] == [
+        ("NATS_URL", "nats://t@nats:4222"), ("A", "1"), ("HUD_HOST", "0.0.0.0"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("${A}", "1"),
+        ("${A:-x}", "1"),
+        ("${E:-x}", "x"),
+        ("${E-x}", ""),
+        ("${N-x}", "x"),
+        ("${N:-${A}}", "1"),
+        ("${A:+y}", "y"),
+        ("${N:+y}", ""),
+        ("$${A}", "${A}"),
+    ],
+)
+def test_compose_fills_in_what_is_asked_for(text: str, filled: str) -> None:
+    assert interpolate(text, {"A": "1", "E": ""}) == filled
+    assert asked_for(f"# ${{NOT_THIS}}\n{text}") <= {"A", "E", "N"}
+
+
+def test_of_manifests_every_way_into_a_container_is_read(tmp_path: Path) -> None:
+    manifests = {
+        "judge.yaml": """
+kind: Deployment
+spec: {template: {spec: {containers: [
+  {name: judge, image: zelda-rlaif/service, env: [{name: IN_A_POD, value: "1"}]},
+  {name: nats, image: nats, env: [{name: NOT_OURS, value: "1"}]}]}}}
+""",
+        "rayjob.yaml": """
+kind: RayJob
+spec: {runtimeEnvYAML: "env_vars: {IN_A_JOB: '1'}"}
+""",
+        "secret.yaml": """
+kind: ExternalSecret
+metadata: {name: rlaif-s3}
+spec: {data: [{secretKey: IN_A_SECRET}]}
+""",
+        "kustomization.yaml": """
+kind: Component
+configMapGenerator: [{name: rlaif-config, behavior: merge, literals: [IN_A_MAP=1]}]
+patches:
+- target: {kind: Deployment}
+  patch: |
+    - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: IN_A_PATCH, value: "1"}}
+""",
+        "config.env": "IN_A_FILE=1\n# COMMENT=1\n",
+    }
+    for name, text in manifests.items():
+        (tmp_path / name).write_text(text)
+    assert {each.name for each in cluster(tmp_path)} == {
+        "IN_A_POD", "IN_A_JOB", "IN_A_SECRET", "IN_A_MAP", "IN_A_PATCH", "IN_A_FILE",
+    }  # fmt: skip
+
+
+def test_a_variable_of_the_readers_shell_is_not_one_of_a_program() -> None:
+    page = (
+        "```bash\nAPI=http://x\nTOKEN=$(cat it)\nTYPE='a: b'\nRUN_HOURS=2 rlaif-train\n```\n`A_B=1`"
+    )
+    assert names_in_commands(page) == {"RUN_HOURS"}
