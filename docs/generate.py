@@ -1,6 +1,7 @@
 """Writes the reference pages that repeat what the code says.
 
-Events, configuration, metrics, observation, and the guides that the judges read.
+Events, configuration, metrics, observation, the guides that the judges read, and what the services'
+user of NATS may do.
 
     python docs/generate.py            write the pages
     python docs/generate.py --check    exit 1 when a page differs from the code
@@ -14,12 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from inspect import cleandoc
+from os.path import normpath
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 
 from rlaif.bootstrap.settings import BootstrapSettings
+from rlaif.bus.permissions import as_configuration
 from rlaif.bus.topology import MAX_DELIVER, TopologySettings, stream_config
 from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
 from rlaif.contracts.envelope import CloudEvent
@@ -106,8 +109,8 @@ SERVICES = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Write or check the pages; returns the exit code."""
     parser = argparse.ArgumentParser(
-        description="Writes docs/events.md, configuration.md, metrics.md, observation.md and the "
-        "guides in docs/game."
+        description="Writes docs/events.md, configuration.md, metrics.md, observation.md, the "
+        "guides in docs/game, and deploy/base/nats/permissions.conf."
     )
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit 1 when a page is stale"
@@ -119,15 +122,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         "metrics.md": metrics_page(),
         "observation.md": observation_page(),
         **{f"game/{game}.md": guide_page(game) for game in guided_games()},
+        "../deploy/base/nats/permissions.conf": permissions_file(),
     }
     if not check:
         for name, text in pages.items():
-            (HERE / name).parent.mkdir(exist_ok=True)
+            (HERE / name).parent.mkdir(parents=True, exist_ok=True)
             (HERE / name).write_text(text, encoding="utf-8")
         return 0
     stale = [name for name, text in pages.items() if _stored(HERE / name) != text]
     if stale:
-        listed = ", ".join(f"docs/{name}" for name in stale)
+        listed = ", ".join(normpath(f"docs/{name}") for name in stale)
         sys.stderr.write(f"{listed}: not what the code says; run docs/generate.py and commit\n")
     return 1 if stale else 0
 
@@ -142,6 +146,19 @@ def _stored(path: Path) -> str | None:
 def guide_page(game: str) -> str:
     """docs/game/<game>.md: what the judges read of a game, word for word."""
     return f"{NOTE}\n{guide_of(game).text}"
+
+
+# --- permissions ----------------------------------------------------------------------------------
+
+
+def permissions_file() -> str:
+    """deploy/base/nats/permissions.conf: what the services' user of NATS may do."""
+    return (
+        "# Written by docs/generate.py from the code. Do not edit; see CONTRIBUTING.md.\n"
+        "# The least rights of the services, which make, change and empty no stream; for\n"
+        "# permissions { include ./permissions.conf }.\n"
+        f"{as_configuration()}"
+    )
 
 
 # --- events ---------------------------------------------------------------------------------------

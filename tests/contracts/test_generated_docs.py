@@ -22,11 +22,13 @@ def test_the_pages_are_what_the_generator_writes():
 
 
 def test_a_stale_page_and_a_missing_one_are_named(tmp_path):
-    script = Path(shutil.copy(GENERATOR, tmp_path))
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    script = Path(shutil.copy(GENERATOR, docs))
     assert generate(script).returncode == 0
-    with (tmp_path / "events.md").open("a") as page:
+    with (docs / "events.md").open("a") as page:
         page.write("an edit by hand\n")
-    (tmp_path / "metrics.md").unlink()
+    (docs / "metrics.md").unlink()
     done = generate(script, "--check")
     assert done.returncode == 1
     assert done.stderr.startswith("docs/events.md, docs/metrics.md: not what the code says")

@@ -35,7 +35,7 @@ class NatsServerRecipe:
     """One server with JetStream, on loopback.
 
     Without a token it lets everybody on this machine in. `max_file` is JetStream's room on disk,
-    in nats-server's notation.
+    in nats-server's notation. `more` is further configuration, such as users or TLS.
     """
 
     directory: Path
@@ -43,6 +43,7 @@ class NatsServerRecipe:
     monitor_port: int
     token: str | None = field(default=None, repr=False)
     max_file: str = "1GB"
+    more: str = field(default="", repr=False)
 
     @property
     def url(self) -> str:
@@ -83,6 +84,7 @@ class NatsServerRecipe:
         access = [f'authorization {{ token: "{self.token}" }}'] if self.token else []
         return [
             *access,
+            self.more,
             f"host: {HOST}",
             f"port: {self.port}",
             f"http: {HOST}:{self.monitor_port}",

@@ -101,6 +101,7 @@ async def _with_bus(settings: BootstrapSettings, ask: Callable[[Bus], Awaitable[
     bus = await connect(
         settings.nats_url,
         name="bootstrap",
+        ca_file=settings.nats_ca_file or None,
         settings=TopologySettings(
             replicas=settings.nats_stream_replicas,
             max_bytes=settings.nats_stream_mib * 1024 * 1024,

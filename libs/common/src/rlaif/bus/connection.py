@@ -1,6 +1,7 @@
 """Everything a service does over its connection to NATS."""
 
 from datetime import timedelta
+from typing import Protocol
 
 from rlaif.bus import alignment, dead_letters, topology
 from rlaif.bus.feed import StreamFeed
@@ -22,26 +23,53 @@ async def connect(
     name: str,
     timeout: timedelta = timedelta(seconds=3),  # noqa: ASYNC109  # nats-py has no such option with endless reconnects
     settings: TopologySettings | None = None,
+    ca_file: str | None = None,
+    manage_streams: bool = True,
 ) -> "Bus":
     """Open a connection that later survives every restart of NATS.
 
-    `name` is shown in NATS monitoring; `timeout` is for the first connection only.
+    `name` is shown in NATS monitoring; `timeout` is for the first connection only. `ca_file` and
+    `manage_streams` are the settings of all services (`NATS_CA_FILE`, `NATS_MANAGE_STREAMS`).
 
     Raises:
         BusUnavailableError: No server answered in time, or it refused the credentials.
     """
-    bus = Bus(url, settings or TopologySettings())
+    bus = Bus(url, settings or TopologySettings(), ca_file=ca_file, manage_streams=manage_streams)
     await bus.open(name, timeout)
     return bus
 
 
-async def connect_ready(url: str, *, name: str) -> "Bus":
-    """Like `connect`, and every stream and consumer is there; how a service opens its bus.
+class NatsSettings(Protocol):
+    """The part of a service's settings that says how to reach NATS, and who makes its streams."""
+
+    @property
+    def nats_url(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+    @property
+    def nats_ca_file(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+    @property
+    def nats_manage_streams(self) -> bool: ...  # noqa: D102  # described in rlaif.service.settings
+
+
+async def open_bus(settings: NatsSettings, *, name: str) -> "Bus":
+    """How a service opens its bus: `connect_ready` by its settings; raises what that raises."""
+    return await connect_ready(
+        settings.nats_url,
+        name=name,
+        ca_file=settings.nats_ca_file or None,
+        manage_streams=settings.nats_manage_streams,
+    )
+
+
+async def connect_ready(
+    url: str, *, name: str, ca_file: str | None = None, manage_streams: bool = True
+) -> "Bus":
+    """Like `connect`, and every stream and consumer is there.
 
     Raises:
         BusUnavailableError: No server answered in time, or it refused; nothing stays open.
+        StreamsMissingError: They are not there, and are not ours to make; nothing stays open.
     """
-    bus = await connect(url, name=name)
+    bus = await connect(url, name=name, ca_file=ca_file, manage_streams=manage_streams)
     try:
         await bus.ensure_topology()
     except BaseException:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -11,8 +12,9 @@ import nats.errors
 from nats.js import JetStreamContext
 
 from rlaif.bus import topology
-from rlaif.bus.cancellation import CancellableClient, heeding_cancellation
-from rlaif.bus.errors import BusUnavailableError
+from rlaif.bus.cancellation import heeding_cancellation
+from rlaif.bus.client import CarefulClient
+from rlaif.bus.errors import BusUnavailableError, StreamsMissingError
 from rlaif.bus.mailbox import Mailbox
 from rlaif.bus.topology import TopologySettings
 
@@ -27,14 +29,23 @@ class Link:
     `client` and `jetstream` are for this package only; `address` is without credentials.
     """
 
-    def __init__(self, url: str, settings: TopologySettings) -> None:
+    def __init__(
+        self,
+        url: str,
+        settings: TopologySettings,
+        *,
+        ca_file: str | None = None,
+        manage_streams: bool = True,
+    ) -> None:
         self._url = url
         self._settings = settings
+        self._ca_file = ca_file
+        self._manages = manage_streams
         self._up = asyncio.Event()
         self._last_error: Exception | None = None
         self._mailboxes: set[Mailbox] = set()
         self._closing = False
-        self.client = CancellableClient()
+        self.client = CarefulClient(tls_only=bool(ca_file) or url.startswith("tls://"))
         self.jetstream: JetStreamContext = self.client.jetstream(
             timeout=REQUEST_TIMEOUT.total_seconds()
         )
@@ -79,13 +90,38 @@ class Link:
                 await subscription.unsubscribe()
 
     async def ensure_topology(self) -> None:
-        """Create the streams and consumers that are missing.
+        """Create the streams and consumers that are missing, or only look where others make them.
 
         Raises:
             BusUnavailableError: NATS did not answer or refused.
+            StreamsMissingError: Something is missing, and not ours to make.
         """
-        with self.asking("ensure the streams"):
-            await topology.ensure_topology(self.jetstream, self._settings)
+        if self._manages:
+            with self.asking("ensure the streams"):
+                await topology.ensure_topology(self.jetstream, self._settings)
+            return
+        with self.asking("look for the streams"):
+            missing = await topology.missing_parts(self.jetstream)
+        if missing:
+            raise StreamsMissingError(
+                f"NATS at {self.address} lacks {', '.join(missing)}; run python -m rlaif.bootstrap,"
+                " which makes them (NATS_MANAGE_STREAMS is false)"
+            )
+
+    async def make_room_in(self, stream: str) -> None:
+        """Drop the handled events of a full stream, where that is ours to do."""
+        if self._manages:
+            await topology.make_room(self.jetstream, stream)
+            return
+        logger.warning(
+            "stream %s is full; python -m rlaif.bootstrap --make-room drops its handled events",
+            stream,
+        )
+
+    async def match_ack_wait(self, stream: str, consumer: str, ack_wait: timedelta) -> None:
+        """Give a consumer the ack wait of the worker that runs it, where that is ours to do."""
+        if self._manages:
+            await topology.set_ack_wait(self.jetstream, stream, consumer, ack_wait)
 
     async def wait_connected(self, seconds: float) -> bool:
         """Wait until the server is there; False when it was not within `seconds`."""
@@ -117,11 +153,13 @@ class Link:
         Raises:
             BusUnavailableError: No server answered in time, or it refused the credentials.
         """
+        authorities = self._authorities(self._ca_file) if self._ca_file else None
         try:
             async with asyncio.timeout(timeout.total_seconds()):
                 await self.client.connect(
                     self._url,
                     name=name,
+                    tls=authorities,
                     error_cb=self._on_error,
                     disconnected_cb=self._on_disconnected,
                     reconnected_cb=self._on_reconnected,
@@ -146,6 +184,13 @@ class Link:
             ) from error
         self._last_error = None
         self._up.set()
+
+    @staticmethod
+    def _authorities(ca_file: str) -> ssl.SSLContext:
+        try:
+            return ssl.create_default_context(cafile=ca_file)
+        except OSError as error:
+            raise BusUnavailableError(f"NATS_CA_FILE={ca_file} is no PEM file: {error}") from error
 
     async def _abandon(self) -> None:
         """Let go of a connection that was never open."""

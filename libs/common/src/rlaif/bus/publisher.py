@@ -16,7 +16,6 @@ from nats.js.errors import APIError, NoStreamResponseError
 
 from rlaif.bus.errors import BusUnavailableError, EventRefusedError
 from rlaif.bus.link import Link
-from rlaif.bus.topology import make_room
 from rlaif.contracts.catalog import envelop, spec_of
 from rlaif.contracts.events import EventData
 from rlaif.pacing.backoff import backoff
@@ -126,7 +125,7 @@ async def _repair(link: Link, stream: str, error: Exception) -> None:
         if isinstance(error, NoStreamResponseError):
             await link.ensure_topology()
         elif isinstance(error, APIError) and error.err_code == _STREAM_FULL:
-            await make_room(link.jetstream, stream)
+            await link.make_room_in(stream)
     except (nats.errors.Error, BusUnavailableError) as failure:
         logger.warning("could not repair stream %s: %s", stream, failure)
 

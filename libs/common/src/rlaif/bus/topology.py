@@ -9,8 +9,10 @@ import asyncio
 import contextlib
 import logging
 import random
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from nats.js import JetStreamContext
 from nats.js.api import (
@@ -157,6 +159,25 @@ async def ensure_parts(js: JetStreamContext, settings: TopologySettings) -> list
         )
     )
     return [*streams, *consumers]
+
+
+async def missing_parts(js: JetStreamContext) -> list[str]:
+    """The streams and consumers of the catalog that are not there, for people; makes nothing."""
+
+    async def lacks(asked: Coroutine[Any, Any, object]) -> bool:
+        try:
+            await asked
+        except NotFoundError:
+            return True
+        return False
+
+    missing = [name for name in STREAMS if await lacks(js.stream_info(name))]
+    return [f"stream {name}" for name in missing] + [
+        f"consumer {spec.stream}/{consumer}"
+        for spec in CATALOG
+        for consumer in spec.consumers
+        if spec.stream not in missing and await lacks(js.consumer_info(spec.stream, consumer))
+    ]
 
 
 async def delete_topology(js: JetStreamContext) -> None:

@@ -15,10 +15,9 @@ import nats.errors
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
-from rlaif.bus import topology
 from rlaif.bus.cancellation import heeding_cancellation
 from rlaif.bus.delivery import Delivery, Result
-from rlaif.bus.errors import BusUnavailableError
+from rlaif.bus.errors import BusUnavailableError, StreamsMissingError
 from rlaif.bus.link import Link
 from rlaif.bus.ports import Handler
 from rlaif.bus.worker_settings import WorkerSettings
@@ -96,6 +95,7 @@ class DurableWorker:
 
         Raises:
             BusUnavailableError: The connection is closed for good while nobody asked to stop.
+            StreamsMissingError: Its stream or consumer is gone, and others are to make it.
         """
         self._finished.clear()
         try:
@@ -173,8 +173,8 @@ class DurableWorker:
 
     async def _bind(self) -> JetStreamContext.PullSubscription:
         if self._subscription is None:
-            await topology.set_ack_wait(
-                self._link.jetstream, self._spec.stream, self._consumer, self._settings.ack_wait
+            await self._link.match_ack_wait(
+                self._spec.stream, self._consumer, self._settings.ack_wait
             )
             self._subscription = await self._link.jetstream.pull_subscribe_bind(
                 self._consumer, stream=self._spec.stream
@@ -189,12 +189,20 @@ class DurableWorker:
                 await subscription.unsubscribe()
 
     async def _repair(self, error: Exception) -> None:
-        """Recreate what is missing; the next pull binds again."""
+        """Recreate what is missing; the next pull binds again.
+
+        Raises:
+            StreamsMissingError: It is not ours to make.
+        """
         if not self._link.closed:
             logger.warning("worker %s cannot fetch: %s; trying again", self._consumer, error)
         await self._unbind()
-        with contextlib.suppress(BusUnavailableError):  # the next pull says it again
+        try:
             await self._link.ensure_topology()
+        except StreamsMissingError:
+            raise
+        except BusUnavailableError:
+            pass  # the next pull says it again
         await pause(_REPAIR_PAUSE.total_seconds(), unless=self._stopping)
 
     async def _finish_handlers(self) -> None:

@@ -60,6 +60,19 @@ class SharedSettings(BaseSettings):
         description="NATS server, with user and password inside when it asks for them.",
         repr=False,
     )
+    nats_ca_file: str = Field(
+        default="",
+        validation_alias="NATS_CA_FILE",
+        description="PEM file of the authorities that may vouch for NATS; given, or with a tls:// "
+        "URL, nothing is sent without TLS. Empty for those of the system.",
+    )
+    nats_manage_streams: bool = Field(
+        default=True,
+        validation_alias="NATS_MANAGE_STREAMS",
+        description="Whether a service makes missing streams and consumers, and drops handled "
+        "events of a full stream. False where `python -m rlaif.bootstrap` does that: the service "
+        "then needs no right to, and says in /readyz what is missing.",
+    )
     s3_endpoint_url: str = Field(
         default="http://127.0.0.1:9000",
         validation_alias="S3_ENDPOINT_URL",
@@ -74,6 +87,12 @@ class SharedSettings(BaseSettings):
         default=SecretStr(""),
         validation_alias="S3_SECRET_KEY",
         description="S3 secret key; empty together with the access key.",
+    )
+    s3_ca_file: str = Field(
+        default="",
+        validation_alias="S3_CA_FILE",
+        description="PEM file of the authorities that may vouch for an https:// endpoint; empty "
+        "for those that come with the client.",
     )
     s3_region: str = Field(
         default="us-east-1",

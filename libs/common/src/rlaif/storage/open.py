@@ -22,6 +22,8 @@ class S3Settings(Protocol):
     def s3_secret_key(self) -> SecretStr: ...  # noqa: D102  # described in rlaif.service.settings
     @property
     def s3_region(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+    @property
+    def s3_ca_file(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,14 @@ class S3Credentials:
     """How to reach an S3 server.
 
     Without an endpoint it is AWS; without keys they are the platform's own (role, web identity,
-    profile).
+    profile). `ca_file` names the authorities of a server that no public one vouches for.
     """
 
     endpoint_url: str | None
     access_key: str | None
     secret_key: str | None = field(repr=False)
     region: str = "us-east-1"
+    ca_file: str | None = None
 
     @classmethod
     def of(cls, settings: S3Settings) -> "S3Credentials":
@@ -45,6 +48,7 @@ class S3Credentials:
             access_key=settings.s3_access_key or None,
             secret_key=settings.s3_secret_key.get_secret_value() or None,
             region=settings.s3_region,
+            ca_file=settings.s3_ca_file or None,
         )
 
 
@@ -68,6 +72,7 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
             access_key=given.access_key,
             secret_key=given.secret_key,
             region=given.region,
+            ca_file=given.ca_file,
         )
     if parts.scheme == "file" and not parts.netloc and parts.path.startswith("/"):
         return FileStore(Path(unquote(parts.path)))

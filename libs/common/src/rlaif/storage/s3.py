@@ -49,6 +49,7 @@ class S3Store:
         access_key: str | None,
         secret_key: str | None,
         region: str = "us-east-1",
+        ca_file: str | None = None,
         attempts: int = 5,
     ) -> None:
         self._bucket = bucket
@@ -63,6 +64,7 @@ class S3Store:
             aws_secret_access_key=secret_key,
             region_name=region,
             config=_config(attempts),
+            verify=ca_file,
         )
         self._client.meta.events.register("before-call.s3.DeleteObjects", _add_md5)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from rlaif.servers.nats_server import NatsServerRecipe, find_nats_server
+from rlaif.bus.permissions import as_configuration
+from rlaif.servers.nats_server import HOST, NatsServerRecipe, find_nats_server
 
 if TYPE_CHECKING:
     from rlaif.bus.connection import Bus
@@ -34,14 +35,22 @@ class NatsServer:
         directory: Existing, empty directory for its store, configuration and log.
         max_file: JetStream's room on disk, in nats-server's notation.
         token: What clients must show; None lets everybody in.
+        more: Further lines of its configuration, such as users or TLS.
     """
 
-    def __init__(self, directory: Path, *, max_file: str = "1GB", token: str | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        max_file: str = "1GB",
+        token: str | None = None,
+        more: str = "",
+    ) -> None:
         self._directory = directory
         self._process: subprocess.Popen[bytes] | None = None
         port, monitor_port = _free_ports(2)
         self._recipe = NatsServerRecipe(
-            directory, port, monitor_port, token=token, max_file=max_file
+            directory, port, monitor_port, token=token, max_file=max_file, more=more
         )
 
     @property
@@ -63,6 +72,10 @@ class NatsServer:
     def pid(self) -> int | None:
         """Process id while it runs."""
         return self._process.pid if self._process else None
+
+    def url_of(self, user: str) -> str:
+        """Where a user of `more` connects whose password is the name."""
+        return f"nats://{user}:{user}@{HOST}:{self.port}"
 
     def start(self) -> None:
         """Start it and wait until it is healthy.
@@ -168,6 +181,24 @@ async def bus(nats_server: NatsServer) -> AsyncIterator["Bus"]:
         yield opened
     finally:
         await opened.close()
+
+
+@pytest.fixture
+def guarded_nats(tmp_path: Path) -> Iterator[NatsServer]:
+    """A server without streams, where the user `service` has the least rights of services.
+
+    The user `admin` may do everything; `url_of` says where each connects.
+    """
+    users = (
+        "{ user: admin, password: admin }",
+        f"{{ user: service, password: service, permissions {{ {as_configuration()} }} }}",
+    )
+    server = NatsServer(tmp_path, more="authorization { users: [\n" + "\n".join(users) + "\n] }")
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
 def _free_ports(count: int) -> list[int]:

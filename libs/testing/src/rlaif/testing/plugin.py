@@ -3,7 +3,7 @@
 Servers start with the first test that asks for them.
 """
 
-from rlaif.testing.nats_server import bus, nats_server, nats_url
+from rlaif.testing.nats_server import bus, guarded_nats, nats_server, nats_url
 from rlaif.testing.s3_server import (
     _s3_stores,
     episodes_store,
@@ -18,6 +18,7 @@ __all__ = [
     "bus",
     "episodes_store",
     "file_store",
+    "guarded_nats",
     "models_store",
     "nats_server",
     "nats_url",

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from datetime import timedelta
 
-from rlaif.bus.connection import Bus, connect_ready
+from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError
 from rlaif.bus.worker import DurableWorker, WorkerObserver
 from rlaif.bus.worker_settings import WorkerSettings
@@ -81,7 +81,7 @@ class Runtime:
             open_store=lambda: probed(
                 store or open_store(settings.episodes_store, S3Credentials.of(settings))
             ),
-            open_bus=lambda: connect_ready(settings.nats_url, name="exporter"),
+            open_bus=lambda: open_bus(settings, name="exporter"),
             start=self._start,
             outage_errors=(BusError, StorageError),
             retry_seconds=settings.startup_retry_seconds,

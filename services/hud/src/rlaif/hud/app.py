@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.middleware.gzip import GZipMiddleware
 
-from rlaif.bus.connection import connect_ready
+from rlaif.bus.connection import open_bus
 from rlaif.hud.api import api_router
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub
@@ -67,7 +67,7 @@ def create_app(
     metrics.watch(hub)
     broadcast = Broadcast(state, hub, clock=clock, observer=metrics)
     objects = store or open_store(settings.episodes_store, S3Credentials.of(settings))
-    bus = BusLink(connect or (lambda: connect_ready(settings.nats_url, name="hud")), broadcast)
+    bus = BusLink(connect or (lambda: open_bus(settings, name="hud")), broadcast)
     watch = StoreWatch(objects)
     readiness.add("bus", bus.check)
     readiness.add("store", watch.check)

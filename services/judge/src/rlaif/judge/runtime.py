@@ -3,7 +3,7 @@
 import logging
 from datetime import UTC, datetime
 
-from rlaif.bus.connection import Bus, connect_ready
+from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError
 from rlaif.bus.worker import DurableWorker, WorkerObserver
 from rlaif.bus.worker_settings import WorkerSettings
@@ -45,7 +45,7 @@ class Runtime:
             open_store=lambda: probed(
                 store or open_store(settings.episodes_store, S3Credentials.of(settings))
             ),
-            open_bus=lambda: connect_ready(settings.nats_url, name="judge"),
+            open_bus=lambda: open_bus(settings, name="judge"),
             start=self._start,
             outage_errors=(BusError, StorageError),
             retry_seconds=settings.startup_retry_seconds,

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from rlaif.bus.connection import Bus, connect_ready
+from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError
 from rlaif.bus.worker import DurableWorker, WorkerObserver
 from rlaif.contracts.events import SegmentScored
@@ -92,7 +92,7 @@ class Runtime:
         self.lifecycle = Lifecycle(
             name="reward-model",
             open_store=self._open_stores,
-            open_bus=lambda: connect_ready(settings.nats_url, name="reward-model"),
+            open_bus=lambda: open_bus(settings, name="reward-model"),
             start=self._start,
             outage_errors=(BusError, StorageError),
             retry_seconds=settings.startup_retry_seconds,

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from rlaif.bus.connection import connect_ready
+from rlaif.bus.connection import open_bus
 from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry import Telemetry
@@ -96,7 +96,7 @@ async def evaluate_epoch(
         publisher: Publisher = SilentPublisher()
         telemetry: TelemetryPublisher = SilentPublisher()
         if task.events:
-            bus = await connect_ready(settings.nats_url, name="evaluator")
+            bus = await open_bus(settings, name="evaluator")
             stack.push_async_callback(bus.close)
             publisher, telemetry = bus.publisher("judge"), bus.telemetry()
         comparisons = build_comparisons(settings, parts, episodes, models)

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from rlaif.bus.connection import Bus, connect_ready
+from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError, BusUnavailableError
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
 from rlaif.service.health import Readiness
@@ -121,7 +121,7 @@ def ring_lifecycle(
     lifecycle = Lifecycle(
         name="trainer",
         open_store=open_stores,
-        open_bus=lambda: connect_ready(settings.nats_url, name="trainer"),
+        open_bus=lambda: open_bus(settings, name="trainer"),
         start=start,
         outage_errors=(BusError, StorageError),
         retry_seconds=_RETRY_SECONDS,

@@ -1,0 +1,46 @@
+"""A judge whose user of NATS makes no streams: it works after the bootstrap, and waits before."""
+
+from typing import Any
+
+import httpx
+
+from rlaif.bus.connection import connect
+from rlaif.contracts.events import SegmentExported
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.data.segments import write_segment
+from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.waiting import all_answered, eventually
+
+
+async def test_it_waits_for_the_bootstrap_says_so_and_then_scores(
+    guarded_nats: NatsServer, episodes_store: ObjectStore, start_judge: Any
+) -> None:
+    judge: httpx.AsyncClient = await start_judge(
+        wait=False,
+        nats_url=guarded_nats.url_of("service"),
+        nats_manage_streams=False,
+        startup_retry_seconds=0.2,
+    )
+
+    async def told() -> str:
+        answer = await judge.get("/readyz")
+        return str(answer.json()["checks"]["nats"]) if answer.status_code == 503 else ""
+
+    await eventually(lambda: _contains(told, "stream SEGMENTS"), "it says what is missing")
+    assert "python -m rlaif.bootstrap" in await told()
+    admin = await connect(guarded_nats.url_of("admin"), name="bootstrap")
+    try:
+        assert await admin.jetstream.streams_info() == []
+        await admin.align_topology()
+        await admin.publisher("exporter").publish(write_segment(episodes_store))
+        await eventually(
+            lambda: all_answered(admin, SegmentExported, "judge"), "it scores", seconds=30
+        )
+    finally:
+        await admin.close()
+    assert len(list(episodes_store.list(keys.scores()))) == 1
+
+
+async def _contains(told: Any, text: str) -> bool:
+    return text in await told()
