@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, ObjectStore
-from rlaif.storage.probe import probe_store
+from rlaif.storage.probe import probe_replacing, probe_store
 
 
 @pytest.fixture(params=["file", "s3"])
@@ -62,6 +62,46 @@ def test_exactly_one_of_eight_writers_wins(store: ObjectStore) -> None:
         created = list(pool.map(write, range(80)))
     for race in range(10):
         won = created[race * 8 : race * 8 + 8]
+        assert won.count(True) == 1
+        assert store.get(f"race/{race}") == b"%d" % won.index(True)
+
+
+def test_put_over_replaces_the_object_that_was_read_and_no_other(store: ObjectStore) -> None:
+    store.put("a", b"first")
+    data, tag = store.get_tagged("a")
+    assert data == b"first"
+    assert store.put_over("a", b"second", tag) is True
+    assert store.put_over("a", b"third", tag) is False
+    assert store.get("a") == b"second"
+    probe_replacing(store)
+
+
+def test_put_over_makes_no_object_and_brings_none_back(store: ObjectStore) -> None:
+    store.put("a", b"first")
+    tag = store.get_tagged("a")[1]
+    store.delete_many(["a"])
+    assert store.put_over("a", b"second", tag) is False
+    assert store.head("a") is None
+    with pytest.raises(ObjectNotFoundError):
+        store.get_tagged("a")
+
+
+def test_of_eight_who_replace_what_they_read_exactly_one_does(store: ObjectStore) -> None:
+    starts = [Barrier(8) for _ in range(10)]
+    tags = []
+    for race in range(10):
+        store.put(f"race/{race}", b"before")
+        tags.append(store.get_tagged(f"race/{race}")[1])
+
+    def write(number: int) -> bool:
+        race, me = divmod(number, 8)
+        starts[race].wait(timeout=60)
+        return store.put_over(f"race/{race}", b"%d" % me, tags[race])
+
+    with ThreadPoolExecutor(40) as pool:
+        replaced = list(pool.map(write, range(80)))
+    for race in range(10):
+        won = replaced[race * 8 : race * 8 + 8]
         assert won.count(True) == 1
         assert store.get(f"race/{race}") == b"%d" % won.index(True)
 

@@ -70,6 +70,9 @@ class DyingStore:
     def put_once(self, *args: Any, **kwargs: Any) -> Any:
         return self._fate.write(lambda: self._store.put_once(*args, **kwargs))
 
+    def put_over(self, *args: Any, **kwargs: Any) -> Any:
+        return self._fate.write(lambda: self._store.put_over(*args, **kwargs))
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 

@@ -46,6 +46,9 @@ class CrashingStore:
     def put_once(self, key: str, data: bytes, **options: Any) -> bool:
         return bool(self._write("put_once", key, data, options))
 
+    def put_over(self, key: str, data: bytes, tag: str, **options: Any) -> bool:
+        return bool(self._write("put_over", key, data, {"tag": tag, **options}))
+
     def _write(self, method: str, key: str, data: bytes, options: dict[str, Any]) -> Any:
         if self._at in key and not self._after:
             raise Crash

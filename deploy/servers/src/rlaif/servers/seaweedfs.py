@@ -101,11 +101,21 @@ def find_weed() -> Path:
 
 
 @dataclass(frozen=True)
+class TlsFiles:
+    """A certificate and its key for the S3 port, and the authority that vouches for it; PEM."""
+
+    certificate: Path
+    key: Path
+    authority: Path
+
+
+@dataclass(frozen=True)
 class SeaweedFS:
     """One server's recipe.
 
     All that it writes is in `data_dir`, an absolute path. The keys are those of the one identity,
-    which may do everything; `buckets` are made on the first start.
+    which may do everything; `buckets` are made on the first start. With `tls` the endpoint is
+    https.
     """
 
     data_dir: Path
@@ -113,6 +123,7 @@ class SeaweedFS:
     access_key: str
     secret_key: str = field(repr=False)
     buckets: tuple[str, ...] = ("zelda-episodes", "zelda-models")
+    tls: TlsFiles | None = None
 
     def __post_init__(self) -> None:
         if not self.data_dir.is_absolute():
@@ -123,7 +134,7 @@ class SeaweedFS:
     @property
     def endpoint_url(self) -> str:
         """The S3 endpoint."""
-        return f"http://{HOST}:{self.ports.s3}"
+        return f"{'https' if self.tls else 'http'}://{HOST}:{self.ports.s3}"
 
     def write_files(self) -> None:
         """Write its configuration; the file with the secret is readable by the owner only."""
@@ -142,7 +153,7 @@ class SeaweedFS:
 
     def command(self, weed: Path) -> list[str]:
         """The server's command line; run it with `data_dir` as working folder."""
-        ports = self.ports
+        ports, tls = self.ports, self.tls
         return [
             str(weed), "-logtostderr=true", "mini",
             f"-dir={self.data_dir}", f"-ip={HOST}", f"-ip.bind={HOST}",
@@ -155,6 +166,7 @@ class SeaweedFS:
             "-master.electionTimeout=1s", "-volume.preStopSeconds=0",
             # Relative: a socket's whole name must fit in about 100 characters.
             "-filer.localSocket=f.sock", "-s3.localSocket=s3.sock",
+            *((f"-s3.cert.file={tls.certificate}", f"-s3.key.file={tls.key}") if tls else ()),
         ]  # fmt: skip
 
     def environment(self) -> dict[str, str]:
@@ -208,6 +220,7 @@ class SeaweedFS:
             endpoint_url=self.endpoint_url,
             access_key=self.access_key,
             secret_key=self.secret_key,
+            ca_file=str(self.tls.authority) if self.tls else None,
             attempts=1,
         )
         while True:

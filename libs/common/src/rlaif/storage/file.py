@@ -10,6 +10,8 @@ Limits: no content types, no credentials. On a file system that ignores case, ke
 in case are one object.
 """
 
+import fcntl
+import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -23,6 +25,7 @@ from rlaif.storage.ports import BINARY, ObjectInfo, ObjectNotFoundError, StoreUn
 
 _FOLDER_END = ".d"
 _TEMPORARY = "%tmp"  # not a percent code, so no key encodes to it
+_LOCK = f"{_TEMPORARY}/lock"
 
 
 class FileStore:
@@ -70,6 +73,29 @@ class FileStore:
             to_disk(path.parent)
         except OSError as error:
             raise self._unavailable(key, error) from error
+
+    def put_over(self, key: str, data: bytes, tag: str, *, content_type: str = BINARY) -> bool:
+        """Replace the object if its bytes are still those of `tag`; atomic between all who do so.
+
+        A plain `put` of the same key is not held up: who replaces an object so, always does.
+        """
+        try:
+            with (self._root / _LOCK).open("ab") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
+                try:
+                    if self.get_tagged(key)[1] != tag:
+                        return False
+                except ObjectNotFoundError:
+                    return False
+                self.put(key, data)
+                return True
+        except OSError as error:
+            raise self._unavailable(key, error) from error
+
+    def get_tagged(self, key: str) -> tuple[bytes, str]:
+        """The object's bytes and their digest."""
+        data = self.get(key)
+        return data, hashlib.sha256(data).hexdigest()
 
     def get(self, key: str) -> bytes:
         """The object's bytes."""

@@ -60,8 +60,18 @@ class ObjectStore(Protocol):
     def put(self, key: str, data: bytes, *, content_type: str = ...) -> None:
         """Create or replace the object; a reader sees the old one or the new one, whole."""
 
+    def put_over(self, key: str, data: bytes, tag: str, *, content_type: str = ...) -> bool:
+        """Replace the object if it is still the one of `tag`, atomic between all who do so.
+
+        False when it is another one by now, or gone. When an answer was lost on the way and the
+        request was sent again, the object may be this call's own and the result still False.
+        """
+
     def get(self, key: str) -> bytes:
         """The object's bytes, or `ObjectNotFoundError`."""
+
+    def get_tagged(self, key: str) -> tuple[bytes, str]:
+        """The object's bytes and its tag, for `put_over`; or `ObjectNotFoundError`."""
 
     def head(self, key: str) -> ObjectInfo | None:
         """What is known of the object; None when it does not exist."""

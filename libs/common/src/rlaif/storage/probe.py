@@ -42,6 +42,27 @@ def probe_store(store: ObjectStore) -> None:
         raise StoreUnavailableError(f"{store.url} failed the probe: {problem}; use another server")
 
 
+def probe_replacing(store: ObjectStore) -> None:
+    """See that an object is replaced only if it is the one that was read; on a scratch object.
+
+    Raises:
+        StoreUnavailableError: The store did not answer, or does not honour `If-Match`.
+    """
+    key = f"{SCRATCH}{uuid4().hex}"
+    try:
+        store.put(key, b"first")
+        tag = store.get_tagged(key)[1]
+        if not store.put_over(key, b"second", tag):
+            problem = "put_over refused to replace the object that was read"
+        elif store.put_over(key, b"third", tag):
+            problem = "put_over replaced another object than was read (If-Match is not honoured)"
+        else:
+            return
+    finally:
+        store.delete_many([key])
+    raise StoreUnavailableError(f"{store.url} failed the probe: {problem}; use another server")
+
+
 def probed(store: ObjectStore) -> ObjectStore:
     """The store itself, after `probe_store`; raises what that raises."""
     probe_store(store)

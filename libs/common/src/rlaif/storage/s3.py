@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import boto3
 import botocore.session
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, SSLError
 from botocore.utils import parse_timestamp
 
 from rlaif.storage.key_rules import check_key
@@ -79,14 +79,33 @@ class S3Store:
         When an answer was lost on the way and the request was sent again, the object may be this
         call's own and the result still False: the object exists, that much is sure.
         """
+        # A refusal is believed once the object is seen: SeaweedFS also answers 412 for a folder.
+        return self._put_if(
+            key, data, content_type, lambda: self.head(key) is not None, IfNoneMatch="*"
+        )
+
+    def put_over(self, key: str, data: bytes, tag: str, *, content_type: str = BINARY) -> bool:
+        """Replace the object if its ETag is still `tag`; atomic between all writers."""
+        return self._put_if(key, data, content_type, lambda: True, IfMatch=tag)
+
+    def _put_if(
+        self,
+        key: str,
+        data: bytes,
+        content_type: str,
+        believed: Callable[[], bool],
+        **condition: str,
+    ) -> bool:
+        """Put under a condition; False when it does not hold and the refusal is `believed`."""
         check_key(key)
         for pause in _CONFLICT_PAUSES:
             try:
-                self._put(key, data, content_type, IfNoneMatch="*")
+                self._put(key, data, content_type, **condition)
                 return True
             except ClientError as error:
-                # 412 is believed once the object is seen: SeaweedFS also answers it for a folder.
-                if _status(error) == 412 and self.head(key) is not None:
+                # 404: what is to be replaced is gone.
+                gone = "IfMatch" in condition and _code(error) in _MISSING
+                if gone or (_status(error) == 412 and believed()):
                     return False
                 # 409: another conditional write of this key was under way; AWS asks to try again.
                 if _status(error) not in (409, 412):
@@ -104,6 +123,10 @@ class S3Store:
 
     def get(self, key: str) -> bytes:
         """The object's bytes."""
+        return self.get_tagged(key)[0]
+
+    def get_tagged(self, key: str) -> tuple[bytes, str]:
+        """The object's bytes and its ETag."""
         check_key(key)
         for tried in range(_BODY_TRIES):
             answer = self._call(
@@ -111,7 +134,7 @@ class S3Store:
             )
             try:
                 body: bytes = answer["Body"].read()
-                return body
+                return body, answer["ETag"]
             except BotoCoreError as error:
                 # The connection broke inside the body; boto3 does not retry that.
                 if tried == _BODY_TRIES - 1:
@@ -238,6 +261,8 @@ class S3Store:
 
     def _unavailable(self, verb: str, key: str, error: Exception) -> StoreUnavailableError:
         hint = _HINTS.get(_code(error), "") if isinstance(error, ClientError) else ""
+        if isinstance(error, SSLError):
+            hint = "; S3_CA_FILE is to name a file of the authority that vouches for this server"
         return StoreUnavailableError(f"{self.url}: cannot {verb} {key!r}: {error}{hint}")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rlaif.servers.seaweedfs import SeaweedFS, SeaweedPorts, find_weed
+from rlaif.servers.seaweedfs import SeaweedFS, SeaweedPorts, TlsFiles, find_weed
 from rlaif.storage.file import FileStore
 from rlaif.storage.keys import EPISODES_BUCKET, MODELS_BUCKET
 from rlaif.storage.open import S3Credentials
@@ -33,10 +33,15 @@ class S3Server:
     Args:
         data_dir: Its folder, of a short path; made when missing.
         buckets: Made on start.
+        tls: Makes its endpoint https.
     """
 
     def __init__(
-        self, data_dir: Path, buckets: tuple[str, ...] = (EPISODES_BUCKET, MODELS_BUCKET)
+        self,
+        data_dir: Path,
+        buckets: tuple[str, ...] = (EPISODES_BUCKET, MODELS_BUCKET),
+        *,
+        tls: TlsFiles | None = None,
     ) -> None:
         self.recipe = SeaweedFS(
             data_dir=data_dir,
@@ -44,6 +49,7 @@ class S3Server:
             access_key="test",
             secret_key=secrets.token_hex(16),
             buckets=buckets,
+            tls=tls,
         )
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -54,6 +60,7 @@ class S3Server:
             endpoint_url=self.recipe.endpoint_url,
             access_key=self.recipe.access_key,
             secret_key=self.recipe.secret_key,
+            ca_file=str(self.recipe.tls.authority) if self.recipe.tls else None,
         )
 
     @property
@@ -120,11 +127,11 @@ class S3Server:
 
 
 @contextmanager
-def running_s3_server() -> Iterator[S3Server]:
+def running_s3_server(*, tls: TlsFiles | None = None) -> Iterator[S3Server]:
     """A started server on a fresh folder."""
     # Not tmp_path: a socket's name may have 107 characters at most.
     with tempfile.TemporaryDirectory(prefix="s3-") as folder:
-        server = S3Server(Path(folder))
+        server = S3Server(Path(folder), tls=tls)
         server.start()
         try:
             yield server

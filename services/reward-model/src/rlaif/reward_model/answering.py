@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
-from rlaif.reward_model.champions.registry import UnknownVersionError
+from rlaif.reward_model.champions.registry import ChampionConflictError, UnknownVersionError
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.service.problems import Problem, store_unavailable
 from rlaif.storage.ports import StorageError
@@ -36,5 +36,7 @@ def store_problems() -> Iterator[None]:
         raise Problem(404, "reward-model-not-found", "No such reward model", f"{error}.") from None
     except RewardNetError as error:
         raise Problem(409, "broken-model", "The model cannot be used", str(error)) from error
+    except ChampionConflictError as error:
+        raise Problem(409, "champion-changed", "Changed by another process", str(error)) from error
     except StorageError as error:
         raise store_unavailable(str(error)) from error

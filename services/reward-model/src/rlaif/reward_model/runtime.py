@@ -20,7 +20,7 @@ from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
-from rlaif.storage.probe import probe_store
+from rlaif.storage.probe import probe_replacing, probe_store
 
 CONSUMER = "reward-model"
 
@@ -118,6 +118,7 @@ class Runtime:
             open_store(self._settings.models_store, credentials),
         )
         probe_store(models)
+        probe_replacing(models)
         # The scores are only read: a read-only key is enough there.
         next(iter(episodes.list("scores/")), None)
         return episodes, models

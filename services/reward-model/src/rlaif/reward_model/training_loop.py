@@ -17,7 +17,7 @@ from rlaif.contracts.events import RewardModelRejected
 from rlaif.pacing.pause import pause
 from rlaif.reward_model.champions.demotion import find_demotion
 from rlaif.reward_model.champions.publishing import Champions
-from rlaif.reward_model.champions.registry import Live, ModelRegistry
+from rlaif.reward_model.champions.registry import ChampionConflictError, Live, ModelRegistry
 from rlaif.reward_model.champions.wanted_list import WantedList
 from rlaif.reward_model.event_outbox import EventOutbox
 from rlaif.reward_model.labels.configurations import ConfigStanding
@@ -121,6 +121,10 @@ class TrainingLoop:
             self._wake.clear()
             try:
                 await self.step()
+            except ChampionConflictError as error:
+                # What the other process made of it counts; of ours, what that leaves.
+                logger.error("%s", error)
+                await self.champions.heal()
             except StorageError as error:
                 logger.warning("the store failed; trying again: %s", error)
             await pause(self._timing.poll_seconds, unless=self._wake)

@@ -9,7 +9,9 @@ Order of a publication, and what a crash after each step leaves:
 3. `champion.json`             the version is live; the event is still to come
 4. the event                   published again at each start, under the same id
 
-Versions are never used twice. One process writes here at a time.
+Versions are never used twice. One process is meant to write here at a time. Where two do, in a
+rolling update or by a mistake, neither replaces a champion that it has not read: `champion.json` is
+written only over the very object that was read (`If-Match`), and `ChampionConflictError` tells.
 
 `champion.json` is the one object that is replaced, so it is the one that can be lost to somebody's
 hand. Each activation leaves a copy of it, `reward_model/activations/N.json`, with its pin; `heal`
@@ -19,7 +21,7 @@ rebuilds a champion that is gone or junk from the last copy that names a usable 
 import hashlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pydantic import ValidationError
@@ -53,12 +55,17 @@ class CorruptChampionError(CorruptRegistryError):
     """`champion.json` is not what this service wrote; `heal` rebuilds it."""
 
 
+class ChampionConflictError(StorageError):
+    """Another process changed the champion after it was read here; nothing was written."""
+
+
 @dataclass(frozen=True)
 class Live:
-    """The champion with its record."""
+    """The champion with its record; `tag` is of the object in the store that was read."""
 
     champion: Champion
     manifest: RewardModelManifest
+    tag: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def pays(self) -> bool:
@@ -100,11 +107,11 @@ class ModelRegistry:
         Raises `CorruptChampionError`.
         """
         try:
-            data = self._store.get(keys.CHAMPION)
+            data, tag = self._store.get_tagged(keys.CHAMPION)
         except ObjectNotFoundError:
             return None
         try:
-            return self._live(Champion.model_validate_json(data))
+            return replace(self._live(Champion.model_validate_json(data)), tag=tag)
         except (ValidationError, UnknownVersionError, CorruptRegistryError) as error:
             raise CorruptChampionError(f"{keys.CHAMPION} cannot be used: {error}") from error
 
@@ -206,7 +213,7 @@ class ModelRegistry:
         champion = live.champion.model_copy(
             update={"activation": live.champion.activation + 1, "withdrawn": reason}
         )
-        return self._write(Live(champion, live.manifest), pin_reason=None)
+        return self._write(replace(live, champion=champion), pin_reason=None)
 
     def pin(self, reason: str) -> Live:
         """Let no candidate replace the champion until `unpin`."""
@@ -219,7 +226,8 @@ class ModelRegistry:
     def heal(self) -> Live | None:
         """Finish a promotion that a crash cut off, or rebuild a lost champion; gives the champion.
 
-        A version whose files cannot be used is left out: it would only be refused.
+        A version whose files cannot be used is left out: it would only be refused. A champion that
+        another process pinned meanwhile stays.
         """
         try:
             live, reason = self.live(), f"{keys.CHAMPION} is gone"
@@ -229,6 +237,8 @@ class ModelRegistry:
             live = self._rebuild(reason)
         else:
             self._keep_copy(live.champion)
+        if live is not None and live.champion.held(self._now()):
+            return live
         known = live.champion.newest_version or live.champion.version if live else 0
         newest = self._newest_usable(above=known)
         return self._promote(newest, live) if newest is not None else live
@@ -242,11 +252,9 @@ class ModelRegistry:
                     "%s; rebuilt from activation %d: version %d, pinned: %s",
                     reason, number, live.manifest.version, live.champion.pinned,
                 )  # fmt: skip
-                self._store.put(
-                    keys.CHAMPION, live.champion.model_dump_json().encode(), content_type=_JSON
-                )
-                return live
-        if self._store.head(keys.CHAMPION) is not None:
+                self._put_champion(live.champion, self._tag())
+                return self.live()
+        if self._tag() is not None:
             logger.error(
                 "%s; no copy of it can be used, so the newest version that can is made live; "
                 "whether another one was, or a pin, is not known",
@@ -255,6 +263,13 @@ class ModelRegistry:
             # Gone before anything else is done: nobody, the trainer included, can use it.
             self._store.delete_many([keys.CHAMPION])
         return None
+
+    def _tag(self) -> str | None:
+        """The tag of what is in the champion's place, junk or not; None when there is nothing."""
+        try:
+            return self._store.get_tagged(keys.CHAMPION)[1]
+        except ObjectNotFoundError:
+            return None
 
     def _activations(self) -> list[int]:
         """Numbers of the copies, newest first."""
@@ -340,13 +355,15 @@ class ModelRegistry:
             newest_version=max([manifest.version, *self.versions()]),
         )
         return self._write(
-            Live(champion, manifest), pin_reason=pin_reason, pinned_until=pinned_until
+            Live(champion, manifest, tag=live.tag if live else None),
+            pin_reason=pin_reason,
+            pinned_until=pinned_until,
         )
 
     def _write(
         self, live: Live, *, pin_reason: str | None, pinned_until: datetime | None = None
     ) -> Live:
-        """Store the champion: one object, so a reader sees the one before or this one."""
+        """Store the champion over the one that was read, whose tag `live` has."""
         champion = live.champion.model_copy(
             update={
                 "pinned": pin_reason is not None,
@@ -354,9 +371,32 @@ class ModelRegistry:
                 "pinned_until": pinned_until if pin_reason is not None else None,
             }
         )
-        self._store.put(keys.CHAMPION, champion.model_dump_json().encode(), content_type=_JSON)
+        self._put_champion(champion, live.tag)
         self._keep_copy(champion)
         return Live(champion, live.manifest)
+
+    def _put_champion(self, champion: Champion, tag: str | None) -> None:
+        """Put it over the object of `tag`; where none was, only if there is none yet.
+
+        One object, so a reader sees the one before or this one.
+        """
+        data = champion.model_dump_json().encode()
+        if tag is None:
+            done = self._store.put_once(keys.CHAMPION, data, content_type=_JSON)
+        else:
+            done = self._store.put_over(keys.CHAMPION, data, tag, content_type=_JSON)
+        # Equal bytes are ours: a put whose answer was lost is tried again and then refused.
+        if not done and not self._holds(data):
+            raise ChampionConflictError(
+                f"{keys.CHAMPION} was changed by another process after it was read; version "
+                f"{champion.version} was not made live; run one reward-model service"
+            )
+
+    def _holds(self, champion: bytes) -> bool:
+        try:
+            return self._store.get(keys.CHAMPION) == champion
+        except ObjectNotFoundError:
+            return False
 
     def _keep_copy(self, champion: Champion) -> None:
         """Store the copy of this activation unless it is there. Without it the champion counts."""

@@ -1,0 +1,43 @@
+"""S3 over TLS with an authority of one's own."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from rlaif.servers.seaweedfs import TlsFiles
+from rlaif.storage.open import S3Credentials, open_store
+from rlaif.storage.ports import StoreUnavailableError
+from rlaif.storage.probe import probe_store
+from rlaif.testing.certificates import make_certificate
+from rlaif.testing.s3_server import running_s3_server
+
+BUCKET = "s3://zelda-episodes"
+
+
+@pytest.fixture(scope="module")
+def secure_s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Credentials]:
+    made = make_certificate(tmp_path_factory.mktemp("tls"))
+    tls = TlsFiles(made.file, made.key_file, made.ca_file)
+    with running_s3_server(tls=tls) as server:
+        yield server.credentials
+
+
+def test_a_server_of_our_own_authority_is_believed(secure_s3: S3Credentials) -> None:
+    assert secure_s3.endpoint_url is not None
+    assert secure_s3.endpoint_url.startswith("https://")
+    probe_store(open_store(BUCKET, secure_s3))
+
+
+def test_a_server_that_nobody_vouches_for_is_refused(secure_s3: S3Credentials) -> None:
+    store = open_store(BUCKET, replace(secure_s3, ca_file=None))
+    with pytest.raises(StoreUnavailableError, match=r"certificate verify failed.*S3_CA_FILE"):
+        store.get("a")
+
+
+def test_a_missing_file_of_authorities_is_an_outage_that_names_the_setting(
+    secure_s3: S3Credentials,
+) -> None:
+    store = open_store(BUCKET, replace(secure_s3, ca_file="/missing/ca.pem"))
+    with pytest.raises(StoreUnavailableError, match="S3_CA_FILE"):
+        store.get("a")
