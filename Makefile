@@ -10,7 +10,7 @@ PACKAGES ?= --require-hashes -r requirements.lock
 BIN := $(VENV)/bin
 DISTS := libs/common libs/game libs/testing services/trainer services/exporter services/judge \
          services/reward-model services/hud deploy/mock-llm deploy/servers deploy/local
-EXTRAS := libs/common[bus,storage,service,reward-net]
+EXTRAS := libs/common[bus,storage,service,reward-net] services/trainer[films]
 PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKAGES))
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Threads of numpy that wait for each other stall where cores are few and shared.
@@ -93,7 +93,7 @@ test-floors: ## Unit tests and contracts with the least versions of all dependen
 	  test-unit test-contracts
 
 floors: $(VENV)/.ready ## Write constraints-floor.txt: the least versions, and the newest of what they bring
-	@{ printf -- '-e %s\n' '$(EXTRAS)' $(filter-out libs/common,$(DISTS)); \
+	@{ printf -- '-e %s\n' $(foreach each,$(EXTRAS),'$(each)') $(filter-out libs/common services/trainer,$(DISTS)); \
 	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk|codespell|coverage|uv)==' constraints.txt; \
 	 } > $(VENV)/floors.in
 	@{ echo '# Written by make floors: the least versions that the distributions ask for (see CONTRIBUTING.md).'; \

@@ -28,11 +28,14 @@ PARTS_OF_COMMON = {
 }
 """Package of rlaif-common: the extra that brings what it needs. `contracts` needs none."""
 
+EXTRAS = {"trainer": "films"}
+"""Extra of a service that some of its modules need."""
+
 ALONE = [
     *((ROOT / "libs/common", extra, package) for package, extra in PARTS_OF_COMMON.items()),
     (ROOT / "libs/common", "", "contracts"),
     (ROOT / "libs/game", "fast", ""),
-    *((home, "", "") for home in HOMES if home.parent.name != "libs"),
+    *((home, EXTRAS.get(home.name, ""), "") for home in HOMES if home.parent.name != "libs"),
     (ROOT / "libs/testing", "", ""),
 ]
 """Distribution, extra, package of it (all when empty)."""

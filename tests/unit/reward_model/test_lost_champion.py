@@ -222,7 +222,7 @@ async def test_a_champion_that_is_lost_while_the_service_runs_is_rebuilt_and_tol
 
 async def test_a_champion_that_cannot_be_rebuilt_now_is_said(store):
     class ReadOnly:
-        def put(self, key: str, data: bytes, **options: Any) -> None:
+        def put_over(self, key: str, data: bytes, tag: str, **options: Any) -> bool:
             raise StoreUnavailableError("read only")
 
         def __getattr__(self, name: str) -> Any:

@@ -1,6 +1,7 @@
 """`python -m rlaif.trainer.videos RUN`: films of a run's best episodes.
 
-Exit codes: 0 all were made; 1 one could not be made; 2 there is no such run, or nothing to film.
+Exit codes: 0 all were made; 1 one could not be made; 2 there is no such run, nothing to film, or
+PyAV is missing.
 """
 
 import argparse
@@ -21,6 +22,12 @@ _NAME = "rlaif-videos"
 def main(argv: Sequence[str] | None = None) -> int:
     """Make the films; returns the exit code."""
     options = _parser().parse_args(argv)
+    try:
+        from rlaif.trainer.videos.film import film  # the encoder takes a moment to load
+    except ModuleNotFoundError as error:
+        if error.name != "av":
+            raise
+        return _complain("films need PyAV, an extra: pip install 'rlaif-trainer[films]'")
     record = record_path(options.data_dir, options.run)
     if not record.exists():
         return _complain(f"no run {options.run} in {options.data_dir}: see `--data-dir`")
@@ -34,8 +41,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         cartridge = load_cartridge(options.rom)
     except CartridgeError as error:
         return _complain(str(error))
-    from rlaif.trainer.videos.film import film  # the encoder takes a moment to load
-
     folder = options.out / options.run
     folder.mkdir(parents=True, exist_ok=True)
     failed = 0
