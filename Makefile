@@ -9,7 +9,7 @@ CONSTRAINTS ?= constraints.txt
 PACKAGES ?= --require-hashes -r requirements.lock
 BIN := $(VENV)/bin
 DISTS := libs/common libs/game libs/testing services/trainer services/exporter services/judge \
-         services/reward-model services/hud deploy/mock-llm deploy/servers deploy/local
+         services/reward-model services/hud deploy/mock-llm deploy/servers deploy/local deploy/validate
 EXTRAS := libs/common[bus,storage,service,reward-net] services/trainer[films]
 PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKAGES))
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -39,7 +39,7 @@ export CHECK_PYTHON
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui coverage chaos \
         test-oldest test-newest test-floors floors lock check format rom clean play replay-check ladder \
         bench-rllib bench-loop bench-judge bench-rm bench-labels bench-overhead bench-learning memory-flat \
-        live-page
+        live-page validate
 
 help: ## Show this help
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
@@ -94,7 +94,7 @@ test-floors: ## Unit tests and contracts with the least versions of all dependen
 
 floors: $(VENV)/.ready ## Write constraints-floor.txt: the least versions, and the newest of what they bring
 	@{ printf -- '-e %s\n' $(foreach each,$(EXTRAS),'$(each)') $(filter-out libs/common services/trainer,$(DISTS)); \
-	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk|codespell|coverage|uv)==' constraints.txt; \
+	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk|codespell|coverage|uv|cel-python)==' constraints.txt; \
 	 } > $(VENV)/floors.in
 	@{ echo '# Written by make floors: the least versions that the distributions ask for (see CONTRIBUTING.md).'; \
 	   $(BIN)/uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --no-header --no-annotate \
@@ -115,6 +115,9 @@ check: $(VENV)/.ready ## Format, lint, spelling, types, import rules
 format: $(VENV)/.ready ## Format and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+validate: $(VENV)/.ready ## Render all manifests of deploy/ and check them (VALIDATE_ARGS="--fill-in overlays/dev")
+	@$(BIN)/python -m rlaif.validate $(VALIDATE_ARGS)
 
 rom: $(VENV)/.ready ## Build the cartridge again (needs sdcc)
 	$(BIN)/python libs/game/cartridge/build.py

@@ -1,0 +1,1 @@
+"""Are the manifests of deploy/ right? Reads files, starts kubectl, needs no cluster."""
