@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rlaif.validate.crds import PLATFORMS, Validators
+from rlaif.validate.crds import PLATFORMS, Validators, Verdict
 from rlaif.validate.manifests import Manifest, read, write
 from rlaif.validate.policy import findings
 from rlaif.validate.rendering import RenderError
@@ -50,11 +50,12 @@ def check(deploy: Path, validators: Validators, only: Sequence[str] = ()) -> Ite
         if trouble is not None:
             report.errors.append(f"it does not render: {trouble}")
         else:
+            # Before the rest is left out: a rule may look at all objects together.
+            report.errors += findings(read(stream))
             if target.folder == "jobs":
                 stream = jobs_of(stream)  # the rest is its overlay, which is a target itself
             report.manifests = read(stream)
             report.errors += schema_errors(report.manifests)
-            report.errors += findings(report.manifests)
             if validators.are_there:
                 _ask(validators, report, stream, surroundings)
         yield report
@@ -79,11 +80,9 @@ def _ask(
         return  # their overlay is looked at together with them
     around = surroundings.of(report.target)
     verdict = validators.references([stream, *around])
-    known = validators.references(around) if around else None
-    report.errors += (line for line in verdict.errors if not known or line not in known.errors)
-    report.warnings += (
-        line for line in verdict.warnings if not known or line not in known.warnings
-    )
+    known = validators.references(around) if around else Verdict()
+    report.errors += (line for line in verdict.errors if line not in known.errors)
+    report.warnings += (line for line in verdict.warnings if line not in known.warnings)
 
 
 class _Surroundings:

@@ -38,7 +38,7 @@ class ValidatorError(Exception):
 class Verdict:
     """What a validator said of a stream, a line each."""
 
-    errors: tuple[str, ...]
+    errors: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 

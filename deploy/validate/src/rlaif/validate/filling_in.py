@@ -50,7 +50,7 @@ def _made(manifest: Manifest) -> Iterator[str]:
     match manifest.get("kind"):
         case "ExternalSecret":
             yield (spec.get("target") or {}).get("name") or own
-        case "SealedSecret" | "ObjectBucketClaim":
+        case "Secret" | "SealedSecret" | "ObjectBucketClaim":
             yield own
         case "Certificate":
             yield spec["secretName"]

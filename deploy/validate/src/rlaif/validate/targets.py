@@ -48,10 +48,11 @@ def targets(deploy: Path) -> Iterator[Target]:
             continue
         name = str(folder.relative_to(deploy))
         content = read(file.read_text())[0]
-        if content.get("kind") != "Component":
+        if name.startswith("components/"):
+            if folder.parent == deploy / "components" and name != _PINS:
+                yield Target(name, (*_needed(content), name, _PINS))
+        elif content.get("kind") != "Component" and "base" not in folder.parts:
             yield Target(name)
-        elif folder.parent == deploy / "components" and name != _PINS:
-            yield Target(name, (*_needed(content), name, _PINS))
 
 
 def _needed(content: dict[str, Any]) -> Iterator[str]:
