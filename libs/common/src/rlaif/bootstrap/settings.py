@@ -1,8 +1,8 @@
 """What the bootstrap can be told."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.service.settings import SharedSettings
@@ -13,7 +13,8 @@ class BootstrapSettings(SharedSettings):
 
     model_config = SettingsConfigDict(env_prefix="BOOTSTRAP_")
 
-    nats_stream_replicas: Literal[1, 3, 5] = Field(
+    # The environment holds texts, and none of these numbers is one.
+    nats_stream_replicas: Annotated[Literal[1, 3, 5], BeforeValidator(int)] = Field(
         default=1,
         validation_alias="NATS_STREAM_REPLICAS",
         description="Servers that hold a copy of each stream: 1, 3 or 5, at most as many as there "
