@@ -12,12 +12,16 @@ import pytest
 
 from rlaif.hud.read_model.ring_health import RING
 from rlaif.testing.figures import impossible
+from rlaif.testing.promql import expressions
 from rlaif.testing.ring import CLOSED, Ring
 from rlaif.testing.waiting import eventually
 
 FIRST_LOOP_SECONDS = 540
 """Some three hundred labels at 90 a minute, while the gate refuses what fewer gave."""
 READY = re.compile("✓ reward-model")
+MONITORING = Path(__file__).parents[2] / "deploy/monitoring"
+OF_OTHERS = ("up", "nats_", "ray_")
+"""Metrics that the services do not have."""
 
 
 @pytest.fixture
@@ -32,6 +36,21 @@ def traces(ring: Ring, service: str, message: str) -> dict[str, str]:
     lines = (ring.data_dir / "logs" / f"{service}.log").read_text().splitlines()
     told = [json.loads(line) for line in lines if f'"message": "{message}"' in line]
     return {line["segment_id"]: line["trace_id"] for line in told}
+
+
+def not_measured(ring: Ring) -> list[str]:
+    """What rules and dashboards ask for and the services do not expose."""
+    names, series = ring.metrics(*RING, "hud")
+    asked = [each for expression in expressions(MONITORING) for each in expression.asked()]
+    ours = [each for each in asked if not each.pattern.startswith(OF_OTHERS)]
+    assert len(ours) > 100
+    return [
+        f"{each.where}: {each.pattern} {dict(each.wanted)}"
+        for each in ours
+        if not any(each.is_named(name) for name in names)
+        # Labelled by what happened, a series may have no value yet; a check always has one.
+        or ("check" in each.wanted and not each.is_in(series))
+    ]
 
 
 def shows_a_load(ring: Ring) -> bool:
@@ -76,6 +95,8 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
         RING, "ready"
     )
     assert page["series"]["versions"][0]["step"] == int(closed["step"].replace(",", ""))
+
+    assert not_measured(ring) == []
 
     ring.kill("hud")
     asyncio.run(eventually(lambda: shows_history(ring, page), "the page's history", seconds=60))

@@ -1,18 +1,19 @@
-"""Reads what rules and dashboards ask Prometheus for: metrics, and the labels that they name.
+"""What rules and dashboards ask Prometheus for: metrics, and the labels that they name.
 
-In come the files of `deploy/monitoring`; out come the metrics that an expression needs. A name may
-be given by a pattern, `{__name__=~"rlaif_.+_check_ok"}`.
+In come the files of `deploy/monitoring`; out come the metrics that an expression needs. A metric
+may be asked for by a pattern, `{__name__=~"rlaif_.+_check_ok"}`.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import promql_parser
 import yaml
+from prometheus_client.parser import text_string_to_metric_families
 
 INTERVAL = "5m"
 """Stands for Grafana's own `$__rate_interval`, which is no PromQL."""
@@ -25,21 +26,47 @@ class Asked:
     Attributes:
         where: File and alert or panel.
         pattern: Matches the whole name of a metric.
-        labels: Labels that the selector matches on.
+        wanted: Label → pattern of the value that it is to have.
+        unwanted: Labels that are named to leave a value out.
     """
 
     where: str
     pattern: str
-    labels: frozenset[str]
+    wanted: Mapping[str, str]
+    unwanted: frozenset[str]
 
-    def fits(self, name: str) -> bool:
-        """Whether a metric of this name is asked for."""
+    @property
+    def labels(self) -> frozenset[str]:
+        """Every label that the selector names."""
+        return self.unwanted | frozenset(self.wanted)
+
+    def is_named(self, name: str) -> bool:
+        """Whether it asks for a metric of this name."""
         return re.fullmatch(self.pattern, name) is not None
+
+    def is_in(self, series: Iterator["Series"] | list["Series"]) -> bool:
+        """Whether any of these is asked for, labels included."""
+        return any(
+            self.is_named(each.name)
+            and all(
+                re.fullmatch(value, each.labels.get(label, ""))
+                for label, value in self.wanted.items()
+            )
+            for each in series
+        )
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a service's `/metrics`."""
+
+    name: str
+    labels: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression of a rule or a panel."""
+    """An expression of a rule or a panel, and where it stands."""
 
     where: str
     text: str
@@ -50,43 +77,81 @@ class Expression:
         Raises:
             ValueError: It is no PromQL.
         """
-        found: list[Asked] = []
-
-        def visit(node: Any) -> None:
-            if isinstance(node, promql_parser.VectorSelector):
-                matchers = {each.name: each.value for each in node.matchers.matchers}
-                pattern = re.escape(node.name) if node.name else matchers["__name__"]
-                found.append(Asked(self.where, pattern, frozenset(matchers) - {"__name__"}))
-
-        promql_parser.walk(self._tree(), visit)
-        return found
+        selectors = [
+            node for node in self._nodes() if isinstance(node, promql_parser.VectorSelector)
+        ]
+        return [_asked(self.where, selector) for selector in selectors]
 
     def grouped_by(self) -> set[str]:
         """The labels that it groups by."""
-        found: set[str] = set()
+        groups = [
+            node.modifier
+            for node in self._nodes()
+            if isinstance(node, promql_parser.AggregateExpr) and node.modifier is not None
+        ]
+        return {label for modifier in groups for label in modifier.labels}
 
-        def visit(node: Any) -> None:
-            if isinstance(node, promql_parser.AggregateExpr) and node.modifier is not None:
-                found.update(node.modifier.labels)
-
-        promql_parser.walk(self._tree(), visit)
+    def _nodes(self) -> list[Any]:
+        try:
+            tree = promql_parser.parse(self.text.replace("$__rate_interval", INTERVAL))
+        except ValueError as error:
+            raise ValueError(f"{self.where}: {error} in {self.text}") from error
+        found: list[Any] = []
+        promql_parser.walk(tree, found.append)
         return found
 
-    def _tree(self) -> Any:
-        text = self.text.replace("$__rate_interval", INTERVAL)
-        try:
-            return promql_parser.parse(text)
-        except ValueError as error:
-            raise ValueError(f"{self.where}: {error} in {text}") from error
+
+def _asked(where: str, selector: Any) -> Asked:
+    kinds = promql_parser.MatchOp
+    wanted, unwanted = {}, set()
+    for matcher in selector.matchers.matchers:
+        if matcher.op == kinds.Equal:
+            wanted[matcher.name] = re.escape(matcher.value)
+        elif matcher.op == kinds.Re:
+            wanted[matcher.name] = matcher.value
+        else:
+            unwanted.add(matcher.name)
+    pattern = re.escape(selector.name) if selector.name else wanted.pop("__name__")
+    return Asked(where, pattern, wanted, frozenset(unwanted))
 
 
-def expressions(monitoring: Path) -> Iterator[Expression]:
+def expressions(monitoring: Path) -> list[Expression]:
     """Every expression of the rules and dashboards in `deploy/monitoring`."""
+    return [*_of_rules(monitoring), *_of_dashboards(monitoring)]
+
+
+def _of_rules(monitoring: Path) -> Iterator[Expression]:
     for path in sorted((monitoring / "rules").glob("*.yaml")):
         for group in yaml.safe_load(path.read_text())["groups"]:
             for rule in group["rules"]:
                 yield Expression(f"{path.name}: {rule['alert']}", rule["expr"])
+
+
+def _of_dashboards(monitoring: Path) -> Iterator[Expression]:
     for path in sorted((monitoring / "dashboards").glob("*.json")):
         for panel in json.loads(path.read_text())["panels"]:
             for target in panel.get("targets", ()):
                 yield Expression(f"{path.name}: {panel['title']}", target["expr"])
+
+
+def exposed(text: str) -> tuple[set[str], list[Series]]:
+    """What a service's `/metrics` has.
+
+    Returns:
+        The names of all series, those of a labelled metric without a value yet included, and the
+        series that have a value.
+    """
+    names, series = set(), []
+    for family in text_string_to_metric_families(text):
+        names |= {family.name + ending for ending in _ENDINGS[family.type]}
+        series += [Series(each.name, each.labels) for each in family.samples]
+    return names, series
+
+
+_ENDINGS = {
+    "counter": ("_total",),
+    "gauge": ("",),
+    "histogram": ("_bucket", "_sum", "_count"),
+    "summary": ("", "_sum", "_count"),
+    "unknown": ("",),
+}

@@ -22,6 +22,7 @@ from rlaif.bus.connection import connect
 from rlaif.local.strays import descendants
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.testing.invariants import RingFindings, check, under_way
+from rlaif.testing.promql import Series, exposed
 
 _READY = re.compile(r"✓ (?P<name>[a-z0-9-]+) +(?P<where>[a-z]+://\S+)")
 CLOSED = re.compile(
@@ -95,6 +96,15 @@ class Ring:
         """Ask a service's REST API; raises `httpx.HTTPStatusError` unless it answers 2xx."""
         answer = httpx.get(f"{self.where(service)}/api/v1/{path}", timeout=10)
         return answer.raise_for_status()
+
+    def metrics(self, *services: str) -> tuple[set[str], list[Series]]:
+        """What `/metrics` of these have: the names of all series, and those with a value."""
+        pages = [httpx.get(f"{self.where(name)}/metrics", timeout=10) for name in services]
+        found = [exposed(page.raise_for_status().text) for page in pages]
+        return (
+            {name for names, _ in found for name in names},
+            [each for _, series in found for each in series],
+        )
 
     def kill(self, service: str) -> int:
         """End a service with SIGKILL; returns its process id.
