@@ -54,7 +54,7 @@ ROW = re.compile(
 
 @cache
 def known() -> dict[str, frozenset[str]]:
-    """Series → its labels: those of docs/metrics.md, which is what the code says, and foreign ones."""
+    """Series → its labels: those of docs/metrics.md, which says what the code says, and foreign."""
     page = (ROOT / "docs/metrics.md").read_text()
     services = [name.replace("-", "_") for name in re.findall(r"^## (\S+)$", page, re.MULTILINE)]
     found: dict[str, frozenset[str]] = {name: labels | TARGET for name, labels in FOREIGN.items()}

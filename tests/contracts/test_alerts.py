@@ -1,0 +1,189 @@
+"""Alerts fire and do not fire, are documented, and are the same ones in every place."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+MONITORING = DEPLOY / "monitoring"
+RULES = sorted((MONITORING / "rules").glob("*.yaml"))
+TESTS = sorted((MONITORING / "rules/tests").glob("*.yaml"))
+PAGE = (ROOT / "docs/operations.md").read_text()
+GENERATOR = MONITORING / "generate.py"
+
+PROMTOOL = shutil.which("promtool")
+needs_promtool = pytest.mark.skipif(
+    PROMTOOL is None, reason="promtool is not here: on Debian, apt-get install prometheus"
+)
+ROW = re.compile(r"^\| \*\*(?P<alert>\w+)\*\* \| (?P<severity>\w+) \|", re.MULTILINE)
+IN_TEST = re.compile(r'alertname="(\w+)"')
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
+
+
+ALERTS = [rule for path in RULES for group in read(path)["groups"] for rule in group["rules"]]
+
+
+def section(anchor: str) -> str:
+    """What stands under a heading of the operations page, by the anchor that GitHub makes of it."""
+    parts = re.split(r"^(#{2,4} .+)$", PAGE, flags=re.MULTILINE)
+    slugs = {
+        re.sub(r"[^\w -]", "", h.strip("# ")).lower().replace(" ", "-"): h for h in parts[1::2]
+    }
+    return dict(zip(parts[1::2], parts[2::2], strict=True))[slugs[anchor]]
+
+
+def promtool(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    assert PROMTOOL is not None
+    return subprocess.run(
+        [PROMTOOL, *words], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@needs_promtool
+def test_promtool_finds_no_fault_in_the_rules():
+    done = promtool("check", "rules", *RULES)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_promtool
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
+def test_alerts_do_what_their_tests_say(path):
+    done = promtool("test", "rules", path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_promtool
+def test_an_alert_that_does_not_fire_is_found(tmp_path):
+    shutil.copytree(MONITORING / "rules", tmp_path / "rules")
+    rules = tmp_path / "rules/disk.yaml"
+    rules.write_text(rules.read_text().replace("== 0", "== 7"))
+    assert promtool("test", "rules", tmp_path / "rules/tests/disk.yaml").returncode == 1
+
+
+@needs_promtool
+def test_prometheus_takes_the_configuration_of_compose():
+    # The folder of the rules is where the container has it.
+    done = promtool("check", "config", "--syntax-only", MONITORING / "prometheus/prometheus.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
+def test_each_alert_is_seen_to_fire_and_not_to(path):
+    tests = read(path.parent / "tests" / path.name)
+    assert tests["rule_files"] == [f"../{path.name}"]
+    asked = [each for group in tests["tests"] for each in group["promql_expr_test"]]
+    fires = {IN_TEST.search(each["expr"])[1] for each in asked if each.get("exp_samples")}
+    silent = {IN_TEST.search(each["expr"])[1] for each in asked if not each.get("exp_samples")}
+    alerts = {rule["alert"] for group in read(path)["groups"] for rule in group["rules"]}
+    assert (fires, silent) == (alerts, alerts)
+
+
+@pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
+def test_an_alert_says_what_it_means_and_where_the_remedy_is(rule):
+    notes = rule["annotations"]
+    assert rule["labels"]["severity"] in {"critical", "warning", "info"}
+    assert notes["summary"].endswith(".")
+    assert notes["description"].endswith(".")
+    page, _, anchor = notes["runbook"].partition("#")
+    assert page == "docs/operations.md"
+    rows = {row["alert"]: row["severity"] for row in ROW.finditer(section(anchor))}
+    assert rows.get(rule["alert"]) == rule["labels"]["severity"]
+
+
+def test_the_page_tells_of_no_alert_that_is_not_there():
+    told = [row["alert"] for row in ROW.finditer(PAGE)]
+    assert sorted(told) == sorted(rule["alert"] for rule in ALERTS)
+
+
+def test_compose_and_the_monitors_measure_the_jobs_that_are_asked_for():
+    compose = {
+        each["job_name"]
+        for each in read(MONITORING / "prometheus/prometheus.yml")["scrape_configs"]
+    }
+    services = read(DEPLOY / "components/monitoring/services.yaml")["spec"]
+    [chosen] = services["selector"]["matchExpressions"]
+    nats = read(DEPLOY / "components/monitoring/nats.yaml")["spec"]
+    assert {services["jobLabel"], nats["jobLabel"]} == {"app.kubernetes.io/name"}
+    measured = {*chosen["values"], nats["selector"]["matchLabels"]["app.kubernetes.io/name"]}
+    assert compose == measured
+    asked = {
+        job
+        for rule in ALERTS
+        for value in re.findall(r'job=~?"([^"]+)"', rule["expr"])
+        for job in value.split("|")
+    }
+    assert asked <= compose
+
+
+def generate(script: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, script, *options], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_dashboards_and_objects_are_what_the_generator_writes():
+    done = generate(GENERATOR, "--check")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_file_that_differs_is_missing_or_too_much_is_named(tmp_path):
+    deploy = tmp_path / "deploy"
+    shutil.copytree(MONITORING, deploy / "monitoring")
+    for name in ("monitoring", "grafana"):
+        shutil.copytree(DEPLOY / "components" / name, deploy / "components" / name)
+    rules = deploy / "components/monitoring/rules.yaml"
+    rules.write_text(rules.read_text().replace("severity: critical", "severity: info"))
+    (deploy / "monitoring/dashboards/loop.json").unlink()
+    (deploy / "monitoring/dashboards/old.json").write_text("{}")
+    script = deploy / "monitoring/generate.py"
+    done = generate(script, "--check")
+    assert done.returncode == 1
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == [
+        "monitoring/dashboards/loop.json",
+        "components/monitoring/rules.yaml",
+        "monitoring/dashboards/old.json",
+    ]
+    assert generate(script).returncode == 0
+    assert generate(script, "--check").returncode == 0
+
+
+def test_every_dashboard_is_in_the_config_map_and_has_its_object():
+    boards = {path.name for path in (MONITORING / "dashboards").glob("*.json")}
+    [config] = read(MONITORING / "dashboards/kustomization.yaml")["configMapGenerator"]
+    assert set(config["files"]) == boards
+    listed = read(DEPLOY / "components/grafana/kustomization.yaml")["resources"]
+    objects = [read(DEPLOY / "components/grafana" / name) for name in listed]
+    refs = [each["spec"]["configMapRef"] for each in objects if each["kind"] == "GrafanaDashboard"]
+    assert {ref["key"] for ref in refs} == boards
+    assert {ref["name"] for ref in refs} == {config["name"]}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((MONITORING / "dashboards").glob("*.json")), ids=lambda path: path.stem
+)
+def test_panels_lie_side_by_side_and_have_titles_of_their_own(path):
+    panels = json.loads(path.read_text())["panels"]
+    titles = [panel["title"] for panel in panels if panel["type"] != "row"]
+    assert len(set(titles)) == len(titles)
+    taken: set[tuple[int, int]] = set()
+    for panel in panels:
+        at = panel["gridPos"]
+        cells = {
+            (x, y)
+            for x in range(at["x"], at["x"] + at["w"])
+            for y in range(at["y"], at["y"] + at["h"])
+        }
+        assert max(x for x, _ in cells) < 24
+        assert not cells & taken
+        taken |= cells
