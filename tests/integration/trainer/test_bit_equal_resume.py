@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import ray
 
 from rlaif.trainer.learner import snapshot
+from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.capturing.recorder import CaptureContext
@@ -118,7 +120,9 @@ def cluster() -> Iterator[None]:
         ray.shutdown()
 
 
-def algorithm(directory: Path, workers: int, *, attempt: int, resumes: bool) -> ShapedPPO:
+def algorithm(
+    directory: Path, workers: int, *, attempt: int, resumes: bool, away: bool
+) -> ShapedPPO:
     settings = TrainerSettings.model_validate(
         {
             "ray_workers": workers,
@@ -132,7 +136,13 @@ def algorithm(directory: Path, workers: int, *, attempt: int, resumes: bool) -> 
         }
     )
     env = EnvConfig(run_id="r", attempt=attempt, game=GameSettings(episode_length=EPISODE))
-    return ShapedPPO(build_config(settings, env, explore(directory), resumes=resumes))
+    if not away:
+        return ShapedPPO(build_config(settings, env, explore(directory), resumes=resumes))
+    keeper = RunningKeeper.start(explore(directory))
+    config = replace(keeper.config, directory=directory / "not there on another machine")
+    built = ShapedPPO(build_config(settings, env, config, resumes=resumes))
+    built.keeper = keeper
+    return built
 
 
 def parameters(algorithm: ShapedPPO) -> str:
@@ -150,9 +160,13 @@ def parameters(algorithm: ShapedPPO) -> str:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("workers", [0, 1], ids=["in the process", "one runner, overlapped"])
+@pytest.mark.parametrize(
+    ("workers", "away"),
+    [(0, False), (1, False), (1, True)],
+    ids=["in the process", "one runner, overlapped", "one runner, on another machine"],
+)
 def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
-    tmp_path: Path, cluster: None, workers: int
+    tmp_path: Path, cluster: None, workers: int, away: bool
 ):
     run, copy = tmp_path / "run", tmp_path / "copy"
     run.mkdir()
@@ -160,7 +174,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
     checkpoint.mkdir()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        one = algorithm(run, workers, attempt=0, resumes=False)
+        one = algorithm(run, workers, attempt=0, resumes=False, away=away)
         for _ in range(2):
             one.train()
         before = parameters(one)
@@ -172,7 +186,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
             expected.append(parameters(one))
         one.stop()
 
-        two = algorithm(copy, workers, attempt=1, resumes=True)
+        two = algorithm(copy, workers, attempt=1, resumes=True, away=away)
         assert parameters(two) != before
         assert snapshot.restore(two, RunTally(), copy / "checkpoint") == []
         assert parameters(two) == before
@@ -184,3 +198,4 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
     assert found == expected
     assert len({before, *expected}) == 3, "each update changed them"
     assert not list(checkpoint.glob("*.pkl")), "nothing is pickled"
+    assert list(run.glob("exploration/*/archive/states/*.zst")), "and something was found"

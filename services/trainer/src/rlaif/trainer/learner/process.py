@@ -21,6 +21,7 @@ import ray
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.trainer import checks
 from rlaif.trainer.learner import evaluating
+from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.algorithm.stock import StockPPO, build_stock_config
 from rlaif.trainer.learner.commands import CommandHandler, queue_commands
@@ -132,9 +133,13 @@ def _build(run: RunContext, *, resumes: bool) -> ShapedPPO:
     """Learner and runners. Those of a run that resumes begin no episode of their own."""
     if run.settings.sampling.sampler == "stock":
         return StockPPO(build_stock_config(run.settings, run.environments()))
-    return ShapedPPO(
-        build_config(run.settings, run.environments(), run.exploration(), resumes=resumes)
-    )
+    explore, keeper = run.exploration(), None
+    if run.settings.ray.workers > 0 and not run.settings.ray.is_own:
+        keeper = RunningKeeper.start(explore)
+        explore = keeper.config
+    algorithm = ShapedPPO(build_config(run.settings, run.environments(), explore, resumes=resumes))
+    algorithm.keeper = keeper
+    return algorithm
 
 
 def _obey_until_the_service_is_gone(stream: BinaryIO, commands: "SimpleQueue[Command]") -> None:

@@ -23,3 +23,8 @@ class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
     states: int = Field(
         default=512, ge=16, description="Archived states a run keeps; 3 to 13 kB of disk each."
     )
+
+    @property
+    def keeps_states(self) -> bool:
+        """Whether any episode ever starts at an archived state."""
+        return self.restarts > 0 or self.swarm > 0

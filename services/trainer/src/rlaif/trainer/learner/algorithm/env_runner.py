@@ -22,6 +22,7 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME, WEIGHTS_SEQ_
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.machine.emulator import SaveStateError
 from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
+from rlaif.trainer.learner.algorithm.keeping import RunnerExploration
 from rlaif.trainer.learner.algorithm.sampler import share
 from rlaif.trainer.learner.options.disagreement import RunnerRewardModel, disagreement_by
 from rlaif.trainer.play.capturing.recorder import CaptureContext
@@ -83,12 +84,14 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
     ) -> EpisodeFollower:
         """What follows environment `n`; all of this runner share one explorer."""
         if self._explorer is None:
+            self._exploration = RunnerExploration.of(explore)
             self._explorer = Explorer.of_game(
-                explore,
+                self._exploration.config,
                 runner=self.worker_index or 0,
                 cartridge=game.cartridge,
                 emulator=game.emulator,
                 frame_skip=env.game.frame_skip,
+                keeper=self._exploration.keeper,
             )
         return self._explorer.environment(n)
 

@@ -22,6 +22,7 @@ from ray.rllib.utils.metrics import (
 
 from rlaif.trainer.learner.algorithm.batch import columns, finite
 from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
+from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.learner import ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
 from rlaif.trainer.learner.algorithm.sampler import MOST_AHEAD, FragmentSampler
@@ -119,8 +120,10 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         samples_left_out: Of `fragments`, not learned from: their advantage was no number.
         keeps_games: Whether the runners can say where each game stands.
         seconds: Wall time of the last step by what it went into.
+        keeper: Keeps what runners on other machines find; None where all of them share a disk.
     """
 
+    keeper: RunningKeeper | None = None
     capture_quota: int = 0
     samples_left_out: int = 0
     env_steps: int = 0

@@ -74,6 +74,11 @@ class StateArchive:
         return tuple(self._records[sha256] for sha256 in sorted(self._records))
 
     @property
+    def digests(self) -> frozenset[Sha256]:
+        """Of the states kept."""
+        return frozenset(self._records)
+
+    @property
     def cells(self) -> tuple[Cell, ...]:
         """Cells to start from; the starts of the game are none of them."""
         return tuple(
@@ -139,12 +144,33 @@ class StateArchive:
                 new.append(record)
         return tuple(record for record in new if record.sha256 in self._records)
 
+    def dropped(self) -> frozenset[Sha256]:
+        """Digests of states that were dropped, here or in an archive that told of it."""
+        found = {path.stem for path in self._lineage.glob("[0-9a-f]*.json")}
+        return frozenset(found - set(self._records))
+
+    def dropped_record(self, sha256: Sha256) -> ArchiveRecord | None:
+        """The record of a state that was dropped."""
+        return self._read(self._lineage / f"{sha256}.json")
+
+    def drop(self, record: ArchiveRecord) -> None:
+        """Drop a state that another archive has dropped; its record stays, as part of ways.
+
+        Raises:
+            OSError: The disk does not take the record of a state that was never here.
+        """
+        path = self._lineage / f"{record.sha256}.json"
+        if record.sha256 in self._records:
+            self._retire(record.sha256)
+        elif not path.exists():
+            write_whole(path, record.model_dump_json(indent=1).encode())
+
     def lineage(self, sha256: Sha256) -> tuple[ArchiveRecord, ...]:
         """The records from a start of the game to a state; a gap is an `ArchivedStateError`."""
         chain: list[ArchiveRecord] = []
         wanted: Sha256 | None = sha256
         while wanted is not None:
-            record = self._records.get(wanted) or self._read(self._lineage / f"{wanted}.json")
+            record = self._records.get(wanted) or self.dropped_record(wanted)
             if record is None:
                 raise ArchivedStateError(
                     f"the way to state {sha256[:12]} is broken: no record of {wanted[:12]}"

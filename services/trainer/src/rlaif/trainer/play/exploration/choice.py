@@ -40,8 +40,7 @@ class CellCounts:
 
     def state_dict(self) -> list[tuple[Cell, int, int]]:
         """What this runner counted, as plain values."""
-        cells = sorted(self.seen | self.fruitless)
-        return [(tuple(cell), self.seen[cell], self.fruitless[cell]) for cell in cells]  # type: ignore[misc]  # a cell as a plain tuple
+        return [(tuple(cell), seen, fruitless) for cell, seen, fruitless in self._counted()]  # type: ignore[misc]  # a cell as a plain tuple
 
     def load_state_dict(self, state: list[tuple[Cell, int, int]]) -> None:
         """Resume with what `state_dict` gave."""
@@ -53,15 +52,22 @@ class CellCounts:
         for cell, seen, fruitless in _rows(path):
             self.seen[cell], self.fruitless[cell] = seen, fruitless
 
-    def sync(self, path: Path) -> None:
-        """Write these counts to `path`, and read those of the other files beside it."""
+    def save(self, path: Path) -> None:
+        """Write what this runner counted to its file."""
+        write_whole(path, _ROWS.dump_json(self._counted()))
+
+    def _counted(self) -> list[tuple[Cell, int, int]]:
         cells = sorted(self.seen | self.fruitless)
-        rows = [(cell, self.seen[cell], self.fruitless[cell]) for cell in cells]
-        write_whole(path, _ROWS.dump_json(rows))
-        self.elsewhere.clear()
-        for other in path.parent.glob("[!.]*.json"):
-            if other.name != path.name:
-                self.elsewhere.update({cell: seen for cell, seen, _ in _rows(other)})
+        return [(cell, self.seen[cell], self.fruitless[cell]) for cell in cells]
+
+
+def seen_by_others(file: Path) -> Counter[Cell]:
+    """Cell → times that play came to it, over the files of the runners beside this one."""
+    seen: Counter[Cell] = Counter()
+    for other in file.parent.glob("[!.]*.json"):
+        if other.name != file.name:
+            seen.update({cell: count for cell, count, _ in _rows(other)})
+    return seen
 
 
 def _rows(path: Path) -> list[tuple[Cell, int, int]]:

@@ -214,3 +214,8 @@ def load_directory(directory: Path, *, without: str | None = None) -> RunCoverag
         except (CoverageFileError, OSError):
             continue
     return together
+
+
+def episodes_of_others(file: Path) -> Counter[int]:
+    """Square → finished episodes, over all files of a run beside this one."""
+    return load_directory(file.parent, without=file.name).union().episodes

@@ -10,21 +10,20 @@ from rlaif.game.machine.emulator import Emulator
 from rlaif.game.stories.milestones import Story
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.play.exploration.archive import StateArchive
-from rlaif.trainer.play.exploration.choice import CellCounts
+from rlaif.trainer.play.exploration.choice import CellCounts, seen_by_others
 from rlaif.trainer.play.exploration.coverage import RunCoverage
+from rlaif.trainer.play.exploration.home import ExplorationHome
+from rlaif.trainer.play.exploration.keeper import KeeperPort
+from rlaif.trainer.play.exploration.keeper_link import KeeperLink
 from rlaif.trainer.play.exploration.starts import ArchiveStarts
 from rlaif.trainer.play.exploration.state_saver import StateSaver
-from rlaif.trainer.play.exploration.states import ArchiveIdentity
+from rlaif.trainer.play.exploration.states import ArchiveIdentity, ArchiveRecord
 from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.exploration.visited import VisitedPlaces
 from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.run_folder import disk
-from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
 from rlaif.trainer.settings.exploration import ExploreSettings
-
-COVERAGE_DIR, ARCHIVE_DIR, CELLS_DIR = "coverage", "archive", "cells"
-"""In that one."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,15 @@ class ExploreConfig:
         settings: With no restarts and no swarm, no states are kept.
         save_every: Decision steps of a runner between two states, milestones excepted. A save
             costs about 36 ms and 16,000 steps about 4 s, so that saving costs 1 %.
-        sync_every: Fragments between two exchanges with the other runners, through files.
+        sync_every: Fragments between two exchanges with the other runners.
+        keeper: Name of the one to ask where `directory` is not shared; empty when there is none.
     """
 
     directory: Path
     settings: ExploreSettings = field(default_factory=ExploreSettings)
     save_every: int = 16_000
     sync_every: int = 10
+    keeper: str = ""
 
 
 class Explorer:
@@ -53,32 +54,44 @@ class Explorer:
     """
 
     def __init__(
-        self, config: ExploreConfig, *, runner: int, identity: ArchiveIdentity, story: Story
+        self,
+        config: ExploreConfig,
+        *,
+        runner: int,
+        identity: ArchiveIdentity,
+        story: Story,
+        keeper: KeeperPort | None = None,
     ) -> None:
         """Resume with what is in the run's directory.
 
         What was found with another game, emulator or frame skip stays there and is not used. An
         unreadable archive is an `ArchiveError`.
+
+        With a `keeper` the directory is this runner's alone, and empty: what is in the run's comes
+        from there. One that does not answer now is an OSError.
         """
         self._config = config
         self._runner = runner
         self._fragments = 0
-        home = config.directory / EXPLORATION_DIR / identity.folder
-        self.visited = VisitedPlaces(home / COVERAGE_DIR, runner)
+        home = ExplorationHome.of(config.directory, identity)
+        self._link = None if keeper is None else KeeperLink(keeper, home, identity, runner)
+        self.visited = VisitedPlaces(home.coverage(runner), runner)
         self.counts = CellCounts()
-        self._counts_file = home / CELLS_DIR / f"runner-{runner}.json"
+        self._counts_file = home.cells(runner)
         self.counts.load(self._counts_file)
         self.swarm = Swarm(share=config.settings.swarm)
         self.archive: StateArchive | None = None
         self.saver: StateSaver | None = None
         self._unsynced: str | None = None
-        if config.settings.restarts > 0 or config.settings.swarm > 0:
+        if config.settings.keeps_states:
             try:
                 self.archive = StateArchive(
-                    home / ARCHIVE_DIR, identity, self.counts, max_states=config.settings.states
+                    home.archive, identity, self.counts, max_states=config.settings.states
                 )
             except OSError as error:
                 self._unsynced = disk.why(error)
+        if self._link is not None:
+            self._exchanged(whole=True)  # to begin with, and no news
         if self.archive is not None:
             self.saver = StateSaver(
                 self.archive, self.counts, self.swarm, story, save_every=config.save_every
@@ -93,12 +106,14 @@ class Explorer:
         cartridge: Cartridge,
         emulator: Emulator,
         frame_skip: int,
+        keeper: KeeperPort | None = None,
     ) -> "Explorer":
         """The explorer of a game that plays on `emulator`; see the constructor."""
         identity = ArchiveIdentity(
             game=cartridge.identity, emulator=emulator.identity, frame_skip=frame_skip
         )
-        return cls(config, runner=runner, identity=identity, story=story_of(cartridge.game))
+        story = story_of(cartridge.game)
+        return cls(config, runner=runner, identity=identity, story=story, keeper=keeper)
 
     @property
     def coverage(self) -> RunCoverage:
@@ -122,8 +137,8 @@ class Explorer:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """What is not in its files, as plain values; writes the files."""
-        self.sync()
+        """What is not in its files, as plain values; writes the files, the keeper's too."""
+        self.sync(whole=True)
         return {
             "fragments": self._fragments,
             "counts": self.counts.state_dict(),
@@ -141,37 +156,59 @@ class Explorer:
             self.saver.since_save = state["since_save"]
         if self.archive is not None and self._runner <= 1:
             self.archive.collect(played_from)
+            if self._link is not None:
+                self._link.collect(played_from)
 
     def end_fragment(self) -> None:
-        """Now and then exchange what is known with the other runners."""
+        """Now and then exchange what is known with the other runners.
+
+        A state for runners on other machines goes at once: their own turn to ask comes on top.
+        """
         self._fragments += 1
-        if self._fragments % self._config.sync_every == 0:
+        if self._fragments % self._config.sync_every == 0 or self._has_news:
             self.sync()
+
+    @property
+    def _has_news(self) -> bool:
+        if self._link is None or self.archive is None:
+            return False
+        return self._link.has_news(self.archive)
 
     @property
     def trouble(self) -> str | None:
         """Why the disk does not take what is found; None while it does."""
         return self._unsynced or (self.saver.trouble if self.saver is not None else None)
 
-    def sync(self) -> None:
-        """Write this runner's counts, read the others' and their states.
+    def sync(self, *, whole: bool = False) -> None:
+        """Write this runner's counts, read the others' and their states; `whole`: all of them.
 
-        A disk that takes nothing costs what the files would have told the others and the next
-        process; the play goes on, and `trouble` says why.
+        A disk that takes nothing, or a keeper that does not answer, costs what the others and the
+        next process would have been told; the play goes on, and `trouble` says why.
         """
+        for record in self._exchanged(whole=whole):
+            self.swarm.reached(record.milestones)
+
+    def _exchanged(self, *, whole: bool) -> Sequence[ArchiveRecord]:
         try:
-            self._exchange()
+            new = self._exchange(whole=whole)
         except OSError as error:
             self._unsynced = disk.why(error)
-        else:
-            self._unsynced = None
+            return ()
+        self._unsynced = None
+        return new
 
-    def _exchange(self) -> None:
-        self.visited.sync()
+    def _exchange(self, *, whole: bool) -> Sequence[ArchiveRecord]:
+        """Gives the records of states that others have kept since."""
+        self.visited.save()
         if self.archive is not None:
-            self.counts.sync(self._counts_file)
-            for record in self.archive.refresh():
-                self.swarm.reached(record.milestones)
+            self.counts.save(self._counts_file)
+        if self._link is not None:
+            return self._link.exchange(self.visited, self.counts, self.archive, whole=whole)
+        self.visited.read_others()
+        if self.archive is None:
+            return ()
+        self.counts.elsewhere = seen_by_others(self._counts_file)
+        return self.archive.refresh()
 
 
 class ExplorationFollower:

@@ -4,7 +4,11 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from rlaif.trainer.play.exploration.coverage import CoverageFileError, RunCoverage, load_directory
+from rlaif.trainer.play.exploration.coverage import (
+    CoverageFileError,
+    RunCoverage,
+    episodes_of_others,
+)
 
 
 class VisitedPlaces:
@@ -12,19 +16,19 @@ class VisitedPlaces:
 
     Attributes:
         own: Coverage of these environments, this process's and earlier ones'.
+        elsewhere: Square → finished episodes of the other runners that visited it.
     """
 
-    def __init__(self, directory: Path, runner: int) -> None:
-        """Resume with the runner's file in `directory`; a missing or damaged one counts as none."""
-        self._directory = directory
+    def __init__(self, file: Path, runner: int) -> None:
+        """Resume with the runner's file; a missing or damaged one counts as none."""
         self._runner = runner
-        self._file = directory / f"runner-{runner}.npz"
+        self._file = file
         try:
             self.own = RunCoverage.load(self._file)
         except (OSError, CoverageFileError):
             self.own = RunCoverage()
         self._here: Counter[int] = Counter(self.own.union().episodes)
-        self._elsewhere: Counter[int] = Counter()
+        self.elsewhere: Counter[int] = Counter()
 
     def name(self, n: int) -> str:
         """Of environment `n`, unique in the run."""
@@ -48,10 +52,12 @@ class VisitedPlaces:
 
     def episodes(self, square: int) -> int:
         """Finished episodes that visited a square, over all environments of the run."""
-        return self._here[square] + self._elsewhere[square]
+        return self._here[square] + self.elsewhere[square]
 
-    def sync(self) -> None:
-        """Write this runner's coverage and read the others'; about 20 ms."""
+    def save(self) -> None:
+        """Write this runner's file; about 10 ms."""
         self.own.save(self._file)
-        elsewhere = load_directory(self._directory, without=self._file.name)
-        self._elsewhere = elsewhere.union().episodes
+
+    def read_others(self) -> None:
+        """Read what the other runners wrote beside it."""
+        self.elsewhere = episodes_of_others(self._file)

@@ -1,0 +1,102 @@
+"""One runner's exchange with the keeper of its run's exploration."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from rlaif.contracts.ids import Sha256
+from rlaif.files.whole import write_whole
+from rlaif.trainer.play.exploration.archive import StateArchive
+from rlaif.trainer.play.exploration.choice import CellCounts
+from rlaif.trainer.play.exploration.home import ExplorationHome
+from rlaif.trainer.play.exploration.keeper import (
+    Answer,
+    CountFiles,
+    KeeperPort,
+    Report,
+    bytes_of,
+    first_of,
+)
+from rlaif.trainer.play.exploration.states import ArchiveIdentity, ArchiveRecord
+from rlaif.trainer.play.exploration.visited import VisitedPlaces
+
+
+class KeeperLink:
+    """Of a runner whose own directory nobody else sees."""
+
+    def __init__(
+        self, keeper: KeeperPort, home: ExplorationHome, identity: ArchiveIdentity, runner: int
+    ) -> None:
+        """Begin with the counts that the keeper has of this runner; they come to lie in `home`.
+
+        A keeper that does not answer is an OSError: what this runner would count from nothing
+        would take the place of what was counted before.
+        """
+        self._keeper = keeper
+        self._home = home
+        self._identity = identity
+        self._runner = runner
+        self._common: frozenset[Sha256] = frozenset()
+        self._told: frozenset[Sha256] = frozenset()
+        files = keeper.files_of(identity, runner)
+        for path, data in zip(self._files, (files.coverage, files.cells), strict=True):
+            if data is not None:
+                write_whole(path, data)
+
+    def has_news(self, archive: StateArchive) -> bool:
+        """Whether there are states that the keeper has not seen."""
+        return not archive.digests <= self._common
+
+    def exchange(
+        self,
+        visited: VisitedPlaces,
+        counts: CellCounts,
+        archive: StateArchive | None,
+        *,
+        whole: bool = False,
+    ) -> list[ArchiveRecord]:
+        """Tell what the files in `home` say, and take in the others'; gives the new records.
+
+        States in messages of `MAX_BYTES`: one each way, or with `whole` until nothing is left.
+        """
+        new: list[ArchiveRecord] = []
+        is_more = True
+        while is_more:
+            report = self._report(archive)
+            answer = self._keeper.exchange(self._identity, report)
+            self._told |= {record.sha256 for record in report.dropped}
+            visited.elsewhere, counts.elsewhere = answer.episodes, answer.seen
+            if archive is None:
+                break
+            new += _taken(archive, answer)
+            states, left = first_of(archive, answer.wanted)
+            if states:
+                self._keeper.take(self._identity, states)
+            unsent = answer.wanted - {sent.record.sha256 for sent in states}
+            self._common = archive.digests - unsent
+            is_more = whole and answer.left + left > 0
+        return new
+
+    def collect(self, played_from: Collection[Sha256]) -> None:
+        """See `StateArchive.collect`; the keeper's."""
+        self._keeper.collect(self._identity, played_from)
+
+    @property
+    def _files(self) -> tuple[Path, Path]:
+        return self._home.coverage(self._runner), self._home.cells(self._runner)
+
+    def _report(self, archive: StateArchive | None) -> Report:
+        counts = CountFiles(*map(bytes_of, self._files))
+        if archive is None:
+            return Report(self._runner, counts)
+        untold = map(archive.dropped_record, sorted(archive.dropped() - self._told))
+        dropped = tuple(record for record in untold if record is not None)
+        return Report(self._runner, counts, archive.digests, dropped)
+
+
+def _taken(archive: StateArchive, answer: Answer) -> list[ArchiveRecord]:
+    """Drop what others have dropped, keep what they found; gives the records that were kept."""
+    for sha256 in answer.dropped:
+        record = archive.get(sha256)
+        if record is not None:
+            archive.drop(record)
+    return [sent.record for sent in answer.given if archive.put(sent.record, sent.packed)]

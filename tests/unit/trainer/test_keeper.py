@@ -1,0 +1,352 @@
+"""Runners that see no common directory explore together: what the keeper of a run tells each."""
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
+from rlaif.game.captures.capture import pack_keyframe
+from rlaif.game.stories.milestones import Milestone, Story, treasure
+from rlaif.trainer.play.exploration import keeper as keeper_module
+from rlaif.trainer.play.exploration.archive import StateArchive
+from rlaif.trainer.play.exploration.choice import CellCounts
+from rlaif.trainer.play.exploration.coverage import load_directory
+from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
+from rlaif.trainer.play.exploration.home import ExplorationHome
+from rlaif.trainer.play.exploration.keeper import Answer, CountFiles, Keeper, Report, SentState
+from rlaif.trainer.play.exploration.states import ArchiveIdentity, ArchiveRecord, Cell
+from rlaif.trainer.settings.exploration import ExploreSettings
+
+STORY = Story([Milestone("sword", "Sword", treasure(5))])
+IDENTITY = ArchiveIdentity(
+    game=GameIdentity(title="SEEDLING", rom_sha256="ab" * 32),
+    emulator=EmulatorIdentity(version="2.8.1", sound_emulated=False),
+    frame_skip=4,
+)
+MOST = 16
+"""States in an archive, the least that the settings allow."""
+
+
+class Line:
+    """The way to the keeper; it can be cut, and notes how much went over it."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self.keeper = keeper
+        self.is_cut = False
+        self.bytes: list[int] = []
+
+    def _through(self) -> Keeper:
+        if self.is_cut:
+            raise ConnectionError("the line is cut")
+        return self.keeper
+
+    def files_of(self, identity: ArchiveIdentity, runner: int) -> CountFiles:
+        return self._through().files_of(identity, runner)
+
+    def exchange(self, identity: ArchiveIdentity, report: Report) -> Answer:
+        answer = self._through().exchange(identity, report)
+        self._note(answer.given)
+        return answer
+
+    def take(self, identity: ArchiveIdentity, states: tuple[SentState, ...]) -> None:
+        self._through().take(identity, states)
+        self._note(states)
+
+    def collect(self, identity: ArchiveIdentity, played_from: Collection[str]) -> None:
+        self._through().collect(identity, played_from)
+
+    def _note(self, states: tuple[SentState, ...]) -> None:
+        if states:
+            self.bytes.append(sum(len(sent.packed) for sent in states))
+
+
+class Machines:
+    """A run's directory with its keeper, and runners on machines of their own."""
+
+    def __init__(self, directory: Path, **changes: Any) -> None:
+        self.run = directory / "run"
+        self.settings = ExploreSettings(**{"swarm": 1.0, "states": MOST, **changes})
+        self._directory = directory
+        self._begun = 0
+        self.start_keeper()
+
+    def start_keeper(self) -> None:
+        self.keeper = Keeper(self.run, self.settings)
+
+    def begin(self, runner: int) -> tuple[Explorer, Line]:
+        """A runner on a machine that has nothing of the run."""
+        self._begun += 1
+        line = Line(self.keeper)
+        own = ExploreConfig(self._directory / f"machine-{self._begun}", self.settings)
+        return Explorer(own, runner=runner, identity=IDENTITY, story=STORY, keeper=line), line
+
+    def beside(self, runner: int) -> Explorer:
+        """A runner on the driver's machine, which sees the run's directory."""
+        config = ExploreConfig(self.run, self.settings)
+        return Explorer(config, runner=runner, identity=IDENTITY, story=STORY)
+
+    @property
+    def home(self) -> ExplorationHome:
+        return ExplorationHome.of(self.run, IDENTITY)
+
+    def kept(self) -> StateArchive:
+        """The archive that a checkpoint takes a copy of."""
+        return StateArchive(self.home.archive, IDENTITY, CellCounts(), max_states=MOST)
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Machines:
+    return Machines(tmp_path)
+
+
+def made(
+    number: int, *, steps: int = 9, parent: str | None = "ef" * 32, **changes: Any
+) -> tuple[ArchiveRecord, bytes]:
+    """A state of room `number`."""
+    packed, sha256 = pack_keyframe(f"state {number} {steps} ".encode() * 50)
+    fields = {
+        "sha256": sha256, "ram_sha256": "cd" * 32, "identity": IDENTITY, "parent": parent,
+        "actions": "0123", "steps": steps, "room": number, "block": 0, "milestones": (),
+        "healthy": True, "environment": "1-0",
+    }  # fmt: skip
+    return ArchiveRecord.model_validate({**fields, **changes}), packed
+
+
+def find(explorer: Explorer, number: int, **changes: Any) -> ArchiveRecord:
+    assert explorer.archive is not None
+    record, packed = made(number, **changes)
+    assert explorer.archive.put(record, packed)
+    return record
+
+
+def states(explorer: Explorer) -> tuple[ArchiveRecord, ...]:
+    assert explorer.archive is not None
+    return explorer.archive.records
+
+
+def test_what_one_machine_finds_the_other_and_the_run_have_two_exchanges_later(
+    machines: Machines,
+):
+    (one, _), (two, _) = machines.begin(1), machines.begin(2)
+    record = find(one, 7)
+    for _ in range(2):
+        one.visited.enter(0, 300)
+        one.visited.end_episode(0)
+    one.counts.seen[record.cell] += 5
+    one.sync()
+    two.sync()
+    assert states(two) == (record,)
+    assert two.archive is not None
+    assert two.archive.load(record.sha256) == machines.kept().load(record.sha256)
+    assert two.visited.episodes(300) == 2
+    assert two.counts.elsewhere == {record.cell: 5}
+    assert load_directory(machines.home.coverage(1).parent).maps == one.coverage.maps
+    assert one.visited.episodes(300) == 2, "its own play counts once"
+
+
+def test_a_runner_that_sees_the_directory_and_one_that_does_not_share_all(machines: Machines):
+    (away, _), beside = machines.begin(1), machines.beside(2)
+    first, second = find(away, 1), find(beside, 2)
+    beside.visited.enter(0, 300)
+    beside.visited.end_episode(0)
+    for explorer in (beside, away, beside):
+        explorer.sync()
+    assert set(states(away)) == set(states(beside)) == {first, second}
+    assert away.visited.episodes(300) == 1
+
+
+def test_a_state_goes_at_once_and_counts_now_and_then(machines: Machines):
+    explorer, _ = machines.begin(1)
+    explorer.visited.enter(0, 300)
+    explorer.end_fragment()
+    assert load_directory(machines.home.coverage(1).parent).union().rooms == 0
+    find(explorer, 7)
+    explorer.end_fragment()
+    assert len(machines.kept()) == 1
+    assert load_directory(machines.home.coverage(1).parent).union().rooms == 1
+
+
+def test_a_runner_that_takes_a_lost_ones_place_goes_on_with_its_counts_and_all_states(
+    machines: Machines,
+):
+    lost, _ = machines.begin(1)
+    found = {find(lost, number) for number in range(5)}
+    lost.visited.enter(0, 300)
+    lost.counts.seen[Cell(1, 0, ())] = 4
+    lost.counts.fruitless[Cell(1, 0, ())] = 2
+    lost.sync()
+    new, _ = machines.begin(1)
+    assert set(states(new)) == found
+    assert new.coverage == lost.coverage
+    assert (new.counts.seen, new.counts.fruitless) == (lost.counts.seen, lost.counts.fruitless)
+    assert not new.counts.elsewhere, "nobody else has played"
+
+
+def test_what_a_runner_begins_with_is_no_news_and_what_comes_later_calls(machines: Machines):
+    one, _ = machines.begin(1)
+    two, _ = machines.begin(2)
+    find(one, 7, milestones=("sword",))
+    one.sync()
+    two.sync()
+    assert two.swarm.calling == ("sword",)
+    three, _ = machines.begin(3)
+    assert three.swarm.calling == ()
+
+
+def test_messages_are_bounded_and_a_new_runner_and_a_checkpoint_have_all_nevertheless(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+):
+    one, line = machines.begin(1)
+    for number in range(10):
+        find(one, number, steps=10 + number)
+    size = max(len(made(number, steps=10 + number)[1]) for number in range(10))
+    monkeypatch.setattr(keeper_module, "MAX_BYTES", 3 * (size + len("0123")))
+    one.sync()
+    assert {record.room for record in machines.kept().records} == {0, 1, 2}, "parents come first"
+    one.state_dict()
+    assert len(machines.kept()) == 10
+    _, begun = machines.begin(2)
+    for each in (line, begun):
+        assert len(each.bytes) == 4
+        assert max(each.bytes) <= keeper_module.MAX_BYTES
+
+
+def test_a_better_state_of_a_cell_takes_the_others_place_everywhere(machines: Machines):
+    (one, _), (two, _) = machines.begin(1), machines.begin(2)
+    slow = find(one, 7, steps=90)
+    for explorer in (one, two):
+        explorer.sync()
+    quick = find(two, 7, steps=10)
+    for explorer in (two, one):
+        explorer.sync()
+    assert states(one) == states(two) == machines.kept().records == (quick,)
+    assert machines.kept().dropped() == {slow.sha256}
+
+
+def test_the_way_to_a_state_is_whole_though_its_beginning_was_dropped_before_it_was_told(
+    machines: Machines,
+):
+    one, _ = machines.begin(1)
+    start = find(one, 1, parent=None, steps=0)
+    middle = find(one, 2, parent=start.sha256, steps=20)
+    end = find(one, 3, parent=middle.sha256, steps=25)
+    find(one, 2, parent=start.sha256, steps=5)
+    one.sync()
+    assert machines.kept().get(middle.sha256) is None
+    assert machines.kept().lineage(end.sha256) == (start, middle, end)
+
+
+def test_a_state_that_one_machine_had_no_room_for_is_dropped_by_all(machines: Machines):
+    (one, _), (two, _) = machines.begin(1), machines.begin(2)
+    for number in range(MOST):
+        find(one, number)
+    for explorer in (one, two):
+        explorer.sync()
+    one.counts.seen[Cell(3, 0, ())] = 50
+    find(one, MOST)
+    for explorer in (one, two):
+        explorer.sync()
+    rooms = {record.room for record in states(one)}
+    assert rooms == set(range(MOST + 1)) - {3}
+    assert states(one) == states(two) == machines.kept().records
+
+
+def test_while_the_keeper_does_not_answer_play_goes_on_and_then_nothing_is_missing(
+    machines: Machines,
+):
+    (one, line), (two, _) = machines.begin(1), machines.begin(2)
+    find(two, 1)
+    two.visited.enter(0, 300)
+    two.visited.end_episode(0)
+    for explorer in (two, one):
+        explorer.sync()
+    line.is_cut = True
+    find(one, 2)
+    one.end_fragment()
+    assert "the line is cut" in (one.trouble or "")
+    assert one.visited.episodes(300) == 1, "what it was told stays"
+    line.is_cut = False
+    machines.start_keeper()  # what it knew was on disk
+    line.keeper = machines.keeper
+    one.end_fragment()
+    assert one.trouble is None
+    assert {record.room for record in machines.kept().records} == {1, 2}
+
+
+def test_a_runner_does_not_begin_without_what_it_had_counted(machines: Machines):
+    machines.keeper.files_of = _unreachable  # type: ignore[method-assign]
+    with pytest.raises(ConnectionError):
+        machines.begin(1)
+
+
+def _unreachable(*_: Any) -> CountFiles:
+    raise ConnectionError("no route")
+
+
+def test_without_restarts_only_places_are_shared(tmp_path: Path):
+    machines = Machines(tmp_path, restarts=0.0, swarm=0.0)
+    (one, _), (two, _) = machines.begin(1), machines.begin(2)
+    one.visited.enter(0, 300)
+    one.visited.end_episode(0)
+    for explorer in (one, two):
+        explorer.sync()
+    assert two.visited.episodes(300) == 1
+    assert not machines.home.archive.exists()
+
+
+def test_records_that_nothing_descends_from_are_collected_where_the_run_is(machines: Machines):
+    one, _ = machines.begin(1)
+    find(one, 7, steps=90)
+    played_from = find(one, 8, steps=90)
+    find(one, 7, steps=10)
+    find(one, 8, steps=10)
+    saved = one.state_dict()
+    assert len(machines.kept().dropped()) == 2
+    again, _ = machines.begin(1)
+    again.load_state_dict(saved, played_from=[played_from.sha256])
+    assert machines.kept().dropped() == {played_from.sha256}
+
+
+ACTS = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from(["find", "sync", "lose"]), st.integers(0, 30)),
+    max_size=60,
+)
+
+
+@given(acts=ACTS, seed=st.integers(0, 1000))
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_whatever_happens_all_archives_come_to_be_the_same(
+    acts: list[tuple[int, str, int]], seed: int, tmp_path_factory: pytest.TempPathFactory
+):
+    machines = Machines(tmp_path_factory.mktemp("machines"))
+    rng = np.random.default_rng(seed)
+    explorers = [machines.begin(0)[0], machines.begin(1)[0], machines.beside(2)]
+    begin: list[Callable[[], Explorer]] = [
+        lambda: machines.begin(0)[0],
+        lambda: machines.begin(1)[0],
+        lambda: machines.beside(2),
+    ]
+    for who, act, room in acts:
+        explorer = explorers[who]
+        if act == "find":
+            assert explorer.archive is not None
+            record, packed = made(room, steps=int(rng.integers(1, 100)))
+            explorer.archive.put(record, packed)
+            explorer.counts.seen[record.cell] += int(rng.integers(5))
+        elif act == "sync":
+            explorer.sync()
+        else:
+            explorers[who] = begin[who]()
+    for _ in range(4):
+        for explorer in explorers:
+            explorer.sync()
+    assert states(explorers[0]) == states(explorers[1]) == states(explorers[2])
+    assert states(explorers[0]) == machines.kept().records
+    assert len(states(explorers[0])) <= MOST
