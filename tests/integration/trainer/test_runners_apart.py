@@ -41,7 +41,9 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO,
             "hidden": 16,
         }
     )
-    env = EnvConfig(run_id="r", game=GameSettings(episode_length=60))
+    # Without a walk at the start all episodes from power-on begin in one cell.
+    game = GameSettings(episode_length=60, noop_start=0, walk_start=0)
+    env = EnvConfig(run_id="r", game=game)
     explore = ExploreConfig(
         run, ExploreSettings(restarts=0.5, swarm=0.5), save_every=50, sync_every=2
     )

@@ -256,6 +256,19 @@ def test_a_state_that_one_machine_had_no_room_for_is_dropped_by_all(machines: Ma
     assert states(one) == states(two) == machines.kept().records
 
 
+def test_a_state_that_a_runner_refuses_is_not_sent_to_it_again(machines: Machines):
+    (one, line), (two, _) = machines.begin(1), machines.begin(2)
+    find(two, 1, parent=None, steps=0, room=2)
+    find(two, 1)
+    find(one, 1, parent=None, steps=0)  # the same start, left by another way
+    for explorer in (two, one):
+        explorer.sync()
+    assert len(line.bytes) == 1
+    assert len(states(one)) == 1
+    one.sync()
+    assert len(line.bytes) == 1
+
+
 def test_while_the_keeper_does_not_answer_play_goes_on_and_then_nothing_is_missing(
     machines: Machines,
 ):

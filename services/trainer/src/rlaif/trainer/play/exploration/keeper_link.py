@@ -37,6 +37,7 @@ class KeeperLink:
         self._runner = runner
         self._common: frozenset[Sha256] = frozenset()
         self._told: frozenset[Sha256] = frozenset()
+        self._refused: frozenset[Sha256] = frozenset()
         files = keeper.files_of(identity, runner)
         for path, data in zip(self._files, (files.coverage, files.cells), strict=True):
             if data is not None:
@@ -67,7 +68,7 @@ class KeeperLink:
             visited.elsewhere, counts.elsewhere = answer.episodes, answer.seen
             if archive is None:
                 break
-            new += _taken(archive, answer)
+            new += self._take(archive, answer)
             states, left = first_of(archive, answer.wanted)
             if states:
                 self._keeper.take(self._identity, states)
@@ -90,13 +91,19 @@ class KeeperLink:
             return Report(self._runner, counts)
         untold = map(archive.dropped_record, sorted(archive.dropped() - self._told))
         dropped = tuple(record for record in untold if record is not None)
-        return Report(self._runner, counts, archive.digests, dropped)
+        return Report(self._runner, counts, archive.digests | self._refused, dropped)
 
+    def _take(self, archive: StateArchive, answer: Answer) -> list[ArchiveRecord]:
+        """Drop what others have dropped, keep what they found; gives the records that were kept.
 
-def _taken(archive: StateArchive, answer: Answer) -> list[ArchiveRecord]:
-    """Drop what others have dropped, keep what they found; gives the records that were kept."""
-    for sha256 in answer.dropped:
-        record = archive.get(sha256)
-        if record is not None:
-            archive.drop(record)
-    return [sent.record for sent in answer.given if archive.put(sent.record, sent.packed)]
+        What loses against a state here is not asked for again: a start of the game may stand for
+        another cell elsewhere, where its episode's random walk led.
+        """
+        for sha256 in answer.dropped:
+            record = archive.get(sha256)
+            if record is not None:
+                archive.drop(record)
+        kept = [sent.record for sent in answer.given if archive.put(sent.record, sent.packed)]
+        given = frozenset(sent.record.sha256 for sent in answer.given)
+        self._refused |= given - {record.sha256 for record in kept}
+        return kept

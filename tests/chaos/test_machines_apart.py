@@ -1,0 +1,255 @@
+"""Two machines train one run and share no disk; one is cut off, another one takes its place.
+
+A machine is a network namespace with a cable to a bridge and a `/tmp` of its own. The driver's is
+this one, with NATS and S3.
+"""
+
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+from ray.cluster_utils import Cluster
+
+from rlaif.storage.ports import ObjectStore
+from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.s3_server import S3Server
+from rlaif.testing.waiting import eventually
+from rlaif.trainer.play.exploration.coverage import RunCoverage
+from rlaif.trainer.play.exploration.states import ArchiveRecord
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(
+        os.geteuid() != 0 or shutil.which("ip") is None,
+        reason="network namespaces need root and iproute2",
+    ),
+]
+
+RUNNERS = 2
+SECONDS = 300.0
+NETWORK = "10.213.77"
+HEAD = f"{NETWORK}.1"
+QUICK_TO_NOTICE = {"health_check_period_ms": 500, "health_check_failure_threshold": 4}
+RUN = "r-apart"
+
+
+def ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
+
+
+class Machine:
+    """A namespace with a Ray node of one CPU."""
+
+    def __init__(self, number: int, bridge: str, address: str, logs: Path) -> None:
+        self.name = f"rlaif-{os.getpid()}-{number}"
+        self.cable = f"rl{os.getpid() % 100_000}v{number}"
+        self._log = (logs / f"machine-{number}.log").open("wb")
+        own = f"{NETWORK}.{number + 1}"
+        ip("netns", "add", self.name)
+        ip("link", "add", self.cable, "type", "veth", "peer", "name", "eth0", "netns", self.name)
+        ip("link", "set", self.cable, "master", bridge, "up")
+        for command in (["addr", "add", f"{own}/24", "dev", "eth0"], ["link", "set", "eth0", "up"],
+                        ["link", "set", "lo", "up"]):  # fmt: skip
+            ip("-n", self.name, *command)
+        node = [
+            sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1",
+            f"--address={address}", f"--node-ip-address={own}", "--object-store-memory=100000000",
+            "--disable-usage-stats",
+        ]  # fmt: skip
+        # `ip netns exec` gives it mounts of its own, too.
+        apart = ["sh", "-c", 'mount -t tmpfs none /tmp && exec "$@"', "sh", *node]
+        self._process = subprocess.Popen(
+            ["ip", "netns", "exec", self.name, *apart],
+            stdout=self._log, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+
+    def cut(self) -> None:
+        """Pull the cable: its processes live on and reach nobody."""
+        ip("link", "set", self.cable, "down")
+
+    def end(self) -> None:
+        found = subprocess.run(
+            ["ip", "netns", "pids", self.name], check=False, capture_output=True, text=True
+        )
+        for pid in map(int, found.stdout.split()):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait(timeout=30)
+        self._log.close()
+        ip("netns", "del", self.name)
+
+
+class Machines:
+    """The driver's Ray node on one end of the bridge, and what is plugged into it."""
+
+    def __init__(self, logs: Path) -> None:
+        self._logs = logs
+        self.bridge = f"rl{os.getpid() % 100_000}br"
+        self.plugged: list[Machine] = []
+        ip("link", "add", self.bridge, "type", "bridge")
+        ip("addr", "add", f"{HEAD}/24", "dev", self.bridge)
+        ip("link", "set", self.bridge, "up")
+        self._head = Cluster(
+            initialize_head=True,
+            head_node_args={
+                "num_cpus": 0,
+                "node_ip_address": HEAD,
+                "include_dashboard": False,
+                "_system_config": QUICK_TO_NOTICE,
+            },
+        )
+
+    @property
+    def address(self) -> str:
+        return str(self._head.address)
+
+    def plug_in(self) -> Machine:
+        machine = Machine(len(self.plugged) + 1, self.bridge, self.address, self._logs)
+        self.plugged.append(machine)
+        return machine
+
+    def end(self) -> None:
+        for machine in self.plugged:
+            machine.end()
+        self._head.shutdown()
+        ray.shutdown()
+        ip("link", "del", self.bridge)
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Iterator[Machines]:
+    started = Machines(tmp_path)
+    yield started
+    started.end()
+
+
+class Training:
+    """`rlaif-train` on the driver's machine, and what the run's directory shows of it."""
+
+    def __init__(self, directory: Path, environment: dict[str, str]) -> None:
+        self.run = directory / "trainer" / "runs" / RUN
+        self._said = directory / "messages.jsonl"
+        command = [sys.executable, "-m", "rlaif.trainer.service.cli", "--messages"]
+        with self._said.open("wb") as out, (directory / "train.log").open("wb") as log:
+            self.process = subprocess.Popen(
+                command, env=os.environ | environment, stdout=out, stderr=log
+            )
+
+    def told(self, kind: str) -> list[dict[str, Any]]:
+        lines = self._said.read_text().split("\n")[:-1]
+        return [each for each in map(json.loads, lines) if each["kind"] == kind]
+
+    @property
+    def iterations(self) -> list[int]:
+        """Environment steps of the run after each iteration."""
+        return [each["env_steps"] for each in self.told("iteration_done")]
+
+    def records(self, folder: str = "*") -> dict[str, ArchiveRecord]:
+        """Digest → record of the states that were found, `states` or, dropped since, `lineage`."""
+        found = {}
+        for path in self.run.glob(f"exploration/*/archive/{folder}/*.json"):
+            with suppress(FileNotFoundError):
+                found[path.stem] = ArchiveRecord.model_validate_json(path.read_bytes())
+        return found
+
+    def found_by(self, runner: int) -> set[str]:
+        return {sha for sha, record in self.records().items() if finder(record) == runner}
+
+    def went_through_both(self) -> bool:
+        """Whether a runner found a state on the way from one that the other had found."""
+        records = self.records()
+        pairs = ((each, records.get(each.parent or "")) for each in records.values())
+        return any(
+            parent is not None and parent.parent is not None and finder(parent) != finder(each)
+            for each, parent in pairs
+        )
+
+    def entries(self, runner: int) -> int:
+        """Squares entered, all in all, in the games of a runner."""
+        for path in self.run.glob(f"exploration/*/coverage/runner-{runner}.npz"):
+            return sum(RunCoverage.load(path).union().visits.values())
+        return 0
+
+
+def finder(record: ArchiveRecord) -> int:
+    return int(record.environment.partition("-")[0])
+
+
+@pytest.fixture
+def training(
+    tmp_path: Path, machines: Machines, nats_server: NatsServer, s3_server: S3Server
+) -> Iterator[Training]:
+    settings = {
+        "TRAINER_DATA_DIR": tmp_path / "trainer", "TRAINER_RUN_ID": RUN,
+        "RAY_ADDRESS": machines.address, "RAY_WORKERS": RUNNERS, "ENVS_PER_WORKER": 4,
+        "NATS_URL": nats_server.url, "S3_ENDPOINT_URL": s3_server.credentials.endpoint_url,
+        "S3_ACCESS_KEY": s3_server.credentials.access_key,
+        "S3_SECRET_KEY": s3_server.credentials.secret_key,
+        "BATCH_SIZE": 2048, "MINIBATCH_SIZE": 512, "EPOCHS": 1, "HIDDEN": 16,
+        "EPISODE_LENGTH": 200, "TRAINER_EXPLORE_RESTARTS": 0.9,
+        "OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1,
+    }  # fmt: skip
+    started = Training(tmp_path, {name: str(value) for name, value in settings.items()})
+    yield started
+    if started.process.poll() is None:
+        started.process.kill()
+        started.process.wait()
+
+
+async def until(what: str, condition: Callable[[], bool]) -> None:
+    await eventually(condition, what, seconds=SECONDS)
+
+
+async def test_two_machines_explore_one_archive_and_what_a_lost_one_found_is_kept(
+    machines: Machines, training: Training, episodes_store: ObjectStore, models_store: ObjectStore
+):
+    machines.plug_in()
+    lost = machines.plug_in()
+    await until("both machines find states", lambda: all(map(training.found_by, (1, 2))))
+    await until("each plays on from what the other found", training.went_through_both)
+    await until("captures of both are stored", lambda: captured_by(episodes_store) == {1, 2})
+
+    found, walked, at = training.found_by(2), training.entries(2), len(training.iterations)
+    lost.cut()
+    await until("training goes on", lambda: len(training.iterations) >= at + 10)
+    known = training.found_by(1)
+    await until("so does exploring", lambda: training.found_by(1) > known)
+    assert found <= training.records().keys(), "what the lost machine had found stays"
+    assert training.entries(2) >= walked
+
+    machines.plug_in()
+    await until("another machine goes on", lambda: training.entries(2) > walked)
+    assert found <= training.records().keys()
+
+    training.process.send_signal(signal.SIGTERM)
+    assert training.process.wait(timeout=120) == 0
+    assert len(training.told("started")) == 1, "the training process was never started again"
+    assert found <= in_checkpoint(models_store)
+
+
+def captured_by(store: ObjectStore) -> set[int]:
+    """Runners whose captures are in the store: keys have `RUN-ATTEMPT-RUNNER-…`."""
+    keys = [each.key for each in store.list("captures/")]
+    rests = [key.partition(f"/{RUN}-")[2] for key in keys]
+    return {int(rest.split("-")[1].partition("x")[0]) for rest in rests}
+
+
+def in_checkpoint(store: ObjectStore) -> set[str]:
+    """Digests of states, kept or dropped, in the newest checkpoint in the store."""
+    keys = [each.key for each in store.list(f"checkpoints/{RUN}/")]
+    tars = [key for key in keys if key.endswith("/exploration.tar")]
+    newest = max(tars, key=lambda key: int(key.split("iteration_")[1].partition("-")[0]))
+    with tarfile.open(fileobj=io.BytesIO(store.get(newest))) as tar:
+        return {Path(name).stem for name in tar.getnames() if "/archive/" in name}
