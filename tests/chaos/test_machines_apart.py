@@ -25,7 +25,7 @@ from rlaif.storage.ports import ObjectStore
 from rlaif.testing.nats_server import NatsServer
 from rlaif.testing.s3_server import S3Server
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.play.exploration.coverage import RunCoverage
+from rlaif.trainer.play.exploration.coverage import load_directory
 from rlaif.trainer.play.exploration.states import ArchiveRecord
 
 pytestmark = [
@@ -37,7 +37,7 @@ pytestmark = [
     ),
 ]
 
-RUNNERS = 2
+RUNNERS = (1, 2)
 SECONDS = 300.0
 NETWORK = "10.213.77"
 HEAD = f"{NETWORK}.1"
@@ -176,11 +176,17 @@ class Training:
             for each, parent in pairs
         )
 
-    def entries(self, runner: int) -> int:
-        """Squares entered, all in all, in the games of a runner."""
-        for path in self.run.glob(f"exploration/*/coverage/runner-{runner}.npz"):
-            return sum(RunCoverage.load(path).union().visits.values())
-        return 0
+    def entries(self) -> dict[int, int]:
+        """Runner → squares entered in its games, all in all."""
+        maps = load_directory(next(self.run.glob("exploration/*/coverage"))).maps
+        of_runner = {
+            runner: [found for name, found in maps.items() if name.startswith(f"{runner}-")]
+            for runner in RUNNERS
+        }
+        return {
+            runner: sum(sum(found.visits.values()) for found in each)
+            for runner, each in of_runner.items()
+        }
 
 
 def finder(record: ArchiveRecord) -> int:
@@ -193,7 +199,7 @@ def training(
 ) -> Iterator[Training]:
     settings = {
         "TRAINER_DATA_DIR": tmp_path / "trainer", "TRAINER_RUN_ID": RUN,
-        "RAY_ADDRESS": machines.address, "RAY_WORKERS": RUNNERS, "ENVS_PER_WORKER": 4,
+        "RAY_ADDRESS": machines.address, "RAY_WORKERS": len(RUNNERS), "ENVS_PER_WORKER": 4,
         "NATS_URL": nats_server.url, "S3_ENDPOINT_URL": s3_server.credentials.endpoint_url,
         "S3_ACCESS_KEY": s3_server.credentials.access_key,
         "S3_SECRET_KEY": s3_server.credentials.secret_key,
@@ -217,20 +223,20 @@ async def test_two_machines_explore_one_archive_and_what_a_lost_one_found_is_kep
 ):
     machines.plug_in()
     lost = machines.plug_in()
-    await until("both machines find states", lambda: all(map(training.found_by, (1, 2))))
+    await until("both machines find states", lambda: all(map(training.found_by, RUNNERS)))
     await until("each plays on from what the other found", training.went_through_both)
-    await until("captures of both are stored", lambda: captured_by(episodes_store) == {1, 2})
+    await until("captures of both are stored", lambda: captured_by(episodes_store) == set(RUNNERS))
 
-    found, walked, at = training.found_by(2), training.entries(2), len(training.iterations)
+    found, at = training.records().keys(), len(training.iterations)
     lost.cut()
     await until("training goes on", lambda: len(training.iterations) >= at + 10)
-    known = training.found_by(1)
-    await until("so does exploring", lambda: training.found_by(1) > known)
+    walked = training.entries()
+    await until("the machine that is left explores on", lambda: training.entries() != walked)
+    (gone,) = (runner for runner in RUNNERS if training.entries()[runner] == walked[runner])
     assert found <= training.records().keys(), "what the lost machine had found stays"
-    assert training.entries(2) >= walked
 
     machines.plug_in()
-    await until("another machine goes on", lambda: training.entries(2) > walked)
+    await until("one goes on in its place", lambda: training.entries()[gone] > walked[gone])
     assert found <= training.records().keys()
 
     training.process.send_signal(signal.SIGTERM)
