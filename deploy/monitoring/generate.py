@@ -105,7 +105,8 @@ def _object_of(board: Dashboard) -> str:
 
 
 def _yaml(document: object) -> str:
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000)
+    text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000)
+    return text
 
 
 if __name__ == "__main__":

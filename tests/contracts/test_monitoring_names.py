@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.testing.promql import Asked, Expression, expressions
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.testing.promql import Asked, Expression, exposed, expressions
 
 ROOT = Path(__file__).parents[2]
 MONITORING = ROOT / "deploy/monitoring"
@@ -132,6 +133,18 @@ def test_rules_and_dashboards_are_found():
 )
 def test_what_is_not_there_is_named(text, found):
     assert wrong(Expression("here", text)) == [found]
+
+
+def test_a_metric_without_a_value_is_exposed_and_in_no_series():
+    metrics = ServiceMetrics("judge")
+    metrics.counter("calls", "Calls.", ("judge",))
+    metrics.gauge("check_ok", "Checks.", ("check",)).labels("nats").set(0)
+    names, series = exposed(metrics.exposition().decode())
+    [call] = Expression("here", "rlaif_judge_calls_total").asked()
+    [check] = Expression("here", 'rlaif_judge_check_ok{check=~"bus|nats"} == 0').asked()
+    [other] = Expression("here", 'rlaif_judge_check_ok{check="store"} == 0').asked()
+    assert {"rlaif_judge_calls_total", "rlaif_judge_check_ok"} <= names
+    assert [each.is_in(series) for each in (call, check, other)] == [False, True, False]
 
 
 def test_what_is_no_promql_is_named():

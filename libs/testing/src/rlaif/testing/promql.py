@@ -6,7 +6,7 @@ may be asked for by a pattern, `{__name__=~"rlaif_.+_check_ok"}`.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ class Asked:
         """Whether it asks for a metric of this name."""
         return re.fullmatch(self.pattern, name) is not None
 
-    def is_in(self, series: Iterator["Series"] | list["Series"]) -> bool:
+    def is_in(self, series: Iterable["Series"]) -> bool:
         """Whether any of these is asked for, labels included."""
         return any(
             self.is_named(each.name)
