@@ -88,6 +88,7 @@ class Machine:
                 os.kill(pid, signal.SIGKILL)
         self._process.wait(timeout=30)
         self._log.close()
+        ip("link", "del", self.cable)  # the kernel takes its time to do so with the namespace
         ip("netns", "del", self.name)
 
 

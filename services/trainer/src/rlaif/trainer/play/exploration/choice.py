@@ -61,13 +61,9 @@ class CellCounts:
         return [(cell, self.seen[cell], self.fruitless[cell]) for cell in cells]
 
 
-def seen_by_others(file: Path) -> Counter[Cell]:
-    """Cell → times that play came to it, over the files of the runners beside this one."""
-    seen: Counter[Cell] = Counter()
-    for other in file.parent.glob("[!.]*.json"):
-        if other.name != file.name:
-            seen.update({cell: count for cell, count, _ in _rows(other)})
-    return seen
+def seen_in(path: Path) -> Counter[Cell]:
+    """Cell → times that play came to it, of a runner's file; none if it cannot be read."""
+    return Counter({cell: seen for cell, seen, _ in _rows(path)})
 
 
 def _rows(path: Path) -> list[tuple[Cell, int, int]]:

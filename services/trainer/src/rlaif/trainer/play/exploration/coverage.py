@@ -216,6 +216,9 @@ def load_directory(directory: Path, *, without: str | None = None) -> RunCoverag
     return together
 
 
-def episodes_of_others(file: Path) -> Counter[int]:
-    """Square → finished episodes, over all files of a run beside this one."""
-    return load_directory(file.parent, without=file.name).union().episodes
+def episodes_in(path: Path) -> Counter[int]:
+    """Square → finished episodes, over all environments of a file; none if it cannot be read."""
+    try:
+        return RunCoverage.load(path).union().episodes
+    except (CoverageFileError, OSError):
+        return Counter()

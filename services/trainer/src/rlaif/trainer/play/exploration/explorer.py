@@ -10,11 +10,12 @@ from rlaif.game.machine.emulator import Emulator
 from rlaif.game.stories.milestones import Story
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.play.exploration.archive import StateArchive
-from rlaif.trainer.play.exploration.choice import CellCounts, seen_by_others
+from rlaif.trainer.play.exploration.choice import CellCounts, seen_in
 from rlaif.trainer.play.exploration.coverage import RunCoverage
 from rlaif.trainer.play.exploration.home import ExplorationHome
 from rlaif.trainer.play.exploration.keeper import KeeperPort
 from rlaif.trainer.play.exploration.keeper_link import KeeperLink
+from rlaif.trainer.play.exploration.others import sum_of_others
 from rlaif.trainer.play.exploration.starts import ArchiveStarts
 from rlaif.trainer.play.exploration.state_saver import StateSaver
 from rlaif.trainer.play.exploration.states import ArchiveIdentity, ArchiveRecord
@@ -207,7 +208,7 @@ class Explorer:
         self.visited.read_others()
         if self.archive is None:
             return ()
-        self.counts.elsewhere = seen_by_others(self._counts_file)
+        self.counts.elsewhere = sum_of_others(self._counts_file, seen_in)
         return self.archive.refresh()
 
 

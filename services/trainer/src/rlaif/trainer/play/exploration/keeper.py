@@ -18,9 +18,10 @@ from typing import Protocol
 from rlaif.contracts.ids import Sha256
 from rlaif.files.whole import write_whole
 from rlaif.trainer.play.exploration.archive import StateArchive
-from rlaif.trainer.play.exploration.choice import CellCounts, seen_by_others
-from rlaif.trainer.play.exploration.coverage import episodes_of_others
+from rlaif.trainer.play.exploration.choice import CellCounts, seen_in
+from rlaif.trainer.play.exploration.coverage import episodes_in
 from rlaif.trainer.play.exploration.home import ExplorationHome
+from rlaif.trainer.play.exploration.others import ReadOnce, sum_of_others
 from rlaif.trainer.play.exploration.states import (
     ArchivedStateError,
     ArchiveIdentity,
@@ -122,6 +123,7 @@ class Keeper:
         self._directory = directory
         self._settings = settings
         self._shelves: dict[str, _Shelf] = {}
+        self._episodes, self._seen = ReadOnce(episodes_in), ReadOnce(seen_in)
 
     def files_of(self, identity: ArchiveIdentity, runner: int) -> CountFiles:
         """What a runner that begins resumes with: its counts as it, or the one before, told."""
@@ -136,8 +138,8 @@ class Keeper:
             write_whole(coverage, report.counts.coverage)
         if report.counts.cells is not None:
             write_whole(cells, report.counts.cells)
-        episodes = episodes_of_others(coverage)
-        seen = seen_by_others(cells)
+        episodes = sum_of_others(coverage, self._episodes)
+        seen = sum_of_others(cells, self._seen)
         if shelf.archive is None:
             return Answer(episodes, seen)
         archive = self._refreshed(shelf)
@@ -182,7 +184,7 @@ class Keeper:
     def _refreshed(self, shelf: _Shelf) -> StateArchive:
         """The archive with what runners beside the keeper did to it, and everybody's counts."""
         assert shelf.archive is not None
-        shelf.counts.elsewhere = seen_by_others(shelf.home.cells(_NOBODY))
+        shelf.counts.elsewhere = sum_of_others(shelf.home.cells(_NOBODY), self._seen)
         shelf.archive.refresh()
         return shelf.archive
 

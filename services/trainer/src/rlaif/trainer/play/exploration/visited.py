@@ -7,8 +7,9 @@ from pathlib import Path
 from rlaif.trainer.play.exploration.coverage import (
     CoverageFileError,
     RunCoverage,
-    episodes_of_others,
+    episodes_in,
 )
+from rlaif.trainer.play.exploration.others import sum_of_others
 
 
 class VisitedPlaces:
@@ -60,4 +61,4 @@ class VisitedPlaces:
 
     def read_others(self) -> None:
         """Read what the other runners wrote beside it."""
-        self.elsewhere = episodes_of_others(self._file)
+        self.elsewhere = sum_of_others(self._file, episodes_in)
