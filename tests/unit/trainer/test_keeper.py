@@ -149,6 +149,18 @@ def test_what_one_machine_finds_the_other_and_the_run_have_two_exchanges_later(
     assert one.visited.episodes(300) == 2, "its own play counts once"
 
 
+def test_counts_that_grow_are_told_each_time(machines: Machines):
+    (one, _), (two, _) = machines.begin(1), machines.begin(2)
+    cell = Cell(7, 0, ())
+    for times in (1, 2, 3):
+        one.visited.enter(0, 300)
+        one.visited.end_episode(0)
+        one.counts.seen[cell] += 1
+        for explorer in (one, two):
+            explorer.sync()
+        assert two.visited.episodes(300) == two.counts.elsewhere[cell] == times
+
+
 def test_a_runner_that_sees_the_directory_and_one_that_does_not_share_all(machines: Machines):
     (away, _), beside = machines.begin(1), machines.beside(2)
     first, second = find(away, 1), find(beside, 2)
@@ -291,8 +303,10 @@ def test_while_the_keeper_does_not_answer_play_goes_on_and_then_nothing_is_missi
     assert {record.room for record in machines.kept().records} == {1, 2}
 
 
-def test_a_runner_does_not_begin_without_what_it_had_counted(machines: Machines):
-    machines.keeper.files_of = _unreachable  # type: ignore[method-assign]
+def test_a_runner_does_not_begin_without_what_it_had_counted(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(machines.keeper, "files_of", _unreachable)
     with pytest.raises(ConnectionError):
         machines.begin(1)
 

@@ -1,5 +1,6 @@
 """Exploration of one environment runner: counts places, keeps states, says where to start."""
 
+import contextlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -158,7 +159,8 @@ class Explorer:
         if self.archive is not None and self._runner <= 1:
             self.archive.collect(played_from)
             if self._link is not None:
-                self._link.collect(played_from)
+                with contextlib.suppress(OSError):  # what it leaves, the next resume finds
+                    self._link.collect(played_from)
 
     def end_fragment(self) -> None:
         """Now and then exchange what is known with the other runners.
