@@ -14,6 +14,9 @@ from rlaif.validate.targets import Target, targets
 JOB = "training-job"
 """Label app.kubernetes.io/component of what deploy/jobs adds to an overlay."""
 
+_AROUND = ("cluster", "jobs")
+"""Folders that others are looked at together with."""
+
 
 @dataclass
 class Report:
@@ -41,11 +44,13 @@ class Report:
 
 def check(deploy: Path, validators: Validators, only: Sequence[str] = ()) -> Iterator[Report]:
     """Check every target; with `only`, those whose names begin with one of these."""
-    rendered = {each: _rendered(each, deploy) for each in targets(deploy)}
+    chosen = [each for each in targets(deploy) if each.name.startswith(tuple(only or ("",)))]
+    around = [each for each in targets(deploy) if each.folder in _AROUND]
+    needed = chosen + (around if validators.are_there else [])
+    rendered = {each: _rendered(each, deploy) for each in needed}
     surroundings = _Surroundings(rendered)
-    for target, (stream, trouble) in rendered.items():
-        if only and not target.name.startswith(tuple(only)):
-            continue
+    for target in chosen:
+        stream, trouble = rendered[target]
         report = Report(target)
         if trouble is not None:
             report.errors.append(f"it does not render: {trouble}")

