@@ -65,7 +65,7 @@ class Validators:
         """What no schema sees: references between the objects of all streams together."""
         together = "\n---\n".join(streams)
         output = self._run("lint.py", ["--external", ",".join(_OUTSIDE)], together)
-        lines = [line.split(maxsplit=1) for line in output.splitlines()]
+        lines = [line.split(maxsplit=1) for line in output.splitlines() if line.strip()]
         return _verdict([(line[0], line[1]) for line in lines if line[0] in ("ERROR", "WARN")])
 
     def _run(self, program: str, options: Sequence[str], stream: str) -> str:

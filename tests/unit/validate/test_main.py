@@ -1,0 +1,142 @@
+"""`make validate` from its options to its exit code, with a Kustomize that prints a file."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+pytest.importorskip("kubernetes_validate", reason="rlaif-validate's own dependency is missing")
+
+from rlaif.validate.__main__ import NOT_CHECKED, RIGHT, WRONG, main
+
+VALIDATE = """
+import json, sys
+for kind in {unknown!r}:
+    print(json.dumps({{"level": "UNKNOWN", "object": kind, "path": "", "message": "no schema"}}))
+"""
+LINT = "print({lint!r})"
+
+
+@pytest.fixture
+def deploy(tmp_path, monkeypatch) -> Path:
+    """A folder with a base and one overlay; its manifests are what `put` writes."""
+    folder = tmp_path / "deploy"
+    for name in ("base", "components/image-pins", "overlays/dev"):
+        (folder / name).mkdir(parents=True)
+        kind = "Component" if name.startswith("components") else "Kustomization"
+        (folder / name / "kustomization.yaml").write_text(f"kind: {kind}\n")
+    program = tmp_path / "bin/kubectl"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ncat {tmp_path}/stream.yaml\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    return folder
+
+
+@pytest.fixture
+def put(tmp_path):
+    def write(manifests) -> None:
+        (tmp_path / "stream.yaml").write_text(yaml.safe_dump_all(manifests))
+
+    return write
+
+
+@pytest.fixture
+def validators(tmp_path):
+    """Stand-ins for the validators beside the project: what they say is given."""
+
+    def write(unknown=(), lint="") -> str:
+        folder = tmp_path / "crds"
+        folder.mkdir()
+        (folder / "validate.py").write_text(VALIDATE.format(unknown=list(unknown)))
+        (folder / "lint.py").write_text(LINT.format(lint=lint))
+        return str(folder)
+
+    return write
+
+
+def run(deploy, *options, validators="/nowhere") -> int:
+    return main(["--deploy", str(deploy), "--validators", validators, *options])
+
+
+def test_right_manifests_pass_and_the_missing_validators_are_named(deploy, put, stream, capsys):
+    put(stream)
+    assert run(deploy) == RIGHT
+    said = capsys.readouterr().out
+    assert "/nowhere holds no validators: operators' kinds are not checked" in said
+    assert "2 streams, 4 objects: 0 errors" in said
+
+
+def test_a_broken_rule_fails_it(deploy, put, stream, container, capsys):
+    container["image"] = "nats:latest"
+    put(stream)
+    assert run(deploy) == WRONG
+    assert "image nats:latest is not pinned" in capsys.readouterr().out
+
+
+def test_a_field_that_kubernetes_does_not_know_fails_it(deploy, put, stream, deployment, capsys):
+    deployment["spec"]["replica"] = 2
+    put(stream)
+    assert run(deploy) == WRONG
+    assert "Deployment/judge spec (Kubernetes 1.33)" in capsys.readouterr().out
+
+
+def test_a_kind_that_a_platform_does_not_know_fails_it(deploy, put, stream, validators, capsys):
+    put(stream)
+    assert run(deploy, validators=validators(unknown=["Thing/x"])) == WRONG
+    assert "newest: 2 of unknown kind" in capsys.readouterr().out
+
+
+def test_a_reference_into_nothing_fails_it_and_a_warning_does_not(
+    deploy, put, stream, validators, capsys
+):
+    put(stream)
+    folder = validators(lint="WARN  sel NetworkPolicy/x spec: selects nothing")
+    assert run(deploy, "--warnings", validators=folder) == RIGHT
+    assert "warning: sel NetworkPolicy/x" in capsys.readouterr().out
+    Path(folder, "lint.py").write_text(LINT.format(lint="ERROR ref Deployment/x spec: no Secret y"))
+    assert run(deploy, validators=folder) == WRONG
+
+
+def test_a_validator_that_breaks_down_is_no_pass(deploy, put, stream, validators, capsys):
+    put(stream)
+    folder = validators()
+    Path(folder, "lint.py").write_text("raise SystemExit('no module named yaml')")
+    assert run(deploy, validators=folder) == NOT_CHECKED
+    assert "no module named yaml" in capsys.readouterr().err
+
+
+def test_a_folder_that_does_not_render_fails_it(deploy, put, stream, tmp_path, capsys):
+    (tmp_path / "bin/kubectl").write_text("#!/bin/sh\necho no such file >&2\nexit 1\n")
+    assert run(deploy) == WRONG
+    assert "it does not render: no such file" in capsys.readouterr().out
+
+
+def test_what_renders_differently_the_second_time_fails_it(deploy, tmp_path, capsys):
+    (tmp_path / "bin/kubectl").write_text("#!/bin/sh\necho 'kind: X' && echo \"n: $$\"\n")
+    assert run(deploy, "overlays") == WRONG
+    assert "rendered twice, it is not the same" in capsys.readouterr().out
+
+
+def test_without_kustomize_it_says_what_to_install(
+    deploy, put, stream, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert run(deploy) == NOT_CHECKED
+    assert "install one of them" in capsys.readouterr().err
+
+
+def test_it_lists_what_is_to_be_filled_in(deploy, put, stream, container, capsys):
+    container["image"] = "quay.io/your-organisation/x@sha256:" + "0" * 64
+    container["envFrom"] = [{"secretRef": {"name": "rlaif-nats"}}, {"secretRef": {"name": "made"}}]
+    external = {
+        "apiVersion": "external-secrets.io/v1",
+        "kind": "ExternalSecret",
+        "metadata": {"name": "made", "namespace": "zelda-rlaif"},
+        "spec": {},
+    }
+    put([*stream, external])
+    assert run(deploy, "--fill-in", "overlays/dev") == RIGHT
+    said = capsys.readouterr().out
+    assert "quay.io/your-organisation/x" in said
+    assert "Secrets to make: rlaif-nats\n" in said
