@@ -171,10 +171,11 @@ def test_a_secret_that_a_pod_asks_for_is_brought_by_the_components_for_secrets(r
 def test_an_authority_that_a_component_names_is_one_that_trust_mounts(render: Render, name: str):
     told = settings(render(name))
     files = {value for key, value in told.items() if key.endswith("_CA_FILE") and value}
-    volume = one("trust", "service.yaml")[1]["value"]
-    folder = one("trust", "service.yaml")[0]["value"]["mountPath"]
+    mount, volume = (
+        patch["value"] for patch in yaml.safe_load((COMPONENTS / "trust/service.yaml").read_text())
+    )
     mounted = {
-        f"{folder}/{item['path']}"
+        f"{mount['mountPath']}/{item['path']}"
         for source in volume["projected"]["sources"]
         for kind in source.values()
         for item in kind["items"]
