@@ -77,6 +77,11 @@ def settings(manifests: list[Manifest]) -> dict[str, str]:
     return found
 
 
+def wave(manifest: Manifest) -> str:
+    annotations = manifest["metadata"].get("annotations") or {}
+    return str(annotations.get("argocd.argoproj.io/sync-wave", "0"))
+
+
 def one(component: str, file: str) -> Manifest:
     return yaml.safe_load((COMPONENTS / component / file).read_text())
 
@@ -236,6 +241,20 @@ def test_argo_cd_may_write_every_kind_that_a_component_has(render: Render):
         for each in render(name)
     }
     assert used - allowed == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_volume_is_made_in_the_wave_of_the_pod_that_mounts_it(render: Render, name: str):
+    manifests = render(name)
+    claimed = {
+        volume["persistentVolumeClaim"]["claimName"]: wave(each)
+        for each in of_kind(manifests, "Deployment")
+        for volume in each["spec"]["template"]["spec"]["volumes"]
+        if "persistentVolumeClaim" in volume
+    }
+    # Bound with the first pod that asks: in an earlier wave Argo CD would wait for ever.
+    claims = of_kind(manifests, "PersistentVolumeClaim")
+    assert {each["metadata"]["name"]: wave(each) for each in claims} == claimed
 
 
 def test_the_readme_has_a_row_for_each_component():
