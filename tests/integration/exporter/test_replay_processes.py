@@ -60,6 +60,10 @@ def children(parent: int | None = None) -> set[int]:
     return found
 
 
+def environment_of(pid: int) -> list[bytes]:
+    return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+
+
 async def test_one_process_replays_one_capture_after_the_other(pool, recorded):
     await pool.warm()
     before = children()
@@ -68,6 +72,13 @@ async def test_one_process_replays_one_capture_after_the_other(pool, recorded):
         assert files.observations.endswith(segment.observations.tobytes())
     assert children() == before
     assert len(before) == 1
+
+
+async def test_a_replay_process_starts_no_thread_for_each_core(pool, monkeypatch):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    await pool.warm()
+    (process,) = children()
+    assert b"OPENBLAS_NUM_THREADS=1" in environment_of(process)
 
 
 async def test_replays_at_once_have_a_process_each(pool, recorded):

@@ -68,6 +68,11 @@ def test_a_run_is_submitted_once(tmp_path: Path):
     assert submit(cluster, settings(tmp_path), RECORD) == "r-1-attempt-2"
     (job,) = cluster.submitted
     assert job["entrypoint"] == "rlaif-train --messages --run-id r-1"
+    assert job["runtime_env"]["env_vars"] == {
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    } | environment(settings(tmp_path))
     cluster.jobs.append(Job("r-1-attempt-2", JobStatus.RUNNING))
     assert submit(cluster, settings(tmp_path), RECORD) == "r-1-attempt-2"
     assert len(cluster.submitted) == 1, "the next service finds the job that goes on"

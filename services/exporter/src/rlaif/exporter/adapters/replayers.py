@@ -32,6 +32,9 @@ from rlaif.game.machine.cartridges import Cartridge
 _START_SECONDS = 60.0
 _END_SECONDS = 2.0
 
+_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+"""Of a replay process: else numpy starts a thread for each core of the machine, and uses none."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -222,6 +225,7 @@ async def _start(cartridge: Cartridge, settings: ReplaySettings) -> _Replayer:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "rlaif.exporter.replay_process", str(os.getpid()),
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            env=os.environ | _ONE_THREAD,
         )  # fmt: skip
     except OSError as error:
         raise NoReplayerError(f"no replay process could be started: {error}") from error

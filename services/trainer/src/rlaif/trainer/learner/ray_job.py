@@ -34,6 +34,10 @@ _CREDENTIALS = frozenset({"nats_url", "s3_access_key", "s3_secret_key", "api_tok
 """A job's environment can be read on the dashboard: the cluster's pods hold these as secrets."""
 
 
+_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+"""Of each process of the job: else the libraries' threads fight over the cores of its machine."""
+
+
 def environment(settings: TrainerSettings) -> dict[str, str]:
     """Environment variables of the job: what differs from the defaults, no credentials."""
     chosen = {}
@@ -71,7 +75,7 @@ def submit(client: Any, settings: TrainerSettings, record: RunRecord) -> str:
         client.submit_job(
             entrypoint=entrypoint(settings, record.run_id),
             submission_id=f"{record.run_id}-attempt-{record.attempts}",
-            runtime_env={"env_vars": environment(settings)},
+            runtime_env={"env_vars": _ONE_THREAD | environment(settings)},
             metadata={"run_id": record.run_id},
         )
     )
