@@ -1,0 +1,54 @@
+"""The accounts of deploy/base/nats/nats.conf on a real server: the services' user, and the other."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import nats.errors
+import pytest
+
+from rlaif.bus.connection import connect, connect_ready
+from rlaif.contracts.events import SegmentCaptured
+from rlaif.testing.data.events import segment_captured
+from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.waiting import all_answered, eventually
+
+DEPLOYED = Path(__file__).parents[3] / "deploy/base/nats"
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """A server with the deployed accounts; each user's password is its name."""
+    for user in ("admin", "service"):
+        monkeypatch.setenv(f"NATS_{user.upper()}_USER", user)
+        monkeypatch.setenv(f"NATS_{user.upper()}_PASSWORD", user)
+    text = (DEPLOYED / "nats.conf").read_text(encoding="utf-8")
+    accounts = text[text.index("accounts {") : text.index("include ./cluster.conf")]
+    shutil.copy(DEPLOYED / "permissions.conf", tmp_path)
+    found = NatsServer(tmp_path, more=accounts)
+    found.start()
+    yield found
+    found.stop()
+
+
+async def test_the_services_user_works_on_what_the_other_made_and_manages_nothing(server):
+    admin = await connect(server.url_of("admin"), name="bootstrap")
+    await admin.align_topology()
+    bus = await connect_ready(server.url_of("service"), name="test", manage_streams=False)
+    try:
+        assert await bus.publisher("trainer").publish(segment_captured())
+        consumer = await bus.jetstream.pull_subscribe_bind("exporter", stream="CAPTURES")
+        (message,) = await consumer.fetch(1, timeout=5)
+        await message.ack_sync()
+        await eventually(lambda: all_answered(bus, SegmentCaptured, "exporter"), "it is answered")
+        events = bus.feed().follow(SegmentCaptured, history=True)
+        async with asyncio.timeout(5):
+            assert (await anext(events)).data == segment_captured()
+        await events.aclose()
+        with pytest.raises(nats.errors.TimeoutError):
+            await bus.client.request("$JS.API.STREAM.PURGE.CAPTURES", b"{}", timeout=0.3)
+        await eventually(lambda: "ermissions" in bus.last_error_note, "NATS says why")
+        assert (await admin.jetstream.stream_info("CAPTURES")).state.messages == 1
+    finally:
+        await bus.close()
+        await admin.close()
