@@ -1,4 +1,4 @@
-"""The accounts of deploy/base/nats/nats.conf on a real server: the services' user, and the other."""
+"""The accounts of deploy/base/nats/nats.conf on a real server: the bootstrap, and the services."""
 
 import asyncio
 import shutil

@@ -45,7 +45,7 @@ class Link:
         self._last_error: Exception | None = None
         self._mailboxes: set[Mailbox] = set()
         self._closing = False
-        self.client = CarefulClient(tls_only=bool(ca_file) or url.startswith("tls://"))
+        self.client = CarefulClient(tls_only=bool(ca_file) or "tls://" in url)
         self.jetstream: JetStreamContext = self.client.jetstream(
             timeout=REQUEST_TIMEOUT.total_seconds()
         )

@@ -68,7 +68,7 @@ class ExporterSettings(ServiceSettings):
         default=30.0,
         gt=0,
         description="After this long without a sign of life an exporter's segment goes to another, "
-        "in seconds. Give all exporters the same.",
+        "in seconds. Give all exporters the same. With NATS_MANAGE_STREAMS=false it is 30 s.",
     )
     startup_retry_seconds: float = Field(
         default=2.0, gt=0, description="Pause between tries to reach NATS and S3 at the start."
