@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 from pathlib import Path
+from typing import Any
 
 import nats.errors
 import pytest
@@ -41,7 +42,7 @@ async def test_the_services_user_works_on_what_the_other_made_and_manages_nothin
         (message,) = await consumer.fetch(1, timeout=5)
         await message.ack_sync()
         await eventually(lambda: all_answered(bus, SegmentCaptured, "exporter"), "it is answered")
-        events = bus.feed().follow(SegmentCaptured, history=True)
+        events: Any = bus.feed().follow(SegmentCaptured, history=True)
         async with asyncio.timeout(5):
             assert (await anext(events)).data == segment_captured()
         await events.aclose()
