@@ -157,7 +157,7 @@ class Link:
         try:
             async with asyncio.timeout(timeout.total_seconds()):
                 await self.client.connect(
-                    self._url,
+                    self._url.split(","),
                     name=name,
                     tls=authorities,
                     error_cb=self._on_error,
@@ -238,6 +238,6 @@ class Link:
         )
 
 
-def _without_credentials(url: str) -> str:
-    parts = urlsplit(url if "//" in url else f"nats://{url}")
-    return f"{parts.hostname}:{parts.port or 4222}"
+def _without_credentials(urls: str) -> str:
+    parts = [urlsplit(url if "//" in url else f"nats://{url}") for url in urls.split(",")]
+    return ", ".join(f"{each.hostname}:{each.port or 4222}" for each in parts)

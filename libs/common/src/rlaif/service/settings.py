@@ -57,7 +57,8 @@ class SharedSettings(BaseSettings):
     nats_url: str = Field(
         default="nats://127.0.0.1:4222",
         validation_alias="NATS_URL",
-        description="NATS server, with user and password inside when it asks for them.",
+        description="NATS server, with user and password inside when it asks for them; several of "
+        "one cluster with commas between.",
         repr=False,
     )
     nats_ca_file: str = Field(

@@ -48,7 +48,7 @@ class NatsServer:
     ) -> None:
         self._directory = directory
         self._process: subprocess.Popen[bytes] | None = None
-        port, monitor_port = _free_ports(2)
+        port, monitor_port = free_ports(2)
         self._recipe = NatsServerRecipe(
             directory, port, monitor_port, token=token, max_file=max_file, more=more
         )
@@ -96,7 +96,7 @@ class NatsServer:
                 if not (first_start and tries_left):
                     raise
                 # Somebody may have taken the port between choosing and binding it.
-                port, monitor_port = _free_ports(2)
+                port, monitor_port = free_ports(2)
                 self._recipe = replace(self._recipe, port=port, monitor_port=monitor_port)
 
     def stop(self) -> None:
@@ -201,7 +201,8 @@ def guarded_nats(tmp_path: Path) -> Iterator[NatsServer]:
         server.stop()
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Ports of this machine that nobody uses at this moment."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:
