@@ -1,0 +1,370 @@
+"""Runs docker-compose.yml in real containers and tells what held: `make containers-test`.
+
+Each container runs as a user that no image knows, with a root that nobody can write to. Proved are: the loop
+closes; a service, the trainer and NATS come back after a kill; `down` and `up` lose nothing.
+
+podman stands in for Docker. Version 4.3 does neither run health checks nor wait for them without systemd:
+this asks them itself, and the services wait for what they need anyhow.
+"""
+
+import argparse
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import venv
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import offline_images
+
+ROOT = offline_images.ROOT
+FOLDER = ROOT / "var" / "containers"
+PROJECT = "rlaif-containers-test"
+FRONT_END = "podman-compose==1.6.0"
+USER_ID = 1_000_730_000  # such as OpenShift gives
+SERVICES = ("trainer", "exporter", "judge", "reward-model", "hud", "mock-llm")
+SERVERS = ("nats", "s3")
+PORTS = (*SERVICES, *SERVERS, "nats-monitor")
+LIST_OBJECTS = """
+import json
+from rlaif.bootstrap.settings import BootstrapSettings
+from rlaif.storage.open import S3Credentials, open_store
+settings = BootstrapSettings()
+keys = S3Credentials.of(settings)
+print(json.dumps({
+    f"{url}/{each.key}": each.size
+    for url in (settings.episodes_store, settings.models_store)
+    for each in open_store(url, keys).list()
+}))
+"""
+
+Json = dict[str, Any]
+STARTED = time.monotonic()
+
+
+class FailedError(Exception):
+    """What did not hold."""
+
+
+def say(line: str) -> None:
+    """One line, with the seconds since the start."""
+    sys.stdout.write(f"[{time.monotonic() - STARTED:5.0f} s] {line}\n")
+    sys.stdout.flush()
+
+
+def wait_until(what: str, seconds: float, true: Callable[[], object]) -> Any:
+    """Ask every two seconds until there is an answer, which is given; else FailedError."""
+    end = time.monotonic() + seconds
+    while True:
+        answer = true()
+        if answer:
+            return answer
+        if time.monotonic() > end:
+            raise FailedError(f"not within {seconds:.0f} s: {what}")
+        time.sleep(2)
+
+
+def free_ports(names: Iterable[str]) -> dict[str, int]:
+    """A port for each that is free on loopback: a demo may run beside this."""
+    held = [socket.socket() for _ in names]
+    for each in held:
+        each.bind(("127.0.0.1", 0))
+    ports = {name: each.getsockname()[1] for name, each in zip(names, held, strict=True)}
+    for each in held:
+        each.close()
+    return ports
+
+
+class Stack:
+    """The compose project, by way of podman."""
+
+    def __init__(self, front_end: Path, ports: dict[str, int]) -> None:
+        self._front_end = front_end
+        self.ports = ports
+        self._environment = {
+            "CONTAINERS_CONF": str(FOLDER / "containers.conf"),
+            "RLAIF_UID": str(USER_ID),
+            **{f"PORT_{n.upper().replace('-', '_')}": str(port) for n, port in ports.items()},
+        }
+
+    def compose(self, *arguments: str, seconds: float = 600) -> str:
+        """podman-compose with both files; its output."""
+        files = (ROOT / "docker-compose.yml", offline_images.HERE / "compose.offline.yaml")
+        return offline_images.run(
+            *(str(self._front_end), "--project-name", PROJECT),
+            *("--env-file", str(FOLDER / "secrets.env")),
+            *(part for file in files for part in ("--file", str(file))),
+            *arguments,
+            environment=self._environment,
+            seconds=seconds,
+        )
+
+    def container(self, service: str) -> Json:
+        """What podman says of a service's container."""
+        label = f"label=com.docker.compose.service={service}"
+        project = f"label=io.podman.compose.project={PROJECT}"
+        found = self.podman("ps", "--all", "--quiet", "--filter", label, "--filter", project)
+        if not found.split():
+            raise FailedError(f"{service} has no container")
+        told: list[Json] = json.loads(self.podman("inspect", found.split()[0]))
+        return told[0]
+
+    def podman(self, *arguments: str) -> str:
+        """Podman with the settings of this stack; its output."""
+        return offline_images.run("podman", *arguments, environment=self._environment)
+
+    def healthy(self, service: str) -> bool:
+        """Run the health check of the compose file once."""
+        state = self.container(service)
+        if not state["State"]["Running"]:
+            return False
+        asked = subprocess.run(
+            ["podman", "healthcheck", "run", state["Id"]],
+            capture_output=True,
+            env=os.environ | self._environment,
+            check=False,
+        )
+        return asked.returncode == 0
+
+    def get(self, service: str, path: str) -> Json:
+        """The answer of a service on its published port; empty while there is none."""
+        url = f"http://127.0.0.1:{self.ports[service]}{path}"
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                body: Json = json.load(answer)
+                return body
+        except (urllib.error.URLError, OSError, ValueError):
+            return {}
+
+    def objects(self) -> dict[str, int]:
+        """Key → size of everything in both buckets."""
+        name = self.container("exporter")["Id"]
+        listed: dict[str, int] = json.loads(self.podman("exec", name, "python", "-c", LIST_OBJECTS))
+        return listed
+
+    def streams(self) -> dict[str, int]:
+        """Stream → number of the newest event."""
+        told = self.get("nats-monitor", "/jsz?streams=true&accounts=true")
+        return {
+            stream["name"]: stream["state"]["last_seq"]
+            for account in told.get("account_details", [])
+            for stream in account.get("stream_detail", [])
+        }
+
+
+def up(stack: Stack) -> None:
+    """Start everything, and wait until every health check passes."""
+    started = time.monotonic()
+    stack.compose("up", "--detach", "--no-build", seconds=600)
+    names = (*SERVERS, *SERVICES)
+    waiting = set(names)
+
+    def all_healthy() -> bool:
+        waiting.difference_update([name for name in waiting if stack.healthy(name)])
+        return not waiting
+
+    try:
+        wait_until("every health check", 420, all_healthy)
+    except FailedError as error:
+        raise FailedError(f"{error}; still unhealthy: {', '.join(sorted(waiting))}") from None
+    say(f"up: {len(names)} containers healthy after {time.monotonic() - started:.0f} s")
+
+
+def confined(stack: Stack) -> None:
+    """See of every container that it is nobody, may do nothing and can write nowhere."""
+    for service in (*SERVERS, *SERVICES):
+        told = stack.container(service)
+        lines = Path(f"/proc/{told['State']['Pid']}/status").read_text().splitlines()
+        status = {name: value.split() for name, _, value in (line.partition(":") for line in lines)}
+        asked = subprocess.run(
+            ["podman", "exec", told["Id"], "sh", "-c", "id -u; id -g; touch /usr/probe /probe"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        wrong = [
+            what
+            for what, holds in {
+                "user": status["Uid"] == [str(USER_ID)] * 4 and status["Gid"] == ["0"] * 4,
+                "user of an exec": asked.stdout.split() == [str(USER_ID), "0"],
+                "capabilities": int(status["CapEff"][0], 16) == int(status["CapBnd"][0], 16) == 0,
+                "new privileges": status["NoNewPrivs"] == ["1"],
+                "root file system": asked.stderr.count("Read-only file system") == 2,
+            }.items()
+            if not holds
+        ]
+        if wrong:
+            raise FailedError(f"{service} is not confined: {', '.join(wrong)} {asked.stderr}")
+    say(f"each runs as {USER_ID}:0, without capabilities, on a root that cannot be written")
+
+
+def loop_closed(stack: Stack, seconds: float) -> Json:
+    """Wait until the trainer has loaded a model that came out of its own play."""
+    said = ""
+
+    def loaded() -> Json | None:
+        nonlocal said
+        run = stack.get("trainer", "/api/v1/runs/current")
+        training = stack.get("reward-model", "/api/v1/training")
+        line = (
+            f"run {run.get('status')}, {run.get('env_steps') or 0:,} steps, "
+            f"{run.get('segments_captured') or 0} captured, labels {training.get('labels')}"
+        )
+        if line.split(",")[0] != said.split(",")[0] or time.monotonic() - last[0] > 60:
+            last[0] = time.monotonic()
+            say(f"  {line}")
+            said = line
+        return run if run.get("reward_model_loaded_at_step") is not None else None
+
+    last = [0.0]
+    run: Json = wait_until("a reward model loaded by the trainer", seconds, loaded)
+    version = run["reward_model_version"]
+    model = stack.get("reward-model", f"/api/v1/reward-models/{version}")
+    say(
+        f"loop closed: reward model v{version} from {model.get('labels')} labels of "
+        f"{model.get('episodes')} episodes, loaded at step {run['reward_model_loaded_at_step']:,}"
+    )
+    return run
+
+
+def comes_back(stack: Stack, service: str, works: Callable[[], bool]) -> None:
+    """Kill a service's processes as a crash would, and wait until it works again."""
+    before = stack.container(service)["State"]
+    os.kill(before["Pid"], signal.SIGKILL)
+    killed = time.monotonic()
+    wait_until(
+        f"{service} started again",
+        90,
+        lambda: stack.container(service)["State"]["Pid"] not in (0, before["Pid"]),
+    )
+    wait_until(f"{service} healthy again", 180, lambda: stack.healthy(service))
+    healthy = time.monotonic() - killed
+    wait_until(f"{service} works again", 300, works)
+    say(
+        f"{service} killed: healthy again after {healthy:.0f} s, "
+        f"at work after {time.monotonic() - killed:.0f} s"
+    )
+
+
+def more_than(count: Callable[[], int]) -> Callable[[], bool]:
+    """Whether a count rose since now."""
+    before = count()
+    return lambda: count() > before
+
+
+def kill_some(stack: Stack) -> None:
+    """A judge at work, the bus, and the trainer."""
+
+    def scored() -> int:
+        return int(stack.streams().get("SCORED", 0))
+
+    def trained() -> int:
+        return int(stack.get("trainer", "/api/v1/runs/current").get("env_steps") or 0)
+
+    say(f"  streams: {stack.streams()}")
+    comes_back(stack, "judge", more_than(scored))
+    comes_back(stack, "nats", more_than(scored))
+    comes_back(stack, "trainer", more_than(trained))
+
+
+def nothing_lost(stack: Stack) -> None:
+    """Take everything down and up again, and compare what there was with what there is."""
+    run = stack.get("trainer", "/api/v1/runs/current")
+    champion = stack.get("reward-model", "/api/v1/reward-models/champion")
+    objects, streams = stack.objects(), stack.streams()
+    started = time.monotonic()
+    stack.compose("down", seconds=300)
+    say(f"down after {time.monotonic() - started:.0f} s; volumes stay")
+    up(stack)
+    again: Json = wait_until(
+        "the run goes on",
+        300,
+        lambda: (
+            (now := stack.get("trainer", "/api/v1/runs/current")).get("status") == "running"
+            and (now.get("env_steps") or 0) > (run.get("env_steps") or 0)
+            and now
+        ),
+    )
+    champion_now = stack.get("reward-model", "/api/v1/reward-models/champion")
+    objects_now, streams_now = stack.objects(), stack.streams()
+    permanent = {key: size for key, size in objects.items() if "/checkpoints/" not in key}
+    gone = [key for key in permanent if key not in objects_now]
+    wrong = [
+        what
+        for what, holds in {
+            "another run": again["run_id"] == run["run_id"],
+            "an older champion": champion_now.get("version", 0) >= champion.get("version", 1),
+            f"{len(gone)} objects gone, such as {gone[:3]}": not gone,
+            f"events gone: {streams} became {streams_now}": all(
+                streams_now.get(name, -1) >= newest for name, newest in streams.items()
+            ),
+        }.items()
+        if not holds
+    ]
+    if wrong:
+        raise FailedError(f"after down and up: {'; '.join(wrong)}")
+    say(
+        f"nothing lost: run {run['run_id']} goes on from step {run['env_steps']:,}, champion "
+        f"v{champion_now['version']}, all {len(permanent)} objects and {sum(streams.values())} events"
+    )
+
+
+def prepared() -> Stack:
+    """Images, secrets and the front end; the stack, not started yet."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / "containers.conf").write_text(offline_images.CONTAINERS_CONF)
+    os.environ["CONTAINERS_CONF"] = str(FOLDER / "containers.conf")
+    tools = FOLDER / "tools"
+    if not (tools / "bin" / "podman-compose").exists():
+        venv.create(tools, with_pip=True)
+        offline_images.run(str(tools / "bin" / "python"), "-m", "pip", "install", "-q", FRONT_END)
+    secrets = FOLDER / "secrets.env"
+    offline_images.run(sys.executable, str(offline_images.HERE / "make_secrets.py"), str(secrets))
+    version = (ROOT / "VERSION").read_text().strip()
+    tags = {
+        part: f"localhost/zelda-rlaif/{part}:{version}"
+        for part in ("service", "reward-model", "trainer")
+    }
+    offline_images.build(FOLDER, tags | {"servers": offline_images.SERVERS}, say)
+    return Stack(tools / "bin" / "podman-compose", free_ports(PORTS))
+
+
+def main() -> int:
+    """Run from the command line; 0 when all held, or when it cannot be tried here."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=25, help="for the loop to close (25)")
+    parser.add_argument("--keep", action="store_true", help="leave the stack running at the end")
+    options = parser.parse_args()
+    reason = offline_images.missing()
+    if reason is not None:
+        sys.stdout.write(f"skipped: {reason}\n")
+        return 0
+    stack = prepared()
+    try:
+        stack.compose("down", "--volumes")
+        up(stack)
+        confined(stack)
+        loop_closed(stack, options.minutes * 60)
+        kill_some(stack)
+        nothing_lost(stack)
+        say("all held")
+        return 0
+    except (FailedError, RuntimeError, subprocess.TimeoutExpired) as error:
+        say(f"FAILED: {error}")
+        (FOLDER / "logs.txt").write_text(stack.compose("logs", "--tail", "200"))
+        say(f"the containers' last lines are in {FOLDER / 'logs.txt'}")
+        return 1
+    finally:
+        if not options.keep:
+            stack.compose("down", "--volumes")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
