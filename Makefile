@@ -12,6 +12,10 @@ DISTS := libs/common libs/game libs/testing services/trainer services/exporter s
          services/reward-model services/hud deploy/mock-llm deploy/servers deploy/local deploy/validate
 EXTRAS := libs/common[bus,storage,service,reward-net] services/trainer[films]
 PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKAGES))
+RELEASE := $(shell cat VERSION)
+CONTAINER_ENGINE ?= $(if $(shell command -v docker),docker,podman)
+IMAGE_ARGS = $(if $(BASE),--build-arg BASE=$(BASE)) --build-arg VERSION=$(RELEASE) \
+             --build-arg REVISION=$(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Threads of numpy that wait for each other stall where cores are few and shared.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
@@ -39,7 +43,7 @@ export CHECK_PYTHON
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui coverage chaos \
         test-oldest test-newest test-floors floors lock check format rom clean play replay-check ladder \
         bench-rllib bench-loop bench-judge bench-rm bench-labels bench-overhead bench-learning memory-flat \
-        live-page validate
+        live-page validate secrets containers containers-test ray-lock
 
 help: ## Show this help
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
@@ -78,6 +82,18 @@ test-ui: $(VENV)/.ready ## The page in a real browser (needs Chromium)
 live-page: $(VENV)/.ready ## Compare the numbers of a running demo's page, take its picture (HUD_PORT=…)
 	$(BIN)/python docs/live_page.py http://127.0.0.1:$(or $(HUD_PORT),8086) $(LIVE_PAGE_ARGS)
 
+secrets: ## Write .env for docker compose, with random secrets; what it has stays
+	@$(PYTHON) deploy/containers/make_secrets.py
+
+containers: ## Build the three images of the ring (CONTAINER_ENGINE=podman BASE=… for another one)
+	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile $(IMAGE_ARGS) -t localhost/zelda-rlaif/service:$(RELEASE) .
+	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile $(IMAGE_ARGS) --build-arg SERVICE=reward-model \
+	  -t localhost/zelda-rlaif/reward-model:$(RELEASE) .
+	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile.trainer $(IMAGE_ARGS) -t localhost/zelda-rlaif/trainer:$(RELEASE) .
+
+containers-test: ## Run the compose stack in real containers: loop, kills, down and up (needs root and podman)
+	@$(PYTHON) deploy/containers/try_stack.py $(CONTAINERS_ARGS)
+
 chaos: $(VENV)/.ready ## Kill services, runners and nodes at work and check that nothing is lost
 	$(PYTEST) tests/chaos -s
 
@@ -104,6 +120,14 @@ lock: $(VENV)/.ready ## Write requirements.lock: constraints.txt with the digest
 	@{ echo '# Written by make lock: constraints.txt with digests (see CONTRIBUTING.md, Dependencies).'; \
 	   $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-deps --generate-hashes --no-emit-package torch \
 	     --no-header --no-annotate constraints.txt; } > requirements.lock.new && mv requirements.lock.new requirements.lock
+
+ray-lock: $(VENV)/.ready ## Write deploy/containers/ray-dashboard.lock: what Ray's dashboard needs besides
+	@{ echo "# Written by make ray-lock: what Ray's dashboard needs besides requirements.lock."; \
+	   sed -n 's/^ray==/ray[default]==/p' constraints.txt | $(BIN)/uv pip compile --quiet --universal \
+	     --python-version 3.11 --generate-hashes --no-header --no-annotate -c constraints.txt - | \
+	   awk 'NR == FNR { sub(/==.*/, ""); gsub(/_/, "-"); known[tolower($$0)] = 1; next } \
+	     /==/ { name = $$1; sub(/==.*/, "", name); kept = !(tolower(name) in known) } kept' constraints.txt -; \
+	 } > deploy/containers/ray-dashboard.lock.new && mv deploy/containers/ray-dashboard.lock.new deploy/containers/ray-dashboard.lock
 
 check: $(VENV)/.ready ## Format, lint, spelling, types, import rules
 	$(BIN)/ruff format --check .

@@ -1,7 +1,7 @@
-"""Asks the servers of the judges' models which models they have, and touches a file while all answer.
+"""Asks the judges' servers which models they have, and touches a file while all have theirs.
 
-The service `llm-check` of docker-compose.yml. It reads the judge's own settings, says what is wrong, and
-says it again when it changes. Nothing is asked that costs tokens.
+The service `llm-check` of docker-compose.yml. It reads the judge's own settings, says what is
+wrong, and says it again when it changes. Nothing is asked that costs tokens.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ PAUSE_SECONDS = 15.0
 
 
 async def trouble(client: httpx.AsyncClient, url: str, model: str) -> str | None:
-    """What keeps a judge from its model, as far as the list of models says; None when nothing does."""
+    """What keeps a judge from its model, as far as a list of models tells; None: nothing does."""
     where = f"{url.rstrip('/').removesuffix('/v1')}/v1/models"
     try:
         answer = await client.get(where)
@@ -36,6 +36,14 @@ async def trouble(client: httpx.AsyncClient, url: str, model: str) -> str | None
 def trusted(ca_file: Path | None) -> ssl.SSLContext:
     """Certificates of the public authorities, or of the one in the file."""
     return ssl.create_default_context(cafile=ca_file) if ca_file else httpx.create_ssl_context()
+
+
+def tell_health(well: bool) -> None:
+    """For the health check, which looks for the file."""
+    if well:
+        ANSWERED.touch()
+    else:
+        ANSWERED.unlink(missing_ok=True)
 
 
 async def main() -> None:
@@ -57,10 +65,7 @@ async def main() -> None:
                 sys.stdout.write("".join(f"{line}\n" for line in lines))
                 sys.stdout.flush()
                 said = lines
-            if any(found):
-                ANSWERED.unlink(missing_ok=True)
-            else:
-                ANSWERED.touch()
+            tell_health(not any(found))
             await asyncio.sleep(PAUSE_SECONDS)
 
 

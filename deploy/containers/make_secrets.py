@@ -2,7 +2,7 @@
 
     python deploy/containers/make_secrets.py [FILE]     FILE is .env unless given
 
-What FILE already says stays as it is, so that it can be run again. Needs the standard library alone.
+What FILE already says stays as it is: it can be run again. Needs the standard library alone.
 """
 
 import os

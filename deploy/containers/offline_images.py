@@ -1,7 +1,7 @@
-"""Builds the images of the compose stack on a Debian machine that reaches packages but no registry.
+"""Builds the images of the compose stack on a Debian machine that reaches no image registry.
 
-The base comes from debootstrap, the servers' programs from their wheels, PyTorch from where the pip of this
-machine finds it. The Containerfiles are the ones that everybody builds from.
+The base comes from debootstrap, the servers' programs from their wheels, PyTorch from where the pip
+of this machine finds it. The Containerfiles are the ones that everybody builds from.
 """
 
 import json
@@ -52,7 +52,7 @@ def missing() -> str | None:
 
 
 def run(*command: str, environment: dict[str, str] | None = None, seconds: float = 1200) -> str:
-    """Run a command to its end and give its output; RuntimeError with the end of it when it fails."""
+    """Run a command to its end and give its output; RuntimeError with its end when it fails."""
     done = subprocess.run(
         command,
         capture_output=True,
@@ -112,7 +112,7 @@ def _base(folder: Path, say: Say) -> None:
 
 
 def _wheels(say: Say) -> None:
-    """What the images install, fetched by the pip of this machine; digests are checked here and there."""
+    """What the images install, fetched by the pip of this machine; both check the digests."""
     started = time.monotonic()
     fetch = (
         *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(WHEELS)),

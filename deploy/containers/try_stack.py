@@ -1,10 +1,10 @@
 """Runs docker-compose.yml in real containers and tells what held: `make containers-test`.
 
-Each container runs as a user that no image knows, with a root that nobody can write to. Proved are: the loop
-closes; a service, the trainer and NATS come back after a kill; `down` and `up` lose nothing.
+Each container runs as a user that no image knows, with a root that nobody can write to. Proved are:
+the loop closes; a judge, the trainer and NATS come back after a kill; `down` and `up` lose nothing.
 
-podman stands in for Docker. Version 4.3 does neither run health checks nor wait for them without systemd:
-this asks them itself, and the services wait for what they need anyhow.
+podman stands in for Docker. Version 4.3 does neither run health checks nor wait for them without
+systemd: this asks them itself, and the services wait for what they need anyhow.
 """
 
 import argparse
@@ -312,7 +312,7 @@ def nothing_lost(stack: Stack) -> None:
         raise FailedError(f"after down and up: {'; '.join(wrong)}")
     say(
         f"nothing lost: run {run['run_id']} goes on from step {run['env_steps']:,}, champion "
-        f"v{champion_now['version']}, all {len(permanent)} objects and {sum(streams.values())} events"
+        f"v{champion_now['version']}, {len(permanent)} objects and {sum(streams.values())} events"
     )
 
 

