@@ -88,18 +88,22 @@ class Stack:
     def __init__(self, front_end: Path, ports: dict[str, int]) -> None:
         self._front_end = front_end
         self.ports = ports
-        self._environment = {
-            "CONTAINERS_CONF": str(FOLDER / "containers.conf"),
-            "RLAIF_UID": str(USER_ID),
-            **{f"PORT_{n.upper().replace('-', '_')}": str(port) for n, port in ports.items()},
-        }
+        self._environment = {"CONTAINERS_CONF": str(FOLDER / "containers.conf")}
+        chosen = {"RLAIF_UID": USER_ID}
+        chosen |= {f"PORT_{name.upper().replace('-', '_')}": port for name, port in ports.items()}
+        secrets = (FOLDER / "secrets.env").read_text()
+        self._env_file = FOLDER / "test.env"
+        self._env_file.write_text(
+            secrets + "".join(f"{name}={value}\n" for name, value in chosen.items())
+        )
+        self._env_file.chmod(0o600)
 
     def compose(self, *arguments: str, seconds: float = 600) -> str:
         """podman-compose with both files; its output."""
         files = (ROOT / "docker-compose.yml", offline_images.HERE / "compose.offline.yaml")
         return offline_images.run(
             *(str(self._front_end), "--project-name", PROJECT),
-            *("--env-file", str(FOLDER / "secrets.env")),
+            *("--env-file", str(self._env_file)),
             *(part for file in files for part in ("--file", str(file))),
             *arguments,
             environment=self._environment,
