@@ -250,7 +250,7 @@ def comes_back(stack: Stack, service: str, works: Callable[[], bool]) -> None:
     )
     wait_until(f"{service} healthy again", 180, lambda: stack.healthy(service))
     healthy = time.monotonic() - killed
-    wait_until(f"{service} works again", 300, works)
+    wait_until(f"{service} works again", 600, works)
     say(
         f"{service} killed: healthy again after {healthy:.0f} s, "
         f"at work after {time.monotonic() - killed:.0f} s"
