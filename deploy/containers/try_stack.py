@@ -267,7 +267,7 @@ def kill_some(stack: Stack) -> None:
     """A judge at work, the bus, and the trainer."""
 
     def scored() -> int:
-        return int(stack.streams().get("SCORED", 0))
+        return int(stack.streams().get("SCORES", 0))
 
     def trained() -> int:
         return int(stack.get("trainer", "/api/v1/runs/current").get("env_steps") or 0)
