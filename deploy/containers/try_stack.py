@@ -320,7 +320,7 @@ def nothing_lost(stack: Stack) -> None:
     )
 
 
-def prepared() -> Stack:
+def prepared(*, build: bool) -> Stack:
     """Images, secrets and the front end; the stack, not started yet."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / "containers.conf").write_text(offline_images.CONTAINERS_CONF)
@@ -331,12 +331,13 @@ def prepared() -> Stack:
         offline_images.run(str(tools / "bin" / "python"), "-m", "pip", "install", "-q", FRONT_END)
     secrets = FOLDER / "secrets.env"
     offline_images.run(sys.executable, str(offline_images.HERE / "make_secrets.py"), str(secrets))
-    version = (ROOT / "VERSION").read_text().strip()
-    tags = {
-        part: f"localhost/zelda-rlaif/{part}:{version}"
-        for part in ("service", "reward-model", "trainer")
-    }
-    offline_images.build(FOLDER, tags | {"servers": offline_images.SERVERS}, say)
+    if build:
+        version = (ROOT / "VERSION").read_text().strip()
+        tags = {
+            part: f"localhost/zelda-rlaif/{part}:{version}"
+            for part in ("service", "reward-model", "trainer")
+        }
+        offline_images.build(FOLDER, tags | {"servers": offline_images.SERVERS}, say)
     return Stack(tools / "bin" / "podman-compose", free_ports(PORTS))
 
 
@@ -345,12 +346,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=25, help="for the loop to close (25)")
     parser.add_argument("--keep", action="store_true", help="leave the stack running at the end")
+    parser.add_argument("--as-built", action="store_true", help="with the images that are there")
     options = parser.parse_args()
     reason = offline_images.missing()
     if reason is not None:
         sys.stdout.write(f"skipped: {reason}\n")
         return 0
-    stack = prepared()
+    stack = prepared(build=not options.as_built)
     try:
         stack.compose("down", "--volumes")
         up(stack)
