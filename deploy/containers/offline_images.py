@@ -91,6 +91,13 @@ def build(folder: Path, tags: dict[str, str], say: Say) -> None:
         say(f"image {part}: {size(tags[part])} MB, {time.monotonic() - started:.0f} s")
 
 
+def modules(image: str, *names: str) -> set[str]:
+    """Which of these Python packages an image has."""
+    ask = "import importlib.util as u, sys; print(*filter(u.find_spec, sys.argv[1:]))"
+    told = run("podman", "run", "--rm", "--network", "none", image, "python", "-c", ask, *names)
+    return set(told.split())
+
+
 def size(image: str) -> int:
     """Size of an image in MB, its base included."""
     return int(json.loads(run("podman", "image", "inspect", image))[0]["Size"]) // 1_000_000

@@ -32,6 +32,13 @@ USER_ID = 1_000_730_000  # such as OpenShift gives
 SERVICES = ("trainer", "exporter", "judge", "reward-model", "hud", "mock-llm")
 SERVERS = ("nats", "s3")
 PORTS = (*SERVICES, *SERVERS, "nats-monitor")
+UNWANTED = {
+    "service": ("pip", "av", "torch", "ray"),
+    "reward-model": ("pip", "av", "ray"),
+    "trainer": ("pip", "av"),
+}
+"""Packages that an image is not to have. PyAV's wheel brings codecs under the GPL."""
+
 LIST_OBJECTS = """
 import json
 from rlaif.bootstrap.settings import BootstrapSettings
@@ -359,6 +366,10 @@ def prepared(*, build: bool) -> Stack:
             for part in ("service", "reward-model", "trainer")
         }
         offline_images.build(FOLDER, tags | {"servers": offline_images.SERVERS}, say)
+        found = {part: offline_images.modules(tag, *UNWANTED[part]) for part, tag in tags.items()}
+        if any(found.values()):
+            raise FailedError(f"packages that an image is not to have: {found}")
+        say("no image has pip or PyAV; that of the services has no PyTorch and no Ray")
     return Stack(tools / "bin" / "podman-compose", free_ports(PORTS))
 
 
