@@ -8,27 +8,30 @@ systemd: this asks them itself, and the services wait for what they need anyhow.
 """
 
 import argparse
-import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 import venv
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import offline_images
+from podman_stack import (
+    FOLDER,
+    ROOT,
+    USER_ID,
+    FailedError,
+    Json,
+    Stack,
+    free_ports,
+    say,
+    wait_until,
+)
 
-ROOT = offline_images.ROOT
-FOLDER = ROOT / "var" / "containers"
-PROJECT = "rlaif-containers-test"
 FRONT_END = "podman-compose==1.6.0"
-USER_ID = 1_000_730_000  # such as OpenShift gives
 SERVICES = ("trainer", "exporter", "judge", "reward-model", "hud", "mock-llm")
 SERVERS = ("nats", "s3")
 PORTS = (*SERVICES, *SERVERS, "nats-monitor")
@@ -38,136 +41,6 @@ UNWANTED = {
     "trainer": ("pip", "av"),
 }
 """Packages that an image is not to have. PyAV's wheel brings codecs under the GPL."""
-
-LIST_OBJECTS = """
-import json
-from rlaif.bootstrap.settings import BootstrapSettings
-from rlaif.storage.open import S3Credentials, open_store
-settings = BootstrapSettings()
-keys = S3Credentials.of(settings)
-print(json.dumps({
-    f"{url}/{each.key}": each.size
-    for url in (settings.episodes_store, settings.models_store)
-    for each in open_store(url, keys).list()
-}))
-"""
-
-Json = dict[str, Any]
-STARTED = time.monotonic()
-
-
-class FailedError(Exception):
-    """What did not hold."""
-
-
-def say(line: str) -> None:
-    """One line, with the seconds since the start."""
-    sys.stdout.write(f"[{time.monotonic() - STARTED:5.0f} s] {line}\n")
-    sys.stdout.flush()
-
-
-def wait_until(what: str, seconds: float, true: Callable[[], object]) -> Any:
-    """Ask every two seconds until there is an answer, which is given; else FailedError."""
-    end = time.monotonic() + seconds
-    while True:
-        answer = true()
-        if answer:
-            return answer
-        if time.monotonic() > end:
-            raise FailedError(f"not within {seconds:.0f} s: {what}")
-        time.sleep(2)
-
-
-def free_ports(names: Iterable[str]) -> dict[str, int]:
-    """A port for each that is free on loopback: a demo may run beside this."""
-    held = [socket.socket() for _ in names]
-    for each in held:
-        each.bind(("127.0.0.1", 0))
-    ports = {name: each.getsockname()[1] for name, each in zip(names, held, strict=True)}
-    for each in held:
-        each.close()
-    return ports
-
-
-class Stack:
-    """The compose project, by way of podman."""
-
-    def __init__(self, front_end: Path, ports: dict[str, int]) -> None:
-        self._front_end = front_end
-        self.ports = ports
-        self._environment = {"CONTAINERS_CONF": str(FOLDER / "containers.conf")}
-        chosen = {"RLAIF_UID": USER_ID}
-        chosen |= {f"PORT_{name.upper().replace('-', '_')}": port for name, port in ports.items()}
-        secrets = (FOLDER / "secrets.env").read_text()
-        self._env_file = FOLDER / "test.env"
-        self._env_file.write_text(
-            secrets + "".join(f"{name}={value}\n" for name, value in chosen.items())
-        )
-        self._env_file.chmod(0o600)
-
-    def compose(self, *arguments: str, seconds: float = 600) -> str:
-        """podman-compose with both files; its output."""
-        files = (ROOT / "docker-compose.yml", offline_images.HERE / "compose.offline.yaml")
-        return offline_images.run(
-            *(str(self._front_end), "--project-name", PROJECT),
-            *("--env-file", str(self._env_file)),
-            *(part for file in files for part in ("--file", str(file))),
-            *arguments,
-            environment=self._environment,
-            seconds=seconds,
-        )
-
-    def container(self, service: str) -> Json:
-        """What podman says of a service's container."""
-        label = f"label=com.docker.compose.service={service}"
-        project = f"label=io.podman.compose.project={PROJECT}"
-        found = self.podman("ps", "--all", "--quiet", "--filter", label, "--filter", project)
-        if not found.split():
-            raise FailedError(f"{service} has no container")
-        told: list[Json] = json.loads(self.podman("inspect", found.split()[0]))
-        return told[0]
-
-    def podman(self, *arguments: str) -> str:
-        """Podman with the settings of this stack; its output."""
-        return offline_images.run("podman", *arguments, environment=self._environment)
-
-    def healthy(self, service: str) -> bool:
-        """Run the health check of the compose file once."""
-        state = self.container(service)
-        if not state["State"]["Running"]:
-            return False
-        asked = subprocess.run(
-            ["podman", "healthcheck", "run", state["Id"]],
-            capture_output=True,
-            env=os.environ | self._environment,
-            check=False,
-        )
-        return asked.returncode == 0
-
-    def get(self, service: str, path: str) -> Json:
-        """The answer of a service on its published port; empty while there is none."""
-        url = f"http://127.0.0.1:{self.ports[service]}{path}"
-        try:
-            with urllib.request.urlopen(url, timeout=5) as answer:
-                body: Json = json.load(answer)
-                return body
-        except (urllib.error.URLError, OSError, ValueError):
-            return {}
-
-    def objects(self) -> dict[str, int]:
-        """Key → size of everything in both buckets."""
-        name = self.container("exporter")["Id"]
-        listed: dict[str, int] = json.loads(self.podman("exec", name, "python", "-c", LIST_OBJECTS))
-        return listed
-
-    def streams(self) -> dict[str, int]:
-        """Stream → number of the newest event."""
-        told = self.get("nats-monitor", "/jsz?streams=true&accounts=true")
-        return {
-            stream["name"]: stream["state"]["last_seq"]
-            for account in told.get("account_details", [])
-            for stream in account.get("stream_detail", [])
-        }
 
 
 def up(stack: Stack) -> None:
@@ -179,7 +52,7 @@ def up(stack: Stack) -> None:
     started = time.monotonic()
     for once, then in (("volumes", (*SERVERS, "mock-llm")), ("init", SERVICES)):
         _start(stack, once)
-        wait_until(f"{once} ended", 300, lambda name=once: ended(stack, name))
+        wait_until(f"{once} ended", 300, partial(ended, stack, once))
         _start(stack, *then)
         waiting = set(then)
 
@@ -384,8 +257,9 @@ def main() -> int:
     if reason is not None:
         sys.stdout.write(f"skipped: {reason}\n")
         return 0
-    stack = prepared(build=not options.as_built)
+    stack = None
     try:
+        stack = prepared(build=not options.as_built)
         stack.compose("down", "--volumes")
         up(stack)
         confined(stack)
@@ -396,11 +270,12 @@ def main() -> int:
         return 0
     except (FailedError, RuntimeError, subprocess.TimeoutExpired) as error:
         say(f"FAILED: {error}")
-        (FOLDER / "logs.txt").write_text(stack.compose("logs", "--tail", "200"))
-        say(f"the containers' last lines are in {FOLDER / 'logs.txt'}")
+        if stack is not None:
+            (FOLDER / "logs.txt").write_text(stack.compose("logs", "--tail", "200"))
+            say(f"the containers' last lines are in {FOLDER / 'logs.txt'}")
         return 1
     finally:
-        if not options.keep:
+        if stack is not None and not options.keep:
             stack.compose("down", "--volumes")
 
 
