@@ -139,29 +139,24 @@ def loop_closed(stack: Stack, seconds: float) -> Json:
     return run
 
 
-def comes_back(stack: Stack, service: str, works: Callable[[], bool]) -> None:
-    """Kill a service's processes as a crash would, and wait until it works again."""
-    before = stack.container(service)["State"]
-    os.kill(before["Pid"], signal.SIGKILL)
+def comes_back(stack: Stack, service: str, done: Callable[[], int]) -> None:
+    """Kill a service's processes as a crash would, and wait until more is done than ever before."""
+    before, state = done(), stack.container(service)["State"]
+    os.kill(state["Pid"], signal.SIGKILL)
     killed = time.monotonic()
     wait_until(
         f"{service} started again",
         90,
-        lambda: stack.container(service)["State"]["Pid"] not in (0, before["Pid"]),
+        lambda: stack.container(service)["State"]["Pid"] not in (0, state["Pid"]),
     )
     wait_until(f"{service} healthy again", 180, lambda: stack.healthy(service))
     healthy = time.monotonic() - killed
-    wait_until(f"{service} works again", 600, works)
+    most = max(before, done())
+    wait_until(f"{service} works again", 600, lambda: done() > most)
     say(
         f"{service} killed: healthy again after {healthy:.0f} s, "
         f"at work after {time.monotonic() - killed:.0f} s"
     )
-
-
-def more_than(count: Callable[[], int]) -> Callable[[], bool]:
-    """Whether a count rose since now."""
-    before = count()
-    return lambda: count() > before
 
 
 def kill_some(stack: Stack) -> None:
@@ -174,9 +169,9 @@ def kill_some(stack: Stack) -> None:
         return int(stack.get("trainer", "/api/v1/runs/current").get("env_steps") or 0)
 
     say(f"  streams: {stack.streams()}")
-    comes_back(stack, "judge", more_than(scored))
-    comes_back(stack, "nats", more_than(scored))
-    comes_back(stack, "trainer", more_than(trained))
+    comes_back(stack, "judge", scored)
+    comes_back(stack, "nats", scored)
+    comes_back(stack, "trainer", trained)
 
 
 def nothing_lost(stack: Stack) -> None:
