@@ -25,7 +25,7 @@ from rlaif.storage.open import S3Credentials, open_store
 settings = BootstrapSettings()
 keys = S3Credentials.of(settings)
 print(json.dumps({
-    f"{url}/{each.key}": each.size
+    f"{url}/{each.key}": each.size_bytes
     for url in (settings.episodes_store, settings.models_store)
     for each in open_store(url, keys).list()
 }))
