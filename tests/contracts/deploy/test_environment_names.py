@@ -13,12 +13,13 @@ from unittest.mock import patch
 
 import pytest
 
+from rlaif.bootstrap.settings import BootstrapSettings
 from rlaif.exporter.settings import ExporterSettings
 from rlaif.hud.settings import HudSettings
 from rlaif.judge.settings import JudgeSettings
 from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.reward_model.settings import RewardModelSettings
-from rlaif.service.settings import ServiceSettings, Setting, describe
+from rlaif.service.settings import ServiceSettings, Setting, SharedSettings, describe
 from rlaif.testing.deployment import (
     Given,
     asked_for,
@@ -44,33 +45,49 @@ SERVICES: tuple[type[ServiceSettings], ...] = (
     HudSettings,
     MockLlmSettings,
 )
+EVERY: tuple[type[SharedSettings], ...] = (*SERVICES, BootstrapSettings)
 
 OF_THE_PLATFORM = {
-    "HOME": "where libraries keep caches; a pod's user has no home",
+    "HOME": "an arbitrary user has no home",
+    "USER": "nor a name, which PyTorch asks for",
+    "XDG_CACHE_HOME": "nor a place for caches",
+    "NUMBA_CACHE_DIR": "as above",
+    "TORCHINDUCTOR_CACHE_DIR": "as above",
     "OMP_NUM_THREADS": "one thread a library: threads that wait for each other stall",
     "OPENBLAS_NUM_THREADS": "as above",
     "MKL_NUM_THREADS": "as above",
+    "PYTHONUNBUFFERED": "a log is complete when its container dies",
+    "RAY_USAGE_STATS_ENABLED": "Ray tells its makers nothing",
+    "RAY_JOB_STOP_WAIT_TIME_S": "Ray gives a stopped job this long to save",
 }
 """Names that libraries read and no settings class does, and why they are set."""
 
+LEFT_AT_THEIR_DEFAULT = {
+    "LOG_LEVEL": "info is right until somebody looks for something",
+    "LOG_FORMAT": "json is right wherever a platform collects the logs",
+    "S3_REGION": "only AWS asks; there s3-external says it",
+    "NATS_CA_FILE": "a cluster's, where the servers have certificates (tls-nats)",
+    "S3_CA_FILE": "as above (trust)",
+}
+"""Shared settings that compose, or a cluster, need not set."""
+
 OF_MAKE = {
-    "ARGS", "BENCH_ARGS", "DATA_DIR", "DEMO_ARGS", "HUD_PORT", "ONCE", "PLAY_ARGS", "ROM",
-    "SEGMENTS",
+    "ARGS", "BASE", "BENCH_ARGS", "DATA_DIR", "DEMO_ARGS", "HUD_PORT", "ONCE", "PLAY_ARGS", "ROM",
+    "SEGMENTS", "VALIDATE_ARGS",
 }  # fmt: skip
 """Variables of the Makefile that commands on the pages set."""
 
 
-OF_OPENTELEMETRY = {"OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT"}
-"""Read by its SDK where that is installed."""
+OF_OTHER_PROGRAMS = {
+    "OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT",  # OpenTelemetry, where it is installed
+    "AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION",  # the AWS CLI
+}  # fmt: skip
+"""What commands on the pages set for programs that are not ours."""
 
 
 def readers() -> set[str]:
     """Every variable that some settings class reads."""
-    return {name for each in settings_classes() for it in describe(each) for name in it.variables}
-
-
-def settings_classes() -> tuple[type[ServiceSettings], ...]:
-    return SERVICES
+    return {name for each in EVERY for it in describe(each) for name in it.variables}
 
 
 def needs(*paths: Path) -> None:
@@ -96,6 +113,7 @@ def unread(given: list[Given]) -> list[str]:
 
 def unset(given: set[str]) -> list[str]:
     """Shared settings and credentials that are not given."""
+    given = given | LEFT_AT_THEIR_DEFAULT.keys()
     return [each.environment for each in needed() if not given & {*each.variables}]
 
 
@@ -114,7 +132,8 @@ def test_every_name_in_the_manifests_is_read() -> None:
 
 def test_the_example_holds_what_compose_asks_for_and_nothing_else() -> None:
     needs(EXAMPLE, COMPOSE)
-    assert set(dotenv(EXAMPLE)) == asked_for(COMPOSE.read_text(encoding="utf-8"))
+    of_compose_itself = {"COMPOSE_PROFILES"}
+    assert set(dotenv(EXAMPLE, examples=True)) == asked_for(COMPOSE) | of_compose_itself
 
 
 def test_a_name_of_the_platform_is_set_somewhere_and_is_no_setting() -> None:
@@ -148,26 +167,29 @@ def test_a_service_listens_to_the_network(service: type[ServiceSettings]) -> Non
 # --- the values -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("service", settings_classes(), ids=lambda each: each.__name__)
-def test_a_cluster_gives_values_that_are_taken(service: type[ServiceSettings]) -> None:
+@pytest.mark.parametrize("service", EVERY, ids=lambda each: each.__name__)
+def test_a_cluster_gives_values_that_are_taken(service: type[SharedSettings]) -> None:
     needs(CONFIG)
     with patch.dict(os.environ, dotenv(CONFIG), clear=True):
         service()
 
 
+@pytest.mark.parametrize("examples", [False, True], ids=["as-it-is", "with-all-examples"])
 @pytest.mark.parametrize("service", SERVICES, ids=lambda each: each.__name__)
-def test_compose_gives_values_that_are_taken(service: type[ServiceSettings]) -> None:
+def test_compose_gives_values_that_are_taken(
+    service: type[ServiceSettings], examples: bool
+) -> None:
     needs(COMPOSE, EXAMPLE)
-    containers = list(containers_of(service))
+    containers = list(containers_of(service, examples=examples))
     assert containers, "no container runs it"
     for values in containers:
         with patch.dict(os.environ, values, clear=True):
             service()
 
 
-def containers_of(service: type[ServiceSettings]) -> Iterator[Mapping[str, str]]:
+def containers_of(service: type[ServiceSettings], *, examples: bool) -> Iterator[Mapping[str, str]]:
     """The environment of each container that runs it, with the example's values."""
-    filled = {name: value or "x" for name, value in dotenv(EXAMPLE).items()}
+    filled = {name: value or "x" for name, value in dotenv(EXAMPLE, examples=examples).items()}
     by_container: dict[str, dict[str, str]] = {}
     for each in compose(COMPOSE, filled):
         by_container.setdefault(each.where, {})[each.name] = each.value
@@ -192,8 +214,8 @@ def test_every_name_that_is_set_is_on_a_page() -> None:
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_every_name_that_a_command_on_a_page_sets_is_read(page: Path) -> None:
-    of_compose = asked_for(COMPOSE.read_text("utf-8")) if COMPOSE.exists() else set()
-    known = readers() | OF_THE_PLATFORM.keys() | OF_MAKE | OF_OPENTELEMETRY | of_compose
+    of_compose = asked_for(COMPOSE) if COMPOSE.exists() else set()
+    known = readers() | OF_THE_PLATFORM.keys() | OF_MAKE | OF_OTHER_PROGRAMS | of_compose
     assert sorted(names_in_commands(page.read_text("utf-8")) - known) == []
 
 
@@ -244,7 +266,14 @@ services:
 )
 def test_compose_fills_in_what_is_asked_for(text: str, filled: str) -> None:
     assert interpolate(text, {"A": "1", "E": ""}) == filled
-    assert asked_for(f"# ${{NOT_THIS}}\n{text}") <= {"A", "E", "N"}
+
+
+def test_a_name_without_a_value_is_given_where_the_example_has_one(tmp_path: Path) -> None:
+    file = tmp_path / "compose.yml"
+    file.write_text("# ${NOT_THIS}\nservices: {a: {build: ., environment: {A: , B: '${C:-1}'}}}")
+    assert [each.name for each in compose(file, {})] == ["B"]
+    assert [each.name for each in compose(file, {"A": "1"})] == ["A", "B"]
+    assert asked_for(file) == {"A", "C"}
 
 
 def test_of_manifests_every_way_into_a_container_is_read(tmp_path: Path) -> None:
@@ -252,7 +281,8 @@ def test_of_manifests_every_way_into_a_container_is_read(tmp_path: Path) -> None
         "judge.yaml": """
 kind: Deployment
 spec: {template: {spec: {containers: [
-  {name: judge, image: zelda-rlaif/service, env: [{name: IN_A_POD, value: "1"}]},
+  {name: judge, image: zelda-rlaif/service, env: [{name: IN_A_POD, value: "1"}],
+   envFrom: [{configMapRef: {name: rlaif-config}}, {secretRef: {name: rlaif-s3}}]},
   {name: nats, image: nats, env: [{name: NOT_OURS, value: "1"}]}]}}}
 """,
         "rayjob.yaml": """
@@ -266,7 +296,9 @@ spec: {data: [{secretKey: IN_A_SECRET}]}
 """,
         "kustomization.yaml": """
 kind: Component
-configMapGenerator: [{name: rlaif-config, behavior: merge, literals: [IN_A_MAP=1]}]
+configMapGenerator: [
+  {name: rlaif-config, behavior: merge, literals: [IN_A_MAP=1], envs: [config.env]},
+  {name: other, literals: [NOT_OURS=1]}]
 patches:
 - target: {kind: Deployment}
   patch: |
