@@ -180,10 +180,20 @@ bench-judge: $(VENV)/.ready ## 10,000 bad answers, then outages of the models (4
 	@$(BIN)/python benchmarks/fuzz_answers.py
 	@$(BIN)/python benchmarks/judge_outages.py $(BENCH_ARGS)
 
+.PHONY: workbench-test
+workbench-test: $(VENV)/.ready .venv-workbench/.ready ## Run the Workbench notebook against a stand-in for the API server
+	REQUIRE_WORKBENCH=1 $(PYTEST) tests/integration/deploy/test_workbench.py
+
+# An environment of its own: the CodeFlare SDK pins another Ray.
+.venv-workbench/.ready: deploy/workbench/requirements.txt
+	$(PYTHON) -m venv .venv-workbench
+	.venv-workbench/bin/python -m pip --quiet --disable-pip-version-check install -r $<
+	@touch $@
+
 setup: $(VENV)/.ready ## Only set up, with the tools of developers
 
 clean: ## Remove the environment, caches and everything that demos kept
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-floors .venv-workbench var .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 to 3.14 that can make virtual environments was found." \

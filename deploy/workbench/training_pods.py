@@ -1,38 +1,24 @@
 """Ray pods that can train here, out of those that the CodeFlare SDK builds.
 
-The SDK knows environment variables as plain values only: a credential given so can be read in the
-object, in etcd and on Ray's dashboard. It writes its own Ray's version, no security context and no
-label that a NetworkPolicy selects. `fit` adds what is missing; the two classes below call it.
+The SDK knows environment variables as plain values only, which everybody reads who sees the object;
+it writes its own Ray's version, no security context, probes that need wget, and no label that a
+NetworkPolicy selects. So number, size and image of the pods are the SDK's, and the pods themselves
+those of `deploy/jobs/train/rayjob.yaml`: there is one description of a training pod.
 
 Needs `requirements.txt`. Importing it asks no cluster.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
-from codeflare_sdk import Cluster, ManagedClusterConfig
+from codeflare_sdk import Cluster, ManagedClusterConfig, RayJob
 from codeflare_sdk.common.kubernetes_cluster.auth import get_api_client
 from kubernetes import client
 
-RAY_VERSION = "2.60.0"
-"""Of the trainer's image, and so of every pod; the SDK's own is an older one, and stays here."""
-
-SECRETS = ("rlaif-nats", "rlaif-s3")
-"""What a training pod is let in by."""
-
-LABELS = {"app.kubernetes.io/name": "ray", "app.kubernetes.io/part-of": "zelda-rlaif"}
-"""What the NetworkPolicies select: a pod without them reaches neither NATS nor S3."""
-
-_ENVIRONMENT = {
-    "HOME": "/tmp",  # the user of a pod has no home, and nothing else can be written
-    "TRAINER_DATA_DIR": "/tmp/trainer",  # checkpoints that outlive the pod are in the models store
-    "RAY_JOB_STOP_WAIT_TIME_S": "60",  # a job that is stopped has time to save
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-}
+OURS = Path(__file__).resolve().parents[1] / "jobs/train/rayjob.yaml"
 
 
 class TrainingCluster(Cluster):
@@ -43,10 +29,10 @@ class TrainingCluster(Cluster):
         made = super().create_resource()
         settings = config_map(self.config.namespace)
         if not self.config.write_to_file:
-            return made | {"spec": fit(made["spec"], settings)}
-        resource = yaml.safe_load(Path(made).read_text())
+            return _labelled(made) | {"spec": fit(made["spec"], settings)}
+        resource = _labelled(yaml.safe_load(Path(made).read_text(encoding="utf-8")))
         resource["spec"] = fit(resource["spec"], settings)
-        Path(made).write_text(yaml.safe_dump(resource))
+        Path(made).write_text(yaml.safe_dump(resource), encoding="utf-8")
         return made
 
 
@@ -66,6 +52,25 @@ class TrainingPods(ManagedClusterConfig):
         return fit(client.ApiClient().sanitize_for_serialization(spec), self.settings)
 
 
+class TrainingJob(RayJob):
+    """A job whose submitter, a pod of its own, is let through to Ray.
+
+    Args:
+        image: The trainer's; Ray of the submitter and of the cluster are one version.
+        options: Those of the SDK's `RayJob`.
+    """
+
+    def __init__(self, *, image: str, **options: Any) -> None:
+        super().__init__(**options)
+        self._image = image
+
+    def _build_rayjob_cr(self) -> dict[str, Any]:
+        made = _labelled(super()._build_rayjob_cr())
+        submitter = _our_spec()["submitterPodTemplate"]
+        submitter["spec"]["containers"][0]["image"] = self._image
+        return made | {"spec": {"submitterPodTemplate": submitter} | made["spec"]}
+
+
 def config_map(namespace: str) -> str:
     """The newest `rlaif-config-…`: Kustomize ends its name with a digest of its content."""
     found = client.CoreV1Api(get_api_client()).list_namespaced_config_map(namespace).items
@@ -76,61 +81,48 @@ def config_map(namespace: str) -> str:
 
 
 def fit(spec: dict[str, Any], settings: str) -> dict[str, Any]:
-    """The spec of a RayCluster whose pods can train: a copy of what the SDK built, completed."""
-    head = spec["headGroupSpec"]
-    workers = [group | _template(group, settings) for group in spec["workerGroupSpecs"]]
-    return spec | {
-        "rayVersion": RAY_VERSION,
-        "headGroupSpec": head | _template(head, settings),
-        "workerGroupSpecs": workers,
-    }
+    """Our cluster, with the numbers, sizes and image of the SDK's.
+
+    Args:
+        spec: Of a RayCluster, as the SDK builds it.
+        settings: Name of the ConfigMap with the ring's settings.
+    """
+    ours = _our_spec()["rayClusterSpec"]
+    head, (workers,) = ours["headGroupSpec"], ours["workerGroupSpecs"]
+    built, (wanted,) = spec["headGroupSpec"], spec["workerGroupSpecs"]
+    head["template"]["spec"] = _pod(head["template"]["spec"], built["template"]["spec"], settings)
+    workers["template"]["spec"] = _pod(
+        workers["template"]["spec"], wanted["template"]["spec"], settings
+    )
+    for name in ("replicas", "minReplicas", "maxReplicas"):
+        workers[name] = wanted[name]
+    return ours
 
 
-def _template(group: dict[str, Any], settings: str) -> dict[str, Any]:
-    template = group["template"]
-    metadata = template.get("metadata") or {}
-    pod = template["spec"]
-    return {
-        "template": {
-            "metadata": metadata | {"labels": metadata.get("labels", {}) | LABELS},
-            "spec": pod
-            | {
-                "automountServiceAccountToken": False,
-                "enableServiceLinks": False,
-                "securityContext": {
-                    "runAsNonRoot": True,
-                    "seccompProfile": {"type": "RuntimeDefault"},
-                },
-                "containers": [_container(each, settings) for each in pod["containers"]],
-                "volumes": [
-                    *pod.get("volumes", []),
-                    {"name": "tmp", "emptyDir": {}},
-                    # Ray's objects: the 64 MiB that a container has by itself are too few.
-                    {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "2Gi"}},
-                ],
-            },
-        }
-    }
+def _our_spec() -> dict[str, Any]:
+    return dict(yaml.safe_load(OURS.read_text(encoding="utf-8"))["spec"])
 
 
-def _container(container: dict[str, Any], settings: str) -> dict[str, Any]:
-    given = {each["name"] for each in container.get("env", [])}
-    added = [{"name": k, "value": v} for k, v in _ENVIRONMENT.items() if k not in given]
-    return container | {
-        "imagePullPolicy": "IfNotPresent",  # images are pinned by digest: nothing newer to pull
-        "env": [*container.get("env", []), *added],
-        "envFrom": [
-            {"configMapRef": {"name": settings}},
-            *({"secretRef": {"name": name}} for name in SECRETS),
-        ],
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-        },
-        "volumeMounts": [
-            *container.get("volumeMounts", []),
-            {"name": "tmp", "mountPath": "/tmp"},
-            {"name": "shm", "mountPath": "/dev/shm"},
-        ],
+def _labelled(resource: dict[str, Any]) -> dict[str, Any]:
+    ours = yaml.safe_load(OURS.read_text(encoding="utf-8"))["metadata"]["labels"]
+    metadata = resource["metadata"]
+    return resource | {"metadata": metadata | {"labels": ours | (metadata.get("labels") or {})}}
+
+
+def _pod(ours: dict[str, Any], built: dict[str, Any], settings: str) -> dict[str, Any]:
+    """Our pod with what was asked for: image, size, and what else the SDK can be told."""
+    pod = deepcopy(ours)
+    (container,), (wanted,) = pod["containers"], built["containers"]
+    for name in ("image", "resources"):
+        container[name] = wanted[name]
+    for source in container["envFrom"]:
+        if "configMapRef" in source:
+            source["configMapRef"]["name"] = settings
+    given = {each["name"] for each in container.get("env", ())}
+    added = [each for each in wanted.get("env") or () if each["name"] not in given]
+    container["env"] = [*container.get("env", ()), *added]
+    container["volumeMounts"] += wanted.get("volumeMounts") or []
+    pod["volumes"] += built.get("volumes") or []
+    return pod | {
+        name: built[name] for name in ("tolerations", "imagePullSecrets") if name in built
     }
