@@ -28,6 +28,8 @@ FOREIGN = {
     "EnvRunner", "Learner", "SampleBatch", "make_vec",  # RLlib, gymnasium
     "StartAfter",  # S3
     "PIP_EXTRA_INDEX_URL", "RAY_JOB_STOP_WAIT_TIME_S", "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "ArgoCD", "AuthConfig", "TokenAuthentication",  # kinds and classes of Argo CD and CodeFlare
+    "run_pipeline.py", "run_rollouts.py", "run_evaluator.py", "train_reward_model.py",  # before us
     "rlaif/__init__.py", "src/rlaif/__init__.py",  # of ours, and must not exist
 }  # fmt: skip
 """Names that are not looked up."""
@@ -128,7 +130,7 @@ def files() -> tuple[str, ...]:
 
 @cache
 def setting_words() -> frozenset[str]:
-    texts = [*GENERATED, ROOT / "Makefile"]
+    texts = [*GENERATED, ROOT / "Makefile", *(ROOT / "deploy").rglob("*.ipynb")]
     return frozenset(word for text in texts for word in re.findall(r"\w+", text.read_text()))
 
 
