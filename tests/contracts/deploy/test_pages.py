@@ -1,0 +1,203 @@
+"""A stranger's path, as the pages tell it, as far as it goes without containers and a cluster."""
+
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rlaif.testing.deployment import commands
+
+ROOT = Path(__file__).parents[3]
+README = ROOT / "README.md"
+CLUSTER = ROOT / "docs/cluster.md"
+MAP = ROOT / "deploy/README.md"
+COMPOSE = ROOT / "docker-compose.yml"
+PAGES = [README, CLUSTER, *sorted((ROOT / "deploy").rglob("*.md"))]
+ENVIRONMENTS = ("dev", "staging", "prod")
+JOBS = {
+    "pipeline": ("RayJob", "rlaif-train --mode pipeline"),
+    "epoch": ("RayJob", "rlaif-train --mode epoch"),
+    "evaluation": ("RayJob", "rlaif-train --mode evaluation"),
+    "judge-epoch": ("Job", "python -m rlaif.judge.epoch"),
+}
+"""Folder of deploy/jobs: what it sends, and what that runs."""
+
+
+def text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def shell(command: str, *, given: str = "") -> str:
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
+        input=given, cwd=ROOT, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@cache
+def rendered(folder: str) -> list[dict[str, Any]]:
+    """The objects of a folder of deploy/."""
+    if shutil.which("kubectl") is None:
+        pytest.skip("kubectl is not here")
+    return list(yaml.safe_load_all(shell(f"kubectl kustomize deploy/{folder}")))
+
+
+# --- what the commands name -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_path_in_a_command_exists(page: Path) -> None:
+    gone = []
+    for command in commands(text(page)):
+        for path in re.findall(r"(?<![\w/.-])(?:deploy|docs|tests)/[\w./$-]+", command):
+            for environment in ENVIRONMENTS:
+                full = path.replace("$ENVIRONMENT", environment)
+                if not (ROOT / full).exists():
+                    gone.append(full)
+    assert gone == []
+
+
+def test_every_folder_of_deploy_is_in_the_table_and_the_other_way_round() -> None:
+    told = set(re.findall(r"^\| `([\w-]+)/` \|", text(MAP), re.MULTILINE))
+    there = {each.name for each in (ROOT / "deploy").iterdir() if each.is_dir()}
+    assert told == there
+
+
+def test_the_readme_starts_what_compose_has() -> None:
+    if not COMPOSE.exists():
+        pytest.skip("docker-compose.yml is not there")
+    said = [each for each in commands(text(README)) if "compose" in each]
+    assert any(each.startswith("docker compose up --wait") for each in said)
+    services = yaml.safe_load(text(COMPOSE))["services"]
+    (port,) = services["hud"]["ports"]
+    assert re.search(r"^127\.0\.0\.1:.*8086\}?:8086$", port)
+    profiles = {name for each in services.values() for name in each.get("profiles", ())}
+    assert set(re.findall(r"--profile (\S+)", text(README))) <= profiles
+    # What a stranger types brings up the ring, and no profile.
+    plain = {name for name, each in services.items() if "profiles" not in each}
+    assert {"nats", "s3", "trainer", "exporter", "judge", "reward-model", "hud"} <= plain
+
+
+# --- what is rendered -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_an_overlay_renders_without_a_cluster(environment: str) -> None:
+    names = {each["metadata"]["name"] for each in rendered(f"overlays/{environment}")}
+    assert {"nats", "trainer", "exporter", "judge", "reward-model", "hud", "bootstrap"} <= names
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+@pytest.mark.parametrize("job", JOBS)
+def test_the_page_sends_one_job_and_nothing_else(job: str, environment: str) -> None:
+    (sent,) = labelled(rendered(f"jobs/{environment}/{job}"))
+    kind, runs = JOBS[job]
+    assert sent["kind"] == kind
+    assert runs in runs_of(sent)
+
+
+def labelled(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the page's selector takes out of them."""
+    (selector,) = [each for each in commands(text(CLUSTER)) if each.startswith("ONLY=")]
+    name, value = selector.split("#")[0].strip().removeprefix("ONLY=").split("=")
+    return [each for each in objects if each["metadata"].get("labels", {}).get(name) == value]
+
+
+def runs_of(job: dict[str, Any]) -> str:
+    if job["kind"] == "RayJob":
+        return str(job["spec"]["entrypoint"])
+    return " ".join(job["spec"]["template"]["spec"]["containers"][0]["command"])
+
+
+def test_another_epoch_is_judged_by_the_command_of_the_page() -> None:
+    rendered("overlays/dev")  # skips where nothing can be rendered
+    (command,) = [each for each in commands(text(CLUSTER)) if "judge-epoch-3" in each]
+    command = command.replace("$ENVIRONMENT", "dev").split("| oc create")[0]
+    (sent,) = labelled(list(yaml.safe_load_all(shell(command))))
+    assert sent["metadata"]["name"] == "judge-epoch-3"
+    assert runs_of(sent) == "python -m rlaif.judge.epoch --epoch 3"
+
+
+# --- secrets --------------------------------------------------------------------------------------
+
+
+def test_the_commands_make_every_secret_that_is_asked_for() -> None:
+    asked = {name for environment in ENVIRONMENTS for name in asked_of(environment)}
+    block = [
+        each
+        for each in commands(text(CLUSTER).partition("### Secrets")[2].partition("###")[0])
+        if "deploy/" not in each
+    ]
+    script = "\n".join(
+        ['oc() { kubectl "$@" --dry-run=client -o yaml; echo ---; }', "NS=x", *block]
+    )
+    made = [each for each in yaml.safe_load_all(shell(script)) if each]
+    assert {each["metadata"]["name"] for each in made} == asked
+    keys = {each["metadata"]["name"]: set(each["data"]) for each in made}
+    assert keys == expected_keys()
+
+
+def asked_of(environment: str) -> set[str]:
+    return set(re.findall(r"'name': '(rlaif-(?!config)[\w-]+)'", str(references(environment))))
+
+
+def references(environment: str) -> list[Any]:
+    """Every `secretRef` and `secretKeyRef` of an overlay."""
+
+    def within(node: Any) -> list[Any]:
+        if isinstance(node, dict):
+            own = [node[name] for name in ("secretRef", "secretKeyRef") if name in node]
+            return own + [each for value in node.values() for each in within(value)]
+        return [each for value in node for each in within(value)] if isinstance(node, list) else []
+
+    return within(rendered(f"overlays/{environment}"))
+
+
+def expected_keys() -> dict[str, set[str]]:
+    """Name of a Secret → its keys, as the vault's component makes them."""
+    keys = {}
+    for path in (ROOT / "deploy/components/secrets-external").glob("*.yaml"):
+        each = yaml.safe_load(text(path))
+        if each.get("kind") == "ExternalSecret":
+            spec = each["spec"]
+            template = (spec["target"].get("template") or {}).get("data")
+            keys[spec["target"]["name"]] = set(template or (it["secretKey"] for it in spec["data"]))
+    return keys
+
+
+# --- images ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "folder", [*(f"overlays/{each}" for each in ENVIRONMENTS), *(f"jobs/dev/{job}" for job in JOBS)]
+)
+def test_an_image_has_what_its_container_runs(folder: str) -> None:
+    containerfile = ROOT / "deploy/containers/Containerfile"
+    (services,) = re.findall(r'^ARG SERVICE="(.+)"$', text(containerfile), re.MULTILINE)
+    modules = {
+        "service": {name.replace("-", "_") for name in (*services.split(), "bootstrap")},
+        "reward-model": {"reward_model", "bootstrap"},
+        "trainer": {"trainer"},
+    }
+    wrong = []
+    for each in rendered(folder):
+        for container in containers(each):
+            image = re.split(r"[@:]", container["image"])[0].rpartition("zelda-rlaif-")[2]
+            for module in re.findall(r"rlaif\.(\w+)", " ".join(container.get("command", ()))):
+                if module not in modules[image]:
+                    wrong.append(f"{each['metadata']['name']}: no {module} in {image}")
+    assert wrong == []
+
+
+def containers(node: Any) -> list[dict[str, Any]]:
+    if isinstance(node, dict):
+        own = node.get("containers") if isinstance(node.get("containers"), list) else []
+        return (own or []) + [each for value in node.values() for each in containers(value)]
+    return [each for value in node for each in containers(value)] if isinstance(node, list) else []
