@@ -15,6 +15,8 @@ EXAMPLE = "# Secrets\nTOKEN=\nKEY=\n# ----\n# Others\n#PORT=1\nNAME=\n"
 @pytest.fixture(scope="module")
 def make_secrets():
     spec = importlib.util.spec_from_file_location("make_secrets", PATH)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

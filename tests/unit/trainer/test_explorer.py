@@ -70,7 +70,7 @@ class Played:
 @pytest.fixture
 def explore(tmp_path: Path) -> Callable[..., Explorer]:
     def make(runner: int = 1, **changes: Any) -> Explorer:
-        options = {"save_every": 3, "sync_every": 1}
+        options: dict[str, Any] = {"save_every": 3, "sync_every": 1}
         options |= {name: changes.pop(name) for name in options if name in changes}
         settings = ExploreSettings(**{"restarts": 1.0, "swarm": 0.0, **changes})
         config = ExploreConfig(tmp_path, settings, **options)

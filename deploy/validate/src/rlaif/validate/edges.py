@@ -106,4 +106,4 @@ def _outside(peer: Manifest) -> str:
     named = _names(peer.get("podSelector") or {})
     if named != [ALL]:
         return named[0]
-    return dict(labels.keys()).get(_NAMESPACE, ANYWHERE)
+    return str(dict(labels.keys()).get(_NAMESPACE, ANYWHERE))

@@ -84,9 +84,9 @@ class TrainerMetrics:
             if figure is not None:
                 gauge.set(figure)
         returns = {"game": done.episode_return_mean, "shaping": done.shaped_return_mean}
-        for part, value in returns.items():
+        for paid_by, value in returns.items():
             if value is not None:
-                self._returns.labels(part).set(value)
+                self._returns.labels(paid_by).set(value)
         if reward_model_version is not None:
             self._version.set(reward_model_version)
 
