@@ -59,10 +59,11 @@ async def run(python: Path, api_server: Any, tmp_path: Path) -> Any:
     }
     done = tmp_path / "done.ipynb"
     process = await asyncio.create_subprocess_exec(
-        str(python.parent / "jupyter-execute"), "--timeout=120", f"--output={done}", str(NOTEBOOK),
+        str(python.parent / "jupyter-execute"), "--timeout=200", "--startup_timeout=120",
+        f"--output={done}", str(NOTEBOOK),
         env=environment, cwd=tmp_path, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    _, said = await asyncio.wait_for(process.communicate(), 200)
+    _, said = await asyncio.wait_for(process.communicate(), 280)
     assert process.returncode == 0, said.decode()[-3000:]
     return json.loads(done.read_text())
 
