@@ -189,7 +189,7 @@ def test_an_image_has_what_its_container_runs(folder: str) -> None:
     wrong = []
     for each in rendered(folder):
         for container in containers(each):
-            image = re.split(r"[@:]", container["image"])[0].rpartition("zelda-rlaif-")[2]
+            image = re.split(r"[@:]", container.get("image", ""))[0].rpartition("zelda-rlaif-")[2]
             for module in re.findall(r"rlaif\.(\w+)", " ".join(container.get("command", ()))):
                 if module not in modules[image]:
                     wrong.append(f"{each['metadata']['name']}: no {module} in {image}")
