@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
 TOPS = ("libs", "services", "deploy", "docs", "benchmarks", "tests")
 GENERATED = [
     ROOT / "docs" / f"{name}.md" for name in ("configuration", "events", "metrics", "observation")
@@ -28,6 +29,7 @@ FOREIGN = {
     "EnvRunner", "Learner", "SampleBatch", "make_vec",  # RLlib, gymnasium
     "StartAfter",  # S3
     "PIP_EXTRA_INDEX_URL", "RAY_JOB_STOP_WAIT_TIME_S", "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "Containerfile",  # a file, in front of the ending of another one
     "ArgoCD", "AuthConfig", "TokenAuthentication",  # kinds and classes of Argo CD and CodeFlare
     "run_pipeline.py", "run_rollouts.py", "run_evaluator.py", "train_reward_model.py",  # before us
     "rlaif/__init__.py", "src/rlaif/__init__.py",  # of ours, and must not exist
@@ -130,7 +132,8 @@ def files() -> tuple[str, ...]:
 
 @cache
 def setting_words() -> frozenset[str]:
-    texts = [*GENERATED, ROOT / "Makefile", *(ROOT / "deploy").rglob("*.ipynb")]
+    of_deploy = [each for end in ("*.ipynb", "Containerfile*") for each in DEPLOY.rglob(end)]
+    texts = [*GENERATED, ROOT / "Makefile", *of_deploy]
     return frozenset(word for text in texts for word in re.findall(r"\w+", text.read_text()))
 
 
