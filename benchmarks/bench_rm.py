@@ -63,7 +63,7 @@ from rlaif.reward_model.learning.candidate import (
     train_candidate,
 )
 from rlaif.reward_model.learning.evaluation import expected_calibration_error, measure_gain
-from rlaif.reward_model.learning.exam import Exam, predictions
+from rlaif.reward_model.learning.exam import ChampionToBeat, Exam, predictions
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.learning.split_halves import (
     Side,
@@ -258,7 +258,7 @@ def good_trial(played: Played, seed: int) -> list[str]:
     if seed % 2:
         older, _ = split_sides(labels[: 2 * len(labels) // 3], SETTINGS)
         net = fit_side(older, SETTINGS)
-        champion = PotentialFunction(net)
+        champion = ChampionToBeat(PotentialFunction(net))
     made = train_candidate(labels, settings=SETTINGS, champion=champion)
     return list(made.reasons)
 

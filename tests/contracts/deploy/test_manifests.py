@@ -165,7 +165,7 @@ def test_servers_are_of_the_release_that_the_tests_run_on(rendered, package, ima
         for pod in pods(rendered["overlays/dev"])
         for container in pod.containers()
     }
-    assert images[image].partition("-")[0] == constrained(package)
+    assert re.split("[-_]", images[image])[0] == constrained(package)
 
 
 def test_ray_on_the_cluster_is_of_the_release_that_is_installed(rendered):

@@ -10,7 +10,7 @@ from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.worth import WORTH_WEIGHTS, value_of_rise
 from rlaif.reward_model.learning import bradley_terry, split_halves
 from rlaif.reward_model.learning.candidate import split_sides, train_candidate
-from rlaif.reward_model.learning.exam import Exam
+from rlaif.reward_model.learning.exam import ChampionToBeat, Exam
 from rlaif.reward_model.learning.settings import CandidateSettings, FitSettings, GateSettings
 from rlaif.reward_model.learning.split_halves import fit_parts
 from rlaif.reward_net.network import RewardNet
@@ -214,7 +214,7 @@ def test_a_candidate_well_below_the_champion_is_refused(labels):
         return x[:, made_dims[0]] * 0.6 + x[:, made_dims[1]] * 0.2
 
     strict = replace(SETTINGS, gate=GateSettings(champion_margin=0.0, confidence=0.6))
-    found = train_candidate(made, settings=strict, champion=perfect)
+    found = train_candidate(made, settings=strict, champion=ChampionToBeat(perfect))
     assert (found.metrics.champion_heldout_accuracy or 0) > (found.metrics.heldout_accuracy or 1)
     assert any("champion" in reason for reason in found.reasons)
 
@@ -242,11 +242,34 @@ def test_a_network_is_what_its_labels_make_it_whatever_is_live(labels):
     first = trained(made[:64])
     assert first.net is not None
     fresh = trained(made)
-    found = train_candidate(made, settings=SETTINGS, champion=PotentialFunction(first.net))
+    found = train_candidate(
+        made, settings=SETTINGS, champion=ChampionToBeat(PotentialFunction(first.net))
+    )
     assert fresh.net is not None
     assert found.net is not None
     x = made[0].observations
     assert np.array_equal(PotentialFunction(found.net)(x), PotentialFunction(fresh.net)(x))
+
+
+def test_a_champion_of_the_same_recipe_proved_what_a_candidate_need_only_be_likely_to_show(labels):
+    train, heldout = split_sides(labels(episodes=12, each=8, signal=True), SETTINGS)
+    first = Exam.prepare(train, heldout, SETTINGS)
+    net = first.take().net
+
+    def lowest(proved: bool) -> float:
+        champion = ChampionToBeat(PotentialFunction(net), proved=proved)
+        simple = replace(first, champion=champion).examine(net).measurements.simple
+        assert simple.gain_over_paid_ridge is not None
+        return simple.gain_over_paid_ridge.low
+
+    sure, likely = lowest(proved=False), lowest(proved=True)
+    assert sure < likely
+    between = LINEAR_GAME.model_copy(update={"simple_margin": (sure + likely) / 2})
+    asked = replace(SETTINGS, gate=between)
+    for proved in (False, True):
+        champion = ChampionToBeat(PotentialFunction(net), proved=proved)
+        reasons = replace(first, settings=asked, champion=champion).examine(net).reasons
+        assert any("that is linear" in reason for reason in reasons) is not proved, reasons
 
 
 def test_a_planted_network_meets_the_same_gate(labels):

@@ -521,6 +521,25 @@ async def test_the_watchdog_hears_the_trainer_and_acts(world):
     assert monitor.alarms == 1
 
 
+async def test_a_champion_has_proved_something_to_those_who_were_made_like_it(world):
+    training = await two_versions(world)
+    others = replace(QUICK, heldout_fraction=0.4)
+    other = TrainingLoop(
+        LabelLog(world.store, judge_config=None, most_labels=500),
+        world.registry,
+        world.publisher,
+        others,
+        TrainingSettings(),
+        RewardModelMetrics(ServiceMetrics("reward-model")),
+        now=lambda: NOW,
+    )
+    live = world.registry.live()
+    ours, theirs = (each._champion_to_beat(live, "layout-1") for each in (training, other))
+    assert ours is not None
+    assert theirs is not None
+    assert (ours.proved, theirs.proved) == (True, False)
+
+
 async def test_two_versions_are_compared_on_pairs_that_neither_was_taught(world):
     training = await two_versions(world)
     found = compare_versions(world.registry, 1, 2, training.labels, QUICK)

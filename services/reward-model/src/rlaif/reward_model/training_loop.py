@@ -26,7 +26,7 @@ from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, of_newest_layout
 from rlaif.reward_model.learning.asking import pairs_to_ask
 from rlaif.reward_model.learning.candidate import Candidate, ComparedPair, train_candidate
-from rlaif.reward_model.learning.evaluation import Potential
+from rlaif.reward_model.learning.exam import ChampionToBeat
 from rlaif.reward_model.learning.gate import Need, label_needs
 from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest
 from rlaif.reward_model.metrics import RewardModelMetrics
@@ -233,7 +233,7 @@ class TrainingLoop:
         return train_candidate(
             labels,
             settings=self.settings,
-            champion=self._potential_to_beat(live, labels[0].layout_version),
+            champion=self._champion_to_beat(live, labels[0].layout_version),
             new_labels=self._new_labels(),
         )
 
@@ -243,7 +243,7 @@ class TrainingLoop:
             return self._timing.retrain_min_new
         return len(self._ids() - self._attempted)
 
-    def _potential_to_beat(self, live: Live | None, layout_version: str) -> Potential | None:
+    def _champion_to_beat(self, live: Live | None, layout_version: str) -> ChampionToBeat | None:
         """The champion; None when it cannot be compared on these observations."""
         if live is None or not live.pays:
             return None
@@ -253,7 +253,9 @@ class TrainingLoop:
         except RewardNetError as error:
             logger.warning("no comparison with champion %d: %s", manifest.version, error)
             return None
-        return PotentialFunction(net)
+        recipe = settings_digest(self.settings), self._judge_config or _NO_JUDGE_CONFIG
+        alike = (manifest.settings_digest, manifest.judge_config) == recipe
+        return ChampionToBeat(PotentialFunction(net), proved=alike)
 
     async def _decide(self, candidate: Candidate, live: Live | None) -> tuple[Outcome, int | None]:
         """(what becomes of a candidate, the version that it became)."""

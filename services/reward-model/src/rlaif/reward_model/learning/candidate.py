@@ -18,8 +18,12 @@ from rlaif.reward_model.labels.judged_share import judged_share
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest
 from rlaif.reward_model.labels.split import split_episodes
 from rlaif.reward_model.learning.crossfit import Crossfit
-from rlaif.reward_model.learning.evaluation import Potential
-from rlaif.reward_model.learning.exam import Exam, known_before_a_fit, predictions
+from rlaif.reward_model.learning.exam import (
+    ChampionToBeat,
+    Exam,
+    known_before_a_fit,
+    predictions,
+)
 from rlaif.reward_model.learning.gate import heldout_needs, label_needs, unmet
 from rlaif.reward_model.learning.settings import CandidateSettings, settings_digest, settings_text
 from rlaif.reward_model.learning.spending import LABELS_BETWEEN_LOOKS
@@ -84,16 +88,16 @@ def train_candidate(
     labels: Sequence[LabelledSegment],
     *,
     settings: CandidateSettings,
-    champion: Potential | None = None,
+    champion: ChampionToBeat | None = None,
     new_labels: int = LABELS_BETWEEN_LOOKS,
 ) -> Candidate:
     """Fit a network to the labels and put it before the gate.
 
     `new_labels` are those since the look before; fewer make the gate stricter (`spending.py`).
 
-    At least one label is needed, and all are of one observation layout, which the champion, the
-    potential that is live, reads. Equal arguments give an equal candidate on one machine, and the
-    champion has a say in the verdict only.
+    At least one label is needed, and all are of one observation layout, which the champion reads.
+    Equal arguments give an equal candidate on one machine, and the champion has a say in the
+    verdict only.
     """
     train, heldout = split_sides(labels, settings)
     unique = [*train.segments, *heldout.segments]

@@ -71,12 +71,27 @@ class ExamResult:
 
 
 @dataclass(frozen=True)
+class ChampionToBeat:
+    """The model that is live, as far as a candidate meets it.
+
+    Attributes:
+        potential: What it pays by.
+        proved: It passed by the same settings on labels of the same judges. What was sure of the
+            labels then need only be likely of those that continue them: each look asks anew, and
+            a bar that is asked for at every look refuses one in three that are as good as before.
+    """
+
+    potential: Potential
+    proved: bool = False
+
+
+@dataclass(frozen=True)
 class Exam:
     """What all networks of one attempt are taught and asked.
 
     Attributes:
         heldout: What no network of the attempt sees; at least one segment.
-        champion: The potential that is live; None when there is none that reads this layout.
+        champion: None when there is none that reads this layout.
         level: What the labels' permutation test must not exceed.
     """
 
@@ -84,7 +99,7 @@ class Exam:
     heldout: Side
     settings: CandidateSettings
     evidence: Evidence
-    champion: Potential | None = None
+    champion: ChampionToBeat | None = None
     level: float = 0.0
 
     @classmethod
@@ -94,7 +109,7 @@ class Exam:
         heldout: Side,
         settings: CandidateSettings,
         *,
-        champion: Potential | None = None,
+        champion: ChampionToBeat | None = None,
         new_labels: int = LABELS_BETWEEN_LOOKS,
     ) -> "Exam":
         """The exam over two sides with decided pairs; gathers the evidence, which takes fits.
@@ -186,7 +201,9 @@ class Exam:
 
     def _against_simple(self) -> AgainstSimple:
         evidence, settings = self.evidence, self.settings
-        simple, side, sure = evidence.baselines, evidence.folds.side, settings.gate.confidence
+        simple, side = evidence.baselines, evidence.folds.side
+        proved = self.champion is not None and self.champion.proved
+        sure = LIKELY if proved else settings.gate.confidence
         return AgainstSimple(
             slot=accuracy_on(simple.slot, side, settings),
             slot_name=simple.slot_name,
@@ -195,6 +212,7 @@ class Exam:
             gain_over_ridge=evidence.over(simple.ridge, settings, confidence=LIKELY),
             gain_over_paid_slot=evidence.over(simple.paid_slot, settings, confidence=sure),
             gain_over_paid_ridge=evidence.over(simple.paid_ridge, settings, confidence=sure),
+            confidence_over_paid=sure,
         )
 
     def _gain_over(self, other: Potential, statistics: NDArray[np.float64]) -> Gain | None:
@@ -216,12 +234,13 @@ class Exam:
     ) -> AgainstChampion | None:
         if self.champion is None:
             return None
-        theirs = side_statistics(self.champion, self.heldout, self.settings)
+        champion = self.champion.potential
+        theirs = side_statistics(champion, self.heldout, self.settings)
         probes = spaced_observations(self.heldout.segments)
         return AgainstChampion(
             accuracy=self._accuracy(theirs, self.heldout).value,
-            gain=self._gain_over(self.champion, statistics),
-            probe_correlation=rank_correlation(potential(probes), self.champion(probes)),
+            gain=self._gain_over(champion, statistics),
+            probe_correlation=rank_correlation(potential(probes), champion(probes)),
         )
 
 

@@ -149,8 +149,9 @@ def _against_simple(measured: Measurements, settings: GateSettings) -> list[str]
             if gain is not None and gain.low <= min(0.0, margin)
         ),
         *(
-            f"it is not surely better than a potential {kind}: the difference may be "
-            f"{gain.low:.3f}, and {margin} is asked"
+            f"it is not surely better than a potential {kind}: at "
+            f"{simple.confidence_over_paid:.0%} confidence the difference may be {gain.low:.3f}, "
+            f"and {margin} is asked"
             for kind, gain in potentials
             if gain is not None and gain.low <= margin
         ),

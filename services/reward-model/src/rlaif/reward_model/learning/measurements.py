@@ -31,7 +31,8 @@ class AgainstSimple:
         ridge: A linear fit of all of them.
         gain_over_slot, gain_over_ridge: The networks' accuracy less theirs, pair by pair, with the
             interval of `LIKELY`.
-        gain_over_paid_slot, gain_over_paid_ridge: Less that of the same as potentials.
+        gain_over_paid_slot, gain_over_paid_ridge: Less that of the same as potentials, with the
+            interval of `confidence_over_paid`.
     """
 
     slot: Accuracy = NOT_MEASURED
@@ -41,6 +42,7 @@ class AgainstSimple:
     gain_over_ridge: Gain | None = None
     gain_over_paid_slot: Gain | None = None
     gain_over_paid_ridge: Gain | None = None
+    confidence_over_paid: float = 0.99
 
 
 @dataclass(frozen=True)
