@@ -58,7 +58,7 @@ async def start(
     async with AsyncExitStack() as stack:
 
         async def begin(**changes: Any) -> httpx.AsyncClient:
-            fields = {"nats_url": nats_url, "api_token": "secret", "epochs": 20} | LINEAR_GAME
+            fields = {"nats_url": nats_url, "api_token": "secret", "epochs": 60} | LINEAR_GAME
             settings = RewardModelSettings.model_validate(fields | changes)
             app = create_app(settings, stores=(episodes_store, models_store))
             client = await stack.enter_async_context(lived(app))
@@ -144,8 +144,9 @@ def ring(bus: Bus, episodes_store: ObjectStore, models_store: ObjectStore) -> Ri
 
 
 async def test_scores_become_version_1_then_2_and_a_person_goes_back(ring: Ring, start: Start):
-    # Only events can wake it: the pauses are longer than the test.
-    client = await start(poll_seconds=300.0, relist_seconds=300.0)
+    # Only events can wake it: the pauses are longer than the test. It begins with all of them: the
+    # gate may refuse a part.
+    client = await start(poll_seconds=300.0, relist_seconds=300.0, min_labels=40)
     await ring.tell(await ring.score(SIGNAL[:40]))
     (first,) = await ring.told(RewardModelPublished, count=1)
     assert (first.version, first.activation, first.parent_version) == (1, 1, None)
