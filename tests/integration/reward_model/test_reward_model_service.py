@@ -32,6 +32,8 @@ from rlaif.testing.data.scored_segments import ScoredSegment, play, write_scored
 from rlaif.testing.waiting import all_answered, eventually
 
 SIGNAL = play(episodes=7, each=8, signal=True, distractors=2, wrong=0.0)
+LONG = play(episodes=10, each=8, signal=True, distractors=2, wrong=0.0)
+
 TOKEN = {"Authorization": "Bearer secret"}
 
 Start = Callable[..., Awaitable[httpx.AsyncClient]]
@@ -144,10 +146,10 @@ def ring(bus: Bus, episodes_store: ObjectStore, models_store: ObjectStore) -> Ri
 
 
 async def test_scores_become_version_1_then_2_and_a_person_goes_back(ring: Ring, start: Start):
-    # Only events can wake it: the pauses are longer than the test. It begins with all of them: the
-    # gate may refuse a part.
-    client = await start(poll_seconds=300.0, relist_seconds=300.0, min_labels=40)
-    await ring.tell(await ring.score(SIGNAL[:40]))
+    # Only events can wake it: the pauses are longer than the test. It waits for all of them, as
+    # below.
+    client = await start(poll_seconds=300.0, relist_seconds=300.0, retrain_min_new=40)
+    await ring.tell(await ring.score(LONG[:40]))
     (first,) = await ring.told(RewardModelPublished, count=1)
     assert (first.version, first.activation, first.parent_version) == (1, 1, None)
     assert first.labels == 40
@@ -156,13 +158,12 @@ async def test_scores_become_version_1_then_2_and_a_person_goes_back(ring: Ring,
     data = ring.models.get(first.model_key)
     loaded = artifact.load(data, sha256=first.model_sha256, layout_version="layout-1")
     phi = PotentialFunction(loaded.net)
-    assert phi(SIGNAL[0].observations).shape == (len(SIGNAL[0].observations),)
+    assert phi(LONG[0].observations).shape == (len(LONG[0].observations),)
 
-    await ring.tell(await ring.score(SIGNAL[40:]))
+    await ring.tell(await ring.score(LONG[40:]))
     _, second = await ring.told(RewardModelPublished, count=2)
     assert (second.version, second.parent_version) == (2, 1)
-    # It need not wait for the last of them: enough new ones begin a training.
-    assert 40 < second.labels <= 56
+    assert second.labels == len(LONG)
     assert ring.champion().version == 2
 
     assert (await client.post("/api/v1/reward-models/1/activate")).status_code == 401
