@@ -3,11 +3,13 @@
 import asyncio
 from datetime import timedelta
 
+import nats.errors
 import pytest
 
 from rlaif.bootstrap.preparing import prepare
 from rlaif.bootstrap.settings import BootstrapSettings
 from rlaif.bus.connection import connect
+from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import STREAMS
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.testing.data.events import segment_captured
@@ -50,34 +52,55 @@ def settings_for(servers, tmp_path, **changes):
     )
 
 
-async def test_streams_made_once_get_copies_later_and_outlive_a_server(cluster, tmp_path):
-    await prepare(settings_for(cluster, tmp_path))
+def whole(cluster):
+    """Whether somebody leads, and both others have all that the leader has."""
+    copies = (cluster.replicas or []) if cluster and cluster.leader else []
+    return len(copies) == 2 and all(each.current and not each.offline for each in copies)
+
+
+async def holds(bus, count):
+    """Whether the exporter finds `count` events; no answer means that nobody leads yet."""
+    try:
+        return await bus.backlog(SegmentCaptured, "exporter") == count
+    except BusUnavailableError:
+        return False
+
+
+async def copied(bus):
+    """Whether stream and consumer have both copies: the consumer gets its own after the stream."""
+    stream = (await bus.jetstream.stream_info("CAPTURES")).cluster
+    try:
+        consumer = (await bus.jetstream.consumer_info("CAPTURES", "exporter")).cluster
+    except (nats.errors.Error, OSError):  # nobody leads it yet
+        return False
+    return whole(stream) and whole(consumer)
+
+
+async def test_events_outlive_one_of_three_servers(cluster, tmp_path):
+    await prepare(settings_for(cluster, tmp_path, nats_stream_replicas=3))
     bus = await connect(cluster[0].url, name="test")
     try:
         assert await bus.publisher("trainer").publish(segment_captured())
-    finally:
-        await bus.close()
-    said = await prepare(settings_for(cluster, tmp_path, nats_stream_replicas=3))
-    assert [line for line in said if line.endswith("changed num_replicas from 1 to 3")] == [
-        f"stream {name}: changed num_replicas from 1 to 3" for name in STREAMS
-    ]
-    bus = await connect(cluster[0].url, name="test")
-    try:
-
-        async def copied() -> bool:
-            found = (await bus.jetstream.stream_info("CAPTURES")).cluster
-            copies = (found.replicas or []) if found else []
-            return len(copies) == 2 and all(each.current for each in copies)
-
-        await eventually(copied, "both copies are whole", seconds=30)
+        await eventually(lambda: copied(bus), "stream and consumer have copies", seconds=60)
         cluster[1].kill()
         deadline = timedelta(seconds=30)
         again = segment_captured(segment_id="seg-2")
         assert await bus.publisher("trainer", deadline=deadline).publish(again)
+        await eventually(lambda: holds(bus, 2), "both events wait for the exporter", seconds=60)
+    finally:
+        await bus.close()
 
-        async def waiting() -> bool:
-            return await bus.backlog(SegmentCaptured, "exporter") == 2
 
-        await eventually(waiting, "both events wait for the exporter", seconds=20)
+async def test_streams_made_once_get_copies_later_and_keep_their_events(cluster, tmp_path):
+    await prepare(settings_for(cluster, tmp_path))
+    bus = await connect(cluster[0].url, name="test")
+    try:
+        assert await bus.publisher("trainer").publish(segment_captured())
+        said = await prepare(settings_for(cluster, tmp_path, nats_stream_replicas=3))
+        assert [line for line in said if line.endswith("changed num_replicas from 1 to 3")] == [
+            f"stream {name}: changed num_replicas from 1 to 3" for name in STREAMS
+        ]
+        await eventually(lambda: copied(bus), "stream and consumer have copies", seconds=60)
+        await eventually(lambda: holds(bus, 1), "the event waits for the exporter", seconds=60)
     finally:
         await bus.close()
