@@ -6,25 +6,10 @@ from unittest.mock import patch
 
 import pytest
 
-from rlaif.bootstrap.settings import BootstrapSettings
-from rlaif.exporter.settings import ExporterSettings
-from rlaif.hud.settings import HudSettings
-from rlaif.judge.settings import JudgeSettings
-from rlaif.mock_llm.settings import MockLlmSettings
-from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.service.settings import EnvironmentSource, Setting, SharedSettings, describe
-from rlaif.trainer.settings import TrainerSettings
+from rlaif.testing.settings_classes import EVERY
 
-SERVICES: tuple[type[SharedSettings], ...] = (
-    TrainerSettings,
-    ExporterSettings,
-    JudgeSettings,
-    RewardModelSettings,
-    HudSettings,
-    MockLlmSettings,
-    BootstrapSettings,
-)
-EVERY = [(service, each) for service in SERVICES for each in describe(service)]
+SETTINGS = [(service, each) for service in EVERY for each in describe(service)]
 
 KNOWN = Path(__file__).with_name("setting_names.txt")
 """One line a setting: service, variables, option. Lines are added, and never taken away."""
@@ -34,7 +19,7 @@ def test_no_variable_and_no_option_of_a_setting_is_gone() -> None:
     known = KNOWN.read_text(encoding="utf-8").splitlines()
     now = {
         f"{service.service_name()} {'|'.join(each.variables)} {each.option}"
-        for service, each in EVERY
+        for service, each in SETTINGS
     }
     assert now == set(known)
     assert known == sorted(set(known))
@@ -44,7 +29,7 @@ def test_no_variable_and_no_option_of_a_setting_is_gone() -> None:
     ("service", "setting", "variable"),
     [
         pytest.param(service, each, variable, id=f"{service.service_name()}-{variable}")
-        for service, each in EVERY
+        for service, each in SETTINGS
         for variable in each.variables
     ],
 )
@@ -63,5 +48,5 @@ def _paths(values: object) -> list[tuple[str, ...]]:
 
 
 def test_every_setting_says_what_it_does() -> None:
-    silent = [each.name for _, each in EVERY if not each.description.endswith(".")]
+    silent = [each.name for _, each in SETTINGS if not each.description.endswith(".")]
     assert silent == []

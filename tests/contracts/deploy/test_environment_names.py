@@ -13,12 +13,6 @@ from unittest.mock import patch
 
 import pytest
 
-from rlaif.bootstrap.settings import BootstrapSettings
-from rlaif.exporter.settings import ExporterSettings
-from rlaif.hud.settings import HudSettings
-from rlaif.judge.settings import JudgeSettings
-from rlaif.mock_llm.settings import MockLlmSettings
-from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.service.settings import ServiceSettings, Setting, SharedSettings, describe
 from rlaif.testing.deployment import (
     Given,
@@ -29,23 +23,13 @@ from rlaif.testing.deployment import (
     interpolate,
     names_in_commands,
 )
-from rlaif.trainer.settings import TrainerSettings
+from rlaif.testing.settings_classes import EVERY, SERVICES
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
 COMPOSE = ROOT / "docker-compose.yml"
 EXAMPLE = ROOT / ".env.example"
 CONFIG = DEPLOY / "base/config.env"
-
-SERVICES: tuple[type[ServiceSettings], ...] = (
-    TrainerSettings,
-    ExporterSettings,
-    JudgeSettings,
-    RewardModelSettings,
-    HudSettings,
-    MockLlmSettings,
-)
-EVERY: tuple[type[SharedSettings], ...] = (*SERVICES, BootstrapSettings)
 
 OF_THE_PLATFORM = {
     "HOME": "an arbitrary user has no home",

@@ -1,19 +1,16 @@
 """Two processes that change the champion at once: neither undoes what the other did, unseen."""
 
-import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-import torch
 
-from rlaif.contracts.reward_models import Champion, GateMetrics, RewardNetSpec
+from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model.champions.registry import ChampionConflictError, ModelRegistry
-from rlaif.reward_model.learning.candidate import Candidate
-from rlaif.reward_net.network import RewardNet
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.data.candidates import passed_candidate
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -58,23 +55,8 @@ def registry_of(store: Any) -> ModelRegistry:
     return ModelRegistry(store, now=lambda: NOW)
 
 
-def candidate(seed: int) -> Candidate:
-    spec = RewardNetSpec(layout_version="layout-1", shift=0.1, spread=0.5)
-    return Candidate(
-        candidate_id=f"candidate-{seed}",
-        net=RewardNet(spec, generator=torch.Generator().manual_seed(seed)),
-        reasons=(),
-        metrics=GateMetrics(heldout_accuracy=0.8, heldout_pairs=40),
-        labels=50,
-        episodes=6,
-        preferences=300,
-        label_digest=hashlib.sha256(str(seed).encode()).hexdigest(),
-        pairs=(),
-    )
-
-
 def publish(registry: ModelRegistry, seed: int) -> None:
-    registry.publish(candidate(seed), judge_config="config-1", seed=seed)
+    registry.publish(passed_candidate(seed), judge_config="config-1", seed=seed)
 
 
 def stored(store: ObjectStore) -> Champion:

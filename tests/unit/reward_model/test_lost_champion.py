@@ -5,21 +5,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-import torch
 
 from rlaif.contracts.events import RewardModelPublished
-from rlaif.contracts.reward_models import Champion, GateMetrics, RewardNetSpec
+from rlaif.contracts.reward_models import Champion
 from rlaif.reward_model.champions.registry import CorruptChampionError, Live, ModelRegistry
 from rlaif.reward_model.labels.label_log import LabelLog
-from rlaif.reward_model.learning.candidate import Candidate
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
-from rlaif.reward_net.network import RewardNet
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.testing.data.candidates import passed_candidate
 from rlaif.testing.data.junk import JUNK, spoiled
 from rlaif.testing.publisher import RecordingPublisher
 
@@ -32,19 +30,7 @@ def registry_of(store: Any) -> ModelRegistry:
 
 
 def publish(store: Any, seed: int) -> Live:
-    spec = RewardNetSpec(layout_version="layout-1", shift=0.1, spread=0.5)
-    made = Candidate(
-        candidate_id=f"candidate-{seed}",
-        net=RewardNet(spec, generator=torch.Generator().manual_seed(seed)),
-        reasons=(),
-        metrics=GateMetrics(heldout_accuracy=0.8, heldout_pairs=40),
-        labels=50,
-        episodes=6,
-        preferences=300,
-        label_digest=f"{seed:064x}",
-        pairs=(),
-    )
-    return registry_of(store).publish(made, judge_config="judge-1", seed=17)
+    return registry_of(store).publish(passed_candidate(seed), judge_config="judge-1", seed=17)
 
 
 @pytest.fixture
