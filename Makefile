@@ -10,7 +10,7 @@ PACKAGES ?= --require-hashes -r requirements.lock
 BIN := $(VENV)/bin
 DISTS := libs/common libs/game libs/testing services/trainer services/exporter services/judge \
          services/reward-model services/hud deploy/mock-llm deploy/servers deploy/local deploy/validate
-EXTRAS := libs/common[bus,storage,service,reward-net] services/trainer[films]
+EXTRAS := libs/common[bus,storage,service,llm,reward-net] services/trainer[films]
 PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKAGES))
 RELEASE := $(shell cat VERSION)
 CONTAINER_ENGINE ?= $(if $(shell command -v docker),docker,podman)

@@ -21,11 +21,11 @@ from rlaif.contracts.evidence import Evidence, Moment, Span
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.schema import answer_schema
-from rlaif.judge.routes.connections import Connections
-from rlaif.judge.routes.openai import OpenAiModel
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES, briefed
-from rlaif.judge.settings import CallSettings, VoteSettings
+from rlaif.judge.settings import RouteSettings, VoteSettings
+from rlaif.llm.connections import Connections
+from rlaif.llm.openai import OpenAiModel
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers
 
 GAME = "seedling-vale"
@@ -60,8 +60,8 @@ async def run(answers: Iterator[BadAnswer], total: int) -> dict[str, int]:
         return httpx.AsyncClient(transport=httpx.MockTransport(serve))
 
     async with Connections(client) as connections:
-        model = OpenAiModel(connections, "http://llm/dialog", CallSettings())
-        route = Route("/dialog", model, RouteLimits(CallSettings(concurrency=1)))
+        model = OpenAiModel(connections, "http://llm/dialog", RouteSettings())
+        route = Route("/dialog", model, RouteLimits(RouteSettings(concurrency=1)))
         panel = Panel((judge,), {judge.name: route}, VoteSettings(votes=1))
         while used < total:
             evidence = Evidence(segment=Span(steps=used), end=Moment(game=GAME))

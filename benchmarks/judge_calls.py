@@ -24,10 +24,10 @@ from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.assignment import in_share
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.routes.cache import AnswerCache
-from rlaif.judge.routes.ports import Answer, CompletionRequest
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.settings import CallSettings, JudgeSettings
+from rlaif.judge.settings import JudgeSettings, RouteSettings
+from rlaif.llm.ports import Answer, CompletionRequest
 from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.wire import ChatRequest
@@ -63,7 +63,7 @@ def case_of(segment: PlayedSegment, settings: JudgeSettings) -> Case:
 async def count_calls(segments: Sequence[PlayedSegment]) -> dict[str, object]:
     """Calls by judge, and for a segment."""
     settings = JudgeSettings()
-    limits = RouteLimits(CallSettings())
+    limits = RouteLimits(RouteSettings())
     routes = {judge.name: Route(judge.route, StandIn(), limits) for judge in JUDGES}
     cache = AnswerCache(settings.cached_answers)
     panel = Panel(JUDGES, routes, settings.voting, cache=cache)

@@ -23,6 +23,7 @@ PARTS_OF_COMMON = {
     "bus": "bus",
     "storage": "storage",
     "service": "service",
+    "llm": "llm",
     "reward_net": "reward-net",
     "bootstrap": "bootstrap",
 }

@@ -12,10 +12,11 @@ from rlaif.contracts.evidence import Evidence
 from rlaif.judge.panel.calls import verdict_request
 from rlaif.judge.panel.prompts import messages
 from rlaif.judge.panel.schema import read_answer
-from rlaif.judge.routes.openai import OpenAiModel, connections_to
-from rlaif.judge.routes.ports import Answer, InvalidReplyError
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.settings import CallSettings, DialectSettings
+from rlaif.judge.settings import RouteSettings
+from rlaif.llm.openai import OpenAiModel, connections_to
+from rlaif.llm.ports import Answer, InvalidReplyError
+from rlaif.llm.settings import DialectSettings
 from rlaif.testing.http_server import serve
 
 PUZZLE = JUDGES[1]
@@ -44,7 +45,7 @@ class Server:
         return app
 
     async def ask(self, **dialect: Any) -> Answer:
-        calls = CallSettings()
+        calls = RouteSettings()
         async with connections_to(calls, api_key=None) as connections:
             model = OpenAiModel(
                 connections, self.url, calls, DialectSettings.model_validate(dialect)

@@ -13,13 +13,15 @@ import pytest
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.prompts import messages
 from rlaif.judge.panel.schema import InvalidAnswerError, answer_schema, read_answer
-from rlaif.judge.routes.connections import Connections
-from rlaif.judge.routes.openai import (
+from rlaif.judge.rubric.judges import JUDGES
+from rlaif.judge.settings import RouteSettings
+from rlaif.llm.connections import Connections
+from rlaif.llm.openai import (
     OpenAiModel,
     connections_to,
     endpoint,
 )
-from rlaif.judge.routes.ports import (
+from rlaif.llm.ports import (
     CallTimeoutError,
     CompletionRequest,
     InvalidReplyError,
@@ -27,12 +29,10 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes.reply import read_completion
-from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.settings import CallSettings
+from rlaif.llm.reply import read_completion
 from rlaif.testing.data.segments import described_state, screen_png, state_records
 
-TIMES = CallSettings(connect_seconds=1.0, read_seconds=0.5, total_seconds=1.0)
+TIMES = RouteSettings(connect_seconds=1.0, read_seconds=0.5, total_seconds=1.0)
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ async def test_a_connection_that_is_not_taken_is_a_connect_timeout() -> None:
                 waiting = stack.enter_context(socket.socket())
                 waiting.setblocking(False)
                 waiting.connect_ex(("127.0.0.1", port))
-            times = CallSettings(connect_seconds=0.3, read_seconds=5.0, total_seconds=5.0)
+            times = RouteSettings(connect_seconds=0.3, read_seconds=5.0, total_seconds=5.0)
             async with connections_to(times, api_key=None) as connections:
                 with pytest.raises(
                     CallTimeoutError, match=r"no connection within 0\.3 s"

@@ -1,5 +1,5 @@
-from rlaif.judge.routes.breaker import Breaker
-from rlaif.judge.settings import BreakerSettings
+from rlaif.llm.breaker import Breaker
+from rlaif.llm.settings import BreakerSettings
 
 
 def test_a_route_rests_after_failures_in_a_row() -> None:

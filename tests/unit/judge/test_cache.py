@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from rlaif.judge.routes.cache import AnswerCache, request_key
-from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
+from rlaif.llm.ports import Answer, CompletionRequest, UnavailableError
 
 REQUEST = CompletionRequest("m", (), "s", {}, seed=0, temperature=0.0, max_tokens=10)
 

@@ -10,13 +10,14 @@ import pytest
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import CriterionScore
 from rlaif.judge.panel.panel import PanelResult
-from rlaif.judge.routes.ports import Answer, CompletionRequest, RefusedError, UnavailableError
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.settings import BreakerSettings, CallSettings, TrustSettings
+from rlaif.judge.settings import RouteSettings, TrustSettings
 from rlaif.judge.trust.belief import Record
 from rlaif.judge.trust.canaries import Canary, canaries
 from rlaif.judge.trust.canary_rounds import CanaryRounds
+from rlaif.llm.ports import Answer, CompletionRequest, RefusedError, UnavailableError
+from rlaif.llm.settings import BreakerSettings
 from rlaif.testing.data.scores import score_record
 
 Reply = Callable[[CompletionRequest], str]
@@ -92,7 +93,7 @@ class Watched:
             name: Route(
                 f"/{name}",
                 fake,
-                RouteLimits(CallSettings(attempts=1), BreakerSettings(failures=10_000)),
+                RouteLimits(RouteSettings(attempts=1), BreakerSettings(failures=10_000)),
             )
             for name, fake in self.fakes.items()
         }

@@ -22,11 +22,11 @@ from rlaif.judge.panel.pair_question import comparison_messages, read_comparison
 from rlaif.judge.panel.schema import InvalidAnswerError
 from rlaif.judge.panel.scored_segments import ScoredSegments
 from rlaif.judge.panel.wanted_pairs import WantedPairs
-from rlaif.judge.routes.ports import Answer, CompletionRequest, UnavailableError
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.guides import guide_of
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.settings import CallSettings, CompareSettings
+from rlaif.judge.settings import CompareSettings, RouteSettings
+from rlaif.llm.ports import Answer, CompletionRequest, UnavailableError
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.scores import score_record
@@ -93,7 +93,7 @@ class Bench:
         )
 
     def _judge(self, judge: Any, fake: Fake) -> PairJudge:
-        route = Route(judge.route, fake, RouteLimits(CallSettings(attempts=1)))
+        route = Route(judge.route, fake, RouteLimits(RouteSettings(attempts=1)))
         return PairJudge(judge, route, max_tokens=256, on_call=self._called, now=lambda: NOW)
 
     def _called(self, record: Any) -> None:

@@ -18,9 +18,9 @@ from rlaif.judge.consumers import ScoringParts, SegmentScorer
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel.panel import Case, OnCall, PanelResult
 from rlaif.judge.panel.scoring import ScoringRules
-from rlaif.judge.routes.ports import ThrottledError
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.votes import NoVote, certain
+from rlaif.llm.ports import ThrottledError
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
+from rlaif.judge.routes.errors import BrokenRouteError, FailedRequestError
 from rlaif.judge.routes.examining import REQUEST_ROUNDS, THROTTLED_ROUNDS, Examination, Examiner
-from rlaif.judge.routes.ports import (
+from rlaif.judge.routes.route import Route, RouteLimits
+from rlaif.judge.routes.trouble_words import Advice
+from rlaif.judge.settings import PatienceSettings
+from rlaif.llm.ports import (
     Answer,
-    BrokenRouteError,
     CallTimeoutError,
     CompletionRequest,
-    FailedRequestError,
     InvalidReplyError,
     ModelError,
     RefusedError,
@@ -19,9 +21,7 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes.route import Route, RouteLimits
-from rlaif.judge.routes.trouble_words import Advice
-from rlaif.judge.settings import BreakerSettings, PatienceSettings
+from rlaif.llm.settings import BreakerSettings
 from rlaif.testing.waiting import eventually
 
 PICTURE = [{"type": "image_url", "image_url": {"url": "data:"}}]

@@ -9,14 +9,14 @@ from rlaif.contracts.evidence import Evidence, Moment, Span
 from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
-from rlaif.judge.routes.connections import Connections
-from rlaif.judge.routes.openai import OpenAiModel
-from rlaif.judge.routes.ports import InvalidReplyError
-from rlaif.judge.routes.reply import read_completion
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed
 from rlaif.judge.rubric.votes import NoVote
-from rlaif.judge.settings import CallSettings, VoteSettings
+from rlaif.judge.settings import RouteSettings, VoteSettings
+from rlaif.llm.connections import Connections
+from rlaif.llm.openai import OpenAiModel
+from rlaif.llm.ports import InvalidReplyError
+from rlaif.llm.reply import read_completion
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers, completion
 
 COUNT = 10_000
@@ -95,8 +95,8 @@ async def test_no_bad_answer_becomes_a_score_on_the_whole_way_through_a_panel(
         return httpx.AsyncClient(transport=httpx.MockTransport(serve))
 
     async with Connections(client) as connections:
-        model = OpenAiModel(connections, "http://llm/dialog", CallSettings())
-        route = Route("/dialog", model, RouteLimits(CallSettings(concurrency=1)))
+        model = OpenAiModel(connections, "http://llm/dialog", RouteSettings())
+        route = Route("/dialog", model, RouteLimits(RouteSettings(concurrency=1)))
         panel = Panel((STATE,), {"state": route}, VoteSettings(votes=1))
         for at in range(200):
             evidence = Evidence(segment=Span(steps=at), end=Moment(game=game))

@@ -8,7 +8,8 @@ from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.judge.panel.identity import judge_config_id
 from rlaif.judge.rubric.guides import Guide, guide_of
 from rlaif.judge.rubric.judges import JUDGES, briefed, with_models
-from rlaif.judge.settings import DialectSettings, VoteSettings
+from rlaif.judge.settings import VoteSettings
+from rlaif.llm.settings import DialectSettings
 
 BASE: dict[str, Any] = {"weights": RUBRIC_WEIGHTS, "voting": VoteSettings()}
 

@@ -13,9 +13,13 @@ from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
 from rlaif.judge.panel.calls import reported_outcome
 from rlaif.judge.panel.panel import Case, Distrusted, Panel
 from rlaif.judge.panel.prompts import messages, tokens
-from rlaif.judge.routes.ports import (
+from rlaif.judge.routes.errors import BrokenRouteError
+from rlaif.judge.routes.route import RetryWaits, Route, RouteLimits
+from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge
+from rlaif.judge.rubric.votes import NoVote
+from rlaif.judge.settings import RouteSettings, VoteSettings
+from rlaif.llm.ports import (
     Answer,
-    BrokenRouteError,
     CallTimeoutError,
     CompletionRequest,
     InvalidReplyError,
@@ -25,10 +29,7 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes.route import RetryWaits, Route, RouteLimits
-from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge
-from rlaif.judge.rubric.votes import NoVote
-from rlaif.judge.settings import BreakerSettings, CallSettings, VoteSettings
+from rlaif.llm.settings import BreakerSettings
 
 CASE = Case(Evidence(rooms=Rooms(first_visits=1)), b"png")
 THREE = VoteSettings(votes=3)
@@ -75,7 +76,7 @@ def _panel(
             f"/{name}",
             fake,
             RouteLimits(
-                CallSettings(attempts=1),
+                RouteSettings(attempts=1),
                 BreakerSettings(failures=failures, pause_seconds=30),
                 RetryWaits(patience_seconds=1.0),
             ),
@@ -544,7 +545,7 @@ class Limited:
 
 async def _asked(model: Limited, **judge: Any) -> tuple[CriterionScore | NoVote, Calls]:
     puzzle = replace(JUDGES[1], **judge)
-    route = Route("/puzzle", model, RouteLimits(CallSettings(attempts=1)))
+    route = Route("/puzzle", model, RouteLimits(RouteSettings(attempts=1)))
     calls = Calls()
     panel = Panel((puzzle,), {"puzzle": route}, VoteSettings(votes=1, max_tokens=100))
     return (await panel.judge(CASE, calls)).results["puzzle"], calls

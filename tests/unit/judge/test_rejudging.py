@@ -16,10 +16,10 @@ from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel.panel import Case, OnCall, PanelResult
 from rlaif.judge.panel.scoring import ScoringRules
 from rlaif.judge.rejudging import Rejudging
-from rlaif.judge.routes.ports import UnavailableError
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.token_budget import TokenBudget
+from rlaif.llm.ports import UnavailableError
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore

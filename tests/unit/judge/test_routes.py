@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from rlaif.judge.routes.ports import (
+from rlaif.judge.routes.route import RetryWaits, Route, RouteLimits
+from rlaif.judge.settings import RouteSettings
+from rlaif.llm.ports import (
     Answer,
     CallTimeoutError,
     CompletionRequest,
@@ -15,13 +17,12 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes.route import RetryWaits, Route, RouteLimits
-from rlaif.judge.settings import BreakerSettings, CallSettings
+from rlaif.llm.settings import BreakerSettings
 
 REQUEST = CompletionRequest("m", (), "s", {}, seed=0, temperature=0.0, max_tokens=10)
 
 
-ONCE = CallSettings(attempts=1)
+ONCE = RouteSettings(attempts=1)
 PATIENT = RetryWaits(base_seconds=1, longest_seconds=5, patience_seconds=10)
 
 
@@ -185,7 +186,7 @@ async def test_a_throttled_route_keeps_all_calls_back_until_the_server_wants_the
 async def test_calls_keep_the_pace_in_the_long_run(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
-    made = route(Scripted(), calls=CallSettings(per_second=2.0), burst=2)
+    made = route(Scripted(), calls=RouteSettings(per_second=2.0), burst=2)
     for _ in range(12):
         await made.complete(REQUEST, on_failure=Failures())
     assert clock.now == pytest.approx(5.0)
@@ -210,7 +211,7 @@ async def test_a_hanging_call_ends_after_a_few_times_the_slowest_answer(
     model = Hangs()
     made = route(
         model,
-        calls=CallSettings(attempts=1, least_seconds=0.05),
+        calls=RouteSettings(attempts=1, least_seconds=0.05),
     )
     assert made.deadline() == 90.0
     made.health.latencies.append(0.001)
@@ -228,7 +229,7 @@ async def test_a_call_that_tries_a_resting_route_is_not_waited_for_long(
     model = Hangs()
     made = route(
         model,
-        calls=CallSettings(attempts=1, total_seconds=0.1, least_seconds=0.1),
+        calls=RouteSettings(attempts=1, total_seconds=0.1, least_seconds=0.1),
         breaker=BreakerSettings(failures=1, pause_seconds=30),
         waits=RetryWaits(patience_seconds=1000),
         probe_seconds=0.01,
@@ -246,7 +247,7 @@ async def test_a_slow_route_is_told_from_a_dead_one_by_its_late_answer(
     model = Hangs()
     made = route(
         model,
-        calls=CallSettings(attempts=1, least_seconds=0.01),
+        calls=RouteSettings(attempts=1, least_seconds=0.01),
         breaker=BreakerSettings(failures=1, pause_seconds=30),
     )
     made.health.latencies.append(0.001)
@@ -273,7 +274,7 @@ async def test_a_faulty_reply_is_not_tried_again_and_does_not_rest_the_route(
 
 async def test_no_more_calls_at_once_than_slots(route: Callable[..., Route]) -> None:
     model = Scripted()
-    made = route(model, calls=CallSettings(concurrency=2))
+    made = route(model, calls=RouteSettings(concurrency=2))
     await asyncio.gather(*(made.complete(REQUEST, on_failure=Failures()) for _ in range(9)))
     assert (model.calls, model.most_at_once) == (9, 2)
 
@@ -292,7 +293,7 @@ async def test_health_tells_calls_failures_and_the_last_error(
 async def test_what_no_score_waits_for_waits_for_its_turn_and_not_for_a_rest(
     clock: Clock, route: Callable[..., Route]
 ) -> None:
-    made = route(Scripted(), calls=CallSettings(per_second=1.0), burst=1)
+    made = route(Scripted(), calls=RouteSettings(per_second=1.0), burst=1)
     await made.complete(REQUEST, on_failure=Failures(), once=True)
     await made.complete(REQUEST, on_failure=Failures(), once=True)
     assert clock.now == pytest.approx(1.0)

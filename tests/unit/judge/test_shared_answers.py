@@ -4,7 +4,7 @@ from typing import Any
 
 from rlaif.judge.panel.shared_answers import SharedAnswers, delete_before
 from rlaif.judge.routes.cache import AnswerCache
-from rlaif.judge.routes.ports import Answer
+from rlaif.llm.ports import Answer
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 

@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from rlaif.judge.routes.metered import MeteredModel
-from rlaif.judge.routes.ports import Answer, CompletionRequest
 from rlaif.judge.trust.token_budget import TokenBudget
+from rlaif.llm.ports import Answer, CompletionRequest
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore, StoreUnavailableError
 

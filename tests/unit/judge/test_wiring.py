@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 
 from rlaif.judge.metrics import JudgeMetrics
-from rlaif.judge.routes.ports import Answer, CompletionRequest, RefusedError
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.rubric.panel_file import as_json
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import JudgeParts, build_parts
+from rlaif.llm.ports import Answer, CompletionRequest, RefusedError
 from rlaif.service.cli import StartupError
 from rlaif.service.metrics import ServiceMetrics
 

@@ -35,9 +35,9 @@ from rlaif.judge.panel.pair_choice import Scored
 from rlaif.judge.panel.panel import Case, Panel
 from rlaif.judge.panel.scoring import ScoringRules, score_record, scored_event
 from rlaif.judge.rejudging import Rejudging
-from rlaif.judge.routes.ports import OutageError
 from rlaif.judge.trust.canary_rounds import CanaryRounds
 from rlaif.judge.trust.token_budget import TokenBudget
+from rlaif.llm.ports import OutageError
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
 

@@ -8,11 +8,11 @@ from rlaif.contracts.comparisons import ComparisonRecord, WhyCompared
 from rlaif.contracts.quest import level_of_rise
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
 from rlaif.judge.panel.calls import reported_outcome
-from rlaif.judge.routes.ports import ModelError
 from rlaif.judge.rubric.judges import JUDGES, Judge
 from rlaif.judge.rubric.votes import NoVote
 from rlaif.judge.trust.belief import Record
 from rlaif.judge.trust.standing import Standings
+from rlaif.llm.ports import ModelError
 from rlaif.service.metrics import ServiceMetrics
 
 _RISES = ("away", "same", "closer")

@@ -1,12 +1,13 @@
 """The settings of the judge, in the blocks that its rooms take as they are."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.judge.rubric.votes import COMPUTED
+from rlaif.llm.settings import BreakerSettings, CallSettings, DialectSettings
 from rlaif.service.settings import Block, ServiceSettings
 
 
@@ -53,30 +54,6 @@ class ModelSettings(BaseModel, frozen=True, extra="forbid"):
     vision: str = Field(
         default="qwen25-vl-32b", description="Model name of the vision judge; it must see pictures."
     )
-
-
-SchemaMode = Literal["json_schema", "json_schema_subset", "json_object", "guided_json", "none"]
-
-
-class DialectSettings(BaseModel, frozen=True, extra="forbid"):
-    """What servers want to be told beside messages and sampling."""
-
-    schema_mode: SchemaMode = Field(
-        default="json_schema",
-        description="How the shape of an answer is asked for. `json_schema`: response_format of "
-        "vLLM, llama.cpp, Ollama; `json_schema_subset`: the same, with what OpenAI's strict mode "
-        "takes; `json_object`: any JSON; `guided_json`: vLLM before 0.12; `none`: by the prompt "
-        "alone. The last ones lose more votes: answers are read as strictly in all of them.",
-    )
-    chat_template_kwargs: dict[str, Any] | None = Field(
-        default=None,
-        description="JSON object for the chat templates of the models, such as "
-        '{"enable_thinking": false} for Qwen3; unset sends none.',
-    )
-
-
-PLAIN = DialectSettings()
-"""What most servers understand."""
 
 
 class VoteSettings(BaseModel, frozen=True, extra="forbid"):
@@ -175,7 +152,7 @@ class TrustSettings(BaseModel, frozen=True, extra="forbid"):
         return self.every > 0
 
 
-class CallSettings(BaseModel, frozen=True, extra="forbid"):
+class RouteSettings(CallSettings, frozen=True, extra="forbid"):
     """How a model is called: how many at once, how long each, how often."""
 
     concurrency: int = Field(
@@ -185,12 +162,6 @@ class CallSettings(BaseModel, frozen=True, extra="forbid"):
         default=None,
         gt=0,
         description="Calls a second on each route, in the long run; unset for no limit.",
-    )
-    connect_seconds: float = Field(
-        default=5.0, gt=0, description="Longest time to open a connection to a model, in seconds."
-    )
-    read_seconds: float = Field(
-        default=60.0, gt=0, description="Longest silence within an answer, in seconds."
     )
     total_seconds: float = Field(
         default=90.0,
@@ -209,20 +180,6 @@ class CallSettings(BaseModel, frozen=True, extra="forbid"):
         ge=1,
         le=10,
         description="Tries of one call after 429, 5xx or a timeout, before the event waits.",
-    )
-
-
-class BreakerSettings(BaseModel, frozen=True, extra="forbid"):
-    """When a failing route rests."""
-
-    failures: int = Field(
-        default=5, ge=1, description="Failures in a row after which a route rests."
-    )
-    pause_seconds: float = Field(
-        default=3.0,
-        gt=0,
-        description="Rest of a failing route, in seconds; then one call tries it. Lower: more "
-        "calls into an outage, earlier recovery.",
     )
 
 
@@ -295,7 +252,7 @@ class JudgeSettings(ServiceSettings):
         default=4, ge=1, le=64, description="Segments judged at once by this process."
     )
     calls: Annotated[
-        CallSettings,
+        RouteSettings,
         Block(
             names={
                 "concurrency": "llm_concurrency",
@@ -307,7 +264,7 @@ class JudgeSettings(ServiceSettings):
                 "attempts": "call_attempts",
             }
         ),
-    ] = CallSettings()
+    ] = RouteSettings()
     cached_answers: int = Field(
         default=2000,
         ge=0,

@@ -20,10 +20,8 @@ from rlaif.judge.panel.scoring import ScoringRules
 from rlaif.judge.panel.shared_answers import SharedAnswers
 from rlaif.judge.rejudging import Rejudging
 from rlaif.judge.routes.cache import AnswerCache
-from rlaif.judge.routes.connections import Connections
 from rlaif.judge.routes.examining import Examination, Examiner
 from rlaif.judge.routes.metered import MeteredModel
-from rlaif.judge.routes.openai import OpenAiModel, connections_to
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.routes.trouble_words import Advice
 from rlaif.judge.rubric.guides import guided_games
@@ -32,6 +30,8 @@ from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
 from rlaif.judge.settings import CompareSettings, JudgeSettings, ModelSettings
 from rlaif.judge.trust.canary_rounds import CanaryRounds, known_questions
 from rlaif.judge.trust.token_budget import TokenBudget
+from rlaif.llm.connections import Connections
+from rlaif.llm.openai import OpenAiModel, connections_to
 from rlaif.service.cli import StartupError
 from rlaif.storage.ports import ObjectStore
 

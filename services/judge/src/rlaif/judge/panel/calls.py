@@ -11,7 +11,9 @@ from rlaif.judge.panel import prompts
 from rlaif.judge.panel.cut_off import CutOffAnswerError, told_apart
 from rlaif.judge.panel.schema import InvalidAnswerError, answer_schema
 from rlaif.judge.routes.cache import Use, request_key
-from rlaif.judge.routes.ports import (
+from rlaif.judge.routes.route import Route
+from rlaif.judge.rubric.judges import Judge
+from rlaif.llm.ports import (
     Answer,
     CallTimeoutError,
     CompletionRequest,
@@ -19,9 +21,7 @@ from rlaif.judge.routes.ports import (
     ModelError,
     ThrottledError,
 )
-from rlaif.judge.routes.reply import CUT_OFF
-from rlaif.judge.routes.route import Route
-from rlaif.judge.rubric.judges import Judge
+from rlaif.llm.reply import CUT_OFF
 
 Outcome = Literal["ok", "invalid", "throttled", "error", "timeout"]
 

@@ -27,8 +27,8 @@ from rlaif.judge.panel.pair_choice import (
 from rlaif.judge.panel.pair_judge import NotComparableError, Pair, PairJudge, result_of
 from rlaif.judge.panel.scored_segments import ScoredSegments
 from rlaif.judge.panel.wanted_pairs import WantedPairs
-from rlaif.judge.routes.ports import ModelError
 from rlaif.judge.settings import CompareSettings
+from rlaif.llm.ports import ModelError
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 

@@ -6,8 +6,8 @@ and again: more tokens only make that dearer.
 """
 
 from rlaif.judge.panel.schema import InvalidAnswerError
-from rlaif.judge.routes.ports import Answer
-from rlaif.judge.routes.reply import CUT_OFF
+from rlaif.llm.ports import Answer
+from rlaif.llm.reply import CUT_OFF
 
 _TAIL = 64
 """Characters at the end that show whether an answer runs away."""

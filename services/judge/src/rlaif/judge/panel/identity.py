@@ -9,7 +9,8 @@ from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.guides import guided_games
 from rlaif.judge.rubric.judges import Judge, briefed
-from rlaif.judge.settings import PLAIN, DialectSettings, VoteSettings
+from rlaif.judge.settings import VoteSettings
+from rlaif.llm.settings import PLAIN, DialectSettings
 
 
 def judge_config_id(

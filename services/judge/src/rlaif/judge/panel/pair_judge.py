@@ -24,9 +24,9 @@ from rlaif.judge.panel.pair_question import (
     turned,
 )
 from rlaif.judge.panel.schema import InvalidAnswerError
-from rlaif.judge.routes.ports import CompletionRequest
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge, briefed
+from rlaif.llm.ports import CompletionRequest
 
 
 class NotComparableError(Exception):

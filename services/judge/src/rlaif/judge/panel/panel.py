@@ -23,19 +23,18 @@ from rlaif.judge.panel.counting import Poll, Vote, count, enough
 from rlaif.judge.panel.cut_off import CutOffAnswerError
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, read_answer
 from rlaif.judge.routes.cache import AnswerCache
-from rlaif.judge.routes.ports import (
-    BrokenRouteError,
+from rlaif.judge.routes.errors import BrokenRouteError, FailedRequestError
+from rlaif.judge.routes.route import Route
+from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
+from rlaif.judge.rubric.votes import NoVote, certain
+from rlaif.judge.settings import VoteSettings
+from rlaif.llm.ports import (
     CompletionRequest,
-    FailedRequestError,
     InvalidReplyError,
     ModelError,
     OutageError,
     RefusedError,
 )
-from rlaif.judge.routes.route import Route
-from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
-from rlaif.judge.rubric.votes import NoVote, certain
-from rlaif.judge.settings import VoteSettings
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from rlaif.judge.routes.ports import Answer, CompletionRequest
+from rlaif.llm.ports import Answer, CompletionRequest
 
 Use = Literal["miss", "hit", "shared", "stored"]
 """How an answer came: by a call, from the memory, by a call of somebody else at this moment, or by

@@ -8,8 +8,9 @@ is the request; a route that does not is in trouble, and no request is to blame.
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rlaif.judge.routes.ports import BreakReason, FaultyReplyError, Modality, ModelError
+from rlaif.judge.routes.errors import BreakReason
 from rlaif.judge.settings import PatienceSettings
+from rlaif.llm.ports import FaultyReplyError, Modality, ModelError
 
 TroubleKind = Literal["down", "refused"]
 """`down` may pass by itself: no connection, silence, 5xx, 429. `refused` needs people: a wrong key,

@@ -12,12 +12,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from rlaif.judge.routes.condition import Condition, Trouble
+from rlaif.judge.routes.errors import BrokenRouteError, FailedRequestError
 from rlaif.judge.routes.lost_requests import LostRequests
-from rlaif.judge.routes.ports import (
-    BrokenRouteError,
+from rlaif.judge.routes.silence import Silence
+from rlaif.judge.routes.trouble_words import Advice, silence_sentence, trouble_sentence
+from rlaif.judge.settings import PatienceSettings
+from rlaif.llm.ports import (
     CallTimeoutError,
     CompletionRequest,
-    FailedRequestError,
     InvalidReplyError,
     LanguageModel,
     Modality,
@@ -27,9 +29,6 @@ from rlaif.judge.routes.ports import (
     RouteWaitsError,
     ThrottledError,
 )
-from rlaif.judge.routes.silence import Silence
-from rlaif.judge.routes.trouble_words import Advice, silence_sentence, trouble_sentence
-from rlaif.judge.settings import PatienceSettings
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ Kept in this process only: after a restart, and in another process, counting sta
 from collections import OrderedDict
 
 from rlaif.judge.routes.cache import request_key
-from rlaif.judge.routes.ports import CompletionRequest
+from rlaif.llm.ports import CompletionRequest
 
 _REMEMBERED = 1000
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rlaif.judge.routes.ports import Answer, CompletionRequest, LanguageModel
+from rlaif.llm.ports import Answer, CompletionRequest, LanguageModel
 
 _CHARACTERS_A_TOKEN = 3
 

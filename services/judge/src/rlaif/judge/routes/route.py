@@ -13,10 +13,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from statistics import median
 
-from rlaif.judge.routes.breaker import Breaker
 from rlaif.judge.routes.examining import Examination, Examiner
-from rlaif.judge.routes.pace import RoutePace
-from rlaif.judge.routes.ports import (
+from rlaif.judge.settings import RouteSettings
+from rlaif.llm.breaker import Breaker
+from rlaif.llm.pace import RoutePace
+from rlaif.llm.ports import (
     Answer,
     CallTimeoutError,
     CompletionRequest,
@@ -30,7 +31,7 @@ from rlaif.judge.routes.ports import (
     RouteWaitsError,
     ThrottledError,
 )
-from rlaif.judge.settings import BreakerSettings, CallSettings
+from rlaif.llm.settings import BreakerSettings
 from rlaif.pacing.backoff import backoff
 
 OnFailure = Callable[[ModelError, float], Awaitable[None]]
@@ -77,7 +78,7 @@ class RouteLimits:
             hangs delays the recovery; a late answer counts nevertheless.
     """
 
-    calls: CallSettings = field(default_factory=CallSettings)
+    calls: RouteSettings = field(default_factory=RouteSettings)
     breaker: BreakerSettings = field(default_factory=BreakerSettings)
     waits: RetryWaits = RetryWaits()
     burst: int = 4

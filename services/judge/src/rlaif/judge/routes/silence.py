@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from rlaif.judge.routes.ports import CallTimeoutError
+from rlaif.llm.ports import CallTimeoutError
 
 
 @dataclass

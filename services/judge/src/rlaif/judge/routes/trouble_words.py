@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rlaif.judge.routes.condition import Trouble
-from rlaif.judge.routes.ports import ModelError, ThrottledError
+from rlaif.llm.ports import ModelError, ThrottledError
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from rlaif.judge.panel import prompts
 from rlaif.judge.panel.calls import CallLog, verdict_request
 from rlaif.judge.panel.panel import PanelResult
 from rlaif.judge.panel.schema import InvalidAnswerError, read_answer
-from rlaif.judge.routes.ports import CompletionRequest, FaultyReplyError, Modality, ModelError
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
 from rlaif.judge.settings import TrustSettings
 from rlaif.judge.trust.belief import ENOUGH, Beliefs, KnownAnswer, Record
 from rlaif.judge.trust.canaries import Canary, canaries, in_turn
+from rlaif.llm.ports import CompletionRequest, FaultyReplyError, Modality, ModelError
 
 logger = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ as strictly in all of them.
 
 from typing import Any
 
-from rlaif.judge.routes.ports import CompletionRequest
-from rlaif.judge.settings import DialectSettings, SchemaMode
+from rlaif.llm.ports import CompletionRequest
+from rlaif.llm.settings import DialectSettings, SchemaMode
 
 _OPENAI_REFUSES = frozenset({"maxLength", "minLength"})
 """What OpenAI's strict mode answers with 400, though it is JSON schema."""

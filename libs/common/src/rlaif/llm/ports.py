@@ -1,16 +1,14 @@
-"""What the judge needs of a language model, and how a call can fail.
+"""What a service needs of a language model, and how a call can fail.
 
 ModelError
-├── OutageError               no answer now: the whole event is tried again later
+├── OutageError               no answer now: worth another try, later
 │   ├── ThrottledError        429; `retry_after` says how long
 │   ├── UnavailableError      no connection, or a server error
 │   ├── CallTimeoutError      no whole answer in time; `fault` says which time was over
 │   └── RouteWaitsError       not called: the route rests, or is known to be in trouble
-├── FaultyReplyError          the server lives, this call gave nothing to read
-│   ├── InvalidReplyError     not a chat completion, or too large
-│   ├── RefusedError          the server does not take this request: any other status
-│   └── FailedRequestError    the route answers other requests and, after some tries, never this one
-└── BrokenRouteError          the route has answered nothing of the kind for too long to wait for it
+└── FaultyReplyError          the server lives, this call gave nothing to read
+    ├── InvalidReplyError     not a chat completion, or too large
+    └── RefusedError          the server does not take this request: any other status
 """
 
 from dataclasses import dataclass
@@ -85,7 +83,7 @@ class FaultyReplyError(ModelError):
 
 
 class InvalidReplyError(FaultyReplyError):
-    """The reply is not a chat completion, or larger than a judge's answer can be."""
+    """The reply is not a chat completion, or larger than any answer can be."""
 
     fault = "no_completion"
 
@@ -94,26 +92,6 @@ class RefusedError(FaultyReplyError):
     """The server does not take this request."""
 
     fault = "refused"
-
-
-class FailedRequestError(FaultyReplyError):
-    """The route answers other requests, and this one it does not."""
-
-    fault = "request_failed"
-
-
-BreakReason = Literal["route_refused", "route_blind", "route_down"]
-"""`route_refused`: every answer is a refusal. `route_blind`: text is answered, pictures never.
-`route_down`: nothing is answered."""
-
-
-class BrokenRouteError(ModelError):
-    """The route is out of use until somebody mends it; it is asked again now and then."""
-
-    def __init__(self, detail: str, reason: BreakReason) -> None:
-        super().__init__(detail)
-        self.reason = reason
-        self.fault = reason
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from rlaif.judge.routes.connections import Connections
-from rlaif.judge.routes.dialect import payload
-from rlaif.judge.routes.ports import (
+from rlaif.llm.connections import Connections
+from rlaif.llm.dialect import payload
+from rlaif.llm.ports import (
     Answer,
     CallTimeoutError,
     CompletionRequest,
@@ -24,8 +24,8 @@ from rlaif.judge.routes.ports import (
     ThrottledError,
     UnavailableError,
 )
-from rlaif.judge.routes.reply import read_completion
-from rlaif.judge.settings import PLAIN, CallSettings, DialectSettings
+from rlaif.llm.reply import read_completion
+from rlaif.llm.settings import PLAIN, CallSettings, DialectSettings
 
 BODY_CAP_BYTES = 256 * 1024
 """Largest reply that is read; a valid one has about 2 kB."""
@@ -84,7 +84,7 @@ class OpenAiModel:
         self._calls = calls
 
     async def complete(self, request: CompletionRequest) -> Answer:
-        """Ask once; raises as `rlaif.judge.routes.ports` says."""
+        """Ask once; raises as `rlaif.llm.ports` says."""
         try:
             async with asyncio.timeout(self._calls.total_seconds):
                 status, headers, body = await self._post(request)

@@ -7,7 +7,7 @@ closed by `</think>`; they are cut off here, and what is left is read as strictl
 
 import json
 
-from rlaif.judge.routes.ports import Answer, InvalidReplyError
+from rlaif.llm.ports import Answer, InvalidReplyError
 
 CUT_OFF = "length"
 """`finish_reason` of an answer that ended because no token was left."""

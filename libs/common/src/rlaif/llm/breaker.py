@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from rlaif.judge.settings import BreakerSettings
+from rlaif.llm.settings import BreakerSettings
 
 PROBE_POLL_SECONDS = 0.1
 """How often a call looks whether the one that tries the route has ended."""
