@@ -26,6 +26,7 @@ from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.judge.settings import RouteSettings, VoteSettings
 from rlaif.llm.connections import Connections
 from rlaif.llm.openai import OpenAiModel
+from rlaif.llm.settings import CallSettings
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers
 
 GAME = "seedling-vale"
@@ -60,7 +61,7 @@ async def run(answers: Iterator[BadAnswer], total: int) -> dict[str, int]:
         return httpx.AsyncClient(transport=httpx.MockTransport(serve))
 
     async with Connections(client) as connections:
-        model = OpenAiModel(connections, "http://llm/dialog", RouteSettings())
+        model = OpenAiModel(connections, "http://llm/dialog", CallSettings())
         route = Route("/dialog", model, RouteLimits(RouteSettings(concurrency=1)))
         panel = Panel((judge,), {judge.name: route}, VoteSettings(votes=1))
         while used < total:

@@ -8,10 +8,11 @@ import pytest
 
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.judge.settings import RouteSettings, TrustSettings
+from rlaif.judge.settings import TrustSettings
 from rlaif.judge.trust.belief import Record
 from rlaif.judge.trust.canary_rounds import CanaryRounds
 from rlaif.llm.openai import OpenAiModel, connections_to
+from rlaif.llm.settings import CallSettings
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
 from rlaif.testing.http_server import serve
@@ -29,7 +30,7 @@ def watched() -> Rounds:
         settings = MockLlmSettings.model_validate(
             {"latency_seconds": 0.0, "jitter_seconds": 0.0} | manners
         )
-        calls, known = RouteSettings(), dict[str, Record]()
+        calls, known = CallSettings(), dict[str, Record]()
 
         def note(judge: str, criterion: str, record: Record) -> None:
             known[criterion] = record

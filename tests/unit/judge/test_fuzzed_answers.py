@@ -17,6 +17,7 @@ from rlaif.llm.connections import Connections
 from rlaif.llm.openai import OpenAiModel
 from rlaif.llm.ports import InvalidReplyError
 from rlaif.llm.reply import read_completion
+from rlaif.llm.settings import CallSettings
 from rlaif.testing.data.bad_answers import BadAnswer, bad_answers, completion
 
 COUNT = 10_000
@@ -95,7 +96,7 @@ async def test_no_bad_answer_becomes_a_score_on_the_whole_way_through_a_panel(
         return httpx.AsyncClient(transport=httpx.MockTransport(serve))
 
     async with Connections(client) as connections:
-        model = OpenAiModel(connections, "http://llm/dialog", RouteSettings())
+        model = OpenAiModel(connections, "http://llm/dialog", CallSettings())
         route = Route("/dialog", model, RouteLimits(RouteSettings(concurrency=1)))
         panel = Panel((STATE,), {"state": route}, VoteSettings(votes=1))
         for at in range(200):

@@ -1,1 +1,1 @@
-"""Calls to language models: ports, pace, retries, breaker, health."""
+"""What is made of calls to language models: retries, caches, health, and whom to blame."""

@@ -1,0 +1,17 @@
+from pathlib import Path
+
+import pytest
+
+from rlaif.llm.openai import connections_to, endpoint
+from rlaif.llm.settings import CallSettings
+
+
+def test_the_endpoint_is_found_with_and_without_its_version() -> None:
+    assert endpoint("http://gpu:8000") == endpoint("http://gpu:8000/v1/")
+    assert endpoint("http://m/dialog") == "http://m/dialog/v1/chat/completions"
+
+
+def test_a_file_without_certificates_is_named_before_any_call(tmp_path: Path) -> None:
+    (tmp_path / "no.pem").write_text("not a certificate")
+    with pytest.raises(OSError, match=r"(?i)certificate|PEM"):
+        connections_to(CallSettings(), api_key=None, ca_file=tmp_path / "no.pem")
