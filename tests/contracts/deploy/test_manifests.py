@@ -1,5 +1,6 @@
 """What the folders of deploy/ render to. `make validate` checks more, and needs more."""
 
+import copy
 import re
 import shutil
 from collections.abc import Iterator
@@ -128,10 +129,39 @@ def test_generated_names_reach_every_pod(rendered, overlay):
         assert asked == {config}
 
 
-def test_a_job_brings_the_cluster_that_stays_elsewhere(rendered):
+def test_a_job_brings_the_cluster_that_stays_elsewhere_and_shows_its_run_itself(rendered):
     (cluster,) = of_kind(rendered["overlays/staging"], "RayCluster")
     (job,) = of_kind(rendered["jobs/staging/pipeline"], "RayJob")
-    assert job["spec"]["rayClusterSpec"] == cluster["spec"]
+    brought = copy.deepcopy(job["spec"]["rayClusterSpec"])
+    (head,) = brought["headGroupSpec"]["template"]["spec"]["containers"]
+    head["ports"].remove({"name": "run-metrics", "containerPort": 8081})
+    head["env"].remove({"name": "TRAINER_METRICS_PORT", "value": "8081"})
+    assert brought == cluster["spec"]
+
+
+def test_what_prometheus_scrapes_of_a_job_is_declared_and_let_through(rendered):
+    (job,) = of_kind(rendered["jobs/prod/pipeline"], "RayJob")
+    template = job["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]
+    declared = {
+        port["name"]: port["containerPort"] for port in template["spec"]["containers"][0]["ports"]
+    }
+    monitors = [
+        each
+        for each in of_kind(rendered["overlays/prod"], "PodMonitor")
+        if each["spec"]["selector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+    ]
+    scraped = {
+        declared[endpoint["port"]]
+        for monitor in monitors
+        for endpoint in monitor["spec"]["podMetricsEndpoints"]
+    }
+    (policy,) = [
+        each
+        for each in of_kind(rendered["overlays/prod"], "NetworkPolicy")
+        if each["metadata"]["name"] == "prometheus-ray"
+    ]
+    (rule,) = policy["spec"]["ingress"]
+    assert scraped == {8080, 8081} == {each["port"] for each in rule["ports"]}
 
 
 def test_jobs_wait_in_the_queue_of_production_alone(rendered):

@@ -4,15 +4,18 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from rlaif.storage.file import FileStore
+from rlaif.testing.nats_server import free_ports
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.record import RunRecord
@@ -145,6 +148,57 @@ async def test_ctrl_c_saves_and_the_checkpoint_plays_the_same_evaluation_twice(h
     assert one["checkpoint"] == f"r-c/{saved.name}"
     assert one["episodes"] == two["episodes"]
     assert {each["steps"] for each in one["episodes"]} == {40}
+
+
+@pytest.mark.timeout(600)
+async def test_a_run_shows_its_figures_while_it_trains(home: Home):
+    (port,) = free_ports(1)
+    process = home.start("--run-id", "r-m", "--metrics-port", str(port))
+    try:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+
+            async def shown() -> dict[str, float]:
+                """Series and value, once there is an answer."""
+                try:
+                    text = (await client.get("/metrics")).text
+                except httpx.TransportError:
+                    assert process.poll() is None
+                    return {}
+                lines = [line for line in text.splitlines() if line.startswith("rlaif_")]
+                parts = [line.rpartition(" ") for line in lines]
+                return {series: float(value) for series, _, value in parts}
+
+            async def trained() -> bool:
+                return (await shown()).get("rlaif_trainer_env_steps", 0.0) >= 128
+
+            await eventually(trained, "an iteration in the figures", seconds=300)
+            figures = await shown()
+            assert figures["rlaif_trainer_run_in_progress"] == 1
+            assert figures["rlaif_trainer_run_attempt"] == 0, "nothing was started again"
+            assert figures["rlaif_trainer_steps_per_second"] > 0
+            assert figures['rlaif_trainer_check_ok{check="run"}'] == 1
+            assert figures['rlaif_trainer_check_ok{check="disk"}'] == 1
+            assert figures['rlaif_trainer_check_ok{check="bus"}'] == 0
+            checks = (await client.get("/readyz")).json()["checks"]
+            assert "NATS" in checks["bus"]["detail"]
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=200)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, err) == (0, "")
+    assert "rlaif-train --run-id r-m" in out, "a look at its figures costs the run nothing"
+
+
+def test_a_port_for_figures_that_is_taken_is_one_line_and_exit_code_2(home: Home):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        code, out, err = home.run("--metrics-port", port)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"rlaif-train: error: cannot listen on 127.0.0.1:{port}: ")
+    assert "--metrics-port or TRAINER_METRICS_PORT" in err
+    assert err.count("\n") == 1
+    assert home.runs() == []
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ def settings(tmp_path: Path) -> TrainerSettings:
             "ray_address": "http://head:8265",
             "mode": "pipeline",
             "epoch_steps": 1000,
+            "metrics_port": 8081,
             "nats_url": "nats://user:secret@nats:4222",
             "s3_access_key": "secret",
             "s3_secret_key": "secret",
@@ -54,7 +55,7 @@ def settings(tmp_path: Path) -> TrainerSettings:
     )
 
 
-def test_the_job_gets_the_settings_that_were_chosen_and_no_credential(tmp_path: Path):
+def test_the_job_gets_the_settings_that_were_chosen_and_no_credential_and_no_port(tmp_path: Path):
     variables = environment(settings(tmp_path))
     assert variables == {
         "S3_ENDPOINT_URL": "http://s3:9000",

@@ -28,6 +28,7 @@ from rlaif.service.settings import (
 from rlaif.tracing.spans import UnknownExporterError, export_spans
 
 if TYPE_CHECKING:
+    import uvicorn
     from fastapi import FastAPI
 
 S = TypeVar("S", bound=ServiceSettings)
@@ -80,7 +81,7 @@ def run(
             return 0
         configure_logging(name, settings.log_level, settings.log_format)
         export_spans(name)
-        with _bind(settings) as listener:
+        with bind(settings) as listener:
             return _serve(name, create_app(settings), listener)
     except (InvalidSettingsError, UnknownExporterError) as error:
         return _fail(name, str(error), 2)
@@ -163,23 +164,46 @@ def add_settings(
     return given
 
 
-def _bind(settings: ServiceSettings) -> socket.socket:
+def bind(settings: ServiceSettings, setting: str = "port") -> socket.socket:
+    """A socket that listens on the settings' `host` and the port of that setting.
+
+    Raises:
+        StartupError: The port is taken, or may not be used.
+    """
+    number = getattr(settings, setting)
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         # Restart at once after a stop; two live listeners on one port stay impossible on Linux.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((settings.host, settings.port))
+        listener.bind((settings.host, number))
         # Claims the port now: with SO_REUSEADDR two processes could both bind, only one listens.
         listener.listen(2048)
     except OSError as error:
         listener.close()
-        port = next(each for each in describe(type(settings)) if each.name == "port")
+        port = next(each for each in describe(type(settings)) if each.name == setting)
         raise StartupError(
-            f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}; "
+            f"cannot listen on {settings.host}:{number}: {error.strerror or error}; "
             f"stop what uses it, or choose another with {port.option} or {port.environment}"
         ) from error
     return listener
+
+
+def server_config(app: "FastAPI") -> "uvicorn.Config":
+    """How every app of ours is served."""
+    import uvicorn
+
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        server_header=False,
+        timeout_graceful_shutdown=GRACEFUL_SECONDS,
+        # Pictures are compressed already: deflating them costs latency and gains nothing.
+        ws_per_message_deflate=False,
+        ws_max_size=WEBSOCKET_BYTES,
+    )
 
 
 def _serve(name: str, app: "FastAPI", listener: socket.socket) -> int:
@@ -192,19 +216,7 @@ def _serve(name: str, app: "FastAPI", listener: socket.socket) -> int:
                 readiness.set_stopping()
             super().handle_exit(sig, frame)
 
-    server = Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            lifespan="on",
-            server_header=False,
-            timeout_graceful_shutdown=GRACEFUL_SECONDS,
-            # Pictures are compressed already: deflating them costs latency and gains nothing.
-            ws_per_message_deflate=False,
-            ws_max_size=WEBSOCKET_BYTES,
-        )
-    )
+    server = Server(server_config(app))
     host, port = listener.getsockname()[:2]
     log = logging.getLogger("rlaif.service")
     log.info("listening", extra={"host": host, "port": port})

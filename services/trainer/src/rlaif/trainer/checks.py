@@ -19,10 +19,10 @@ from rlaif.trainer.settings import TrainerSettings
 
 _OF_THE_SERVICE = frozenset(
     {
-        "host", "port", "nats_url", "s3_endpoint_url", "s3_access_key", "s3_secret_key",
-        "s3_region", "episodes_store", "models_store", "api_token", "log_level", "log_format",
-        "data_dir", "autostart", "run_id", "run_on", "ray_address", "ray_job_entrypoint",
-        "stop_seconds", "captures_per_minute", "judge_backlog",
+        "host", "port", "metrics_port", "nats_url", "s3_endpoint_url", "s3_access_key",
+        "s3_secret_key", "s3_region", "episodes_store", "models_store", "api_token", "log_level",
+        "log_format", "data_dir", "autostart", "run_id", "run_on", "ray_address",
+        "ray_job_entrypoint", "stop_seconds", "captures_per_minute", "judge_backlog",
     }
 )  # fmt: skip
 """Settings that a single run cannot have of its own."""

@@ -26,8 +26,11 @@ from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
 
 _HERE_ALONE = frozenset(
-    {"host", "port", "data_dir", "autostart", "run_id", "run_on", "ray_address", "log_format"}
-)
+    {
+        "host", "port", "metrics_port", "data_dir", "autostart", "run_id", "run_on", "ray_address",
+        "log_format",
+    }
+)  # fmt: skip
 """Settings that mean nothing on the cluster, or something else."""
 
 _CREDENTIALS = frozenset({"nats_url", "s3_access_key", "s3_secret_key", "api_token"})

@@ -13,7 +13,7 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.service.api import build_router
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.store_mirror import StoreMirror
-from rlaif.trainer.service.runtime import ring_lifecycle
+from rlaif.trainer.service.runtime import add_run_checks, ring_lifecycle
 from rlaif.trainer.settings import TrainerSettings
 
 
@@ -40,11 +40,7 @@ def create_app(settings: TrainerSettings) -> FastAPI:
                 # The disk may be gone at the next start: a pod's is.
                 await mirror.copy_last()
 
-    readiness.add("run", lambda: runs.trouble)
-    readiness.add("disk", lambda: runs.disk_trouble)
-    readiness.add("learning", lambda: runs.learning_trouble)
-    readiness.add("spool", lambda: runs.captures_lost)
-    readiness.add("models store", lambda: mirror.outage)
+    add_run_checks(readiness, runs, mirror)
     app = build_app(
         name="trainer",
         title="Zelda RLAIF trainer",

@@ -1,7 +1,8 @@
 """`rlaif-train`: one run in the foreground, with a line of progress and a summary at its end.
 
 It does what the service does but for REST: uploads captures, loads champions, copies checkpoints,
-sends telemetry. Without NATS or S3 it trains all the same and says what stays on this disk.
+sends telemetry. Without NATS or S3 it trains all the same and says what stays on this disk. With
+`--metrics-port` it also shows /metrics and /readyz.
 
 Exit codes: 0 finished, or stopped and saved; 1 failed; 2 a setting is wrong.
 """
@@ -13,7 +14,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from rlaif.service.cli import PRECEDENCE, InvalidSettingsError, add_settings, load_settings
+from rlaif.service.cli import (
+    PRECEDENCE,
+    InvalidSettingsError,
+    StartupError,
+    add_settings,
+    load_settings,
+)
 from rlaif.service.health import Readiness
 from rlaif.service.logging import configure_logging
 from rlaif.service.metrics import ServiceMetrics
@@ -31,11 +38,12 @@ from rlaif.trainer.run_folder.protocol import (
     RewardModelRefused,
     Started,
 )
+from rlaif.trainer.service.job_page import job_page
 from rlaif.trainer.service.progress_line import progress_line, summary
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.service.runs.store_mirror import StoreMirror
-from rlaif.trainer.service.runtime import ring_lifecycle
+from rlaif.trainer.service.runtime import add_run_checks, ring_lifecycle
 from rlaif.trainer.settings import TrainerSettings
 
 FINISHED, FAILED, WRONG_SETTINGS = 0, 1, 2
@@ -79,7 +87,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         export_spans("trainer")
     except UnknownExporterError as error:
         return _complain(str(error), WRONG_SETTINGS)
-    return asyncio.run(_run(settings, resume=arguments.resume, messages=arguments.messages))
+    try:
+        return asyncio.run(_run(settings, resume=arguments.resume, messages=arguments.messages))
+    except StartupError as error:
+        return _complain(str(error), WRONG_SETTINGS)
 
 
 async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> int:
@@ -88,6 +99,7 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
     readiness = Readiness()
     ring = ring_lifecycle(settings, runs, readiness, metrics)
     mirror = StoreMirror.of(settings, lambda: runs.state)
+    add_run_checks(readiness, runs, mirror)
     run_id = settings.run.id
     if resume and run_id is None:
         known = [record for record in runs.on_disk() if record.mode != "evaluation"]
@@ -100,7 +112,7 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    async with ring.running(readiness):
+    async with job_page(settings, readiness, metrics), ring.running(readiness):
         try:
             supervisor = await runs.start(run_id)
         except (WrongSettingsError, CheckpointError) as error:

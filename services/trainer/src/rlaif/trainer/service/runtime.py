@@ -19,6 +19,7 @@ from rlaif.trainer.service.champion import ChampionWatcher
 from rlaif.trainer.service.consumers import build_workers
 from rlaif.trainer.service.live import LiveView
 from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.store_mirror import StoreMirror
 from rlaif.trainer.service.uploader import CaptureUploader
 from rlaif.trainer.settings import TrainerSettings
 
@@ -128,6 +129,15 @@ def ring_lifecycle(
     )
     readiness.add("bus", lifecycle.check_bus)
     return lifecycle
+
+
+def add_run_checks(readiness: Readiness, runs: RunManager, mirror: StoreMirror) -> None:
+    """Add what is known of the run and of its copies: the checks of service and command alike."""
+    readiness.add("run", lambda: runs.trouble)
+    readiness.add("disk", lambda: runs.disk_trouble)
+    readiness.add("learning", lambda: runs.learning_trouble)
+    readiness.add("spool", lambda: runs.captures_lost)
+    readiness.add("models store", lambda: mirror.outage)
 
 
 async def _backlog(bus: Bus, spools: Callable[[], list[Spool]]) -> int | None:

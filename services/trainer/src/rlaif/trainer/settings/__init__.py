@@ -38,6 +38,13 @@ class TrainerSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="TRAINER_")
 
     port: int = Field(default=8081, ge=0, le=65535, description="TCP port of the REST API.")
+    metrics_port: int = Field(
+        default=0,
+        ge=0,
+        le=65535,
+        description="TCP port on which rlaif-train answers /metrics, /readyz and /livez; 0 for "
+        "none. The service has them on TRAINER_PORT.",
+    )
     data_dir: Path = Field(
         default=Path("var/trainer"), description="Where runs, spools and checkpoints are kept."
     )
