@@ -1,0 +1,273 @@
+"""What a language model may ask of the game: a plan of macros or one button; text in, plans out.
+
+The text is untrusted. It is read as a whole or not at all: bounds on everything, nothing mended,
+nothing cut out of prose. A plan can name nothing but tiles, rooms, items and choices, so the worst
+that a hostile one can ask for is a walk to the wrong place.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
+
+from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError, model_validator
+
+from rlaif.contracts.model import Contract
+from rlaif.contracts.untrusted import NotJsonError, read_json
+
+Mode = Literal["vision", "dialog", "puzzle"]
+"""Which planner is asked: what looks at pictures, what reads texts, what thinks."""
+
+Direction = Literal["UP", "DOWN", "LEFT", "RIGHT"]
+
+Button = Literal["UP", "DOWN", "LEFT", "RIGHT", "A", "B", "START", "NOP"]
+"""The names of the actions, `rlaif.game.machine.actions`."""
+
+COLUMNS, ROWS = 15, 11
+"""Tiles of the largest room; a small one has 10 by 8."""
+
+MOST_MACROS = 8
+MOST_CHOICES = 4
+REASON_CHARACTERS = 200
+ANSWER_CHARACTERS = 8192
+"""Longest answer that is read at all; a valid one is far shorter."""
+
+USABLE_ITEMS: tuple[str, ...] = (
+    "sword", "shield", "bombs", "bombchus", "boomerang", "rod_of_seasons", "magnet_gloves",
+    "slingshot", "shovel", "bracelet", "feather", "flute", "biggoron_sword", "fools_ore",
+    "seed_satchel", "ember_seeds", "scent_seeds", "pegasus_seeds", "gale_seeds", "mystery_seeds",
+)  # fmt: skip
+"""What can be put on a button, of the names in descriptions; seeds mean the satchel with them."""
+
+# Strict: true is no number, and "3" is none either.
+Column = Annotated[int, Strict(), Field(ge=0, lt=COLUMNS)]
+Row = Annotated[int, Strict(), Field(ge=0, lt=ROWS)]
+ChoiceNumber = Annotated[int, Strict(), Field(ge=0, lt=MOST_CHOICES)]
+Confidence = Annotated[float, Strict(), Field(ge=0, le=1)]
+Reason = Annotated[str, Strict(), Field(max_length=REASON_CHARACTERS)]
+
+_ROOM_PATTERN = r"^[0-7]/(0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$"
+RoomName = Annotated[str, Strict(), Field(pattern=_ROOM_PATTERN)]
+"""`group/room`, both decimal, as the evidence has it: `5/161`."""
+
+
+class InvalidPlanError(ValueError):
+    """The text is no valid plan or suggestion; the message says where."""
+
+
+class _Asked(Contract):
+    """Unlike other contracts it refuses what it does not know: nobody newer writes it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class MoveTo(_Asked):
+    """Walk to a tile, or into a room, or to a tile of another room; no room means this one."""
+
+    kind: Literal["MOVE_TO"] = "MOVE_TO"
+    room: RoomName | None = None
+    column: Column | None = None
+    row: Row | None = None
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> Self:
+        _both_or_none(self.column, self.row)
+        if self.room is None and self.column is None:
+            raise ValueError("neither a room nor a tile to walk to")
+        return self
+
+
+class PushBlock(_Asked):
+    """Push the block on a tile one tile on."""
+
+    kind: Literal["PUSH_BLOCK"] = "PUSH_BLOCK"
+    column: Column
+    row: Row
+    direction: Direction
+
+
+class UseItem(_Asked):
+    """Use an item, turned in a direction, beside a tile if one is given."""
+
+    kind: Literal["USE_ITEM"] = "USE_ITEM"
+    item: str
+    direction: Direction | None = None
+    column: Column | None = None
+    row: Row | None = None
+
+    @model_validator(mode="after")
+    def _usable(self) -> Self:
+        _both_or_none(self.column, self.row)
+        if self.item not in USABLE_ITEMS:
+            raise ValueError("no item that can be used")
+        return self
+
+
+class Talk(_Asked):
+    """Talk to the person, or read the sign, on a tile, until the text ends."""
+
+    kind: Literal["TALK"] = "TALK"
+    column: Column
+    row: Row
+
+
+class Cut(_Asked):
+    """Strike at a tile with the sword: a bush, grass, what stands there."""
+
+    kind: Literal["CUT"] = "CUT"
+    column: Column
+    row: Row
+
+
+class Take(_Asked):
+    """Take what is on a tile: step onto an item, open a chest, lift a pot or stone."""
+
+    kind: Literal["TAKE"] = "TAKE"
+    column: Column
+    row: Row
+
+
+class Answer(_Asked):
+    """In an open text: read on to its question, choose, read to the end."""
+
+    kind: Literal["ANSWER"] = "ANSWER"
+    choice: ChoiceNumber
+
+
+Macro = Annotated[
+    MoveTo | PushBlock | UseItem | Talk | Cut | Take | Answer, Field(discriminator="kind")
+]
+KINDS: tuple[str, ...] = ("MOVE_TO", "PUSH_BLOCK", "USE_ITEM", "TALK", "CUT", "TAKE", "ANSWER")
+
+
+class Plan(_Asked):
+    """What to do next, at most eight macros; the reason comes first, so that it is thought first.
+
+    `confidence` is the model's own, 0 to 1; nobody has measured it.
+    """
+
+    reason: Reason
+    macros: Annotated[tuple[Macro, ...], Field(min_length=1, max_length=MOST_MACROS)]
+    confidence: Confidence
+
+
+class Suggestion(_Asked):
+    """One button that a model would press now."""
+
+    reason: Reason
+    button: Button
+
+
+def plan_schema() -> dict[str, Any]:
+    """JSON schema of a plan, for constrained decoding.
+
+    Flat: a macro is one shape with all keys, null where its kind has no use for them. Deep grammars
+    slow decoding down, and strict modes of servers want every key and no `oneOf`. A plan that fits
+    it may still be refused, where a kind lacks its keys.
+    """
+    macro = {
+        "kind": {"type": "string", "enum": list(KINDS)},
+        "room": {"type": ["string", "null"], "pattern": _ROOM_PATTERN},
+        "column": {"type": ["integer", "null"], "minimum": 0, "maximum": COLUMNS - 1},
+        "row": {"type": ["integer", "null"], "minimum": 0, "maximum": ROWS - 1},
+        "direction": {"type": ["string", "null"], "enum": [*get_args(Direction), None]},
+        "item": {"type": ["string", "null"], "enum": [*USABLE_ITEMS, None]},
+        "choice": {"type": ["integer", "null"], "minimum": 0, "maximum": MOST_CHOICES - 1},
+    }
+    macros = {"type": "array", "items": _closed(macro), "minItems": 1, "maxItems": MOST_MACROS}
+    return _closed(
+        {
+            "reason": _REASON_SCHEMA,
+            "macros": macros,
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        }
+    )
+
+
+def suggestion_schema() -> dict[str, Any]:
+    """JSON schema of a suggestion, for constrained decoding."""
+    buttons = {"type": "string", "enum": list(get_args(Button))}
+    return _closed({"reason": _REASON_SCHEMA, "button": buttons})
+
+
+def read_plan(text: str | bytes) -> Plan:
+    """Read a plan strictly; in a macro a key that is null counts as left out.
+
+    Raises:
+        InvalidPlanError: Too long, not one JSON object, keys too many or missing, repeated keys, or
+            a value outside its bounds.
+    """
+    return _read(text, lambda value: Plan.model_validate(_without_nulls(value)))
+
+
+def read_suggestion(text: str | bytes) -> Suggestion:
+    """Read a suggestion strictly; InvalidPlanError as `read_plan` raises it."""
+    return _read(text, Suggestion.model_validate)
+
+
+def macro_words(macro: Macro) -> str:
+    """A macro in a few words, for a person: `PUSH_BLOCK column=3 row=4 direction=UP`."""
+    told = macro.model_dump(exclude_none=True)
+    kind = told.pop("kind")
+    return " ".join([str(kind), *(f"{name}={value}" for name, value in told.items())])
+
+
+def read_macro(value: object) -> Macro:
+    """A macro out of plain values; ValueError when it is none."""
+    return _MACRO.validate_python(value)
+
+
+_MACRO: TypeAdapter[Macro] = TypeAdapter(Macro)
+_OUR_WORDS = frozenset(
+    {*KINDS, *Plan.model_fields, *Suggestion.model_fields, *UseItem.model_fields, "room", "choice"}
+)
+_REASON_SCHEMA = {"type": "string", "maxLength": REASON_CHARACTERS}
+_Read = TypeVar("_Read")
+
+
+def _read(text: str | bytes, validate: Callable[[dict[str, Any]], _Read]) -> _Read:
+    if len(text) > ANSWER_CHARACTERS:
+        raise InvalidPlanError(f"{len(text)} characters, more than the {ANSWER_CHARACTERS} read")
+    try:
+        value = read_json(text)
+    except NotJsonError as error:
+        raise InvalidPlanError(str(error)) from error
+    if not isinstance(value, dict):
+        raise InvalidPlanError(f"a JSON {type(value).__name__}, not an object")
+    try:
+        return validate(value)
+    except ValidationError as error:
+        raise InvalidPlanError(_where(error)) from error
+
+
+def _where(error: ValidationError) -> str:
+    """The first fault and its place, without the model's own words: they may be anything."""
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    place = [str(part) if part in _OUR_WORDS or type(part) is int else "?" for part in first["loc"]]
+    return f"{'.'.join(place) or 'plan'}: {first['type']}"
+
+
+def _without_nulls(plan: dict[str, Any]) -> dict[str, Any]:
+    """A copy whose macros have only the keys with a value."""
+    macros = plan.get("macros")
+    if not isinstance(macros, list):
+        return plan
+    told = [
+        {key: value for key, value in macro.items() if value is not None}
+        if isinstance(macro, dict)
+        else macro
+        for macro in macros
+    ]
+    return {**plan, "macros": told}
+
+
+def _both_or_none(column: int | None, row: int | None) -> None:
+    if (column is None) != (row is None):
+        raise ValueError("a tile needs column and row")
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
