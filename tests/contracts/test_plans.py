@@ -81,7 +81,11 @@ def _changed(plan: dict[str, Any], **changes: Any) -> str:
     return json.dumps({**plan, "macros": [{**plan["macros"][0], **changes}]})
 
 
-TALK = {"reason": "ask", "macros": [{"kind": "TALK", "column": 3, "row": 4}], "confidence": 0.5}
+TALK: dict[str, Any] = {
+    "reason": "ask",
+    "macros": [{"kind": "TALK", "column": 3, "row": 4}],
+    "confidence": 0.5,
+}
 
 
 @given(plans)

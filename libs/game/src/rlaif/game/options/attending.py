@@ -1,0 +1,54 @@
+"""Getting control: texts are read to their end, menus are closed, everything else is waited for."""
+
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import has_control, is_menu, is_text, is_text_choice
+from rlaif.game.options.script import GiveUp, Part
+
+_TEXT = address("wTextIsActive")
+_CANNOT_BE_CLOSED = 0x80
+
+
+def attend(ram: RamBlocks) -> Part:
+    """Until the player has control, or until a question is asked: that is never answered here.
+
+    A button is pressed in every second step at most, because a held one turns no page.
+    """
+    while not (has_control(ram) or is_text_choice(ram)):
+        button = _button(ram)
+        if button is None:
+            ram = yield Action.NOP
+            continue
+        ram = yield Action.NOP
+        if _button(ram) == button and not is_text_choice(ram):
+            ram = yield button
+    return ram
+
+
+def take_control(ram: RamBlocks) -> Part:
+    """Until the player has control; GiveUp when a question must be answered first."""
+    ram = yield from attend(ram)
+    if not has_control(ram):
+        raise GiveUp("no_control", "a question is open, which wants an ANSWER")
+    return ram
+
+
+def read_to_question(ram: RamBlocks) -> Part:
+    """In an open text until it asks something; GiveUp when it ends without."""
+    while not is_text_choice(ram):
+        if not is_text(ram):
+            raise GiveUp("impossible", "the text ended and asked nothing")
+        ram = yield Action.NOP
+        if is_text(ram) and not is_text_choice(ram) and _button(ram) is not None:
+            ram = yield Action.A
+    return ram
+
+
+def _button(ram: RamBlocks) -> Action | None:
+    """What leads on; None where there is nothing but waiting."""
+    if is_menu(ram):
+        return Action.START
+    if is_text(ram) and ram.u8(_TEXT) != _CANNOT_BE_CLOSED:
+        return Action.A
+    return None

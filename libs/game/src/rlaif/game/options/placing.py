@@ -1,0 +1,115 @@
+"""Standing in the right place: beside a tile, turned towards it."""
+
+from collections.abc import Sequence
+
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.entities import enemies, talkables
+from rlaif.game.memory.predicates import has_control
+from rlaif.game.navigation.goals import Place, goal_nodes
+from rlaif.game.navigation.grid import STEP, WALKS, CollisionGrid, Node, TilePlace, collision_grid
+from rlaif.game.navigation.room_graph import OPPOSITE
+from rlaif.game.navigation.room_watcher import standing
+from rlaif.game.navigation.search import find_path
+from rlaif.game.navigation.terrain import terrain_of
+from rlaif.game.navigation.walker import Walker, WalkSettings
+from rlaif.game.options.attending import take_control
+from rlaif.game.options.room_tiles import in_room, middle, neighbour, tile_ahead, tile_under
+from rlaif.game.options.script import GiveUp, Part
+
+_SETTINGS = WalkSettings(place_tolerance=2)
+_TURNS = 4
+"""Steps towards a tile; after so many he faces it or is somewhere else."""
+
+_TRIES = 6
+
+
+def stand_beside(ram: RamBlocks, tile: TilePlace, facing: Sequence[Action] = WALKS) -> Part:
+    """Walk to a side of the tile from which it is faced in one of these directions, and face it.
+
+    The nearest side is taken, another one when that turns out to be closed; GiveUp when none is
+    left.
+    """
+    if not in_room(ram, tile):
+        raise GiveUp("impossible", f"tile {tile.column},{tile.row} is not in this room")
+    closed: set[Action] = set()
+    for _ in range(_TRIES):
+        ram = yield from take_control(ram)
+        direction = _nearest_side(ram, tile, [way for way in facing if way not in closed])
+        if direction is None:
+            break
+        place = neighbour(tile, OPPOSITE[direction])
+        ram = yield from walk_onto(ram, place)
+        if tile_under(ram) != place:
+            closed.add(direction)
+            continue
+        ram = yield from _turn(ram, tile, direction)
+        if faces(ram, tile, direction):
+            return ram
+    raise GiveUp("unreachable", f"no way to stand beside tile {tile.column},{tile.row}")
+
+
+def faces(ram: RamBlocks, tile: TilePlace, direction: Action) -> bool:
+    """Whether the player is turned that way, with the tile in front of him."""
+    return standing(ram).facing == direction and tile_ahead(ram) == tile
+
+
+def walk_onto(ram: RamBlocks, tile: TilePlace) -> Part:
+    """Walk to the middle of a tile, or as near as one can; where he ends is for the caller."""
+    x, y = middle(tile)
+    walker = Walker(Place(standing(ram).room, x, y), _SETTINGS)
+    while True:
+        ram = yield from take_control(ram)
+        decision = walker.next(ram)
+        if decision.done:
+            return ram
+        ram = yield decision.action
+
+
+def turn(ram: RamBlocks, direction: Action) -> Part:
+    """Face a direction; on free ground that is a step of a few pixels."""
+    for _ in range(_TURNS):
+        if standing(ram).facing == direction:
+            break
+        ram = yield direction
+    return ram
+
+
+def grid_now(ram: RamBlocks) -> CollisionGrid:
+    """The moves of the room at this moment, people and enemies included."""
+    return collision_grid(
+        terrain_of(ram),
+        enterable=[tile_under(ram)],
+        obstacles=[(it.x, it.y) for it in talkables(ram)],
+        dangers=[(it.x, it.y) for it in enemies(ram)],
+    )
+
+
+def entries_now(ram: RamBlocks, grid: CollisionGrid) -> dict[Node, float]:
+    """The nodes around the player and what it costs to get there."""
+    here = standing(ram)
+    return {node: pixels / STEP for node, pixels in grid.entries(here.x, here.y).items()}
+
+
+def _turn(ram: RamBlocks, tile: TilePlace, direction: Action) -> Part:
+    for _ in range(_TURNS):
+        if faces(ram, tile, direction) or not has_control(ram):
+            break
+        ram = yield direction
+    return ram
+
+
+def _nearest_side(ram: RamBlocks, tile: TilePlace, facing: Sequence[Action]) -> Action | None:
+    """The direction to face the tile from its nearest side to which a way leads."""
+    grid = grid_now(ram)
+    starts = entries_now(ram, grid)
+    room = standing(ram).room
+    costs: dict[Action, float] = {}
+    for direction in facing:
+        place = neighbour(tile, OPPOSITE[direction])
+        if in_room(ram, place):
+            x, y = middle(place)
+            path = find_path(grid, starts, goal_nodes(grid, Place(room, x, y)))
+            if path is not None:
+                costs[direction] = path.cost
+    return min(costs, key=lambda direction: costs[direction], default=None)

@@ -1,0 +1,41 @@
+"""TALK: walk up to a person or a sign, press A, read to the end or to the question."""
+
+from rlaif.contracts.plans import Talk
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.predicates import is_text, is_text_choice
+from rlaif.game.navigation.grid import TilePlace
+from rlaif.game.options.attending import attend, take_control
+from rlaif.game.options.option import done
+from rlaif.game.options.placing import stand_beside
+from rlaif.game.options.room_tiles import person_near, tile_of
+from rlaif.game.options.script import GiveUp, Part, Script, tap
+
+_TRIES = 3
+_STEPS_TO_ANSWER = 4
+
+
+def talk(ram: RamBlocks, macro: Talk) -> Script:
+    """Done when the text has ended, or asks something: an ANSWER is a macro of its own."""
+    asked = TilePlace(macro.row, macro.column)
+    for _ in range(_TRIES):
+        ram = yield from take_control(ram)
+        person = person_near(ram, asked)
+        tile = asked if person is None else tile_of(person.x, person.y)
+        ram = yield from stand_beside(ram, tile)
+        ram = yield from speak(ram)
+        if is_text(ram):
+            ram = yield from attend(ram)
+            asks = is_text_choice(ram)
+            return done("a question is open" if asks else "the text was read to its end")
+    raise GiveUp("no_progress", f"nobody answers on tile {asked.column},{asked.row}")
+
+
+def speak(ram: RamBlocks) -> Part:
+    """Press A and give a text the time to open."""
+    ram = yield from tap(Action.A)
+    for _ in range(_STEPS_TO_ANSWER):
+        if is_text(ram):
+            break
+        ram = yield Action.NOP
+    return ram
