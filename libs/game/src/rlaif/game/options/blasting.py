@@ -39,7 +39,7 @@ def blast(ram: RamBlocks, button: Action) -> Script:
     if ram.u8(_GRAB) == _CARRIES:  # he holds it over his head
         ram = yield from tap(button)
     ram = yield from _retreat(ram)
-    while _bomb(ram) is not None:
+    while bomb_set(ram) is not None:
         ram = yield Action.NOP
     ram = yield from take_control(ram)
     return done(changes(before, ram))
@@ -48,7 +48,7 @@ def blast(ram: RamBlocks, button: Action) -> Script:
 def _retreat(ram: RamBlocks) -> Part:
     """Walk to the nearest place that the blast does not reach, or until it is over."""
     walker: Walker | None = None
-    while (bomb := _bomb(ram)) is not None:
+    while (bomb := bomb_set(ram)) is not None:
         here = standing(ram)
         if max(abs(here.x - bomb[0]), abs(here.y - bomb[1])) >= _SAFE:
             return ram
@@ -90,8 +90,8 @@ def _refuges(ram: RamBlocks, x: int, y: int, far: int) -> set[Node]:
     }
 
 
-def _bomb(ram: RamBlocks) -> tuple[int, int] | None:
-    """(x, y) of a bomb that was set."""
+def bomb_set(ram: RamBlocks) -> tuple[int, int] | None:
+    """(x, y) of a bomb that was set and is not gone yet, else None."""
     for slot in _ITEM_PAGES:
         if ram.u8(slot) and ram.u8(slot + OBJECT_ID) == NAMED_ITEMS["bombs"]:
             return ram.u8(slot + OBJECT_X), ram.u8(slot + OBJECT_Y)

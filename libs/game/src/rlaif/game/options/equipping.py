@@ -97,7 +97,10 @@ def _put_on_b(ram: RamBlocks, item: int) -> Part:
     cursor = None
     for press in range(_PRESSES):
         if cursor is not None:
-            ram = yield from _move(ram, cursor, _stored(ram).find(item))
+            cell = _stored(ram).find(item)
+            if cell < 0:
+                return ram
+            ram = yield from _move(ram, cursor, cell)
         before = _stored(ram)
         ram = yield from tap(Action.B)
         ram = yield from _confirm(ram)
@@ -125,8 +128,6 @@ def _confirm(ram: RamBlocks) -> Part:
 
 def _move(ram: RamBlocks, cursor: int, cell: int) -> Part:
     """Move the cursor from one cell to another."""
-    if cell < 0:
-        raise GiveUp("no_progress", "the item is no longer in the inventory")
     down, right = cell // _LINE - cursor // _LINE, cell % _LINE - cursor % _LINE
     for count, forward, back in (
         (down, Action.DOWN, Action.UP),

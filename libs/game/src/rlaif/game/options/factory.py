@@ -7,6 +7,7 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.navigation.room_graph import RoomGraph
 from rlaif.game.options.answer import answer
 from rlaif.game.options.cut import cut
+from rlaif.game.options.defence import Defended
 from rlaif.game.options.guards import Guarded
 from rlaif.game.options.move_to import MoveToOption
 from rlaif.game.options.option import Option, OptionLimits
@@ -23,8 +24,9 @@ def option_of(macro: Macro, *, graph: RoomGraph, limits: OptionLimits) -> Option
     `graph` are the known ways between rooms; what is walked is learned into it.
     """
     if isinstance(macro, MoveTo):
-        return Guarded(MoveToOption(macro, graph=graph, limits=limits), limits, stays=False)
-    return Guarded(Scripted(_script(macro, limits)), limits, stays=True)
+        trip = MoveToOption(macro, graph=graph, limits=limits)
+        return Guarded(Defended(trip), limits, stays=False)
+    return Guarded(Defended(Scripted(_script(macro, limits))), limits, stays=True)
 
 
 def _script(macro: Macro, limits: OptionLimits) -> Callable[[RamBlocks], Script]:

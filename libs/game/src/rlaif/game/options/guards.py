@@ -5,7 +5,7 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import COMPANION, OBJECT_DIRECTION, address
 from rlaif.game.memory.predicates import has_control, is_dying, is_running, is_text
 from rlaif.game.memory.walls import COLLISION_BYTES, COLLISIONS
-from rlaif.game.options.option import Choice, Option, OptionLimits, failed
+from rlaif.game.options.option import HARDEST_HIT, Choice, Option, OptionLimits, failed
 
 _HEALTH = address("wLinkHealth")
 _GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
@@ -24,22 +24,26 @@ _SEEN = (
 
 
 class HealthGuard:
-    """Counts the quarter hearts that are lost; those won back do not count."""
+    """Counts the quarter hearts that are lost; those won back do not count.
+
+    It speaks up while there is time: when the next hit could take more than the limit allows, or
+    kill.
+    """
 
     def __init__(self, most: int) -> None:
         self._most, self._lost = most, 0
         self._before: int | None = None
 
     def look(self, ram: RamBlocks) -> Choice | None:
-        """A failure once too much is lost; a player who is dying has died."""
+        """A failure once the next hit could be too much; a player who is dying has died."""
         if is_dying(ram):
             return failed("died", "the player has no health left")
         health = ram.u8(_HEALTH)
         if self._before is not None:
             self._lost += max(0, self._before - health)
         self._before = health
-        if self._lost >= self._most:
-            return failed("hurt", f"{self._lost} quarter hearts lost")
+        if self._lost and (self._lost + HARDEST_HIT > self._most or health <= HARDEST_HIT):
+            return failed("hurt", f"{self._lost} quarter hearts lost, {health} are left")
         return None
 
 

@@ -14,6 +14,9 @@ Cause = Literal[
 ]
 """Why an option failed. `impossible`: it cannot work as things are (not owned, nothing there)."""
 
+HARDEST_HIT = 4
+"""Quarter hearts that one hit may take; more is only seen late in Oracle of Seasons."""
+
 FRAMES_OF_A_STEP = 4
 """Frames of the decision step that limits are counted in."""
 
@@ -46,7 +49,7 @@ class OptionLimits:
     """When an option is given up; counted in decision steps of 4 frames, unless scaled."""
 
     most_steps: int = 200  # of one option; 13 seconds of the game
-    most_quarter_hearts_lost: int = 4  # so many are lost: it fails as hurt
+    most_quarter_hearts_lost: int = 6  # it fails as hurt before a hit could take more than these
     most_waiting: int = 75  # in a row without pressing anything
     still_steps: int = 25  # of pressing buttons that change nothing
 

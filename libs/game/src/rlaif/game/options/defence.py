@@ -1,0 +1,92 @@
+"""The reflex of whoever walks about with a sword: an enemy within its reach is struck first."""
+
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.entities import enemies
+from rlaif.game.memory.memory_map import ITEM_SWORD, address
+from rlaif.game.memory.predicates import has_control
+from rlaif.game.navigation.grid import FEET, VECTORS
+from rlaif.game.navigation.room_watcher import standing
+from rlaif.game.navigation.terrain import terrain_of
+from rlaif.game.options.blasting import bomb_set
+from rlaif.game.options.equipping import button_of
+from rlaif.game.options.option import Choice, Option
+from rlaif.game.options.room_tiles import in_room, tile_of
+
+_USED, _GRAB = address("wLinkUsingItem1"), address("wLinkGrabState")
+_IN_AIR, _SWIMMING = address("wLinkInAir"), address("wLinkSwimmingState")
+_REACH, _WIDTH = 26, 10
+"""How far the blade hits, in pixels ahead and to each side."""
+
+_MOST_STROKES = 16
+"""In one option: what does not die of them is left alone."""
+
+_A_STEP = 6
+"""Pixels that turning round may carry him, and some more."""
+
+
+class Defended:
+    """An option that strikes at what comes near, and goes on."""
+
+    def __init__(self, option: Option) -> None:
+        self._option = option
+        self._strokes = 0
+        self._striking = False
+
+    def next(self, ram: RamBlocks) -> Choice:
+        """A turn, a stroke or a pause of the fight; else what the option says."""
+        if self._striking and ram.u8(_USED) and has_control(ram):
+            return Choice("running", Action.NOP)
+        self._striking = False
+        direction = self._threat(ram)
+        if direction is None:
+            return self._option.next(ram)
+        if standing(ram).facing != direction:
+            return Choice("running", direction)
+        button = button_of(ram, ITEM_SWORD)
+        assert button is not None  # `_threat` asked
+        self._strokes += 1
+        self._striking = True
+        return Choice("running", button)
+
+    def _threat(self, ram: RamBlocks) -> Action | None:
+        """The direction of an enemy that the blade would hit; None where it stays put away."""
+        if self._strokes >= _MOST_STROKES or not _can_strike(ram):
+            return None
+        here = standing(ram)
+        for enemy in enemies(ram):
+            direction = _within_reach(enemy.x - here.x, enemy.y - here.y)
+            if enemy.health and direction is not None and _may_turn(ram, direction):
+                return direction
+        return None
+
+
+def _can_strike(ram: RamBlocks) -> bool:
+    busy = ram.u8(_USED) or ram.u8(_GRAB) or ram.u8(_IN_AIR) or ram.u8(_SWIMMING) & 0x0F
+    return (
+        not busy
+        and has_control(ram)
+        and button_of(ram, ITEM_SWORD) is not None
+        and bomb_set(ram) is None
+    )
+
+
+def _within_reach(dx: int, dy: int) -> Action | None:
+    if abs(dx) <= _WIDTH and abs(dy) <= _REACH:
+        return Action.DOWN if dy > 0 else Action.UP
+    if abs(dy) <= _WIDTH and abs(dx) <= _REACH:
+        return Action.RIGHT if dx > 0 else Action.LEFT
+    return None
+
+
+def _may_turn(ram: RamBlocks, direction: Action) -> bool:
+    """Whether a step that way stays in the room and out of holes, water and doors."""
+    here = standing(ram)
+    if here.facing == direction:
+        return True
+    dy, dx = VECTORS[direction]
+    tile = tile_of(here.x + dx * _A_STEP, here.y + FEET + dy * _A_STEP)
+    terrain = terrain_of(ram)
+    return in_room(ram, tile) and not (
+        terrain.deadly()[tile] or terrain.wet()[tile] or terrain.warps()[tile]
+    )
