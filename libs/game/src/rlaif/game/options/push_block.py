@@ -24,7 +24,7 @@ def push_block(ram: RamBlocks, macro: PushBlock, limits: OptionLimits) -> Script
     if not is_solid(ram, block):
         raise GiveUp("impossible", f"nothing to push on tile {block.column},{block.row}")
     if is_solid(ram, neighbour(block, direction)):
-        raise GiveUp("impossible", f"behind the block is no room to the {macro.direction}")
+        raise GiveUp("impossible", f"there is no room to move {macro.direction}")
     ram = yield from stand_beside(ram, block, [direction])
     before = index_at(ram, block)
     for _ in range(limits.still_steps):

@@ -1,0 +1,343 @@
+"""Every option on the embedded game: one that succeeds, one that gives up and says why."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.plans import read_macro
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.memory_map import TILE_STRIDE, address
+from rlaif.game.memory.predicates import has_control, is_dying, is_menu, is_running, is_text
+from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.options.executor import MacroOutcome, PlanExecutor
+from rlaif.game.options.guards import Guarded
+from rlaif.game.options.option import Choice, OptionLimits
+from rlaif.game.options.script import Script, Scripted
+
+FRAME_SKIP = 4
+SHIELD, BOMBS, SWORD, ROD, BRACELET, FEATHER = 0x01, 0x03, 0x05, 0x07, 0x16, 0x17
+WINTER = 3
+
+MOMENTS: dict[str, Callable[[RamBlocks], bool]] = {
+    "village": lambda ram: _in_room(ram, 0, 0x77),
+    "village, with the blade": lambda ram: _in_room(ram, 0, 0x77) and _owns(ram, SWORD),
+    "house, with the blade": lambda ram: _in_room(ram, 3, 0x10) and _owns(ram, SWORD),
+    "death": lambda ram: is_running(ram) and is_dying(ram),
+    "orchard": lambda ram: _in_room(ram, 0, 0x66) and _owns(ram, SWORD),
+    "shop": lambda ram: _in_room(ram, 3, 0x11),
+    "field": lambda ram: _in_room(ram, 0, 0x78) and _owns(ram, BOMBS),
+    "stair": lambda ram: _in_room(ram, 0, 0x68) and _owns(ram, BOMBS),
+    "hut": lambda ram: _in_room(ram, 3, 0x12),
+    "lane": lambda ram: _in_room(ram, 0, 0x87) and _owns(ram, BRACELET),
+    "shrine": lambda ram: _in_room(ram, 0, 0x86) and _owns(ram, ROD),
+    "windy cave": lambda ram: _in_room(ram, 5, 0xB4) and _owns(ram, FEATHER),
+    "orchard in winter": lambda ram: _in_room(ram, 0, 0x66) and _season(ram) == WINTER,
+    "ember cave": lambda ram: _in_room(ram, 5, 0xC7),
+    "button room": lambda ram: _in_room(ram, 4, 0x1B),
+    "hop hall": lambda ram: _in_room(ram, 4, 0x1D),
+    "torch hall": lambda ram: _in_room(ram, 4, 0x13),
+    "vault": lambda ram: _in_room(ram, 4, 0x15),
+}
+"""Moments of the walkthrough, in its order."""
+
+
+def _in_room(ram: RamBlocks, group: int, room: int) -> bool:
+    here = ram.u8(address("wActiveGroup")), ram.u8(address("wActiveRoom"))
+    return here == (group, room) and has_control(ram)
+
+
+def _owns(ram: RamBlocks, treasure: int) -> bool:
+    return ram.bit(address("wObtainedTreasureFlags"), treasure)
+
+
+def _season(ram: RamBlocks) -> int:
+    return ram.u8(address("wRoomStateModifier"))
+
+
+def _index(ram: RamBlocks, column: int, row: int) -> int:
+    return ram.u8(address("wRoomLayout") + row * TILE_STRIDE + column)
+
+
+def _keys(ram: RamBlocks) -> int:
+    return ram.u8(address("wDungeonSmallKeys") + 1)
+
+
+@pytest.fixture(scope="module")
+def moments(cartridge_folder: Any) -> dict[str, bytes]:
+    """Save states of the walkthrough by the name of the moment."""
+    emulator = PyBoyEmulator(load_cartridge().data)
+    waiting, found, frame = list(MOMENTS), {}, 0
+    for button, frames in json.loads((cartridge_folder / "walkthrough.json").read_text())["steps"]:
+        for _ in range(frames):
+            emulator.step(Action[button], 1)
+            frame += 1
+            ram = read_blocks(emulator) if frame % FRAME_SKIP == 0 else None
+            for name in [name for name in waiting if ram and MOMENTS[name](ram)]:
+                found[name] = emulator.save_state()
+                waiting.remove(name)
+    emulator.close()
+    assert not waiting
+    return found
+
+
+class Play:
+    """The embedded game from a moment on."""
+
+    def __init__(self, moments: dict[str, bytes]) -> None:
+        self._moments = moments
+        self.emulator = PyBoyEmulator(load_cartridge().data)
+        self.actions: list[Action] = []
+
+    @property
+    def ram(self) -> RamBlocks:
+        return read_blocks(self.emulator)
+
+    def at(self, moment: str) -> "Play":
+        self.emulator.load_state(self._moments[moment])
+        return self
+
+    def until_over(self, option: Any) -> Choice:
+        """Press what it says until it is over; both plans and options can be played."""
+        while not (choice := option.next(self.ram)).over:
+            assert choice.action in list(Action)
+            self.actions.append(choice.action)
+            self.emulator.step(choice.action, FRAME_SKIP)
+        return choice
+
+    def plan(
+        self, *macros: dict[str, Any], limits: OptionLimits | None = None
+    ) -> tuple[MacroOutcome, ...]:
+        read = [read_macro(macro) for macro in macros]
+        executor = PlanExecutor(read, graph=RoomGraph(), limits=limits)
+        self.until_over(executor)
+        return executor.finished
+
+
+@pytest.fixture
+def play(moments: dict[str, bytes]) -> Iterator[Play]:
+    playing = Play(moments)
+    yield playing
+    playing.emulator.close()
+
+
+def macro(kind: str, column: int | None = None, row: int | None = None, **more: Any) -> Any:
+    return {"kind": kind, "column": column, "row": row, **more}
+
+
+def use(item: str, column: int | None = None, row: int | None = None, **more: Any) -> Any:
+    return macro("USE_ITEM", column, row, item=item, **more)
+
+
+def answer(choice: int) -> Any:
+    return {"kind": "ANSWER", "choice": choice}
+
+
+DEEDS: list[tuple[str, list[Any], Callable[[RamBlocks], bool]]] = [
+    (
+        "button room",
+        [macro("PUSH_BLOCK", 3, 3, direction="RIGHT")],
+        lambda ram: ram.u8(address("wActiveTriggers")) == 1,
+    ),
+    (
+        "button room",
+        [
+            macro("PUSH_BLOCK", 3, 3, direction="RIGHT"),
+            macro("MOVE_TO", 4, 5),
+            macro("TAKE", 4, 1),
+        ],
+        lambda ram: _keys(ram) == 1,
+    ),
+    ("shrine", [use("rod_of_seasons", 3, 5)], lambda ram: _season(ram) == 1),
+    ("shrine", [use("rod_of_seasons", 3, 5, direction="LEFT")] * 3, lambda ram: _season(ram) == 3),
+    ("field", [use("shovel", 6, 2)], lambda ram: _index(ram, 6, 2) == 0xE1),
+    ("orchard in winter", [use("shovel", 6, 1)], lambda ram: _index(ram, 6, 1) != 0xD7),
+    ("stair", [use("bombs", 4, 1, direction="UP")], lambda ram: _index(ram, 4, 1) == 0xE8),
+    (
+        "vault",
+        [use("bombs", 4, 3), macro("TAKE", 3, 1)],
+        lambda ram: ram.u8(address("wDungeonBossKeys")) == 2,
+    ),
+    (
+        "ember cave",
+        [use("ember_seeds", c, r) for c, r in ((1, 1), (8, 1), (8, 5), (1, 5))],
+        lambda ram: _index(ram, 4, 2) == 0xF1,
+    ),
+    (
+        "torch hall",
+        [
+            *(use("seed_satchel", c, r) for c, r in ((1, 1), (8, 1), (8, 6), (1, 6))),
+            macro("TAKE", 4, 3),
+        ],
+        lambda ram: _keys(ram) == 1,
+    ),
+    (
+        "windy cave",
+        [use("feather", 3, 3, direction="LEFT"), macro("TAKE", 1, 3), use("feather", 3, 3)],
+        lambda ram: ram.u8(address("wNumHeartPieces")) == 1 and ram.u8(address("w1Link.xh")) > 64,
+    ),
+    (
+        "hop hall",
+        [use("feather", 4, 2), macro("CUT", 6, 1), use("feather", 7, 3), macro("TAKE", 8, 1)],
+        lambda ram: _index(ram, 6, 1) == 0x0B and ram.u8(address("wDungeonMaps")) == 2,
+    ),
+    ("windy cave", [use("feather")], lambda ram: ram.u8(address("wLinkInAir")) == 0),
+    ("orchard", [macro("CUT", 4, 3), macro("TAKE", 4, 1)], lambda ram: _index(ram, 4, 1) == 0xF0),
+    ("lane", [macro("TAKE", 1, 4)], lambda ram: ram.u8(address("wLinkGrabState")) == 0x83),
+    ("village", [macro("TALK", 2, 6)], has_control),
+    ("village", [macro("TALK", 6, 5)], has_control),
+    ("hut", [macro("TALK", 4, 2)], has_control),
+    ("shop", [macro("TALK", 3, 3)], is_text),
+    (
+        "shop",
+        [macro("TALK", 3, 3), answer(1)],
+        lambda ram: has_control(ram) and not _owns(ram, SHIELD),
+    ),
+    (
+        "shop",
+        [macro("TALK", 3, 3), answer(0)],
+        lambda ram: has_control(ram) and _owns(ram, SHIELD),
+    ),
+]
+
+
+@pytest.mark.parametrize(("moment", "macros", "is_so"), DEEDS)
+def test_a_plan_does_what_it_says(
+    play: Play, moment: str, macros: list[Any], is_so: Callable[[RamBlocks], bool]
+) -> None:
+    outcomes = play.at(moment).plan(*macros)
+    assert [outcome.status for outcome in outcomes] == ["done"] * len(macros), outcomes
+    assert is_so(play.ram)
+    assert not is_menu(play.ram)
+
+
+@pytest.mark.parametrize(
+    ("moment", "macros", "cause", "reason"),
+    [
+        ("button room", [macro("PUSH_BLOCK", 2, 5, direction="LEFT")], "no_progress", "not move"),
+        ("button room", [macro("PUSH_BLOCK", 5, 4, direction="LEFT")], "impossible", "nothing to"),
+        ("button room", [macro("PUSH_BLOCK", 12, 4, direction="UP")], "impossible", "not in this"),
+        ("button room", [macro("PUSH_BLOCK", 1, 0, direction="UP")], "impossible", "not in this"),
+        (
+            "button room",
+            [
+                macro("PUSH_BLOCK", 3, 3, direction="LEFT"),
+                macro("PUSH_BLOCK", 2, 3, direction="LEFT"),
+            ],
+            "no_progress",
+            "does not move",
+        ),
+        ("button room", [macro("PUSH_BLOCK", 1, 1, direction="RIGHT")], "unreachable", "1,1"),
+        ("button room", [macro("PUSH_BLOCK", 1, 1, direction="LEFT")], "impossible", "no room"),
+        ("village", [use("sword", direction="UP")], "impossible", "not owned"),
+        ("shrine", [use("shield")], "impossible", "by itself"),
+        ("village, with the blade", [use("bombs")], "impossible", "no bombs"),
+        ("windy cave", [use("feather", direction="UP")], "no_progress", "next tile"),
+        ("shrine", [use("shovel", 0, 0)], "unreachable", "0,0"),
+        ("shrine", [use("shovel", 12, 9)], "impossible", "not in this room"),
+        ("village", [macro("TALK", 5, 5)], "no_progress", "nobody answers"),
+        ("village", [macro("TALK", 0, 0)], "unreachable", "0,0"),
+        ("shop", [macro("TALK", 3, 3), macro("TALK", 4, 2)], "no_control", "question is open"),
+        ("village", [macro("CUT", 1, 4)], "impossible", "not owned"),
+        ("village, with the blade", [macro("CUT", 3, 5)], "no_progress", "changes nothing"),
+        ("village, with the blade", [macro("CUT", 0, 0)], "unreachable", "0,0"),
+        ("house, with the blade", [macro("TAKE", 1, 6)], "no_progress", "nothing to lift"),
+        ("village", [macro("TAKE", 4, 5)], "impossible", "nothing lies"),
+        ("windy cave", [macro("TAKE", 1, 3)], "unreachable", "1,3"),
+        ("village", [answer(0)], "impossible", "no text"),
+        ("shop", [macro("TALK", 3, 3), answer(2)], "impossible", "no choice 2"),
+        ("death", [macro("TALK", 4, 4)], "died", "health"),
+    ],
+)
+def test_what_cannot_be_done_is_given_up_with_a_cause(
+    play: Play, moment: str, macros: list[Any], cause: str, reason: str
+) -> None:
+    outcomes = play.at(moment).plan(*macros)
+    assert [outcome.status for outcome in outcomes[:-1]] == ["done"] * (len(macros) - 1)
+    assert (outcomes[-1].status, outcomes[-1].cause) == ("failed", cause)
+    assert reason in outcomes[-1].reason
+    assert not is_menu(play.ram)
+
+
+@pytest.mark.parametrize(
+    ("moment", "asked"),
+    [
+        ("button room", macro("PUSH_BLOCK", 3, 3, direction="RIGHT")),
+        ("shrine", use("rod_of_seasons", 3, 5)),
+        ("hut", macro("TALK", 4, 2)),
+        ("orchard", macro("CUT", 4, 3)),
+        ("torch hall", macro("TAKE", 3, 1)),
+    ],
+)
+def test_every_option_runs_out_of_time(play: Play, moment: str, asked: Any) -> None:
+    limits = OptionLimits(most_steps=5)
+    (outcome,) = play.at(moment).plan(asked, limits=limits)
+    assert (outcome.cause, outcome.steps) == ("timeout", 5)
+
+
+def test_an_answer_runs_out_of_time(play: Play) -> None:
+    outcomes = play.at("shop").plan(macro("TALK", 3, 3), limits=OptionLimits())
+    assert outcomes[-1].status == "done"
+    (outcome,) = play.plan(answer(2), limits=OptionLimits(most_steps=3))
+    assert (outcome.cause, outcome.steps) == ("timeout", 3)
+
+
+def _stand_on_a_bomb(ram: RamBlocks) -> Script:
+    yield Action.UP
+    yield Action.B
+    while True:
+        yield Action.NOP
+
+
+def _walk_right(ram: RamBlocks) -> Script:
+    while True:
+        yield Action.RIGHT
+
+
+def test_a_real_wound_ends_an_option(play: Play) -> None:
+    play.at("stair").plan(use("bombs"))  # which leaves them on a button
+    option = Guarded(Scripted(_stand_on_a_bomb), OptionLimits(), stays=True)
+    before = play.ram.u8(address("wLinkHealth"))
+    choice = play.until_over(option)
+    assert choice.cause == "hurt"
+    lost = before - play.ram.u8(address("wLinkHealth"))
+    assert 0 < lost <= OptionLimits().most_quarter_hearts_lost
+
+
+def test_a_real_way_out_ends_an_option_that_should_stay(play: Play) -> None:
+    option = Guarded(Scripted(_walk_right), OptionLimits(), stays=True)
+    assert play.at("torch hall").until_over(option).cause == "left_room"
+
+
+def test_a_real_wall_ends_an_option_that_walks_against_it(play: Play) -> None:
+    option = Guarded(Scripted(_walk_right), OptionLimits(), stays=True)
+    assert play.at("windy cave").until_over(option).cause == "no_progress"
+
+
+def test_a_game_that_does_not_listen_is_left_alone(play: Play) -> None:
+    play.at("orchard")
+    play.emulator.step(Action.START, FRAME_SKIP)  # the satchel opens: a fade
+    limits = OptionLimits(most_waiting=0)
+    (outcome,) = play.plan(macro("TALK", 4, 4), limits=limits)
+    assert outcome.cause == "no_control"
+
+
+def test_an_open_menu_is_closed_first(play: Play) -> None:
+    play.at("hut")
+    for action in (Action.START, *[Action.NOP] * 6):
+        play.emulator.step(action, FRAME_SKIP)
+    assert is_menu(play.ram)
+    (outcome,) = play.plan(macro("TALK", 4, 2))
+    assert outcome.status == "done"
+
+
+def test_on_the_title_screen_nothing_is_pressed(play: Play) -> None:
+    emulator = PyBoyEmulator(load_cartridge().data)
+    emulator.tick(60)
+    executor = PlanExecutor([read_macro(macro("TALK", 4, 4))], graph=RoomGraph())
+    assert executor.next(read_blocks(emulator)).cause == "no_control"
+    emulator.close()
