@@ -16,10 +16,13 @@ _STEPS_TO_CLOSE = 4
 
 
 def answer(ram: RamBlocks, macro: Answer) -> Script:
-    """Done when the question is answered and the text has ended or asks again."""
+    """Done when the text has ended, its question answered if it asked one, or asks again."""
     if not is_text(ram):
         raise GiveUp("impossible", "no text is open")
     ram = yield from read_to_question(ram)
+    if not is_text_choice(ram):
+        ram = yield from attend(ram)
+        return done("read to its end; nothing was asked")
     ram = yield from _choose(ram, macro.choice)
     for _ in range(_TRIES):
         ram = yield from tap(Action.A)

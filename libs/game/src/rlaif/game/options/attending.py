@@ -35,10 +35,8 @@ def take_control(ram: RamBlocks) -> Part:
 
 
 def read_to_question(ram: RamBlocks) -> Part:
-    """In an open text until it asks something; GiveUp when it ends without."""
-    while not is_text_choice(ram):
-        if not is_text(ram):
-            raise GiveUp("impossible", "the text ended and asked nothing")
+    """In an open text until it asks something, or has ended without."""
+    while is_text(ram) and not is_text_choice(ram):
         ram = yield Action.NOP
         if is_text(ram) and not is_text_choice(ram) and _button(ram) is not None:
             ram = yield Action.A
