@@ -11,7 +11,7 @@ from rlaif.game.options.equipping import button_of, item_id
 from rlaif.game.options.option import done
 from rlaif.game.options.placing import stand_beside, walk_onto
 from rlaif.game.options.room_tiles import in_room, index_at, is_solid, on_tile, tile_under
-from rlaif.game.options.script import GiveUp, Script
+from rlaif.game.options.script import GiveUp, Part, Script
 
 CHEST = 0xF1
 """Index of a closed chest in both games; it opens from below alone."""
@@ -21,6 +21,8 @@ _BRACELET = item_id("bracelet")
 _TRIES = 3
 _STEPS_TO_SHOW = 4
 _STEPS_TO_TAKE = 12
+_STEPS_TO_APPEAR = 15
+"""A second: what a solved puzzle gives may still be on its way."""
 
 
 def take(ram: RamBlocks, macro: Take) -> Script:
@@ -29,11 +31,20 @@ def take(ram: RamBlocks, macro: Take) -> Script:
     ram = yield from take_control(ram)
     if not in_room(ram, tile):
         raise GiveUp("impossible", f"tile {tile.column},{tile.row} is not in this room")
+    ram = yield from _await_something(ram, tile)
     if index_at(ram, tile) == CHEST:
         return (yield from _open(ram, tile))
     if is_solid(ram, tile):
         return (yield from _lift(ram, tile))
     return (yield from _collect(ram, tile))
+
+
+def _await_something(ram: RamBlocks, tile: TilePlace) -> Part:
+    for _ in range(_STEPS_TO_APPEAR):
+        if is_solid(ram, tile) or _lying(ram, tile):
+            break
+        ram = yield Action.NOP
+    return ram
 
 
 def _open(ram: RamBlocks, chest: TilePlace) -> Script:
