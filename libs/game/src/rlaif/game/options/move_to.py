@@ -8,14 +8,20 @@ from rlaif.game.navigation.navigator import Navigator, TripSettings
 from rlaif.game.navigation.room_graph import RoomGraph, RoomId
 from rlaif.game.navigation.room_watcher import standing
 from rlaif.game.navigation.terrain import TILE, terrain_of
+from rlaif.game.navigation.walker import WalkSettings
 from rlaif.game.options.option import Choice, OptionLimits, done, failed
+
+_WALK = WalkSettings(place_tolerance=2)
+"""Three pixels off its middle the feet may be on the next tile, and no button goes down."""
 
 
 class MoveToOption:
     """A trip; it learns the crossings that it makes into `graph`."""
 
     def __init__(self, macro: MoveTo, *, graph: RoomGraph, limits: OptionLimits) -> None:
-        settings = TripSettings(most_steps=limits.most_steps, most_waiting=limits.most_waiting)
+        settings = TripSettings(
+            walk=_WALK, most_steps=limits.most_steps, most_waiting=limits.most_waiting
+        )
         self._macro, self._navigator = macro, Navigator(graph, settings)
         self._started = False
 
