@@ -12,9 +12,17 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import TILE_STRIDE, address
-from rlaif.game.memory.predicates import has_control, is_dying, is_menu, is_running, is_text
+from rlaif.game.memory.predicates import (
+    has_control,
+    is_dying,
+    is_menu,
+    is_running,
+    is_text,
+    is_text_choice,
+)
 from rlaif.game.navigation.room_graph import RoomGraph
 from rlaif.game.options.executor import MacroOutcome, PlanExecutor
+from rlaif.game.options.factory import option_of
 from rlaif.game.options.guards import Guarded
 from rlaif.game.options.option import Choice, OptionLimits
 from rlaif.game.options.script import Script, Scripted
@@ -191,7 +199,7 @@ DEEDS: list[tuple[str, list[Any], Callable[[RamBlocks], bool]]] = [
     ("village", [macro("TALK", 2, 6)], has_control),
     ("village", [macro("TALK", 6, 5)], has_control),
     ("hut", [macro("TALK", 4, 2)], has_control),
-    ("shop", [macro("TALK", 3, 3)], is_text),
+    ("shop", [macro("TALK", 3, 3)], is_text_choice),
     (
         "shop",
         [macro("TALK", 3, 3), answer(1)],
@@ -277,6 +285,16 @@ def test_every_option_runs_out_of_time(play: Play, moment: str, asked: Any) -> N
     limits = OptionLimits(most_steps=5)
     (outcome,) = play.at(moment).plan(asked, limits=limits)
     assert (outcome.cause, outcome.steps) == ("timeout", 5)
+
+
+def test_an_answer_to_a_text_that_asks_nothing_reads_it_to_its_end(play: Play) -> None:
+    play.at("hut")
+    talk = option_of(read_macro(macro("TALK", 4, 2)), graph=RoomGraph(), limits=OptionLimits())
+    while not is_text(ram := play.ram):
+        play.emulator.step(talk.next(ram).action, FRAME_SKIP)
+    (outcome,) = play.plan(answer(0))
+    assert (outcome.status, outcome.reason) == ("done", "read to its end; nothing was asked")
+    assert has_control(play.ram)
 
 
 def test_an_answer_runs_out_of_time(play: Play) -> None:

@@ -5,13 +5,11 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import OBJECT_ID, OBJECT_X, OBJECT_Y, address
 from rlaif.game.navigation.goals import Place
-from rlaif.game.navigation.grid import STEP, Node
 from rlaif.game.navigation.room_watcher import standing
-from rlaif.game.navigation.search import find_path
 from rlaif.game.navigation.walker import Walker, WalkSettings
 from rlaif.game.options.attending import take_control
 from rlaif.game.options.option import done
-from rlaif.game.options.placing import entries_now, grid_now
+from rlaif.game.options.reach import reach_of
 from rlaif.game.options.script import GiveUp, Part, Script, tap
 from rlaif.game.options.using import changes, press
 
@@ -33,7 +31,7 @@ def blast(ram: RamBlocks, button: Action) -> Script:
     """Done when the bomb is gone."""
     before = ram
     here = standing(ram)
-    if not _refuges(ram, here.x, here.y, _SAFE + _REACH):
+    if reach_of(ram).nearest_away_from(here.x, here.y, _SAFE + _REACH) is None:
         raise GiveUp("impossible", "no place here that is far enough from a bomb")
     ram = yield from press(ram, button, "bombs")
     if ram.u8(_GRAB) == _CARRIES:  # he holds it over his head
@@ -54,40 +52,15 @@ def _retreat(ram: RamBlocks) -> Part:
             return ram
         ram = yield from take_control(ram)
         if walker is None:
-            refuge = _nearest_refuge(ram, bomb)
+            refuge = reach_of(ram).nearest_away_from(*bomb, _SAFE + _SETTINGS.place_tolerance)
             if refuge is None:
                 return ram
-            walker = Walker(Place(here.room, refuge.x, refuge.y), _SETTINGS)
+            walker = Walker(Place(here.room, *refuge), _SETTINGS)
         decision = walker.next(ram)
         if decision.done:
             return ram
         ram = yield decision.action
     return ram
-
-
-def _nearest_refuge(ram: RamBlocks, bomb: tuple[int, int]) -> Node | None:
-    grid = grid_now(ram)
-    path = find_path(grid, entries_now(ram, grid), _refuges(ram, *bomb, _SAFE + STEP))
-    return None if path is None else path.nodes[-1]
-
-
-def _refuges(ram: RamBlocks, x: int, y: int, far: int) -> set[Node]:
-    """The places to which a way leads, so far from a pixel and not at the edge of the room."""
-    grid = grid_now(ram)
-    open_nodes, frontier = set(starts := entries_now(ram, grid)), list(starts)
-    while frontier:
-        for _, node, _ in grid.neighbours(frontier.pop()):
-            if node not in open_nodes:
-                open_nodes.add(node)
-                frontier.append(node)
-    height, width = grid.size
-    return {
-        node
-        for node in open_nodes
-        if max(abs(node.x - x), abs(node.y - y)) >= far
-        and STEP < node.x < width - STEP
-        and STEP < node.y < height - STEP
-    }
 
 
 def bomb_set(ram: RamBlocks) -> tuple[int, int] | None:

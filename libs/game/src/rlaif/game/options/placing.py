@@ -4,16 +4,14 @@ from collections.abc import Sequence
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.entities import enemies, talkables
 from rlaif.game.memory.predicates import has_control
-from rlaif.game.navigation.goals import Place, goal_nodes
-from rlaif.game.navigation.grid import STEP, WALKS, CollisionGrid, Node, TilePlace, collision_grid
+from rlaif.game.navigation.goals import Place
+from rlaif.game.navigation.grid import WALKS, TilePlace
 from rlaif.game.navigation.room_graph import OPPOSITE
 from rlaif.game.navigation.room_watcher import standing
-from rlaif.game.navigation.search import find_path
-from rlaif.game.navigation.terrain import terrain_of
 from rlaif.game.navigation.walker import Walker, WalkSettings
 from rlaif.game.options.attending import take_control
+from rlaif.game.options.reach import reach_of
 from rlaif.game.options.room_tiles import in_room, middle, neighbour, tile_ahead, tile_under
 from rlaif.game.options.script import GiveUp, Part
 
@@ -75,22 +73,6 @@ def turn(ram: RamBlocks, direction: Action) -> Part:
     return ram
 
 
-def grid_now(ram: RamBlocks) -> CollisionGrid:
-    """The moves of the room at this moment, people and enemies included."""
-    return collision_grid(
-        terrain_of(ram),
-        enterable=[tile_under(ram)],
-        obstacles=[(it.x, it.y) for it in talkables(ram)],
-        dangers=[(it.x, it.y) for it in enemies(ram)],
-    )
-
-
-def entries_now(ram: RamBlocks, grid: CollisionGrid) -> dict[Node, float]:
-    """The nodes around the player and what it costs to get there."""
-    here = standing(ram)
-    return {node: pixels / STEP for node, pixels in grid.entries(here.x, here.y).items()}
-
-
 def _turn(ram: RamBlocks, tile: TilePlace, direction: Action) -> Part:
     for _ in range(_TURNS):
         if faces(ram, tile, direction) or not has_control(ram):
@@ -101,15 +83,10 @@ def _turn(ram: RamBlocks, tile: TilePlace, direction: Action) -> Part:
 
 def _nearest_side(ram: RamBlocks, tile: TilePlace, facing: Sequence[Action]) -> Action | None:
     """The direction to face the tile from its nearest side to which a way leads."""
-    grid = grid_now(ram)
-    starts = entries_now(ram, grid)
-    room = standing(ram).room
+    reach = reach_of(ram)
     costs: dict[Action, float] = {}
     for direction in facing:
-        place = neighbour(tile, OPPOSITE[direction])
-        if in_room(ram, place):
-            x, y = middle(place)
-            path = find_path(grid, starts, goal_nodes(grid, Place(room, x, y)))
-            if path is not None:
-                costs[direction] = path.cost
+        cost = reach.cost_to(ram, neighbour(tile, OPPOSITE[direction]))
+        if cost is not None:
+            costs[direction] = cost
     return min(costs, key=lambda direction: costs[direction], default=None)
