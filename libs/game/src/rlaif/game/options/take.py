@@ -1,6 +1,7 @@
 """TAKE: open a chest, lift what is heavy, or step onto what lies there."""
 
 from rlaif.contracts.plans import Take
+from rlaif.game.encoder.scene import CHEST
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import Entity, interactions, parts
@@ -12,9 +13,6 @@ from rlaif.game.options.option import done
 from rlaif.game.options.placing import stand_beside, walk_onto
 from rlaif.game.options.room_tiles import in_room, index_at, is_solid, on_tile, tile_under
 from rlaif.game.options.script import GiveUp, Part, Script
-
-CHEST = 0xF1
-"""Index of a closed chest in both games; it opens from below alone."""
 
 _GRAB = address("wLinkGrabState")
 _BRACELET = item_id("bracelet")
@@ -48,6 +46,7 @@ def _await_something(ram: RamBlocks, tile: TilePlace) -> Part:
 
 
 def _open(ram: RamBlocks, chest: TilePlace) -> Script:
+    """A chest opens from below alone."""
     for _ in range(_TRIES):
         ram = yield from stand_beside(ram, chest, [Action.UP])
         ram = yield Action.A

@@ -8,7 +8,7 @@ from rlaif.game.navigation.grid import TilePlace
 from rlaif.game.options.attending import attend, take_control
 from rlaif.game.options.option import done
 from rlaif.game.options.placing import stand_beside
-from rlaif.game.options.room_tiles import person_near, tile_of
+from rlaif.game.options.room_tiles import in_room, is_solid, person_near, tile_of
 from rlaif.game.options.script import GiveUp, Part, Script, tap
 
 _TRIES = 3
@@ -22,6 +22,8 @@ def talk(ram: RamBlocks, macro: Talk) -> Script:
         ram = yield from take_control(ram)
         person = person_near(ram, asked)
         tile = asked if person is None else tile_of(person.x, person.y)
+        if not in_room(ram, tile) or (person is None and not is_solid(ram, tile)):
+            raise GiveUp("impossible", f"nobody and no sign on tile {tile.column},{tile.row}")
         ram = yield from stand_beside(ram, tile)
         ram = yield from speak(ram)
         if is_text(ram):

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 
 from rlaif.contracts.items import NAMED_ITEMS
-from rlaif.contracts.plans import UseItem
+from rlaif.contracts.plans import Take, UseItem
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
@@ -15,6 +15,7 @@ from rlaif.game.options.leaping import leap
 from rlaif.game.options.option import done
 from rlaif.game.options.placing import stand_beside, turn
 from rlaif.game.options.script import GiveUp, Script
+from rlaif.game.options.take import take
 from rlaif.game.options.using import changes, come_to_rest, press
 
 _COUNTS = {
@@ -30,10 +31,12 @@ _COUNTS = {
 
 
 def use_item(ram: RamBlocks, macro: UseItem) -> Script:
-    """Done when the item was used; the reason says what that changed."""
+    """Done when the item was used; the reason says what that changed. To lift is to TAKE."""
     name = macro.item
     if name in _COUNTS and ram.u8(_COUNTS[name]) == 0:
         raise GiveUp("impossible", f"no {name} are left")
+    if name == "bracelet" and macro.column is not None and macro.row is not None:
+        return (yield from take(ram, Take(column=macro.column, row=macro.row)))
     button, ram = yield from equip(ram, name)
     direction, ram = yield from _aim(ram, macro)
     if name == "feather":
