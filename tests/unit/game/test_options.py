@@ -24,7 +24,7 @@ from rlaif.contracts.plans import (
 )
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.memory_map import TILE_STRIDE, address
 from rlaif.game.navigation.grid import WALKS
 from rlaif.game.navigation.room_graph import RoomGraph
 from rlaif.game.options.executor import PlanExecutor
@@ -286,9 +286,10 @@ def test_a_plan_of_nothing_is_done(make_ram: MakeRam) -> None:
 
 
 def test_a_walk_may_change_rooms_and_a_deed_may_not(make_ram: MakeRam) -> None:
-    here = make_ram(("w1Link.yh", 40), ("w1Link.xh", 40), ("wActiveRoom", 0x77))
-    there = make_ram(("w1Link.yh", 40), ("w1Link.xh", 40), ("wActiveRoom", 0x78))
-    for macro, cause in ((MoveTo(column=4, row=4), None), (Talk(column=4, row=4), "left_room")):
+    sign = (address("wRoomCollisions") + 5 * TILE_STRIDE + 5, 0x0F)
+    here = make_ram(sign, ("w1Link.yh", 40), ("w1Link.xh", 40), ("wActiveRoom", 0x77))
+    there = make_ram(sign, ("w1Link.yh", 40), ("w1Link.xh", 40), ("wActiveRoom", 0x78))
+    for macro, cause in ((MoveTo(column=4, row=4), None), (Talk(column=5, row=5), "left_room")):
         option = option_of(macro, graph=RoomGraph(), limits=OptionLimits())
         assert not option.next(here).over, macro_words(macro)
         assert option.next(there).cause in ({cause} if cause else {None, "unreachable"})

@@ -3,12 +3,13 @@
 from rlaif.contracts.plans import Talk
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.entities import talkables
 from rlaif.game.memory.predicates import is_text, is_text_choice
 from rlaif.game.navigation.grid import TilePlace
 from rlaif.game.options.attending import attend, take_control
 from rlaif.game.options.option import done
 from rlaif.game.options.placing import stand_beside
-from rlaif.game.options.room_tiles import in_room, is_solid, person_near, tile_of
+from rlaif.game.options.room_tiles import in_room, is_solid, on_tile, person_near, tile_of
 from rlaif.game.options.script import GiveUp, Part, Script, tap
 
 _TRIES = 3
@@ -20,12 +21,9 @@ def talk(ram: RamBlocks, macro: Talk) -> Script:
     asked = TilePlace(macro.row, macro.column)
     for _ in range(_TRIES):
         ram = yield from take_control(ram)
-        person = person_near(ram, asked)
-        tile = asked if person is None else tile_of(person.x, person.y)
-        if not in_room(ram, tile) or (person is None and not is_solid(ram, tile)):
-            raise GiveUp("impossible", f"nobody and no sign on tile {tile.column},{tile.row}")
+        tile = _spoken_to(ram, asked)
         ram = yield from stand_beside(ram, tile)
-        ram = yield from speak(ram)
+        ram = yield from _speak(ram)
         if is_text(ram):
             ram = yield from attend(ram)
             asks = is_text_choice(ram)
@@ -33,7 +31,19 @@ def talk(ram: RamBlocks, macro: Talk) -> Script:
     raise GiveUp("no_progress", f"nobody answers on tile {asked.column},{asked.row}")
 
 
-def speak(ram: RamBlocks) -> Part:
+def _spoken_to(ram: RamBlocks, asked: TilePlace) -> TilePlace:
+    """The tile that was asked for, or the one to which the person has walked meanwhile."""
+    if not in_room(ram, asked):
+        raise GiveUp("impossible", f"tile {asked.column},{asked.row} is not in this room")
+    if on_tile(talkables(ram), asked) or is_solid(ram, asked):
+        return asked
+    person = person_near(ram, asked)
+    if person is None:
+        raise GiveUp("impossible", f"nobody and no sign on tile {asked.column},{asked.row}")
+    return tile_of(person.x, person.y)
+
+
+def _speak(ram: RamBlocks) -> Part:
     """Press A and give a text the time to open."""
     ram = yield from tap(Action.A)
     for _ in range(_STEPS_TO_ANSWER):
