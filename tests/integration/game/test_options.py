@@ -193,6 +193,11 @@ DEEDS: list[tuple[str, list[Any], Callable[[RamBlocks], bool]]] = [
         [use("feather", 4, 2), macro("CUT", 6, 1), use("feather", 7, 3), macro("TAKE", 8, 1)],
         lambda ram: _index(ram, 6, 1) == 0x0B and ram.u8(address("wDungeonMaps")) == 2,
     ),
+    (
+        "torch hall",  # he stands in the way in, and turns without leaving by it
+        [use("rod_of_seasons", direction="RIGHT")],
+        lambda ram: _in_room(ram, 4, 0x13) and ram.u8(address("w1Link.direction")) == 1,
+    ),
     ("windy cave", [use("feather")], lambda ram: ram.u8(address("wLinkInAir")) == 0),
     ("orchard", [macro("CUT", 4, 3), macro("TAKE", 4, 1)], lambda ram: _index(ram, 4, 1) == 0xF0),
     ("lane", [macro("TAKE", 1, 4)], lambda ram: ram.u8(address("wLinkGrabState")) == 0x83),
@@ -246,6 +251,7 @@ def test_a_plan_does_what_it_says(
         ("shrine", [use("shield")], "impossible", "by itself"),
         ("village, with the blade", [use("bombs")], "impossible", "no bombs"),
         ("windy cave", [use("feather", direction="UP")], "no_progress", "next tile"),
+        ("torch hall", [use("feather", direction="RIGHT")], "impossible", "no place to land"),
         ("shrine", [use("shovel", 0, 0)], "unreachable", "0,0"),
         ("shrine", [use("shovel", 12, 9)], "impossible", "not in this room"),
         ("village", [macro("TALK", 5, 5)], "impossible", "nobody and no sign"),

@@ -9,7 +9,7 @@ from rlaif.game.navigation.room_watcher import standing
 from rlaif.game.navigation.terrain import TILE
 from rlaif.game.options.attending import take_control
 from rlaif.game.options.option import done
-from rlaif.game.options.room_tiles import tile_under
+from rlaif.game.options.room_tiles import in_room, neighbour, tile_under
 from rlaif.game.options.script import GiveUp, Script
 from rlaif.game.options.using import press
 
@@ -24,6 +24,9 @@ _STEPS_IN_AIR = 30
 def leap(ram: RamBlocks, button: Action, direction: Action | None) -> Script:
     """Jump a tile far, or where he stands; done when he has landed beyond the next tile."""
     if direction is not None:
+        beyond = neighbour(neighbour(tile_under(ram), direction), direction)
+        if not in_room(ram, beyond):
+            raise GiveUp("impossible", f"no place to land {direction.name} in this room")
         for _ in range(_STEPS_TO_RIM):
             if _at_rim(ram, direction):
                 break

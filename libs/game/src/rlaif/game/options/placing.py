@@ -6,7 +6,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.navigation.goals import Place
-from rlaif.game.navigation.grid import WALKS, TilePlace
+from rlaif.game.navigation.grid import VECTORS, WALKS, TilePlace
 from rlaif.game.navigation.room_graph import OPPOSITE
 from rlaif.game.navigation.room_watcher import standing
 from rlaif.game.navigation.walker import Walker, WalkSettings
@@ -20,6 +20,8 @@ _TURNS = 4
 """Steps towards a tile; after so many he faces it or is somewhere else."""
 
 _TRIES = 6
+_EDGE = 12
+"""Pixels from the edge of the room within which a step may scroll to the next one."""
 
 
 def stand_beside(ram: RamBlocks, tile: TilePlace, facing: Sequence[Action] = WALKS) -> Part:
@@ -65,12 +67,20 @@ def walk_onto(ram: RamBlocks, tile: TilePlace) -> Part:
 
 
 def turn(ram: RamBlocks, direction: Action) -> Part:
-    """Face a direction; on free ground that is a step of a few pixels."""
+    """Face a direction: a step of a few pixels on free ground, and not out of the room."""
     for _ in range(_TURNS):
         if standing(ram).facing == direction:
             break
-        ram = yield direction
+        ram = yield OPPOSITE[direction] if _at_edge(ram, direction) else direction
     return ram
+
+
+def _at_edge(ram: RamBlocks, direction: Action) -> bool:
+    here = standing(ram)
+    height, width = here.size
+    dy, dx = VECTORS[direction]
+    x, y = here.x + dx * _EDGE, here.y + dy * _EDGE
+    return not (0 < x < width and 0 < y < height)
 
 
 def _turn(ram: RamBlocks, tile: TilePlace, direction: Action) -> Part:
