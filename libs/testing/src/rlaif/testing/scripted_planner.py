@@ -1,0 +1,87 @@
+"""A planner in memory that does what a test tells it, at the moment that the test says."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from rlaif.contracts.plans import Mode, Plan, Suggestion
+from rlaif.trainer.play.planner_counts import ModeCounts, Outcome, PlannerCounts, one_call
+from rlaif.trainer.play.planner_port import PlannerQuestion, PlannerReply
+
+Script = Callable[[PlannerQuestion], Plan | Suggestion | Outcome]
+"""What comes of a question: an answer of the kind that was asked for, or how it fails."""
+
+
+class ScriptedPlanner:
+    """Keeps the port's promises: one reply a question, and none after `close`.
+
+    A question waits until `answer` is called; with `at_once` it is answered by the next `replies`.
+
+    Attributes:
+        asked: All questions that were taken, in order.
+        waiting: Those without a reply.
+        closed: Whether `close` was called.
+    """
+
+    def __init__(
+        self, script: Script, *, most_in_flight: int = 1_000_000, at_once: bool = False
+    ) -> None:
+        self._script = script
+        self._most, self._at_once = most_in_flight, at_once
+        self.asked: list[PlannerQuestion] = []
+        self.waiting: list[PlannerQuestion] = []
+        self.closed = False
+        self._ready: list[PlannerReply] = []
+        self._counts = PlannerCounts()
+
+    def ask(self, question: PlannerQuestion) -> bool:
+        """Take it, unless too many wait or the planner is closed."""
+        if self.closed or len(self.waiting) >= self._most:
+            self._count(question, ModeCounts(not_asked={"closed" if self.closed else "busy": 1}))
+            return False
+        self.asked.append(question)
+        self.waiting.append(question)
+        self._count(question, ModeCounts(asked=1))
+        return True
+
+    def answer(self, number: int | None = None, *, seconds: float = 0.5) -> None:
+        """Let the first `number` of those that wait have their replies; None for all."""
+        due = self.waiting[:number]
+        del self.waiting[: len(due)]
+        for question in due:
+            reply = _reply(question, self._script(question), seconds)
+            self._count(question, one_call(reply.outcome, seconds))
+            self._ready.append(reply)
+
+    def replies(self) -> list[PlannerReply]:
+        """What was answered since the last call."""
+        if self._at_once:
+            self.answer()
+        ready, self._ready = self._ready, []
+        return ready
+
+    def counts(self) -> PlannerCounts:
+        """What happened since the last call."""
+        counts, self._counts = self._counts, PlannerCounts()
+        in_flight: dict[Mode, int] = {}
+        for question in self.waiting:
+            in_flight[question.mode] = in_flight.get(question.mode, 0) + 1
+        return replace(counts, in_flight=in_flight)
+
+    def close(self) -> None:
+        """Forget what waits."""
+        self.closed = True
+        self.waiting.clear()
+        self._ready.clear()
+
+    def _count(self, question: PlannerQuestion, counts: ModeCounts) -> None:
+        self._counts += PlannerCounts({question.mode: counts})
+
+
+def _reply(
+    question: PlannerQuestion, answer: Plan | Suggestion | Outcome, seconds: float
+) -> PlannerReply:
+    if isinstance(answer, Plan):
+        return PlannerReply(question, "ok", plan=answer, latency_seconds=seconds)
+    if isinstance(answer, Suggestion):
+        return PlannerReply(question, "ok", suggestion=answer, latency_seconds=seconds)
+    return PlannerReply(question, answer, latency_seconds=seconds, detail="the script says so")

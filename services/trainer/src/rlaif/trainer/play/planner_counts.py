@@ -1,0 +1,103 @@
+"""What the calls of a planner came to: plain counts that travel in a fragment."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Literal, TypeVar
+
+from rlaif.contracts.plans import Mode
+
+Outcome = Literal["ok", "invalid", "timeout", "throttled", "refused", "error", "dropped"]
+"""How a question that was taken ended.
+
+`invalid`: an answer that does not fit the schema. `throttled`: the server asks for fewer calls.
+`refused`: it does not take the request. `error`: no connection, or a server error. `dropped`: no
+longer asked, because the route came to rest or the planner was closed meanwhile.
+"""
+
+NotAsked = Literal["busy", "resting", "large", "closed"]
+"""Why a question was not taken: too many in flight; the route is taken for broken; its prompt is
+longer than the model takes; the planner is closed."""
+
+LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+"""Upper edges, in seconds; one bucket more holds what is slower."""
+
+_K = TypeVar("_K")
+_NONE = (0,) * (len(LATENCY_BUCKETS) + 1)
+
+
+@dataclass(frozen=True)
+class ModeCounts:
+    """Of one route.
+
+    Attributes:
+        asked: Questions that were taken.
+        not_asked: Why → questions that were not.
+        outcomes: How they ended → questions; those in flight are in none.
+        cached: Answers that no call was made for; they are among `ok`.
+        latency: `[11]`, calls by how long they took (`LATENCY_BUCKETS`); cached answers are in
+            none, and neither is what was dropped before a call.
+        latency_seconds: Sum of these.
+        tokens_read: Tokens of the prompts, as far as the server tells.
+        tokens_written: Tokens of the answers.
+    """
+
+    asked: int = 0
+    not_asked: Mapping[NotAsked, int] = field(default_factory=dict)
+    outcomes: Mapping[Outcome, int] = field(default_factory=dict)
+    cached: int = 0
+    latency: tuple[int, ...] = _NONE
+    latency_seconds: float = 0.0
+    tokens_read: int = 0
+    tokens_written: int = 0
+
+    def __add__(self, other: "ModeCounts") -> "ModeCounts":
+        return ModeCounts(
+            self.asked + other.asked,
+            _added(self.not_asked, other.not_asked),
+            _added(self.outcomes, other.outcomes),
+            self.cached + other.cached,
+            tuple(a + b for a, b in zip(self.latency, other.latency, strict=True)),
+            self.latency_seconds + other.latency_seconds,
+            self.tokens_read + other.tokens_read,
+            self.tokens_written + other.tokens_written,
+        )
+
+
+@dataclass(frozen=True)
+class PlannerCounts:
+    """Of all routes of one planner: what happened since the last time, and what is under way.
+
+    Attributes:
+        by_mode: Route → counts; a route of which nothing is told is not in it.
+        in_flight: Route → questions taken that have no reply yet.
+    """
+
+    by_mode: Mapping[Mode, ModeCounts] = field(default_factory=dict)
+    in_flight: Mapping[Mode, int] = field(default_factory=dict)
+
+    def __add__(self, other: "PlannerCounts") -> "PlannerCounts":
+        return PlannerCounts(
+            {
+                mode: self.by_mode.get(mode, ModeCounts()) + other.by_mode.get(mode, ModeCounts())
+                for mode in {**self.by_mode, **other.by_mode}
+            },
+            _added(self.in_flight, other.in_flight),
+        )
+
+
+def sum_of(counts: Iterable[PlannerCounts]) -> PlannerCounts:
+    """Those of several planners together."""
+    return reduce(PlannerCounts.__add__, counts, PlannerCounts())
+
+
+def one_call(outcome: Outcome, seconds: float) -> ModeCounts:
+    """Of one call that took so many seconds."""
+    bucket = bisect_left(LATENCY_BUCKETS, seconds)
+    latency = tuple(int(at == bucket) for at in range(len(_NONE)))
+    return ModeCounts(outcomes={outcome: 1}, latency=latency, latency_seconds=seconds)
+
+
+def _added(one: Mapping[_K, int], other: Mapping[_K, int]) -> dict[_K, int]:
+    return {key: one.get(key, 0) + other.get(key, 0) for key in {**one, **other}}
