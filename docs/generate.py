@@ -46,10 +46,10 @@ from rlaif.contracts.telemetry import (
 from rlaif.exporter.app import create_app as create_exporter
 from rlaif.exporter.settings import ExporterSettings
 from rlaif.game.encoder.sources import sources_of
+from rlaif.guides.guides import guide_of, guided_games
 from rlaif.hud.app import create_app as create_hud
 from rlaif.hud.settings import HudSettings
 from rlaif.judge.app import create_app as create_judge
-from rlaif.judge.rubric.guides import guide_of, guided_games
 from rlaif.judge.settings import JudgeSettings
 from rlaif.mock_llm.app import create_app as create_mock_llm
 from rlaif.mock_llm.settings import MockLlmSettings

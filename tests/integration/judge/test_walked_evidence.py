@@ -10,9 +10,9 @@ import pytest
 
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.places import SEEDLING_ROOMS
+from rlaif.guides.guides import guide_of
 from rlaif.judge.evidence.ram_verdicts import ram_levels
 from rlaif.judge.evidence.summary import summarise
-from rlaif.judge.rubric.guides import guide_of
 from rlaif.testing.data.walkthrough import STEPS, Look, records, segments, walkthrough
 
 INPUTS = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"

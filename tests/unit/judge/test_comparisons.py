@@ -14,6 +14,7 @@ from rlaif.contracts.comparisons import (
 )
 from rlaif.contracts.evidence import Changes, Evidence, Moment, Span
 from rlaif.contracts.scores import ScoreRecord
+from rlaif.guides.guides import guide_of
 from rlaif.judge.panel.assignment import in_share
 from rlaif.judge.panel.comparisons import Comparisons
 from rlaif.judge.panel.pair_choice import KINDS, Scored
@@ -23,7 +24,6 @@ from rlaif.judge.panel.schema import InvalidAnswerError
 from rlaif.judge.panel.scored_segments import ScoredSegments
 from rlaif.judge.panel.wanted_pairs import WantedPairs
 from rlaif.judge.routes.route import Route, RouteLimits
-from rlaif.judge.rubric.guides import guide_of
 from rlaif.judge.rubric.judges import JUDGES
 from rlaif.judge.settings import CompareSettings, RouteSettings
 from rlaif.llm.ports import Answer, CompletionRequest, UnavailableError

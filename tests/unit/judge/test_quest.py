@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from rlaif.contracts.quest import FARTHEST, QuestProgress, Standing
 from rlaif.contracts.scores import CriterionScore
+from rlaif.guides.guides import guide_of, guided_games
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.counting import count, enough
 from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, answer_schema, read_answer
-from rlaif.judge.rubric.guides import guide_of, guided_games
 from rlaif.judge.rubric.judges import INSUFFICIENT, JUDGES, Judge, briefed, without
 from rlaif.judge.rubric.quest import QuestVote, progress_score, tally_quest
 from rlaif.judge.rubric.votes import NoVote

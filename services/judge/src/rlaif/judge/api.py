@@ -10,10 +10,10 @@ from pydantic import BaseModel, ValidationError
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.ids import ID_PATTERN
 from rlaif.contracts.scores import CRITERIA, ScoreRecord
+from rlaif.guides.guides import guided_games
 from rlaif.judge.human_scores import HumanScores, NotJudgedError
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
-from rlaif.judge.rubric.guides import guided_games
 from rlaif.judge.rubric.judges import briefed
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.views import (

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
+from rlaif.guides.guides import guided_games
 from rlaif.judge.consumers import ScoringParts
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel import prompts
@@ -24,7 +25,6 @@ from rlaif.judge.routes.examining import Examination, Examiner
 from rlaif.judge.routes.metered import MeteredModel
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.routes.trouble_words import Advice
-from rlaif.judge.rubric.guides import guided_games
 from rlaif.judge.rubric.judges import JUDGES, Judge, briefed, with_models
 from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
 from rlaif.judge.settings import CompareSettings, JudgeSettings, ModelSettings

@@ -5,9 +5,9 @@ import json
 from collections.abc import Iterable, Mapping
 
 from rlaif.contracts.evidence import EVIDENCE_VERSION
+from rlaif.guides.guides import guided_games
 from rlaif.judge.panel.prompts import PROMPT_VERSION, system_prompt
 from rlaif.judge.panel.schema import answer_schema
-from rlaif.judge.rubric.guides import guided_games
 from rlaif.judge.rubric.judges import Judge, briefed
 from rlaif.judge.settings import VoteSettings
 from rlaif.llm.settings import PLAIN, DialectSettings

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-from rlaif.judge.rubric.guides import guide_of
+from rlaif.guides.guides import guide_of
 
 LEVELS = (0, 1, 2)
 """What a judge may answer, besides that the evidence is not enough."""

@@ -1,8 +1,8 @@
-"""The guide of a game: what a judge reads before it says how far a player has come.
+"""The guide of a game: what a model reads before it judges how far a player came, or plans for him.
 
-A guide is a page of prose in `rlaif/judge/guides`, one a game, with the objectives of the quest as
-a numbered list under the heading `Objectives`. Answers of judges name objectives by these numbers.
-It stands in the frozen part of a prompt, so it is short: a few thousand characters.
+A guide is a page of prose beside this file, one a game, with the objectives of the quest as a
+numbered list under the heading `Objectives`. Answers of judges name objectives by these numbers. It
+stands in the frozen part of a prompt, so it is short: a few thousand characters.
 """
 
 import re
@@ -64,6 +64,6 @@ def parse_objectives(text: str) -> tuple[str, ...]:
 
 @cache
 def _read(game: str) -> Guide:
-    page = resources.files("rlaif.judge") / "guides" / f"{game}.md"
+    page = resources.files("rlaif.guides") / f"{game}.md"
     text = page.read_text(encoding="utf-8")
     return Guide(game, text, parse_objectives(text))

@@ -3,7 +3,7 @@
 import pytest
 
 from rlaif.contracts.places import SEEDLING_ROOMS
-from rlaif.judge.rubric.guides import guide_of, guided_games, parse_objectives
+from rlaif.guides.guides import guide_of, guided_games, parse_objectives
 
 
 @pytest.mark.parametrize("game", guided_games())
