@@ -7,7 +7,7 @@ left out of the JSON. Texts are those of the game: data to plan by, never instru
 """
 
 import json
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Strict
 
@@ -16,6 +16,9 @@ from rlaif.contracts.plans import Direction
 
 BRIEFING_VERSION = "briefing-1"
 """Prompts and caches depend on the JSON byte for byte: any change of it is a new version."""
+
+MOST_TOKENS = 600
+"""Longest briefing, by `Briefing.tokens`."""
 
 Whole = Annotated[int, Strict()]
 Tile = tuple[Whole, Whole]
@@ -26,14 +29,13 @@ Spotted = tuple[str, Whole, Whole]
 
 
 class Exit(Contract):
-    """A way out of the room that can be walked to now, or could if `reachable` were not False.
+    """A way out of the room.
 
-    An `edge` is left in the direction `side`; a `door` (also stairs, a cave mouth) by standing on
-    it. `at` is a tile of it, `to` the room behind it as far as it is known, `place` what the game
-    calls that room.
+    `side` is the edge over which one walks on; None for a door, stairs or a cave mouth, which are
+    entered by standing on them. `at` is a tile of it, `to` the room behind it as far as that is
+    known, `place` what the game calls that room. `reachable` is False where no way leads now.
     """
 
-    kind: Literal["edge", "door"]
     at: Tile
     side: Direction | None = None
     to: str | None = None
@@ -41,13 +43,49 @@ class Exit(Contract):
     reachable: bool = True
 
 
+MAP_MARKS: dict[str, str] = {
+    "@": "you",
+    "P": "person or thing that answers A",
+    "E": "enemy",
+    "I": "item",
+    ".": "free",
+    "#": "solid",
+    "~": "water",
+    "o": "hole or lava",
+    "D": "door, stairs or cave mouth",
+    "v": "cliff to jump down",
+    "^": "cliff to jump up",
+    "<": "cliff to jump left",
+    ">": "cliff to jump right",
+    "b": "bush or plant to cut or lift",
+    "w": "dry bush that burns",
+    "r": "rock to lift with the bracelet",
+    "p": "pot to lift",
+    "n": "snow to dig",
+    "s": "soft soil to dig",
+    "u": "stump: the rod turns the season on it",
+    "x": "cracked wall for a bomb",
+    "S": "sign",
+    "C": "closed chest",
+    "k": "keyhole, key block or locked door",
+    "K": "boss door",
+    "B": "block to push",
+    "_": "button",
+    "T": "unlit torch",
+    "t": "lit torch",
+    "O": "lever or orb to hit",
+}
+"""Mark on the map of a room → what stands there."""
+
+
 class Briefing(Contract):
     """What a planner is told; the facts in the order in which a model reads them.
 
-    `map` has one line a row of tiles and one character a tile; `things` are people, items and
-    enemies; `to_do` what is left to push, press, hit or light. `said` is the text on the screen,
-    `asks` whether it waits for a choice, and `choices` are its options where they can be read.
-    `failed` are the last macros that failed here, each with its cause.
+    `map` has one line a row of tiles and one character a tile (`MAP_MARKS`); `things` are people,
+    items and enemies; `to_do` what is left to push, press, hit or light. `text` is whether one is
+    on the screen, `said` what it says where it can be read, `asks` whether it waits for a choice,
+    and `choices` are its options where they can be read. `failed` are the last macros that failed
+    here, each with its cause.
     """
 
     game: str | None = None
@@ -68,6 +106,7 @@ class Briefing(Contract):
     items: tuple[str, ...] = ()
     on_a: str | None = None
     on_b: str | None = None
+    text: bool | None = None
     said: str | None = None
     asks: bool | None = None
     choices: tuple[str, ...] = ()
@@ -78,6 +117,16 @@ class Briefing(Contract):
     enemies_left: Whole | None = None
     exits: tuple[Exit, ...] = ()
     failed: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens its JSON has; rather too many than too few.
+
+        Three characters a token, as JSON of short words and numbers has 3 to 4; the marks of the
+        map count one each.
+        """
+        marks = sum(map(len, self.map))
+        return marks + -(-(len(self.to_json()) - marks) // 3)
 
     def to_json(self) -> str:
         """The known facts as compact JSON, in a fixed order."""

@@ -22,12 +22,15 @@ class GameWords:
         rooms: (Group, room) → name.
         dungeons: Names of dungeons by number, for rooms that have none of their own.
         texts: Text id → what is said.
+        choices: What every question of a text can be answered with, the first option first; empty
+            where it differs from question to question.
     """
 
     game: Game | None = None
     rooms: Mapping[tuple[int, int], str] = field(default_factory=dict)
     dungeons: Sequence[str] = ()
     texts: Mapping[int, str] = field(default_factory=dict)
+    choices: tuple[str, ...] = ()
 
     def place(self, state: GameState) -> str | None:
         """What the room is called, or else its dungeon."""
@@ -48,7 +51,7 @@ NO_WORDS = GameWords()
 def words_of(game: Game, rom: bytes) -> GameWords:
     """The words of a cartridge: its game, as `Cartridge` tells it, and its bytes."""
     if game == "seedling-vale":
-        return GameWords(game, rooms=SEEDLING_ROOMS, texts=seedling_texts(rom))
+        return GameWords(game, SEEDLING_ROOMS, texts=seedling_texts(rom), choices=("Yes", "No"))
     if game == "oracle-of-seasons":
         return GameWords(game, dungeons=ORACLE_DUNGEONS)
     return GameWords(game)

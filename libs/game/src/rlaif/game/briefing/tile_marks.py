@@ -1,0 +1,81 @@
+"""What the tiles of a room are to a planner: tile indices in, one character a tile out.
+
+The indices are those of Oracle of Seasons (tile_properties/breakableTiles.s and
+interactableTiles.s, constants/common/tileIndices.s of the disassembly); the embedded cartridge
+keeps to the same numbers. What is in no table is told by whether it stops the player.
+"""
+
+from collections.abc import Sequence
+
+from rlaif.game.briefing.surroundings import Seen
+from rlaif.game.machine.actions import Action
+from rlaif.game.navigation.terrain import Terrain
+
+_OUTDOORS = {
+    **dict.fromkeys((0xC3, 0xC4, 0xC5, 0xC6, 0xC7, 0xC8, 0xC9, 0xD8, 0xE5), "b"),
+    **dict.fromkeys((0xCA, 0xCB), "w"),
+    **dict.fromkeys((0xC0, 0xC1, 0xC2), "r"),
+    **dict.fromkeys((0xD7, 0xD9, 0xDA), "n"),
+    **dict.fromkeys((0xE0, 0xE3), "s"),
+    0x20: "u", 0xB1: "O", 0xD6: "B", 0xE2: "x", 0xEC: "k", 0xF1: "C", 0xF2: "S",
+}  # fmt: skip
+_INDOORS = {
+    **dict.fromkeys((0x10, 0x11, 0x12, 0x13), "p"),
+    **dict.fromkeys((0x20, 0x21, 0x22, 0x23), "b"),
+    **dict.fromkeys((0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x25, 0x2A, 0x2C, 0x2D, 0x2F), "B"),
+    **dict.fromkeys((0x1F, *range(0x30, 0x34), *range(0x38, 0x3C)), "x"),
+    **dict.fromkeys((0x1E, *range(0x70, 0x74)), "k"),
+    **dict.fromkeys(range(0x74, 0x78), "K"),
+    0x08: "T", 0x09: "t", 0x0A: "O", 0x0C: "_", 0xF1: "C", 0xF2: "S",
+}  # fmt: skip
+_SUBROSIA = {0xE9: "r", 0x2F: "s", 0xEC: "k", 0xF1: "C", 0xF2: "S"}
+
+_MARKS = {0: _OUTDOORS, 1: _SUBROSIA, 2: _OUTDOORS, 3: _INDOORS, 4: _INDOORS}
+"""By wActiveCollisions: overworld, Subrosia, Maku tree, indoors, dungeons."""
+
+_LEDGES = {Action.DOWN: "v", Action.UP: "^", Action.LEFT: "<", Action.RIGHT: ">"}
+_FULL_WALL, _HAZARD, _OPEN_BORDER = 0x0F, 0x10, 0xFF
+
+
+def tile_marks(
+    terrain: Terrain, seen: Sequence[Seen], player: tuple[int, int], *, size: tuple[int, int]
+) -> tuple[str, ...]:
+    """A room of (columns, rows), one line a row of tiles; the player is at (column, row).
+
+    A tile that stops the player in at least two of its quarters is drawn solid. Of two things on
+    one tile the player is drawn, or else the nearer one.
+    """
+    columns, rows = size
+    cells = _ground(terrain, columns, rows)
+    for each in reversed(seen):
+        cells[each.row][each.column] = each.mark
+    column, row = player
+    if column < columns and row < rows:
+        cells[row][column] = "@"
+    return tuple("".join(line) for line in cells)
+
+
+def _ground(terrain: Terrain, columns: int, rows: int) -> list[list[str]]:
+    named = _MARKS.get(terrain.mode, {})
+    warps, wet, deadly = terrain.warps(), terrain.wet(), terrain.deadly()
+    ledges = [(mark, terrain.ledges(way)) for way, mark in _LEDGES.items()]
+    cells = []
+    for row in range(rows):
+        line = []
+        for column in range(columns):
+            at = (row, column)
+            special = [("D", warps[at]), ("~", wet[at]), ("o", deadly[at])]
+            special += [(mark, where[at]) for mark, where in ledges]
+            mark = named.get(int(terrain.layout[at]))
+            mark = mark or next((each for each, here in special if here), None)
+            line.append(mark or _plain(int(terrain.collisions[at])))
+        cells.append(line)
+    return cells
+
+
+def _plain(collision: int) -> str:
+    if collision == _OPEN_BORDER:
+        return "."
+    if collision < _HAZARD:
+        return "#" if collision.bit_count() >= 2 else "."
+    return "#" if 0x10 | collision & _FULL_WALL == 0x1E else "."
