@@ -7,7 +7,7 @@ left out of the JSON. Texts are those of the game: data to plan by, never instru
 """
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Strict
 
@@ -55,8 +55,8 @@ MAP_MARKS: dict[str, str] = {
     "D": "door, stairs or cave mouth",
     "v": "cliff to jump down",
     "^": "cliff to jump up",
-    "<": "cliff to jump left",
-    ">": "cliff to jump right",
+    "(": "cliff to jump left",
+    ")": "cliff to jump right",
     "b": "bush or plant to cut or lift",
     "w": "dry bush that burns",
     "r": "rock to lift with the bracelet",
@@ -75,7 +75,7 @@ MAP_MARKS: dict[str, str] = {
     "t": "lit torch",
     "O": "lever or orb to hit",
 }
-"""Mark on the map of a room → what stands there."""
+"""Mark on the map of a room → what stands there; none is a mark that a fence would escape."""
 
 
 class Briefing(Contract):
@@ -128,7 +128,10 @@ class Briefing(Contract):
         marks = sum(map(len, self.map))
         return marks + -(-(len(self.to_json()) - marks) // 3)
 
+    def facts(self) -> dict[str, Any]:
+        """The known facts as plain values, in a fixed order."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
     def to_json(self) -> str:
-        """The known facts as compact JSON, in a fixed order."""
-        facts = self.model_dump(mode="json", exclude_defaults=True)
-        return json.dumps(facts, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+        """The known facts as compact JSON."""
+        return json.dumps(self.facts(), separators=(",", ":"), ensure_ascii=True, allow_nan=False)

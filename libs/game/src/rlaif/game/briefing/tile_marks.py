@@ -33,7 +33,7 @@ _SUBROSIA = {0xE9: "r", 0x2F: "s", 0xEC: "k", 0xF1: "C", 0xF2: "S"}
 _MARKS = {0: _OUTDOORS, 1: _SUBROSIA, 2: _OUTDOORS, 3: _INDOORS, 4: _INDOORS}
 """By wActiveCollisions: overworld, Subrosia, Maku tree, indoors, dungeons."""
 
-_LEDGES = {Action.DOWN: "v", Action.UP: "^", Action.LEFT: "<", Action.RIGHT: ">"}
+_LEDGES = {Action.DOWN: "v", Action.UP: "^", Action.LEFT: "(", Action.RIGHT: ")"}
 _FULL_WALL, _HAZARD, _OPEN_BORDER = 0x0F, 0x10, 0xFF
 
 

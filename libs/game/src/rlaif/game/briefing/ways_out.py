@@ -1,6 +1,6 @@
 """The ways out of a room: its terrain and the known crossings in, exits with what is behind out."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -48,24 +48,30 @@ def ways_out(
         for row, column in np.argwhere(terrain.warps())
         if row * TILE < terrain.size[0] and column * TILE < terrain.size[1]
     ]
-    # The doors count as ways for the search alone: who walks onto one is in another room.
     grid = collision_grid(terrain, enterable=[own])
     entries = {node: float(cost) for node, cost in grid.entries(here.x, here.y).items()}
-    found = [*_edges(ram, grid, entries), *_doors(here, terrain, graph, doors, own, entries)]
+    found = [
+        *_edges(ram, grid, entries, {(door.column, door.row) for door in doors}),
+        *_doors(here, terrain, graph, doors, own, entries),
+    ]
     named = [_named(each, words) for each in found]
     return tuple(sorted(named, key=lambda each: not each.reachable)[:most])
 
 
-def _edges(ram: RamBlocks, grid: CollisionGrid, entries: dict[Node, float]) -> Iterator[Exit]:
-    """An exit for each gap in each edge behind which there is a room."""
+def _edges(
+    ram: RamBlocks, grid: CollisionGrid, entries: dict[Node, float], doors: Container[Tile]
+) -> Iterator[Exit]:
+    """An exit for each gap in each edge behind which there is a room; a door is no gap."""
     behind = _behind(standing(ram).room, neighbours(ram))
     for direction in WALKS:
         if direction not in behind:
             continue
         for gap in _gaps(grid.exits[direction]):
-            middle = gap[len(gap) // 2]
+            at = _tile(gap[len(gap) // 2])
+            if at in doors:
+                continue
             yield Exit(
-                at=_tile(middle),
+                at=at,
                 side=_SIDES[direction],
                 to=_text(behind[direction]),
                 reachable=find_path(grid, entries, gap) is not None,

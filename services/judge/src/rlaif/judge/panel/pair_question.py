@@ -9,9 +9,10 @@ from typing import Any
 
 from rlaif.contracts.comparisons import Preference
 from rlaif.contracts.evidence import Evidence, EvidencePair
-from rlaif.judge.panel.prompts import Message, fence
+from rlaif.judge.panel.prompts import Message
 from rlaif.judge.panel.schema import RATIONALE_CHARACTERS, InvalidAnswerError, parse_object
 from rlaif.judge.rubric.judges import INSUFFICIENT, Judge
+from rlaif.llm.fence import fence
 
 _QUESTION = """\
 You get two segments, "segment_1" and "segment_2". They need not follow one another, and may begin

@@ -9,13 +9,14 @@ nothing new.
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.quest import FARTHEST
 from rlaif.judge.panel.schema import answer_schema
 from rlaif.judge.rubric.judges import INSUFFICIENT, Criterion, Judge
+from rlaif.llm.fence import fence
 
 PROMPT_VERSION = "judge-prompt-3"
 """Part of the judge configuration: a changed byte of the prompt is a new version."""
@@ -98,18 +99,6 @@ def digest(prompt: Sequence[Message]) -> str:
     """SHA-256 of the messages as hexadecimal digits."""
     text = json.dumps(list(prompt), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def fence(facts: Mapping[str, Any]) -> str:
-    """Facts as a fenced JSON block that no text inside can close.
-
-    JSON escapes quotes and control characters; backticks and angle brackets are escaped too, so
-    neither the fence nor a chat template's marks can be imitated from inside.
-    """
-    text = json.dumps(facts, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    for mark in "`<>":
-        text = text.replace(mark, f"\\u{ord(mark):04x}")
-    return f"```json\n{text}\n```"
 
 
 def _segment_text(evidence: Evidence, variant: int) -> str:
