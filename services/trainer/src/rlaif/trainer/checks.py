@@ -13,6 +13,7 @@ from rlaif.game.starts.power_on import NoStartError
 from rlaif.game.starts.savestates import load_state_file
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.service.settings import describe, flat_values
+from rlaif.trainer.planning.opening import PlannerSettingsError, check_planner
 from rlaif.trainer.play.start import check_starts
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.settings import TrainerSettings
@@ -23,9 +24,12 @@ _OF_THE_SERVICE = frozenset(
         "s3_secret_key", "s3_region", "episodes_store", "models_store", "api_token", "log_level",
         "log_format", "data_dir", "autostart", "run_id", "run_on", "ray_address",
         "ray_job_entrypoint", "stop_seconds", "captures_per_minute", "judge_backlog",
+        "planner_base_url", "planner_dialog_url", "planner_puzzle_url", "planner_vision_url",
+        "planner_api_key", "planner_ca_file",
     }
 )  # fmt: skip
-"""Settings that a single run cannot have of its own."""
+"""Settings that a single run cannot have of its own. The planner's key goes where its addresses
+say: whoever may start a run may not send it elsewhere."""
 
 
 class WrongSettingsError(ValueError):
@@ -78,6 +82,7 @@ def check(settings: TrainerSettings, resumed: Path | None = None) -> None:
     """
     _check_sizes(settings)
     _check_policy(settings)
+    _check_planner(settings)
     cartridge = _check_game(settings)
     if resumed is None or settings.run.mode == "evaluation":
         if settings.run.reward_model_path is not None:
@@ -161,6 +166,13 @@ def _check_policy(settings: TrainerSettings) -> None:
             "POLICY is cnn, but SAMPLER is stock, whose environments draw no pictures: set "
             "SAMPLER to fast, or POLICY to mlp"
         )
+
+
+def _check_planner(settings: TrainerSettings) -> None:
+    try:
+        check_planner(settings.planner)
+    except PlannerSettingsError as error:
+        raise WrongSettingsError(str(error)) from error
 
 
 def _check_game(settings: TrainerSettings) -> Cartridge:

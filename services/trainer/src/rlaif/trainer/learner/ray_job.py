@@ -9,6 +9,7 @@ Exit codes: as of the training process.
 """
 
 import asyncio
+import json
 import os
 import sys
 import threading
@@ -33,7 +34,9 @@ _HERE_ALONE = frozenset(
 )  # fmt: skip
 """Settings that mean nothing on the cluster, or something else."""
 
-_CREDENTIALS = frozenset({"nats_url", "s3_access_key", "s3_secret_key", "api_token"})
+_CREDENTIALS = frozenset(
+    {"nats_url", "s3_access_key", "s3_secret_key", "api_token", "planner_api_key"}
+)
 """A job's environment can be read on the dashboard: the cluster's pods hold these as secrets."""
 
 
@@ -50,7 +53,8 @@ def environment(settings: TrainerSettings) -> dict[str, str]:
         if name in _HERE_ALONE | _CREDENTIALS or value == setting.default or value is None:
             continue
         assert not isinstance(value, SecretStr), f"{name} is a credential"
-        chosen[setting.environment] = str(value)
+        as_json = isinstance(value, dict)
+        chosen[setting.environment] = json.dumps(value) if as_json else str(value)
     return chosen
 
 

@@ -12,13 +12,13 @@ Outcome = Literal["ok", "invalid", "timeout", "throttled", "refused", "error", "
 """How a question that was taken ended.
 
 `invalid`: an answer that does not fit the schema. `throttled`: the server asks for fewer calls.
-`refused`: it does not take the request. `error`: no connection, or a server error. `dropped`: no
-longer asked, because the route came to rest or the planner was closed meanwhile.
+`refused`: it does not take the request. `error`: no connection, or a server error. `dropped`: given
+up, because the planner itself ended.
 """
 
-NotAsked = Literal["busy", "resting", "large", "closed"]
-"""Why a question was not taken: too many in flight; the route is taken for broken; its prompt is
-longer than the model takes; the planner is closed."""
+NotAsked = Literal["busy", "resting", "closed"]
+"""Why a question was not taken: too many in flight; the route is taken for broken; the planner is
+closed."""
 
 LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 """Upper edges, in seconds; one bucket more holds what is slower."""
@@ -35,9 +35,9 @@ class ModeCounts:
         asked: Questions that were taken.
         not_asked: Why → questions that were not.
         outcomes: How they ended → questions; those in flight are in none.
-        cached: Answers that no call was made for; they are among `ok`.
-        latency: `[11]`, calls by how long they took (`LATENCY_BUCKETS`); cached answers are in
-            none, and neither is what was dropped before a call.
+        cached: Questions that no call was made for: they had the answer of an equal one, or share
+            its call. They are among `outcomes`.
+        latency: `[11]`, calls by how long they took (`LATENCY_BUCKETS`).
         latency_seconds: Sum of these.
         tokens_read: Tokens of the prompts, as far as the server tells.
         tokens_written: Tokens of the answers.
@@ -93,7 +93,7 @@ def sum_of(counts: Iterable[PlannerCounts]) -> PlannerCounts:
 
 
 def one_call(outcome: Outcome, seconds: float) -> ModeCounts:
-    """Of one call that took so many seconds."""
+    """Of one question whose own call took so many seconds."""
     bucket = bisect_left(LATENCY_BUCKETS, seconds)
     latency = tuple(int(at == bucket) for at in range(len(_NONE)))
     return ModeCounts(outcomes={outcome: 1}, latency=latency, latency_seconds=seconds)

@@ -49,7 +49,8 @@ class PlannerReply:
         plan: What was asked for with kind `plan`.
         suggestion: What was asked for with kind `suggestion`.
         latency_seconds: From `ask` until the answer was there, waiting for a turn included.
-        cached: No call was made: an equal situation had been answered.
+        cached: No call of its own was made: an equal situation was answered before, or was being
+            asked at that moment.
         detail: What went wrong, in words for people; None for `ok`.
     """
 

@@ -48,7 +48,7 @@ class RunRecord(BaseModel):
         write_whole(path, self.model_dump_json(indent=2).encode())
 
 
-_SECRETS = {"s3_secret_key", "s3_access_key", "api_token", "nats_url"}
+_SECRETS = {"s3_secret_key", "s3_access_key", "api_token", "nats_url", "planner_api_key"}
 
 
 def begin_attempt(

@@ -6,6 +6,7 @@
     curiosity, imitation        settings/rewards.py       what the learner adds to the rewards
     explore                     settings/exploration.py   where episodes start
     capture                     settings/capture.py       what the judges see
+    planner                     settings/planner.py       language models that help while it plays
     run, evaluation, ray        settings/run.py           when, how long, where
 
 What needs a block takes it as it is; there is no second class with the same values.
@@ -21,6 +22,7 @@ from rlaif.service.settings import Block, ServiceSettings
 from rlaif.trainer.settings.capture import CaptureSettings
 from rlaif.trainer.settings.exploration import ExploreSettings
 from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.planner import PlannerSettings
 from rlaif.trainer.settings.ppo import NetworkSettings, PpoSettings, SamplingSettings
 from rlaif.trainer.settings.rewards import (
     AdditiveSettings,
@@ -86,6 +88,9 @@ class TrainerSettings(ServiceSettings):
     capture: Annotated[
         CaptureSettings, Block(prefix="", names={"uniform_share": "capture_uniform_share"})
     ] = CaptureSettings()
+    planner: Annotated[
+        PlannerSettings, Block(unprefixed=frozenset(PlannerSettings.model_fields))
+    ] = PlannerSettings()
 
     @property
     def rewards(self) -> RewardSettings:

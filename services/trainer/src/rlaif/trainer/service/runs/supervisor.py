@@ -267,8 +267,13 @@ def _pause_after(attempt: int) -> float:
 
 
 def _environment(settings: TrainerSettings) -> dict[str, str]:
-    """The process's environment: one thread a library, or they fight over the cores."""
+    """The process's environment: one thread a library, or they fight over the cores.
+
+    The planner's key stands in no file: a process gets it here, however the service got it.
+    """
     threads = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     ray = _OWN_RAY if settings.ray.is_own else {}
     plain = {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONUNBUFFERED": "1"}
-    return os.environ | threads | plain | ray
+    key = settings.planner.api_key
+    secret = {"PLANNER_API_KEY": key.get_secret_value()} if key is not None else {}
+    return os.environ | threads | plain | ray | secret
