@@ -13,6 +13,7 @@ from rlaif.contracts.evidence import Evidence, EvidencePair
 from rlaif.mock_llm.comparing import BETTER, preferred_segment
 from rlaif.mock_llm.expert.view import View, look
 from rlaif.mock_llm.manners import mannered, seeded
+from rlaif.mock_llm.planners.planning import planner_answer, planner_asked
 from rlaif.mock_llm.reading import INSUFFICIENT, asked_of, injected, read_evidence
 from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.teachers.teachers import Teacher
@@ -35,27 +36,33 @@ class Completion:
 
 
 def answer(chat: ChatRequest, manner: MannerSettings, teacher: Teacher | None = None) -> Completion:
-    """Answer one judge prompt, with the keys of its schema in their order.
+    """Answer one prompt of a judge or a planner, with the keys of its schema in their order.
 
-    A `teacher` errs in its own way in place of the manners.
+    A `teacher` errs in its own way in place of the manners; planners know neither.
 
     Raises:
-        UnreadablePromptError: Not a judge prompt.
+        UnreadablePromptError: Neither a judge's prompt nor a planner's.
     """
     asked = asked_of(chat.response_format, chat.messages)
+    if planned := planner_asked(asked):
+        text = planner_answer(planned, chat, manner)
+        return _completion(chat, text, keeps_to_limits=manner.planner != "malicious")
     if list(asked) == [BETTER]:
         told = _comparison(chat, manner, teacher)
     else:
         told = _opinions(chat, manner, teacher, list(asked))
     if manner.gullible and (order := injected(chat.messages)) is not None:
         told = _obeyed(order, asked)
-    text = json.dumps(told)
+    return _completion(chat, json.dumps(told))
+
+
+def _completion(chat: ChatRequest, text: str, *, keeps_to_limits: bool = True) -> Completion:
     text_tokens, most = len(text) // _CHARACTERS_PER_TOKEN + 1, chat.longest_answer()
-    cut = text_tokens > most
+    cut = keeps_to_limits and text_tokens > most
     return Completion(
         text=text[: most * _CHARACTERS_PER_TOKEN] if cut else text,
         prompt_tokens=_prompt_tokens(chat.messages),
-        completion_tokens=min(text_tokens, most),
+        completion_tokens=min(text_tokens, most) if cut else text_tokens,
         finish_reason="length" if cut else "stop",
     )
 

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from rlaif.contracts.briefing import Briefing
 from rlaif.contracts.evidence import Evidence, EvidencePair
 
-C = TypeVar("C", Evidence, EvidencePair)
+C = TypeVar("C", Evidence, EvidencePair, Briefing)
 
 _FENCE = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 
@@ -25,7 +26,7 @@ class UnreadablePromptError(ValueError):
 
 
 def read_evidence(kind: type[C], messages: Sequence[Mapping[str, Any]]) -> C:
-    """The evidence of one segment or of two, in the last user message.
+    """The evidence of one segment or of two, or a planner's briefing, in the last user message.
 
     Raises:
         UnreadablePromptError: No user message, no fenced JSON object in it, or several.
@@ -36,8 +37,8 @@ def read_evidence(kind: type[C], messages: Sequence[Mapping[str, Any]]) -> C:
     blocks: list[str] = _FENCE.findall(_text(users[-1].get("content")))
     if len(blocks) != 1:
         raise UnreadablePromptError(
-            f"the last user message has {len(blocks)} ```json blocks; this stand-in answers judge "
-            "prompts only, which carry their evidence in exactly one"
+            f"the last user message has {len(blocks)} ```json blocks; this stand-in answers "
+            "prompts of judges and planners, which carry their evidence in exactly one"
         )
     try:
         return kind.model_validate_json(blocks[0])

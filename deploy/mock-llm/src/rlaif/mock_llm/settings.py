@@ -9,6 +9,9 @@ from rlaif.mock_llm.faults import parse_plan
 from rlaif.mock_llm.teachers.teachers import Teacher, TeacherKind
 from rlaif.service.settings import Block, ServiceSettings
 
+PlannerKind = Literal["guide", "random", "malicious"]
+"""Who answers questions for plans and buttons."""
+
 LazyAnswer = Literal["middle", "abstain", "praise"]
 """What a lazy judge says of everything."""
 
@@ -69,6 +72,11 @@ class MannerSettings(BaseModel, frozen=True, extra="forbid"):
     gullible: bool = Field(
         default=False,
         description="Obey instructions hidden in the evidence, as a model without defences may.",
+    )
+    planner: PlannerKind = Field(
+        default="guide",
+        description="Who plans and suggests: `guide` has read the guide of Seedling Vale, `random` "
+        "gives valid but random answers, `malicious` such as no planner should.",
     )
 
 

@@ -18,13 +18,16 @@ from rlaif.mock_llm.expert.objectives import (
     Known,
     next_objective,
 )
-from rlaif.mock_llm.expert.room_plans import PLANS, Spot
+from rlaif.mock_llm.expert.room_plans import PLANS, Spot, Tile
 
 GAME = "seedling-vale"
 """The game that the expert knows, as the evidence names it."""
 
 HALF_SCREEN = 80
 """Pixels."""
+
+_LONGEST_WAY = 100
+"""Moves that a way through one room takes at most."""
 
 _COINS_IN_THE_SOIL, _TORCH_HALLS_KEY = 4, 15
 
@@ -77,10 +80,48 @@ def standings(evidence: Evidence) -> tuple[Standing | None, Standing | None]:
     return exact_standing(evidence.start, start), exact_standing(evidence.end, end)
 
 
+def next_move(moment: Moment, tile: Tile, known: Known = USUAL) -> tuple[way.Node, way.Node] | None:
+    """The tile and season of now, and the next ones of the shortest way; None without a way.
+
+    An unknown season is taken for spring, in which the story starts.
+    """
+    objective = next_objective(moment, known)
+    if objective is None or moment.room not in PLANS:
+        return None
+    items = way.NEEDED.intersection(moment.items or ())
+    reached = _reached(objective, items, known.lever)
+    season = way.SEASONS.index(moment.season) if moment.season in way.SEASONS else way.SPRING
+    here: way.Node = ((moment.room, tile), season)
+    onward = [
+        (cost + reached[there], there)
+        for there, cost in way.moves(here, _means(objective, items, known.lever))
+        if there in reached
+    ]
+    return (here, min(onward)[1]) if onward else None
+
+
+def next_room(moment: Moment, tile: Tile, known: Known = USUAL) -> str | None:
+    """The room that the shortest way leads into next; None where it leads into none."""
+    here = moment.room
+    for _ in range(_LONGEST_WAY):
+        move = next_move(moment, tile, known)
+        if move is None:
+            return None
+        (room, tile), season = move[1]
+        if room != here:
+            return room
+        moment = moment.model_copy(update={"season": way.SEASONS[season]})
+    return None
+
+
+def _means(objective: int, items: frozenset[str], lever: bool) -> way.Means:
+    doors = {door for number, door in _OPENED_FOR.items() if objective >= number}
+    return items | doors | ({"lever"} if lever or objective > _TORCH_HALLS_KEY else set())
+
+
 @lru_cache(maxsize=128)
 def _reached(objective: int, items: frozenset[str], lever: bool) -> Mapping[way.Node, float]:
-    doors = {door for number, door in _OPENED_FOR.items() if objective >= number}
-    means = items | doors | ({"lever"} if lever or objective > _TORCH_HALLS_KEY else set())
+    means = _means(objective, items, lever)
     targets: way.Targets = tuple((spot, 0.0) for spot in OBJECTIVES[objective].spots)
     if objective == _COINS_IN_THE_SOIL and SHOVEL not in items:
         targets = _first_to(FARMER, targets, means | {SHOVEL})

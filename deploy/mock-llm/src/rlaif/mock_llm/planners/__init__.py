@@ -1,0 +1,1 @@
+"""Scripted planners: what answers a question for a plan or for one button, in place of a model."""
