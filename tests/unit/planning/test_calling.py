@@ -50,7 +50,10 @@ class Hanging:
         await asyncio.Event().wait()
 
 
-def caller(model, settings=PlannerSettings()):
+DEFAULTS = PlannerSettings()
+
+
+def caller(model, settings=DEFAULTS):
     seeds = itertools.count()
     return Caller(dict.fromkeys(MODES, model), settings, next_seed=lambda: next(seeds))
 

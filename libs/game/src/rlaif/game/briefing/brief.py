@@ -24,6 +24,9 @@ SAID_CHARACTERS = 400
 FAILED_CHARACTERS = 120
 _QUARTERS = 4
 _NO_GRAPH = RoomGraph()
+_ESCAPED = frozenset("`<>\\")
+"""Written in several characters by JSON or by a fence."""
+
 _BY_BIT = {bit: name for name, bit in NAMED_ITEMS.items()}
 
 
@@ -57,9 +60,16 @@ def brief(
             room_solved=is_settled(ram) or None,
             enemies_left=state.enemies_left or None,
             exits=ways_out(ram, terrain, graph, words, most=MOST_EXITS),
-            failed=tuple(each[:FAILED_CHARACTERS] for each in failed[-MOST_FAILED:]),
+            failed=tuple(plain(each)[:FAILED_CHARACTERS] for each in failed[-MOST_FAILED:]),
         )
     )
+
+
+def plain(text: str) -> str:
+    """The text in characters that JSON writes as they are, so that its length is what it costs."""
+    fits = (each.isascii() and each.isprintable() and each not in _ESCAPED for each in text)
+    kept = (each if fit else "?" for each, fit in zip(text, fits, strict=True))
+    return "".join(kept).replace('"', "'")
 
 
 def _whereabouts(state: GameState, words: GameWords) -> dict[str, Any]:
@@ -92,7 +102,7 @@ def _possessions(state: GameState) -> dict[str, Any]:
 def _text(state: GameState, words: GameWords) -> dict[str, Any]:
     said = words.text(state)
     return {
-        "said": None if said is None else said[:SAID_CHARACTERS],
+        "said": None if said is None else plain(said)[:SAID_CHARACTERS],
         "text": state.text or None,
         "asks": state.text_choice or None,
         "choices": words.choices if state.text_choice else (),

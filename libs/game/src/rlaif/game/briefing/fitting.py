@@ -26,3 +26,4 @@ def _steps() -> Iterator[Callable[[Briefing], dict[str, Any]]]:
     yield lambda long: {"items": tuple(name for name in long.items if name in USABLE_ITEMS)}
     yield lambda long: {"said": None if long.said is None else long.said[:_SAID_CHARACTERS]}
     yield lambda long: {"exits": long.exits[:_FEW], "to_do": long.to_do[:_FEW]}
+    yield lambda long: {"failed": (), "things": ()}

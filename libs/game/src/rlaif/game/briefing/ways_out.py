@@ -1,28 +1,19 @@
 """The ways out of a room: its terrain and the known crossings in, exits with what is behind out."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from rlaif.contracts.briefing import Exit, Tile
 from rlaif.contracts.plans import Direction
+from rlaif.game.briefing.reach import STEP, Places, Reach, reach
 from rlaif.game.description.words import GameWords
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.rooms import Neighbours, neighbours
-from rlaif.game.navigation.goals import Enter, goal_nodes
-from rlaif.game.navigation.grid import (
-    FEET,
-    WALKS,
-    CollisionGrid,
-    Node,
-    TilePlace,
-    collision_grid,
-)
+from rlaif.game.navigation.grid import FEET, WALKS
 from rlaif.game.navigation.room_graph import RoomGraph, RoomId
-from rlaif.game.navigation.room_watcher import Standing, standing
-from rlaif.game.navigation.search import find_path
+from rlaif.game.navigation.room_watcher import standing
 from rlaif.game.navigation.terrain import TILE, Terrain
 
 _SIDES: dict[Action, Direction] = {
@@ -42,64 +33,48 @@ def ways_out(
     beside the room on the map of the world or of the floor.
     """
     here = standing(ram)
-    own = TilePlace((here.y + FEET) // TILE, here.x // TILE)
     doors = [
-        TilePlace(int(row), int(column))
+        (int(column), int(row))
         for row, column in np.argwhere(terrain.warps())
         if row * TILE < terrain.size[0] and column * TILE < terrain.size[1]
     ]
-    grid = collision_grid(terrain, enterable=[own])
-    entries = {node: float(cost) for node, cost in grid.entries(here.x, here.y).items()}
+    within = reach(terrain, here.x, here.y)
     found = [
-        *_edges(ram, grid, entries, {(door.column, door.row) for door in doors}),
-        *_doors(here, terrain, graph, doors, own, entries),
+        *_edges(within, _behind(here.room, neighbours(ram)), doors),
+        *_doors(within, _through(graph, here.room), doors),
     ]
     named = [_named(each, words) for each in found]
     return tuple(sorted(named, key=lambda each: not each.reachable)[:most])
 
 
-def _edges(
-    ram: RamBlocks, grid: CollisionGrid, entries: dict[Node, float], doors: Container[Tile]
-) -> Iterator[Exit]:
+def _edges(within: Reach, behind: dict[Action, RoomId], doors: Container[Tile]) -> Iterator[Exit]:
     """An exit for each gap in each edge behind which there is a room; a door is no gap."""
-    behind = _behind(standing(ram).room, neighbours(ram))
-    for direction in WALKS:
-        if direction not in behind:
+    for way in WALKS:
+        if way not in behind:
             continue
-        for gap in _gaps(grid.exits[direction]):
+        for gap in _gaps(within.rims[way]):
             at = _tile(gap[len(gap) // 2])
             if at in doors:
                 continue
-            yield Exit(
-                at=at,
-                side=_SIDES[direction],
-                to=_text(behind[direction]),
-                reachable=find_path(grid, entries, gap) is not None,
-            )
+            reached = any(within.places[place] for place in gap)
+            yield Exit(at=at, side=_SIDES[way], to=_text(behind[way]), reachable=reached)
 
 
-def _doors(
-    here: Standing,
-    terrain: Terrain,
-    graph: RoomGraph,
-    doors: Iterable[TilePlace],
-    own: TilePlace,
-    entries: dict[Node, float],
-) -> Iterator[Exit]:
-    behind = {
-        ((crossing.y + FEET) // TILE, crossing.x // TILE): crossing.end
-        for crossing in graph.leaving(here.room)
+def _doors(within: Reach, behind: dict[Tile, RoomId], doors: list[Tile]) -> Iterator[Exit]:
+    for door in doors:
+        known = behind.get(door)
+        yield Exit(
+            at=door, to=None if known is None else _text(known), reachable=within.enters(*door)
+        )
+
+
+def _through(graph: RoomGraph, room: RoomId) -> dict[Tile, RoomId]:
+    """Tile of a door → the room that it is known to lead to."""
+    return {
+        (crossing.x // TILE, (crossing.y + FEET) // TILE): crossing.end
+        for crossing in graph.leaving(room)
         if crossing.kind == "warp"
     }
-    for door in doors:
-        grid = collision_grid(terrain, enterable=[own, door])
-        goals = goal_nodes(grid, Enter(here.room, door))
-        known = behind.get((door.row, door.column))
-        yield Exit(
-            at=(door.column, door.row),
-            to=None if known is None else _text(known),
-            reachable=find_path(grid, entries, goals) is not None,
-        )
 
 
 def _behind(here: RoomId, around: Neighbours) -> dict[Action, RoomId]:
@@ -112,21 +87,21 @@ def _behind(here: RoomId, around: Neighbours) -> dict[Action, RoomId]:
     return {way: RoomId(here.group, room) for way, room in sides.items() if room is not None}
 
 
-def _gaps(exits: npt.NDArray[np.bool_]) -> list[list[Node]]:
-    """The nodes at an edge from which the player leaves, those side by side together."""
-    gaps: list[list[Node]] = []
-    for row, column in np.argwhere(exits):
-        node = Node(int(row), int(column))
+def _gaps(rim: Places) -> list[list[tuple[int, int]]]:
+    """The places from which the player leaves over an edge, those side by side together."""
+    gaps: list[list[tuple[int, int]]] = []
+    for row, column in np.argwhere(rim):
+        place = (int(row), int(column))
         last = gaps[-1][-1] if gaps else None
-        if last and abs(node.row - last.row) + abs(node.column - last.column) == 1:
-            gaps[-1].append(node)
+        if last and abs(place[0] - last[0]) + abs(place[1] - last[1]) == 1:
+            gaps[-1].append(place)
         else:
-            gaps.append([node])
+            gaps.append([place])
     return gaps
 
 
-def _tile(node: Node) -> Tile:
-    return node.x // TILE, (node.y + FEET) // TILE
+def _tile(place: tuple[int, int]) -> Tile:
+    return place[1] * STEP // TILE, (place[0] * STEP + FEET) // TILE
 
 
 def _text(room: RoomId) -> str:

@@ -1,0 +1,177 @@
+"""Where the player could walk to in a room: its terrain in, places that he reaches out.
+
+Places lie eight pixels apart, and a move between two of them is open where the game's own wall
+probes find all eight pixels free. It is told to a planner, not walked: who walks finds his way
+pixel by pixel (`rlaif.game.navigation`).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.game.machine.actions import Action
+from rlaif.game.navigation.grid import FEET, VECTORS, WALKS
+from rlaif.game.navigation.terrain import TILE, Terrain, solid_pixels
+
+STEP = 8
+"""Pixels between two places: place (row, column) is y = 8 * row, x = 8 * column."""
+
+Places = npt.NDArray[np.bool_]
+"""`[rows, columns]`, twice as many as the room has tiles; row 0 and column 0 are outside of it."""
+
+_PROBES: dict[Action, tuple[tuple[int, int], tuple[int, int]]] = {
+    Action.UP: ((-3, -3), (-3, 2)),
+    Action.DOWN: ((7, -3), (7, 2)),
+    Action.LEFT: ((0, -5), (5, -5)),
+    Action.RIGHT: ((0, 4), (5, 4)),
+}
+"""(dy, dx) from the player of the pixels that must be free to walk (link.s L4807-4860)."""
+
+_PAD = 16
+_EDGE = 5
+"""The screen scrolls where x or y is at most 5."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What is within reach.
+
+    Attributes:
+        places: Where the player can come to; doors are entered and not left again.
+        rims: Direction → the places at an edge from which walking on leaves the room, whether they
+            are within reach or not.
+    """
+
+    places: Places
+    rims: dict[Action, Places]
+
+    def enters(self, column: int, row: int) -> bool:
+        """Whether the player can come to stand on a tile."""
+        rows, columns = np.nonzero(self.places)
+        return bool(((_under(rows) == row) & (columns * STEP // TILE == column)).any())
+
+
+def reach(terrain: Terrain, x: int, y: int) -> Reach:
+    """What a player at a pixel of a room can reach on foot, by swimming and off cliffs."""
+    height, width = terrain.size
+    solid = np.pad(solid_pixels(terrain.collisions), _PAD)
+    free = {direction: _free(solid, direction, height, width) for direction in WALKS}
+    hazard, door = _ground(terrain, x, y)
+    moves = {way: _moves(free[way], way) & ~_shifted(hazard, way, back=True) for way in WALKS}
+    leaps = _leaps(terrain)
+    seen = np.zeros(hazard.shape, dtype=np.bool_)
+    for row in {y // STEP, -(-y // STEP)}:
+        for column in {x // STEP, -(-x // STEP)}:
+            if 1 <= row < seen.shape[0] and 1 <= column < seen.shape[1]:
+                seen[row, column] = True
+    while True:
+        before = int(seen.sum())
+        for way in WALKS:
+            seen |= _shifted(seen & ~door & moves[way], way)
+        for start, end in leaps:
+            seen[end] |= seen[start] and not hazard[end]
+        if int(seen.sum()) == before:
+            return Reach(seen, {way: _rim(free[way], way) for way in WALKS})
+
+
+def _free(solid: npt.NDArray[np.bool_], way: Action, height: int, width: int) -> Places:
+    """`[height, width]`: the player at a pixel can walk one on."""
+    (y1, x1), (y2, x2) = _PROBES[way]
+    one = solid[_PAD + y1 : _PAD + y1 + height, _PAD + x1 : _PAD + x1 + width]
+    two = solid[_PAD + y2 : _PAD + y2 + height, _PAD + x2 : _PAD + x2 + width]
+    free: Places = ~(one | two)
+    return free
+
+
+def _moves(free: Places, way: Action) -> Places:
+    """The places from which all pixels to the next place are free, which lies in the room too."""
+    height, width = free.shape
+    dy, dx = VECTORS[way]
+    rows, columns = np.mgrid[0 : height // STEP, 0 : width // STEP]
+    inside = (rows >= 1) & (columns >= 1)
+    to_row, to_column = rows + dy, columns + dx
+    inside &= (to_row >= 1) & (to_column >= 1)
+    inside &= (to_row < height // STEP) & (to_column < width // STEP)
+    found = inside.copy()
+    for pixel in range(STEP):
+        ys = np.clip(rows * STEP + dy * pixel, 0, height - 1)
+        xs = np.clip(columns * STEP + dx * pixel, 0, width - 1)
+        found &= free[ys, xs]
+    return found
+
+
+def _ground(terrain: Terrain, x: int, y: int) -> tuple[Places, Places]:
+    """The places with ground that kills or drowns, and those on doors but for the player's own."""
+    height, width = terrain.size
+    rows = _under(np.arange(height // STEP))[:, np.newaxis]
+    columns = (np.arange(width // STEP) * STEP // TILE)[np.newaxis, :]
+    hazard = terrain.deadly() if terrain.swims else terrain.deadly() | terrain.wet()
+    doors = terrain.warps()
+    doors[(y + FEET) // TILE, x // TILE] = False
+    return hazard[rows, columns], doors[rows, columns]
+
+
+def _leaps(terrain: Terrain) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Jumps over cliff tiles, from the middle of the tile before to that of the one behind."""
+    found = []
+    rows, columns = terrain.size[0] // TILE, terrain.size[1] // TILE
+    free = terrain.collisions[:rows, :columns] == 0
+    for way in WALKS:
+        dy, dx = VECTORS[way]
+        ledges = terrain.ledges(way)[:rows, :columns]
+        for row, column in np.argwhere(ledges):
+            start = (int(row) - dy, int(column) - dx)
+            if not _on(free, start):
+                continue
+            end = (int(row), int(column))
+            while _on(ledges, end):
+                end = (end[0] + dy, end[1] + dx)
+            if _on(free, end):
+                found.append((_middle(start), _middle(end)))
+    return found
+
+
+def _rim(free: Places, way: Action) -> Places:
+    """The places at an edge from which walking on scrolls the screen."""
+    height, width = free.shape
+    found = np.zeros((height // STEP, width // STEP), dtype=np.bool_)
+    rows, columns = np.arange(height // STEP) * STEP, np.arange(width // STEP) * STEP
+    match way:
+        case Action.UP:
+            found[1] = free[_EDGE : STEP + 1][:, columns].all(axis=0)
+        case Action.DOWN:
+            found[-1] = free[rows[-1] :][:, columns].all(axis=0)
+        case Action.LEFT:
+            found[:, 1] = free[rows][:, _EDGE : STEP + 1].all(axis=1)
+        case _:
+            found[:, -1] = free[rows][:, columns[-1] :].all(axis=1)
+    found[0] = found[:, 0] = False
+    return found
+
+
+def _shifted(places: Places, way: Action, *, back: bool = False) -> Places:
+    """The places one move on in a direction; with `back`, those from which they are one move on."""
+    dy, dx = VECTORS[way]
+    dy, dx = (-dy, -dx) if back else (dy, dx)
+    moved = np.zeros_like(places)
+    rows, columns = places.shape
+    to = (slice(max(dy, 0), rows + min(dy, 0)), slice(max(dx, 0), columns + min(dx, 0)))
+    at = (slice(max(-dy, 0), rows + min(-dy, 0)), slice(max(-dx, 0), columns + min(-dx, 0)))
+    moved[to] = places[at]
+    return moved
+
+
+def _under(rows: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """The row of tiles that a player at these rows of places stands on."""
+    tiles: npt.NDArray[np.intp] = (rows * STEP + FEET) // TILE
+    return tiles
+
+
+def _on(tiles: Places, at: tuple[int, int]) -> bool:
+    inside = 0 <= at[0] < tiles.shape[0] and 0 <= at[1] < tiles.shape[1]
+    return inside and bool(tiles[at])
+
+
+def _middle(tile: tuple[int, int]) -> tuple[int, int]:
+    return 2 * tile[0] + 1, 2 * tile[1] + 1
