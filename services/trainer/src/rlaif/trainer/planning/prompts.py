@@ -80,6 +80,8 @@ bush or rock.
 - ANSWER: read the open text to its end; where it asks, take option number `choice` of `choices`, \
 counted from 0. A plan for an open text begins with it.
 `confidence` is how likely the whole plan works, from 0 to 1.
+One macro: {{"kind":"TALK","room":null,"column":3,"row":4,"direction":null,"item":null,\
+"choice":null}}
 """
 
 _BUTTONS = """\

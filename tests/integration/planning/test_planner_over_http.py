@@ -1,0 +1,301 @@
+"""The planner of a runner against real servers: the stand-in, and such as no model should be."""
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+
+from rlaif.contracts.briefing import Briefing
+from rlaif.mock_llm.app import create_app
+from rlaif.mock_llm.settings import MannerSettings, MockLlmSettings
+from rlaif.testing.data.bad_answers import bad_answers
+from rlaif.testing.http_server import serve
+from rlaif.testing.waiting import eventually
+from rlaif.trainer.planning.opening import open_planner
+from rlaif.trainer.play.planner_port import Planner, PlannerQuestion, PlannerReply
+from rlaif.trainer.settings.planner import PlannerSettings
+
+MODES = ("dialog", "puzzle", "vision")
+SHOP = Briefing(
+    game="seedling-vale", place="Nut Shop", room="3/17", at=(3, 4), rupees=25, items=("sword",),
+    text=True, said="Wooden shield! It's yours for 20 coins?", asks=True, choices=("Yes", "No"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Request:
+    """Head and body as they came."""
+
+    head: str
+    body: bytes
+
+
+Answer = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]
+
+
+def ask_for(situation: str, mode="dialog", kind="plan", **more) -> PlannerQuestion:
+    return PlannerQuestion(0, mode, kind, situation, SHOP, **more)
+
+
+@asynccontextmanager
+async def planner_at(url: str, **settings) -> AsyncIterator[Planner]:
+    planner = open_planner(PlannerSettings(base_url=url, **settings))
+    assert planner is not None
+    try:
+        yield planner
+    finally:
+        await asyncio.to_thread(planner.close)
+
+
+async def replies_of(planner: Planner, number: int) -> list[PlannerReply]:
+    found: list[PlannerReply] = []
+
+    def enough() -> bool:
+        found.extend(planner.replies())
+        return len(found) >= number
+
+    await eventually(enough, f"{number} replies", seconds=30)
+    return found
+
+
+@asynccontextmanager
+async def raw_server(answer: Answer) -> AsyncIterator[str]:
+    """A server that reads a request and does what `answer` does."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+            length = int(head.partition("content-length: ")[2].partition("\r")[0])
+            await answer(Request(head, await reader.readexactly(length)), writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    try:
+        port = server.sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.close()
+
+
+def says(status: str, body: bytes, *headers: str) -> Answer:
+    async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
+        lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close"]
+        writer.write("\r\n".join([*lines, *headers, "", ""]).encode() + body)
+        await writer.drain()
+
+    return answer
+
+
+async def hangs(request: Request, writer: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(60)
+
+
+async def drips(request: Request, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{")
+    while True:
+        writer.write(b" ")
+        await writer.drain()
+        await asyncio.sleep(0.02)
+
+
+async def never_ends(request: Request, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+    while True:
+        writer.write(b"x" * 65536)
+        await writer.drain()
+
+
+@pytest.fixture
+async def stand_in() -> AsyncIterator[Callable[..., Awaitable[str]]]:
+    """Serves the stand-in with these manners; gives its address."""
+    servers = []
+
+    async def start(*, latency_seconds: float = 0.0, **manners) -> str:
+        settings = MockLlmSettings.model_validate(
+            {"latency_seconds": latency_seconds, "manner": MannerSettings(**manners)}
+        )
+        context = serve(create_app(settings))
+        url = await context.__aenter__()
+        servers.append(context)
+        return url
+
+    yield start
+    for context in servers:
+        await context.__aexit__(None, None, None)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_stand_in_plans_and_suggests_on_every_route(stand_in, mode):
+    async with planner_at(await stand_in()) as planner:
+        assert planner.ask(ask_for("shop", mode))
+        assert planner.ask(ask_for("shop", mode, "suggestion", picture=b"\xff\xd8 a screen"))
+        replies = {reply.question.kind: reply for reply in await replies_of(planner, 2)}
+        assert [macro.kind for macro in replies["plan"].plan.macros] == ["ANSWER"]
+        assert replies["plan"].plan.macros[0].choice == 0  # the shield is wanted and can be paid
+        assert replies["suggestion"].suggestion.button == "A"
+        counts = planner.counts().by_mode[mode]
+        assert (counts.asked, counts.outcomes, sum(counts.latency)) == (2, {"ok": 2}, 2)
+        assert counts.tokens_read > 3000
+        assert counts.latency_seconds > 0
+
+
+async def test_a_planner_that_means_harm_is_counted_and_gives_nothing_but_whole_plans(stand_in):
+    async with planner_at(
+        await stand_in(planner="malicious"), in_flight=8, failures=1000, plan_seconds=10
+    ) as planner:
+        outcomes: Counter[str] = Counter()
+        for turn in range(25):
+            asked = [ask_for(f"{turn}-{n}", kind=kind) for n in range(2) for kind in
+                     ("plan", "suggestion")]  # fmt: skip
+            assert all(planner.ask(each) for each in asked)
+            for reply in await replies_of(planner, 4):
+                outcomes[reply.outcome] += 1
+                good = (reply.plan, reply.suggestion) != (None, None)
+                assert good == (reply.outcome == "ok")
+                assert reply.suggestion is None  # none of its tricks is a button
+        assert outcomes["invalid"] > 50
+        assert outcomes.keys() <= {"ok", "invalid"}
+        assert planner.counts().by_mode["dialog"].outcomes == outcomes
+
+
+async def test_two_seconds_of_thinking_hold_up_nobody(stand_in):
+    async with planner_at(await stand_in(latency_seconds=2.0)) as planner:
+        waits: list[float] = []
+        replies: list[PlannerReply] = []
+
+        def play_on() -> bool:
+            before = time.perf_counter()
+            planner.ask(ask_for(f"look {len(waits)}"))
+            replies.extend(planner.replies())
+            waits.append(time.perf_counter() - before)
+            return bool(replies)
+
+        await eventually(play_on, "an answer", seconds=30)
+        assert replies[0].outcome == "ok"
+        assert replies[0].latency_seconds > 1.9
+        assert sorted(waits)[len(waits) // 2] < 0.005
+
+
+async def test_a_server_that_hangs_holds_up_nobody_and_its_route_comes_to_rest():
+    async with (
+        raw_server(hangs) as url,
+        planner_at(url, plan_seconds=0.3, failures=2, in_flight=2, pause_seconds=60) as planner,
+    ):
+        longest = 0.0
+        for number in range(500):
+            before = time.perf_counter()
+            planner.ask(ask_for(f"{number}"))
+            planner.replies()
+            longest = max(longest, time.perf_counter() - before)
+        assert longest < 0.3
+        assert [reply.outcome for reply in await replies_of(planner, 2)] == ["timeout"] * 2
+        assert not planner.ask(ask_for("more"))
+        assert planner.ask(ask_for("more", "puzzle"))  # a route of its own
+        counts = planner.counts().by_mode["dialog"]
+        assert counts.not_asked["busy"] == 498
+        assert counts.not_asked["resting"] == 1
+
+
+async def test_closing_ends_calls_to_a_server_that_hangs():
+    came = asyncio.Event()
+
+    async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
+        came.set()
+        await hangs(request, writer)
+
+    async with raw_server(answer) as url:
+        planner = open_planner(PlannerSettings(base_url=url))
+        assert planner.ask(ask_for("x"))
+        await asyncio.wait_for(came.wait(), 30)
+        began = time.monotonic()
+        await asyncio.to_thread(planner.close)
+        assert time.monotonic() - began < 1.9
+        assert planner.replies() == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "said"),
+    [
+        pytest.param(drips, "timeout", "no whole answer", id="a byte now and then"),
+        pytest.param(never_ends, "invalid", "larger than", id="endless"),
+        pytest.param(says("200 OK", b"<html>hello</html>"), "invalid", "not a chat", id="html"),
+        pytest.param(says("200 OK", b""), "invalid", "not a chat", id="nothing"),
+        pytest.param(says("401 No", b"bad key sk-1"), "refused", "HTTP 401", id="wrong key"),
+        pytest.param(says("302 Found", b"", "Location: /x"), "refused", "302", id="redirect"),
+        pytest.param(says("500 Oh", b"oops"), "error", "HTTP 500", id="server error"),
+        pytest.param(
+            says("429 Slow", b"", "Retry-After: 30"), "throttled", "HTTP 429", id="too many"
+        ),
+    ],
+)
+async def test_what_is_no_model_is_told_apart_and_counted(answer, outcome, said):
+    async with (
+        raw_server(answer) as url,
+        planner_at(url, plan_seconds=0.5, api_key="sk-1") as planner,
+    ):
+        planner.ask(ask_for("x"))
+        (reply,) = await replies_of(planner, 1)
+        assert (reply.outcome, reply.plan) == (outcome, None)
+        assert said in reply.detail
+        assert "sk-1" not in reply.detail
+        assert "127.0.0.1" not in reply.detail
+        assert planner.counts().by_mode["dialog"].outcomes == {outcome: 1}
+
+
+async def test_nobody_at_the_address_is_an_error():
+    async with planner_at("http://127.0.0.1:9") as planner:
+        planner.ask(ask_for("x"))
+        (reply,) = await replies_of(planner, 1)
+        assert reply.outcome == "error"
+
+
+async def test_hundreds_of_bad_answers_leave_nothing_behind_but_their_count():
+    bad = list(bad_answers(("reason", "macros"), number=300, seed=5))
+    turn = iter(bad)
+
+    async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        for chunk in next(turn).chunks():
+            writer.write(chunk)
+            await writer.drain()
+
+    async with (
+        raw_server(answer) as url,
+        planner_at(url, failures=1000, in_flight=4, plan_seconds=10) as planner,
+    ):
+        for number in range(0, len(bad), 4):
+            assert all(planner.ask(ask_for(f"{number + n}")) for n in range(4))
+            assert {reply.outcome for reply in await replies_of(planner, 4)} == {"invalid"}
+        counts = planner.counts()
+        assert counts.by_mode["dialog"].outcomes == {"invalid": 300}
+        assert counts.in_flight == {}
+
+
+async def test_the_key_is_sent_and_all_questions_of_a_kind_begin_alike():
+    seen: list[Request] = []
+
+    async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
+        seen.append(request)
+        await says("500 No", b"")(request, writer)
+
+    async with (
+        raw_server(answer) as url,
+        planner_at(url, failures=1000, api_key="sk-1") as planner,
+    ):
+        for mode in MODES:
+            planner.ask(ask_for("x", mode))
+        await replies_of(planner, 3)
+    assert all("authorization: bearer sk-1\r\n" in request.head for request in seen)
+    bodies = [json.loads(request.body) for request in seen]
+    assert len({json.dumps(body["messages"][0]) for body in bodies}) == 1
+    assert {body["model"] for body in bodies} == {"qwen25-7b", "qwen25-32b", "qwen25-vl-32b"}
+    paths = sorted(request.head.split()[1] for request in seen)
+    assert paths == [f"/{mode}/v1/chat/completions" for mode in MODES]
