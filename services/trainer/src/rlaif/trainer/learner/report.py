@@ -90,7 +90,7 @@ def report(
 
 def _why_nothing_was_learned(algorithm: ShapedPPO, module: Mapping[str, float]) -> str | None:
     """One sentence when the whole batch, or every gradient step, was left out; None otherwise."""
-    played = sum(fragment.steps for fragment in algorithm.fragments)
+    played = sum(int((~fragment.by_planner).sum()) for fragment in algorithm.fragments)
     if not played:
         return None
     if algorithm.samples_left_out == played:

@@ -47,11 +47,13 @@ class Fragment:
     Attributes:
         continues: True when it follows the last fragment of this runner without a gap; False
             after the runner was started anew.
-        actions: `[T, N] int64`, 0 to 7.
-        action_logp: `[T, N] float32`, log probability under the policy that chose them.
+        actions: `[T, N] int64`, 0 to 7, as they were played.
+        action_logp: `[T, N] float32`, their log probability under the policy that played.
         action_dist_inputs: `[T, N, 8] float32`, its logits.
         rewards: `[T, N] float32`, the game's own reward.
         reward_parts: Part → sum over the fragment; they sum to `rewards.sum()`.
+        by_planner: `[T, N] bool`, the planner chose the action, not the policy (ADR 0023); all
+            False without a planner.
         episodes: Episodes that ended inside.
         env_index_of_end: (t, n) of each of `episodes`, in the same order.
         captures: Segments that were selected and ended inside.
@@ -70,6 +72,7 @@ class Fragment:
     action_dist_inputs: npt.NDArray[np.float32]
     rewards: npt.NDArray[np.float32]
     reward_parts: dict[str, float] = field(default_factory=dict)
+    by_planner: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_))
     episodes: tuple[EpisodeSummary, ...] = ()
     env_index_of_end: tuple[tuple[int, int], ...] = ()
     captures: tuple[SpooledCapture, ...] = ()
@@ -78,6 +81,14 @@ class Fragment:
     pictures: PictureFragment | None = None
     policy_version: int = 0
     not_written: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.by_planner.size:
+            object.__setattr__(self, "by_planner", np.zeros(self.actions.shape, dtype=np.bool_))
+        if self.by_planner.shape != self.actions.shape:
+            raise ValueError(
+                f"by_planner of {self.by_planner.shape} for actions of {self.actions.shape}"
+            )
 
     @property
     def faults(self) -> dict[str, int]:

@@ -10,7 +10,7 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import SampleBatch
 
-from rlaif.trainer.learner.algorithm.gae import advantages, standardized
+from rlaif.trainer.learner.algorithm.gae import advantages, cut_by_planner, standardized
 from rlaif.trainer.learner.options.picture_policy import PICTURES
 from rlaif.trainer.play.followers.frame_stack import UInt8
 from rlaif.trainer.play.fragment import Fragment
@@ -39,7 +39,8 @@ def columns(
     """What RLlib's PPO loss reads: rows of (fragment, t, n), in time order.
 
     `rewards` are those to learn from, `[T, N]` for each fragment. The advantages are standardised
-    over all rows that are numbers.
+    over all rows that are numbers. A planner's rows have neither advantage nor value target, NaN;
+    `by_policy` leaves them out.
     """
     parts: dict[str, list[np.ndarray[Any, Any]]] = {}
     for fragment, reward in zip(fragments, rewards, strict=True):
@@ -50,7 +51,9 @@ def columns(
         values, next_values = values_of(fragment, learner_group, seen)
         if seen is not None:
             parts.setdefault(PICTURES, []).append(seen[0][:-1].reshape(-1, *seen[0].shape[2:]))
-        adv = advantages(reward, values, next_values, trans.ended, gamma=gamma, lam=lam)
+        ended = cut_by_planner(trans.ended, fragment.by_planner)
+        adv = advantages(reward, values, next_values, ended, gamma=gamma, lam=lam)
+        adv[fragment.by_planner] = np.nan
         for name, array in (
             (Columns.OBS, trans.observations[:-1]),
             (Columns.ACTIONS, fragment.actions),
@@ -65,8 +68,18 @@ def columns(
     return SampleBatch(flat)
 
 
+def by_policy(batch: SampleBatch, fragments: list[Fragment]) -> SampleBatch:
+    """The rows of `columns` in which the policy chose; the same batch when it chose in all."""
+    if not any(fragment.by_planner.any() for fragment in fragments):
+        return batch
+    own = ~np.concatenate([fragment.by_planner.reshape(-1) for fragment in fragments])
+    return SampleBatch({name: batch[name][own] for name in batch})
+
+
 def finite(batch: SampleBatch) -> SampleBatch:
     """The rows of `columns` that are numbers throughout; one that is none would spoil them all."""
+    if not len(batch):
+        return batch
     whole = np.ones(len(batch), dtype=np.bool_)
     for name in _FLOATS:
         column = batch[name]

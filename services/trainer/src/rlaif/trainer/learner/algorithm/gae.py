@@ -1,20 +1,21 @@
 """Generalized advantage estimation over fragments of N environments.
 
 Source: Schulman et al. 2016, arXiv 1506.02438, equation 16; truncated episodes bootstrap, ended
-ones do not.
+ones do not. Where a planner takes over, the policy's part is cut as by a limit (ADR 0023).
 """
 
 import numpy as np
 import numpy.typing as npt
 
 Float32 = npt.NDArray[np.float32]
+Bool = npt.NDArray[np.bool_]
 
 
 def advantages(
     rewards: Float32,
     values: Float32,
     next_values: Float32,
-    ended: npt.NDArray[np.bool_],
+    ended: Bool,
     *,
     gamma: float,
     lam: float,
@@ -26,7 +27,7 @@ def advantages(
         values: `[T, N]`, V of the state in which each action was chosen.
         next_values: `[T, N]`, V of the state after it: 0 where the game ended the episode, V of
             the final observation where a limit cut it.
-        ended: `[T, N] bool`, terminated or truncated.
+        ended: `[T, N] bool`, terminated or truncated, or `cut_by_planner`.
         gamma: Discount.
         lam: Lambda; 0 is one-step TD, 1 is Monte Carlo minus the baseline.
 
@@ -40,6 +41,17 @@ def advantages(
         running = deltas[t] + gamma * lam * np.where(ended[t], 0.0, running).astype(np.float32)
         result[t] = running
     return result
+
+
+def cut_by_planner(ended: Bool, by_planner: Bool) -> Bool:
+    """Ends of the policy's own stretches: of episodes, and the last step before a takeover.
+
+    Both `[T, N] bool`. The next value of such a step is V of the state in which the planner takes
+    over, which is there anyway. What the planner's own steps get is to be left out.
+    """
+    cut = ended | by_planner
+    cut[:-1] |= by_planner[1:]
+    return cut
 
 
 def standardized(values: Float32) -> Float32:

@@ -3,6 +3,8 @@
 total = game + reward model (potential or additive) + curiosity. The environments pay only the
 game's own part; the rest is added here, in one batch with one mix of reward models for the whole
 iteration, so that a new champion reaches every environment at the same moment.
+
+A planner's steps are paid nothing (ADR 0023): they are 0 in every part, and no figure counts them.
 """
 
 from dataclasses import dataclass, field
@@ -11,6 +13,7 @@ import numpy as np
 
 from rlaif.contracts.observation import OBSERVATION_SIZE
 from rlaif.reward_net.potential import PotentialFunction
+from rlaif.trainer.learner.algorithm.gae import cut_by_planner
 from rlaif.trainer.learner.hot_load import check_reward_model
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.additive import (
@@ -105,6 +108,7 @@ class LearnerRewards:
 
     def learn_from(self, fragments: list[Fragment]) -> LearnedRewards:
         """Rewards of one iteration; each fragment follows the last one of its runner."""
+        by_planner: list[Bool] = [fragment.by_planner for fragment in fragments]
         parts = {GAME: [fragment.rewards for fragment in fragments]}
         parts[SHAPING] = self._judged(fragments)
         if self._curiosity is not None:
@@ -112,14 +116,23 @@ class LearnerRewards:
                 [fragment.runner for fragment in fragments],
                 [fragment.transitions for fragment in fragments],
                 [fragment.continues for fragment in fragments],
+                by_planner,
             )
-        ended: list[Bool] = [fragment.transitions.ended for fragment in fragments]
+        parts = {
+            name: [_unpaid(grid, taken) for grid, taken in zip(grids, by_planner, strict=True)]
+            for name, grids in parts.items()
+        }
+        ended: list[Bool] = [
+            cut_by_planner(fragment.transitions.ended, fragment.by_planner)
+            for fragment in fragments
+        ]
+        own = [~taken for taken in by_planner]
         learned = LearnedRewards(
             parts=parts,
-            statistics=part_statistics(parts, ended, decay=self._decay),
+            statistics=part_statistics(parts, ended, decay=self._decay, own=own),
             reward_model_version=self.version,
             reward_model_share=self.models.share if self.models.live else 0.0,
-            potential_mean=float(np.concatenate(self._seen).mean()) if self._seen else None,
+            potential_mean=self._potential_mean(fragments),
         )
         self.models.end_iteration()
         return learned
@@ -136,9 +149,19 @@ class LearnerRewards:
             for fragment in fragments
         ]
         answers = self._answers(asked)
-        rewarder = self._shaper.shape if is_potential else self._additive.pay
         return [
-            rewarder(fragment.runner, fragment.transitions, known, continues=fragment.continues)
+            # A potential is a matter of states: a takeover moves it on, whoever is paid for that.
+            self._shaper.shape(
+                fragment.runner, fragment.transitions, known, continues=fragment.continues
+            )
+            if is_potential
+            else self._additive.pay(
+                fragment.runner,
+                fragment.transitions,
+                known,
+                continues=fragment.continues,
+                by_planner=fragment.by_planner,
+            )
             for fragment, known in zip(fragments, answers, strict=True)
         ]
 
@@ -168,6 +191,18 @@ class LearnerRewards:
         self._look_at(network, network.scale * np.tanh(members.mean(axis=0)))
         return lower_bound(members, self._settings.additive.caution)
 
+    def _potential_mean(self, fragments: list[Fragment]) -> float | None:
+        """Over the observations of the policy's own steps; None without any, or without a model."""
+        if not self._seen:
+            return None
+        is_potential = self._settings.shaping.mode == "potential"
+        seen = np.concatenate(self._seen)
+        if any(fragment.by_planner.any() for fragment in fragments):
+            seen = seen[
+                np.concatenate([_asked_by_policy(each, is_potential) for each in fragments])
+            ]
+        return float(seen.mean()) if len(seen) else None
+
     def _look_at(self, network: PotentialFunction, potentials: Float32) -> None:
         if self.models.live is not None and network is self.models.live.answers:
             self._seen.append(potentials)
@@ -196,6 +231,20 @@ class LearnerRewards:
             "additive": self._additive,
         }
         return parts if self._curiosity is None else parts | {"curiosity": self._curiosity}
+
+
+def _unpaid(grid: Float32, by_planner: Bool) -> Float32:
+    """The same rewards but for the planner's steps; the same array where there are none."""
+    return np.where(by_planner, np.float32(0.0), grid) if by_planner.any() else grid
+
+
+def _asked_by_policy(fragment: Fragment, is_potential: bool) -> Bool:
+    """Which observations of `Transitions.visited`, or of `landed`, are of the policy's steps."""
+    trans, own = fragment.transitions, ~fragment.by_planner
+    if not is_potential:
+        return own.reshape(-1)
+    t, n = trans.final_index.T
+    return np.concatenate([own.reshape(-1), np.ones(own.shape[1], dtype=np.bool_), own[t, n]])
 
 
 def _below(state: State, prefix: str) -> State:

@@ -20,7 +20,7 @@ from ray.rllib.utils.metrics import (
     NUM_MODULE_STEPS_TRAINED_LIFETIME,
 )
 
-from rlaif.trainer.learner.algorithm.batch import columns, finite
+from rlaif.trainer.learner.algorithm.batch import by_policy, columns, finite
 from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
 from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.learner import ArrayLearner
@@ -117,7 +117,8 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         learned: Rewards of `fragments`, by part.
         policy_lag: Updates between the policy that played `fragments` and the one that learned
             from them; 0 unless sampling overlaps the update, then 1.
-        samples_left_out: Of `fragments`, not learned from: their advantage was no number.
+        samples_left_out: Of the policy's own steps in `fragments`, not learned from: their
+            advantage was no number.
         keeps_games: Whether the runners can say where each game stands.
         seconds: Wall time of the last step by what it went into.
         keeper: Keeps what runners on other machines find; None where all of them share a disk.
@@ -181,6 +182,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         )
         if self._imitation.weight > 0:
             self._choose_what_to_imitate(batch)
+        batch = by_policy(batch, self.fragments)
         whole = finite(batch)
         self.samples_left_out = len(batch) - len(whole)
         prepared = time.perf_counter()

@@ -71,7 +71,7 @@ class TopSegments:
     def _cut(
         self, fragment: Fragment, rewards: Float32, returns: Float32, iteration: int
     ) -> list[GoodSegment]:
-        """Whole segments of a fragment that were paid and lie inside one episode."""
+        """Whole segments of one episode that were paid and that the policy played alone."""
         found = []
         steps = min(self.steps, len(rewards))
         ended = fragment.transitions.ended
@@ -79,6 +79,7 @@ class TopSegments:
             stop = start + steps
             scores = rewards[start:stop].sum(axis=0)
             inside = ~ended[start : stop - 1].any(axis=0)
+            inside &= ~fragment.by_planner[start:stop].any(axis=0)
             known = np.isfinite(scores) & np.isfinite(returns[start:stop]).all(axis=0)
             for n in np.flatnonzero(inside & known & (scores > 0)).tolist():
                 found.append(

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.trainer.rewards.learned.observed_places import places_of
-from rlaif.trainer.rewards.learned.shaping import Float32, Transitions
+from rlaif.trainer.rewards.learned.shaping import Bool, Float32, Transitions
 from rlaif.trainer.settings.rewards import AdditiveSettings
 
 Int64 = npt.NDArray[np.int64]
@@ -63,11 +63,14 @@ class AdditiveRewards:
         answers: Answers | None,
         *,
         continues: bool = True,
+        by_planner: Bool | None = None,
     ) -> Float32:
         """Rewards of one fragment, `[T, N] float32`; none without `answers` of a reward model.
 
         A terminated step pays nothing: the observation that it reached is not kept. A runner that
-        was started anew does not continue its open episodes.
+        was started anew does not continue its open episodes. Steps `by_planner`, `[T, N] bool`, are
+        paid nothing and take nothing of the cap; where they led counts as visited, as it does for
+        the game's own rewards.
         """
         reached = transitions.reached()
         steps, envs, width = reached.shape
@@ -76,6 +79,8 @@ class AdditiveRewards:
             z = answers(reached.reshape(-1, width)).reshape(steps, envs)
             pay += np.clip(z - self.settings.threshold, 0.0, self.settings.clip)
             pay[transitions.terminated] = 0.0
+            if by_planner is not None:
+                pay[by_planner] = 0.0
         places = places_of(reached)
         starts = places_of(transitions.observations)
         episodes = self._open.get(runner)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from rlaif.trainer.rewards.learned.moments import RunningMoments
-from rlaif.trainer.rewards.learned.shaping import Float32, Transitions
+from rlaif.trainer.rewards.learned.shaping import Bool, Float32, Transitions
 
 Array = npt.NDArray[Any]
 
@@ -61,23 +61,39 @@ class Curiosity:
         self._carried: dict[int, npt.NDArray[np.float64]] = {}
 
     def pay(
-        self, runners: list[int], fragments: list[Transitions], continues: list[bool]
+        self,
+        runners: list[int],
+        fragments: list[Transitions],
+        continues: list[bool],
+        by_planner: list[Bool] | None = None,
     ) -> list[Float32]:
-        """Rewards of one iteration's fragments, `[T, N] float32` each; then learn from them."""
-        reached = [part.reached() for part in fragments]
-        rows = np.concatenate([each.reshape(-1, each.shape[-1]) for each in reached])
+        """Rewards of one iteration's fragments, `[T, N] float32` each; then learn from them.
+
+        Steps `by_planner`, `[T, N] bool` each, are not there: they are paid 0, and neither networks
+        nor running figures learn from them. What the planner has seen stays new to the policy.
+        """
+        own = [
+            np.ones(part.terminated.shape, dtype=np.bool_) if taken is None else ~taken
+            for part, taken in zip(fragments, by_planner or [None] * len(fragments), strict=True)
+        ]
+        grids = [np.zeros(mask.shape) for mask in own]
+        rows = np.concatenate(
+            [part.reached()[mask] for part, mask in zip(fragments, own, strict=True)]
+        )
+        if not len(rows):
+            return [grid.astype(np.float32) for grid in grids]
         self._observations.add(rows)
         x = torch.from_numpy(self._normalised(rows))
         with torch.inference_mode():
             goal = self._target(x)
             errors = (self._predictor(x) - goal).square().mean(dim=1).numpy()
-        grids, at = [], 0
-        for each in reached:
-            size = each.shape[0] * each.shape[1]
-            grids.append(errors[at : at + size].reshape(each.shape[:2]).astype(np.float64))
+        at = 0
+        for grid, mask in zip(grids, own, strict=True):
+            size = int(mask.sum())
+            grid[mask] = errors[at : at + size]
             at += size
-        for runner, grid, follows in zip(runners, grids, continues, strict=True):
-            self._add_returns(runner, grid, follows)
+        for runner, grid, mask, follows in zip(runners, grids, own, continues, strict=True):
+            self._add_returns(runner, grid, mask, follows)
         self._learn(x, goal.clone())
         deviation = max(float(self._returns.deviation[0]), _LEAST_DEVIATION)
         return [(self.weight * grid / deviation).astype(np.float32) for grid in grids]
@@ -88,17 +104,19 @@ class Curiosity:
         clipped: Float32 = np.clip(scaled, -CLIP, CLIP).astype(np.float32)
         return clipped
 
-    def _add_returns(self, runner: int, errors: npt.NDArray[np.float64], follows: bool) -> None:
-        """Fold the discounted sums of the errors, `[T, N]`, into their running deviation."""
+    def _add_returns(
+        self, runner: int, errors: npt.NDArray[np.float64], own: Bool, follows: bool
+    ) -> None:
+        """Fold the discounted sums of the `own` errors, `[T, N]`, into their running deviation."""
         running = self._carried.get(runner)
         if not follows or running is None or len(running) != errors.shape[1]:
             running = np.zeros(errors.shape[1])
         sums = np.empty_like(errors)
         for t in range(len(errors)):
-            running = running * _GAMMA + errors[t]
+            running = np.where(own[t], running * _GAMMA + errors[t], running)
             sums[t] = running
         self._carried[runner] = running
-        self._returns.add(sums.reshape(-1, 1))
+        self._returns.add(sums[own].reshape(-1, 1))
 
     def _learn(self, x: Tensor, goal: Tensor) -> None:
         """One pass of the predictor over a share of the iteration's observations."""

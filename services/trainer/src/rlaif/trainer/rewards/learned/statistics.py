@@ -27,19 +27,29 @@ class PartStatistics:
 
 
 def part_statistics(
-    parts: dict[str, list[Float32]], ended: list[Bool], *, decay: float
+    parts: dict[str, list[Float32]],
+    ended: list[Bool],
+    *,
+    decay: float,
+    own: list[Bool] | None = None,
 ) -> dict[str, PartStatistics]:
     """Statistics by part, from `[T, N]` rewards and ends for each fragment.
 
-    `decay` is gamma * lambda of the advantages.
+    `decay` is gamma * lambda of the advantages. Only the steps in `own`, `[T, N] bool` each, count:
+    those that are learned from; without it all are. With none there are no statistics.
     """
+    own = own or [np.ones(ends.shape, dtype=np.bool_) for ends in ended]
     flat = {
-        name: np.concatenate([grid.ravel() for grid in grids]).astype(np.float64)
+        name: np.concatenate(
+            [grid[counts] for grid, counts in zip(grids, own, strict=True)]
+        ).astype(np.float64)
         for name, grids in parts.items()
     }
+    if not any(counts.any() for counts in own):
+        return {}
     weight = {name: float(np.abs(values).sum()) for name, values in flat.items()}
     everything = sum(weight.values())
-    shares = _advantage_shares(parts, ended, decay)
+    shares = _advantage_shares(parts, ended, own, decay)
     return {
         name: PartStatistics(
             sum=float(values.sum()),
@@ -53,7 +63,7 @@ def part_statistics(
 
 
 def _advantage_shares(
-    parts: dict[str, list[Float32]], ended: list[Bool], decay: float
+    parts: dict[str, list[Float32]], ended: list[Bool], own: list[Bool], decay: float
 ) -> dict[str, float] | None:
     """Advantages are linear in the rewards, so their variance splits into the parts'."""
     sums: list[npt.NDArray[np.float64]] = []
@@ -64,7 +74,8 @@ def _advantage_shares(
             [np.concatenate([grids[n] for n in alike], axis=1) for grids in parts.values()]
         )
         ends = np.concatenate([ended[n] for n in alike], axis=1)
-        sums.append(_discounted(rewards.astype(np.float64), ends, decay).reshape(len(parts), -1))
+        counts = np.concatenate([own[n] for n in alike], axis=1)
+        sums.append(_discounted(rewards.astype(np.float64), ends, decay)[:, counts])
     every = np.concatenate(sums, axis=1)
     every -= every.mean(axis=1, keepdims=True)
     whole = every.sum(axis=0)
