@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.trainer.play.assistance_figures import AssistanceFigures
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import PictureFragment
 from rlaif.trainer.rewards.learned.shaping import Transitions
@@ -62,6 +63,7 @@ class Fragment:
         pictures: What the policy saw; None for one that reads RAM alone.
         policy_version: Updates that the policy which chose the actions had had.
         not_written: Why the disk did not take what was found; None when it did.
+        assistance: What the language model did inside; None without a planner.
     """
 
     runner: int
@@ -81,6 +83,7 @@ class Fragment:
     pictures: PictureFragment | None = None
     policy_version: int = 0
     not_written: str | None = None
+    assistance: AssistanceFigures | None = None
 
     def __post_init__(self) -> None:
         if not self.by_planner.size:
@@ -110,6 +113,7 @@ def plain(fragment: Fragment) -> dict[str, Any]:
         "captures": [captured.pack() for captured in fragment.captures],
         "best": [episode.pack() for episode in fragment.best],
         "pictures": None if fragment.pictures is None else _by_field(fragment.pictures),
+        "assistance": None if fragment.assistance is None else fragment.assistance.plain(),
     }
 
 
@@ -128,5 +132,8 @@ def fragment_of(values: dict[str, Any]) -> Fragment:
             "captures": tuple(SpooledCapture.unpack(each) for each in values["captures"]),
             "best": tuple(RecordedEpisode.unpack(each) for each in values.get("best", ())),
             "pictures": PictureFragment(**values["pictures"]) if values.get("pictures") else None,
+            "assistance": AssistanceFigures.of(values["assistance"])
+            if values.get("assistance")
+            else None,
         }
     )
