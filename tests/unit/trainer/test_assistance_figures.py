@@ -5,34 +5,35 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rlaif.contracts.assistance import AssistanceEvent
 from rlaif.trainer.play.assistance_figures import (
-    LATENCY_BOUNDS_SECONDS,
     MOST_EVENTS,
-    AssistanceEvent,
     AssistanceFigures,
+    reason,
     summed,
+    wanted,
 )
+from rlaif.trainer.play.planner_counts import ModeCounts, PlannerCounts, one_call
 
 MODES = st.sampled_from(["vision", "dialog", "puzzle"])
 CALLS = st.sampled_from(["ok", "invalid", "timeout", "throttled", "refused", "error", "dropped"])
-SECONDS = st.integers(0, 6400).map(lambda each: each / 64)  # sums of these are exact
+AMOUNTS = st.integers(0, 6400).map(lambda each: each / 64)  # sums of these are exact
 NOTES = st.one_of(
-    st.tuples(st.just("note_call"), MODES, CALLS, SECONDS, st.booleans()),
-    st.tuples(st.just("note_not_asked"), MODES),
+    st.tuples(st.just("call"), MODES, CALLS, AMOUNTS),
     st.tuples(st.just("note_plan"), MODES, st.sampled_from(["taken", "stale", "dropped"])),
     st.tuples(st.just("note_planner_steps"), MODES, st.integers(1, 200)),
     st.tuples(st.just("note_takeover"), MODES, st.sampled_from(["done", "hurt", "timeout"])),
     st.tuples(st.just("note_suggestion"), MODES, st.sampled_from(["given", "followed"])),
-    st.tuples(st.just("note_bonus"), MODES, SECONDS),
+    st.tuples(st.just("note_bonus"), MODES, AMOUNTS),
 )
 
 
 def noted(notes):
     figures = AssistanceFigures()
     for name, *arguments in notes:
-        if name == "note_call":
-            mode, outcome, seconds, cached = arguments
-            figures.note_call(mode, outcome, seconds, cached=cached)
+        if name == "call":
+            mode, outcome, seconds = arguments
+            figures.planner += PlannerCounts({mode: one_call(outcome, seconds)})
         else:
             getattr(figures, name)(*arguments)
     return figures
@@ -49,42 +50,51 @@ def test_accounts_of_runners_add_up_to_the_account_of_one_that_saw_it_all(notes_
 
 
 @given(st.lists(NOTES, max_size=20))
-def test_an_account_comes_back_from_json_as_it_was(notes):
+def test_an_account_comes_back_from_its_plain_values_as_it_was(notes):
     figures = noted(notes)
-    figures.note_event(event(wanted=("talk at column 3, row 4",), reason="he has the key"))
+    figures.note_event(event(wanted=("TALK column=3 row=4",), reason="he has the key"))
     assert AssistanceFigures.of(json.loads(json.dumps(figures.plain()))) == figures
 
 
+@given(st.lists(NOTES, max_size=20))
+def test_all_that_was_counted_is_told_by_mode(notes):
+    figures = noted(notes)
+    told = figures.by_mode()
+    for name in ("plans", "takeovers", "suggestions"):
+        assert {m: getattr(told[m], name) for m in told if getattr(told[m], name)} == getattr(
+            figures, name
+        )
+    assert {m: told[m].calls for m in told if told[m].calls} == {
+        mode: counts.outcomes for mode, counts in figures.planner.by_mode.items()
+    }
+    assert sum(each.planner_steps for each in told.values()) == sum(figures.planner_steps.values())
+
+
 def test_the_sum_changes_no_account_that_went_in():
-    first, second = noted([("note_call", "dialog", "ok", 1.0, False)]), noted([])
+    first, second = noted([("note_plan", "dialog", "taken")]), noted([])
     summed([first, second])
     summed([first, first])
-    assert first == noted([("note_call", "dialog", "ok", 1.0, False)])
+    assert first == noted([("note_plan", "dialog", "taken")])
     assert second == AssistanceFigures()
 
 
 def test_runners_without_a_planner_have_no_account_and_no_sum():
     assert summed([None, None]) is None
-    assert summed([None, noted([("note_not_asked", "puzzle")])]) == noted(
-        [("note_not_asked", "puzzle")]
+    planned = noted([("note_plan", "puzzle", "stale")])
+    assert summed([None, planned]) == planned
+
+
+def test_what_is_told_of_a_mode_says_how_long_calls_took_and_what_waits():
+    figures = AssistanceFigures(
+        planner=PlannerCounts(
+            {"puzzle": one_call("ok", 2.0) + one_call("timeout", 60.0) + ModeCounts(cached=3)},
+            {"puzzle": 2, "dialog": 1},
+        )
     )
-
-
-def test_a_call_falls_into_the_bucket_whose_bound_it_does_not_exceed():
-    figures = AssistanceFigures()
-    for seconds in (0.0, 0.05, 0.06, 60.0, 61.0):
-        figures.note_call("puzzle", "ok", seconds, cached=False)
-    counts = figures.latencies["puzzle"].counts
-    assert len(counts) == len(LATENCY_BOUNDS_SECONDS) + 1
-    assert (counts[0], counts[1], counts[-2], counts[-1]) == (2, 1, 1, 1)
-
-
-def test_an_answer_out_of_the_cache_has_no_latency():
-    figures = AssistanceFigures()
-    figures.note_call("dialog", "ok", 0.0, cached=True)
-    assert figures.calls == {"dialog": {"ok": 1}}
-    assert figures.cached == {"dialog": 1}
-    assert figures.latencies == {}
+    told = figures.by_mode()
+    assert (told["puzzle"].timed, told["puzzle"].seconds) == (2, 62.0)
+    assert (told["puzzle"].cached, told["puzzle"].in_flight) == (3, 2)
+    assert told["dialog"].in_flight == 1
 
 
 def test_only_the_newest_events_are_kept():
@@ -106,10 +116,8 @@ def test_each_runner_has_its_share_of_the_newest_events():
 
 
 def test_what_a_model_wrote_is_cut_to_a_bounded_printable_text():
-    figures = AssistanceFigures()
-    figures.note_event(event(wanted=("x" * 1000,) * 100, reason="\x1b[2J\u202e" + "y" * 1000))
-    (kept,) = figures.events
-    assert len(kept.wanted) == 8
-    assert all(len(each) == 80 for each in kept.wanted)
-    assert len(kept.reason) == 200
-    assert kept.reason.isprintable()
+    told = event(wanted=wanted(["x" * 1000] * 100), reason=reason("\x1b[2J\u202e" + "y" * 1000))
+    assert len(told.wanted) == 8
+    assert all(len(each) == 120 for each in told.wanted)
+    assert len(told.reason) == 200
+    assert told.reason.isprintable()
