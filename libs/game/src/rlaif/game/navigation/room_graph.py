@@ -6,6 +6,7 @@ edge may be assumed to lead back, at a price.
 
 import heapq
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import count
@@ -60,7 +61,7 @@ class Crossing:
     assumed: bool = False  # not walked yet, but the way back of an edge that was
 
     @property
-    def key(self) -> tuple[RoomId, RoomId, str, Action, int, int]:
+    def key(self) -> "_Key":
         """What tells crossings apart: rooms, kind, direction and tile."""
         place = (self.y // TILE, self.x // TILE)
         return (self.start, self.end, self.kind, self.direction, *place)
@@ -80,11 +81,19 @@ class Crossing:
         )
 
 
+_Key = tuple[RoomId, RoomId, str, Action, int, int]
+
+
 class RoomGraph:
     """The crossings seen so far."""
 
     def __init__(self, crossings: Collection[Crossing] = ()) -> None:
-        self._known = {crossing.key: crossing for crossing in crossings}
+        self._known: dict[_Key, Crossing] = {}
+        # By room, so that a route does not look at all of them in every room.
+        self._out_of: defaultdict[RoomId, dict[_Key, Crossing]] = defaultdict(dict)
+        self._into: defaultdict[RoomId, dict[_Key, Crossing]] = defaultdict(dict)
+        for crossing in crossings:
+            self.add_crossing(crossing)
 
     def __len__(self) -> int:
         return len(self._known)
@@ -100,16 +109,17 @@ class RoomGraph:
     def add_crossing(self, crossing: Crossing) -> bool:
         """Learn a crossing; whether it is new. The latest places are kept."""
         new = crossing.key not in self._known
-        self._known[crossing.key] = crossing
+        for known in (self._known, self._out_of[crossing.start], self._into[crossing.end]):
+            known[crossing.key] = crossing
         return new
 
     def leaving(self, room: RoomId, *, assume_return: bool = True) -> list[Crossing]:
         """The ways out of a room; with `assume_return` also edges seen from the other side."""
-        known = [c for c in self if c.start == room]
+        known = list(self._out_of.get(room, {}).values())
         if not assume_return:
             return known
         walked = {(c.end, c.direction) for c in known if c.kind == "edge"}
-        backs = [c.back() for c in self if c.kind == "edge" and c.end == room]
+        backs = [c.back() for c in self._into.get(room, {}).values() if c.kind == "edge"]
         return known + [c for c in backs if (c.end, c.direction) not in walked]
 
     def route(

@@ -1,6 +1,6 @@
 """Learns crossings: the RAM of each step in, a crossing out when another room was entered."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
@@ -52,6 +52,15 @@ class RoomWatcher:
     def forget(self) -> None:
         """The play was interrupted: a state was loaded, the game was reset."""
         self._settled = self._last = None
+
+    def moved(self, x: int, y: int, facing: Action | None = None) -> None:
+        """He is elsewhere in the room that was seen last; for who knows it without the RAM.
+
+        Whoever tells all moves may show the RAM of other rooms alone. Without `facing` it is as
+        before.
+        """
+        if self._last is not None:
+            self._last = replace(self._last, x=x, y=y, facing=facing or self._last.facing)
 
     def see(self, ram: RamBlocks) -> Crossing | None:
         """The crossing that has just been completed, if any.
