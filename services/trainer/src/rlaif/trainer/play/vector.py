@@ -1,6 +1,6 @@
 """N games stepped together into preallocated arrays: the sampling loop without RLlib."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from rlaif.game.encoder.cached import EncoderCache
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.stories.milestones import fraction, milestones_reached
 from rlaif.game.stories.story_lookup import story_of
+from rlaif.trainer.play.assistance import Assistance
 from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended, EnvRecorder
 from rlaif.trainer.play.capturing.selection import SegmentSelector, SelectionRules
 from rlaif.trainer.play.config import EnvConfig
@@ -53,13 +54,15 @@ class EmulatorVector:
         seed: int,
         starts: StartSource | None = None,
         follow: Callable[[GameEnv, int], EpisodeFollower] | None = None,
+        assist: Callable[[Sequence[GameEnv]], Assistance] | None = None,
         begin: bool = True,
     ) -> None:
         """Start N = `count` emulators; each draws from a stream of its own.
 
         Without `starts`, episodes start at the save states of `config`, or at power-on. `follow`
-        makes who follows the n-th game; it may start episodes elsewhere. Unless `begin`, a saved
-        state or the first fragment begins the episodes.
+        makes who follows the n-th game; it may start episodes elsewhere. `assist` makes who plays
+        along with all of them. Unless `begin`, a saved state or the first fragment begins the
+        episodes.
         """
         self._config = config
         self._frame_skip = config.game.frame_skip
@@ -78,6 +81,7 @@ class EmulatorVector:
         self._followers: list[EpisodeFollower] = []
         if follow is not None:
             self._let_follow(follow)
+        self._assistance = None if assist is None else assist(self._games)
         self.frame_stack = FrameStack(count) if config.pictures else None
         self._select_rng = np.random.default_rng(streams[count])
         self._selector = SegmentSelector(
@@ -112,6 +116,7 @@ class EmulatorVector:
         self._rows = np.zeros((steps + 1, self.count, 128), dtype=np.float32)
         self._rows[0] = self.observations
         self._actions = np.zeros((steps, self.count), dtype=np.int64)
+        self._by_planner = np.zeros((steps, self.count), dtype=np.bool_)
         self._rewards = np.zeros((steps, self.count), dtype=np.float32)
         self._parts = np.zeros(len(PARTS), dtype=np.float64)
         self._terminated = np.zeros((steps, self.count), dtype=np.bool_)
@@ -121,6 +126,8 @@ class EmulatorVector:
         self._ends: list[tuple[int, int]] = []
         self._captures: list[SpooledCapture] = []
         self._best.begin_fragment()
+        if self._assistance is not None:
+            self._assistance.begin_fragment()
         if self.frame_stack is not None:
             self._first_stacks = self.frame_stack.stacks.copy()
             self._frames = np.zeros((steps, self.count, HEIGHT, WIDTH), dtype=np.uint8)
@@ -144,19 +151,22 @@ class EmulatorVector:
             self._screen.meter.pay_by(model)
 
     def step(self, t: int, actions: npt.NDArray[np.int64]) -> None:
-        """Play row t: one action in every environment, episodes restarted where they end."""
+        """Play row t: one action in every environment, episodes restarted where they end.
+
+        `actions` are the policy's; where a planner took over, its button is played (`played`).
+        """
+        helped = self._assistance
+        if helped is not None:
+            actions = helped.before_step(actions, self._by_planner[t])
         self._actions[t] = actions
-        drawn = _WATCHED if self._screen.is_due() else None
         chosen = actions.tolist()
-        frame_skip, looks = self._frame_skip, self.frame_stack is not None
+        shown = _WATCHED if self._screen.is_due() else None
+        drawn = self._drawn(shown)
+        self._press(t, chosen, drawn)
         logs, followers, meter = self._best.logs, self._followers, self._screen.meter
-        for n, game in enumerate(self._games):
-            if self._recorders[n].at_border:
-                self._recorders[n].before_segment(self._asked(t, n))
-            game.emulator.step(chosen[n], frame_skip, render=n == drawn or looks)
         rows = self._rows[t + 1]
         for n, game in enumerate(self._games):
-            outcome = game.finish_step(chosen[n], rows[n], render=n == drawn or looks)
+            outcome = game.finish_step(chosen[n], rows[n], render=n in drawn)
             eventful = outcome is not game.uneventful
             if self.frame_stack is not None:
                 self._frames[t, n] = self.frame_stack.push(n, game.emulator.screen())
@@ -177,13 +187,30 @@ class EmulatorVector:
                 meter.after_step(
                     rows[n], terminated=outcome.terminated, truncated=outcome.truncated
                 )
-            if n == drawn:
+            if n == shown:
                 self._screen.show(game, self._env_steps)
             if eventful and (outcome.terminated or outcome.truncated):
                 self._end_episode(t, n, game, outcome)
-        self._rewards[t] = self._row_rewards
+            elif helped is not None:
+                helped.after_step(n, chosen[n])
+        paid = self._row_rewards
+        self._rewards[t] = paid if helped is None else paid + helped.bonuses
         self.observations = rows
         self._env_steps += self.count
+
+    def _drawn(self, shown: int | None) -> Collection[int]:
+        """The environments whose picture somebody looks at in the step that comes now."""
+        if self.frame_stack is not None:
+            return range(self.count)
+        watched = () if shown is None else (shown,)
+        return watched if self._assistance is None else (*watched, *self._assistance.pictured)
+
+    def _press(self, t: int, chosen: list[int], drawn: Collection[int]) -> None:
+        """Play the actions of row t in all emulators."""
+        for n, game in enumerate(self._games):
+            if self._recorders[n].at_border:
+                self._recorders[n].before_segment(self._asked(t, n))
+            game.emulator.step(chosen[n], self._frame_skip, render=n in drawn)
 
     def end_fragment(
         self,
@@ -204,10 +231,12 @@ class EmulatorVector:
                 final_observations=np.array(finals, dtype=np.float32).reshape(-1, 128),
             ),
             actions=self._actions,
+            by_planner=self._by_planner,
+            assistance=None if self._assistance is None else self._assistance.end_fragment(),
             action_logp=action_logp,
             action_dist_inputs=action_dist_inputs,
             rewards=self._rewards,
-            reward_parts=dict(zip(PARTS, self._parts.tolist(), strict=True)),
+            reward_parts=self._reward_parts(),
             episodes=tuple(self._episodes),
             env_index_of_end=tuple(self._ends),
             captures=tuple(self._captures),
@@ -220,13 +249,23 @@ class EmulatorVector:
         self._fragments += 1
         return fragment
 
+    def _reward_parts(self) -> dict[str, float]:
+        parts = dict(zip(PARTS, self._parts.tolist(), strict=True))
+        return parts if self._assistance is None else parts | self._assistance.reward_parts()
+
+    @property
+    def played(self) -> npt.NDArray[np.int64]:
+        """`[T, N]` actions of this fragment as they were played."""
+        return self._actions
+
     def ram_digests(self) -> list[str]:
         """The RAM digest of each environment: equal digests are equal games."""
         return [game.emulator.ram_digest() for game in self._games]
 
     def state_dict(self) -> dict[str, Any]:
         """Where these games stand between two fragments, as plain values; 40 ms an environment."""
-        return {
+        assisted = {} if self._assistance is None else {"assistance": self._assistance.state_dict()}
+        return assisted | {
             "played": self._played,
             "observations": self.observations.copy(),
             "games": [game.state_dict() for game in self._games],
@@ -247,7 +286,8 @@ class EmulatorVector:
     def load_state_dict(self, state: dict[str, Any]) -> str | None:
         """Resume in the middle of the episodes; gives why that cannot be, and then changes nothing.
 
-        For the captures a new episode begins there: its keyframe is the state that was loaded.
+        For the captures a new episode begins there: its keyframe is the state that was loaded. A
+        takeover that was under way is over, and the policy plays on.
 
         Raises:
             KeyframeError: A save state in it is damaged.
@@ -266,6 +306,8 @@ class EmulatorVector:
             self._episode_numbers[n] += 1
             if self._followers and state["watchers"]:
                 self._followers[n].load_state_dict(state["watchers"][n], game.facts)
+        if self._assistance is not None:
+            self._assistance.load_state_dict(state.get("assistance"))
         self._returns = list(state["returns"])
         self._select_rng.bit_generator.state = state["select_rng"]
         if self.frame_stack is not None and state.get("seen") is not None:
@@ -296,6 +338,8 @@ class EmulatorVector:
         """Stop the emulators."""
         for game in self._games:
             game.close()
+        if self._assistance is not None:
+            self._assistance.close()
         self._screen.close()
 
     def _let_follow(self, follow: Callable[[GameEnv, int], EpisodeFollower]) -> None:
@@ -352,6 +396,8 @@ class EmulatorVector:
         self._best.begin_episode(n, name, game)
         if self._followers:
             self._followers[n].begin_episode(game.emulator, game.facts, game.start, game.warm_up)
+        if self._assistance is not None:
+            self._assistance.begin_episode(n)
         if n == _WATCHED and self._screen.meter is not None:
             self._screen.meter.begin_episode(row)
         self._episode_numbers[n] += 1

@@ -144,7 +144,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         self.num_env_steps_sampled_lifetime += steps * count
         if self._explorer is not None:
             self._explorer.end_fragment()
-        fragment = self._vector.end_fragment(logits, log_probabilities(logits, actions))
+        fragment = self._vector.end_fragment(logits, log_probabilities(logits, self._vector.played))
         not_written = None if self._explorer is None else self._explorer.trouble
         return replace(fragment, policy_version=self._weights_seq_no, not_written=not_written)
 

@@ -72,10 +72,11 @@ class Curiosity:
         Steps `by_planner`, `[T, N] bool` each, are not there: they are paid 0, and neither networks
         nor running figures learn from them. What the planner has seen stays new to the policy.
         """
-        own = [
-            np.ones(part.terminated.shape, dtype=np.bool_) if taken is None else ~taken
-            for part, taken in zip(fragments, by_planner or [None] * len(fragments), strict=True)
-        ]
+        own = (
+            [np.ones(part.terminated.shape, dtype=np.bool_) for part in fragments]
+            if by_planner is None
+            else [~taken for taken in by_planner]
+        )
         grids = [np.zeros(mask.shape) for mask in own]
         rows = np.concatenate(
             [part.reached()[mask] for part, mask in zip(fragments, own, strict=True)]
