@@ -60,7 +60,8 @@ class RoomWatcher:
         before.
         """
         if self._last is not None:
-            self._last = replace(self._last, x=x, y=y, facing=facing or self._last.facing)
+            facing = self._last.facing if facing is None else facing
+            self._last = replace(self._last, x=x, y=y, facing=facing)
 
     def see(self, ram: RamBlocks) -> Crossing | None:
         """The crossing that has just been completed, if any.

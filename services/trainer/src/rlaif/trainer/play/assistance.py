@@ -198,8 +198,7 @@ class Assistance:
         new_scene = game.scenes != self._scenes[n]
         if new_scene:
             self._scenes[n] = game.scenes
-            if before is not None:
-                self._ways[n].see(read_blocks(game.emulator), before, action)
+            self._ways[n].see(read_blocks(game.emulator), before, action)
         may_ask = self._steps >= self._closed_until
         if self._takeovers[n].after_step(new_scene=new_scene, may_ask=may_ask):
             self._closed_until = self._steps + REFUSED_REST
@@ -210,9 +209,7 @@ class Assistance:
     def begin_episode(self, n: int) -> None:
         """Environment `n` begins another episode; a takeover of the one before is over."""
         self._takeovers[n].begin_episode()
-        self._running.pop(n, None)
-        self._ways[n].begin_episode()
-        self._scenes[n], self._facts[n] = -1, None
+        self._begin_looking(n)
         if self._guide is not None:
             self._guide.begin_episode(n)
 
@@ -238,12 +235,13 @@ class Assistance:
 
     def load_state_dict(self, state: dict[str, Any] | None) -> None:
         """Resume in the middle of the episodes; None: nothing is known of them."""
-        for n in range(len(self._games)):
-            self.begin_episode(n)
         if state is None:
+            for n in range(len(self._games)):
+                self.begin_episode(n)
             return
-        for takeover, saved in zip(self._takeovers, state["takeovers"], strict=True):
-            takeover.load_state_dict(saved)
+        for n, saved in enumerate(state["takeovers"]):
+            self._takeovers[n].load_state_dict(saved)
+            self._begin_looking(n)
         for crossing in _ways_of(state["ways"]):
             self.graph.add_crossing(crossing)
         if self._guide is not None and state["guide"] is not None:
@@ -252,6 +250,12 @@ class Assistance:
     def close(self) -> None:
         """Ask no more."""
         self._planner.close()
+
+    def _begin_looking(self, n: int) -> None:
+        """Environment `n` stands somewhere else: look at it anew."""
+        self._running.pop(n, None)
+        self._ways[n].begin_episode()
+        self._scenes[n], self._facts[n] = -1, None
 
     def _hear(self, reply: PlannerReply) -> None:
         self._closed_until = self._steps  # there is room for another question

@@ -25,10 +25,11 @@ class WayLearner:
         """He was put elsewhere: no way leads there."""
         self._watcher.forget()
 
-    def see(self, ram: RamBlocks, before: GameFacts, action: int) -> None:
-        """The RAM of a new scene, after `action` was played at `before`."""
-        walked = Action(action)
-        self._watcher.moved(before.x, before.y, walked if walked in OPPOSITE else None)
+    def see(self, ram: RamBlocks, before: GameFacts | None, action: int) -> None:
+        """The RAM of a new scene, after `action` was played at `before`; None: not known where."""
+        if before is not None:
+            walked = Action(action)
+            self._watcher.moved(before.x, before.y, walked if walked in OPPOSITE else None)
         crossing = self._watcher.see(ram)
         if crossing is not None and len(self._graph) < MOST_WAYS:
             self._graph.add_crossing(crossing)

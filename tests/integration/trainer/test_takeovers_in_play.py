@@ -1,0 +1,155 @@
+"""Takeovers on the real cartridge: nobody else is touched, and what was played is what is kept."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlaif.contracts.briefing import Briefing
+from rlaif.contracts.plans import MoveTo, Plan
+from rlaif.game.captures.replay import replay
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.predicates import is_puzzle_state
+from rlaif.testing.data.walkthrough import pressed
+from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.trainer.play.assistance import Assistance, AssistanceParts
+from rlaif.trainer.play.capturing.recorder import CaptureContext
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.play.start import Start, StartSet
+from rlaif.trainer.play.vector import EmulatorVector
+from rlaif.trainer.settings.capture import CaptureSettings
+from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.takeover import TakeoverSettings
+
+INPUTS = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
+STEPS = 400
+CONFIG = EnvConfig(
+    run_id="t",
+    game=GameSettings(episode_length=150, noop_start=4, walk_start=4),
+    capture=CaptureSettings(keyframe_steps=60),
+)
+OFTEN = TakeoverSettings(share=0.5, most_steps=40, rest_steps=5)
+PLAN = Plan(reason="", macros=(MoveTo(column=1, row=1),), confidence=1.0)
+
+
+@pytest.fixture(scope="module")
+def puzzle() -> StartSet:
+    """The first moment of the walkthrough in a room with something to solve."""
+    cartridge = load_cartridge()
+    emulator = PyBoyEmulator(cartridge.data)
+    frames = iter(pressed(INPUTS))
+    while not is_puzzle_state(read_blocks(emulator)):
+        emulator.step(next(frames), 1)
+    state = emulator.save_state()
+    emulator.close()
+    return StartSet([Start.of(state, "puzzle")])
+
+
+class Wanderer:
+    """Walks to and fro for 30 steps, as no policy below does."""
+
+    def __init__(self) -> None:
+        self.finished: list[Any] = []
+        self._steps = 0
+
+    def next(self, ram: object) -> Any:
+        self._steps += 1
+        over = self._steps > 30
+        walk = (Action.LEFT, Action.UP, Action.RIGHT)[self._steps // 10 % 3]
+        status = "done" if over else "running"
+        return SimpleNamespace(over=over, status=status, action=walk, cause=None, reason="")
+
+
+def assisted(script: Callable[[Any], Any], **planner: Any) -> Callable[..., Assistance]:
+    """Makes an assistance whose planner answers by a script, at once unless told otherwise."""
+
+    def make(games: Any) -> Assistance:
+        parts = AssistanceParts(
+            ScriptedPlanner(script, **{"at_once": True} | planner),
+            OFTEN,
+            brief=lambda ram, graph, failed: Briefing(failed=tuple(failed)),
+            executor_of=lambda macros, graph: Wanderer(),
+        )
+        return Assistance(parts, games, runner=1)
+
+    return make
+
+
+def play(
+    count: int,
+    starts: StartSet,
+    assist: Callable[..., Assistance] | None,
+    *,
+    seed: int = 0,
+    quota: int = 0,
+) -> tuple[Fragment, list[str], dict[str, Any]]:
+    """A fragment of a policy that presses what a seed says; its games' digests and saved state."""
+    vector = EmulatorVector(CONFIG, count=count, runner=1, seed=seed, starts=starts, assist=assist)
+    vector.begin_fragment(STEPS, capture_quota=quota, context=CaptureContext())
+    actions = np.stack(
+        [np.random.default_rng([seed, n]).integers(0, 8, STEPS) for n in range(count)], axis=1
+    )
+    for t in range(STEPS):
+        vector.step(t, actions[t - t % 3])
+    shape = (STEPS, count)
+    fragment = vector.end_fragment(np.zeros((*shape, 8), np.float32), np.zeros(shape, np.float32))
+    digests, saved = vector.ram_digests(), vector.state_dict()
+    vector.close()
+    return fragment, digests, saved
+
+
+def column(fragment: Fragment, n: int) -> bytes:
+    """All that environment `n` showed, was paid and pressed."""
+    trans = fragment.transitions
+    arrays = (trans.observations, trans.ended, fragment.rewards, fragment.actions)
+    return b"".join(array[:, n].tobytes() for array in arrays)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_game_beside_one_that_is_taken_over_plays_as_it_does_alone(puzzle: StartSet, seed: int):
+    only_the_second = assisted(lambda asked: PLAN if asked.env == 1 else "timeout")
+    beside, digests, _ = play(2, puzzle, only_the_second, seed=seed)
+    alone, alone_digests, _ = play(1, puzzle, None, seed=seed)
+    assert beside.by_planner[:, 1].sum() >= 60, "two takeovers"
+    assert not beside.by_planner[:, 0].any()
+    assert beside.transitions.ended[:, 1].any(), "episodes end, in takeovers too"
+    assert column(beside, 0) == column(alone, 0)
+    assert digests[0] == alone_digests[0]
+    unhelped, _, _ = play(2, puzzle, None, seed=seed)
+    assert column(beside, 1) != column(unhelped, 1)
+
+
+def test_a_planner_that_never_answers_changes_nothing(puzzle: StartSet):
+    waiting, digests, _ = play(2, puzzle, assisted(lambda _: PLAN, at_once=False), quota=4)
+    without, other_digests, _ = play(2, puzzle, None, quota=4)
+    assert waiting.assistance is not None
+    assert waiting.assistance.planner.in_flight["puzzle"] == 2
+    for n in range(2):
+        assert column(waiting, n) == column(without, n)
+    assert digests == other_digests
+    assert [each.pack() for each in waiting.captures] == [each.pack() for each in without.captures]
+
+
+def test_captures_and_the_best_episodes_hold_what_was_played(puzzle: StartSet):
+    fragment, _, _ = play(2, puzzle, assisted(lambda _: PLAN), quota=6)
+    assert fragment.by_planner.any()
+    assert fragment.captures
+    assert fragment.best
+    cartridge = load_cartridge()
+    emulator = PyBoyEmulator(cartridge.data)
+    for kept in (*fragment.captures, *(episode.whole for episode in fragment.best)):
+        list(replay(emulator, kept.capture, kept.keyframe, rom_sha256=cartridge.sha256))
+    emulator.close()
+
+
+def test_the_ways_and_the_budget_are_saved_and_takeovers_are_not(puzzle: StartSet):
+    _, _, saved = play(2, puzzle, assisted(lambda _: PLAN))
+    assert set(saved["assistance"]) == {"takeovers", "ways", "guide"}
+    assert "assistance" not in play(1, puzzle, None)[2]

@@ -1,0 +1,343 @@
+"""What a planner played is left out of learning: as if it had not been played, to the bit."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+from ray.rllib.evaluation.postprocessing import Postprocessing
+from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
+from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
+
+from rlaif.trainer.learner.algorithm.batch import by_policy, columns, finite
+from rlaif.trainer.learner.algorithm.gae import advantages, cut_by_planner
+from rlaif.trainer.learner.algorithm.inference import log_probabilities
+from rlaif.trainer.learner.algorithm.learner import ArrayLearner
+from rlaif.trainer.learner.algorithm.learner_rewards import CURIOSITY, LearnerRewards
+from rlaif.trainer.learner.options.imitation import TopSegments
+from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
+from rlaif.trainer.rewards.learned.additive import AdditiveRewards
+from rlaif.trainer.rewards.learned.shaping import Transitions
+from rlaif.trainer.settings.rewards import (
+    AdditiveSettings,
+    CuriositySettings,
+    RewardSettings,
+    ShapingSettings,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+OBSERVATIONS = gym.spaces.Box(0.0, 1.0, shape=(128,), dtype=np.float32)
+ACTIONS: gym.spaces.Discrete = gym.spaces.Discrete(8)
+GAMMA, LAM = 0.97, 0.9
+
+Bool = np.ndarray
+
+
+def played(
+    by_planner: Bool, *, seed: int = 0, ends: dict[int, str] | None = None, runner: int = 1
+) -> Fragment:
+    """Random steps `[T, N]`; `ends` are steps of environment 0 that end an episode, and how."""
+    rng = np.random.default_rng(seed)
+    steps, envs = by_planner.shape
+    logits = rng.normal(size=(steps, envs, 8)).astype(np.float32)
+    actions = rng.integers(0, 8, (steps, envs))
+    terminated, truncated = np.zeros((2, steps, envs), dtype=np.bool_)
+    for t, how in (ends or {}).items():
+        (terminated if how == "terminated" else truncated)[t, 0] = True
+    final_index = np.argwhere(truncated)
+    return Fragment(
+        runner=runner,
+        continues=False,
+        transitions=Transitions(
+            observations=rng.random((steps + 1, envs, 128), dtype=np.float32),
+            terminated=terminated,
+            truncated=truncated,
+            final_index=final_index,
+            final_observations=rng.random((len(final_index), 128), dtype=np.float32),
+        ),
+        actions=actions,
+        action_logp=log_probabilities(logits, actions),
+        action_dist_inputs=logits,
+        rewards=rng.normal(size=(steps, envs)).astype(np.float32),
+        by_planner=by_planner,
+    )
+
+
+def stretches(fragment: Fragment) -> list[Fragment]:
+    """The policy's own steps of one environment, each stretch as a fragment of its own."""
+    own = ~fragment.by_planner[:, 0]
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], own, [False]]).astype(np.int8)))
+    return [_between(fragment, start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
+
+
+def _between(fragment: Fragment, start: int, stop: int) -> Fragment:
+    trans, rows = fragment.transitions, slice(start, stop)
+    inside = [start <= t < stop for t, _ in trans.final_index.tolist()]
+    return replace(
+        fragment,
+        transitions=Transitions(
+            observations=trans.observations[start : stop + 1],
+            terminated=trans.terminated[rows],
+            truncated=trans.truncated[rows],
+            final_index=trans.final_index[inside] - [start, 0],
+            final_observations=trans.final_observations[inside],
+        ),
+        actions=fragment.actions[rows],
+        action_logp=fragment.action_logp[rows],
+        action_dist_inputs=fragment.action_dist_inputs[rows],
+        rewards=fragment.rewards[rows],
+        by_planner=fragment.by_planner[rows],
+    )
+
+
+def group_of(critic: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """A learner group with a critic that judges each row by itself, to the bit."""
+    module = SimpleNamespace(compute_values=lambda batch: critic(batch[Columns.OBS]))
+    learner = SimpleNamespace(module={DEFAULT_MODULE_ID: module})
+    return SimpleNamespace(
+        foreach_learner=lambda function: [SimpleNamespace(get=lambda: function(learner))]
+    )
+
+
+GROUP = group_of(lambda rows: 3.0 * rows[:, 0] - rows[:, 1])
+
+
+def batch_of(fragments: list[Fragment], rewards: list[Any] | None = None) -> SampleBatch:
+    """What PPO learns from."""
+    paid = rewards or [fragment.rewards for fragment in fragments]
+    return by_policy(columns(fragments, paid, GROUP, gamma=GAMMA, lam=LAM), fragments)
+
+
+MASKS = st.lists(st.booleans(), min_size=1, max_size=30)
+ENDS = st.dictionaries(st.integers(0, 29), st.sampled_from(["terminated", "truncated"]), max_size=4)
+
+
+@given(MASKS, ENDS, st.integers(0, 99))
+def test_a_batch_with_planner_rows_is_the_batch_without_them(
+    mask: list[bool], ends: dict[int, str], seed: int
+):
+    """The last step before a takeover is followed by the state in which it began."""
+    by_planner = np.array(mask, dtype=np.bool_)[:, None]
+    within = {t: how for t, how in ends.items() if t < len(mask)}
+    fragment = played(by_planner, seed=seed, ends=within)
+    given, alone = batch_of([fragment]), stretches(fragment)
+    if not alone:
+        assert len(given) == 0
+        return
+    expected = batch_of(alone)
+    assert set(given) == set(expected)
+    for name in expected:
+        assert np.array_equal(given[name], expected[name]), name
+    assert np.isfinite(given[Postprocessing.ADVANTAGES]).all()
+
+
+@given(st.integers(0, 99))
+def test_nothing_of_a_planners_rows_reaches_what_is_learned(seed: int):
+    """Rewards, buttons, and the states between two of its steps may be anything, even no number."""
+    rng = np.random.default_rng([seed, 1])
+    by_planner = rng.random((24, 3)) < rng.choice([0.1, 0.5, 0.9])
+    fragment = played(by_planner, seed=seed, ends={5: "truncated", 13: "terminated"})
+    trans = fragment.transitions
+    hidden = by_planner.copy()
+    hidden[1:] &= by_planner[:-1]  # nobody else's step led there
+    hidden[0] = by_planner[0]
+    observations = trans.observations.copy()
+    observations[:-1][hidden] = rng.random((int(hidden.sum()), 128))
+    rewards = np.where(by_planner, np.float32(np.nan), fragment.rewards)
+    other = replace(
+        fragment,
+        transitions=replace(trans, observations=observations),
+        rewards=rewards,
+        actions=np.where(by_planner, 7 - fragment.actions, fragment.actions),
+        action_logp=np.where(by_planner, np.float32(-9.0), fragment.action_logp),
+    )
+    one, two = batch_of([fragment]), batch_of([other])
+    for name in one:
+        assert np.array_equal(one[name], two[name]), name
+
+
+def test_without_planner_rows_it_is_the_very_batch():
+    fragment = played(np.zeros((20, 2), dtype=np.bool_))
+    whole = columns([fragment], [fragment.rewards], GROUP, gamma=GAMMA, lam=LAM)
+    assert by_policy(whole, [fragment]) is whole
+    ended = fragment.transitions.ended
+    assert np.array_equal(cut_by_planner(ended, fragment.by_planner), ended)
+
+
+def test_a_takeover_is_a_truncation_for_the_policy():
+    """Neither paid nor blamed: the last step counts what the critic says the policy would get."""
+    rewards = np.array([[1.0], [100.0], [100.0], [1.0]], dtype=np.float32)
+    values = np.zeros((4, 1), dtype=np.float32)
+    following = np.array([[8.0], [8.0], [8.0], [0.0]], dtype=np.float32)
+    by_planner = np.array([[False], [True], [True], [False]])
+    ended = cut_by_planner(np.zeros((4, 1), dtype=np.bool_), by_planner)
+    found = advantages(rewards, values, following, ended, gamma=0.5, lam=0.9)
+    assert found[[0, 3], 0].tolist() == [1.0 + 0.5 * 8.0, 1.0]
+
+
+@pytest.fixture(scope="module")
+def learner_of() -> Callable[[], Any]:
+    """Makes learners that start with the same weights."""
+    torch.manual_seed(3)
+    config = PPOConfig()
+    config.environment(observation_space=OBSERVATIONS, action_space=ACTIONS)
+    config.rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[16], fcnet_activation="tanh"))
+    config.training(
+        gamma=GAMMA, lambda_=LAM, lr=1e-3, use_kl_loss=False, grad_clip=0.5, entropy_coeff=0.01,
+        vf_clip_param=10.0,
+    )  # fmt: skip
+    names = (DEFAULT_MODULE_ID, "__env__", "__env_single__")
+    spec = config.get_multi_rl_module_spec(spaces=dict.fromkeys(names, (OBSERVATIONS, ACTIONS)))
+    first = ArrayLearner(config=config, module_spec=copy.deepcopy(spec))
+    first.build()
+
+    def make() -> Any:
+        learner = ArrayLearner(config=config, module_spec=copy.deepcopy(spec))
+        learner.build()
+        learner.set_state(first.get_state())
+        return learner
+
+    return make
+
+
+def parameters_after(learner: Any, batch: SampleBatch) -> tuple[np.ndarray, Any]:
+    """Two updates as a run makes them; parameters, and the figures of the second."""
+    for _ in range(2):
+        figures = learner.update(
+            batch=MultiAgentBatch({DEFAULT_MODULE_ID: batch}, env_steps=len(batch)),
+            timesteps={NUM_ENV_STEPS_SAMPLED_LIFETIME: 0},
+            num_epochs=3,
+            minibatch_size=16,
+            shuffle_batch_per_epoch=True,
+        )
+    module = learner.module[DEFAULT_MODULE_ID]
+    flat = torch.cat([each.detach().flatten() for each in module.parameters()])
+    return flat.numpy(), figures[DEFAULT_MODULE_ID]
+
+
+def test_an_update_with_planner_rows_is_the_update_without_them(learner_of: Callable[[], Any]):
+    by_planner = np.zeros((90, 1), dtype=np.bool_)
+    by_planner[10:31] = by_planner[60:64] = by_planner[89] = True
+    fragment = played(by_planner, ends={7: "terminated", 20: "truncated", 45: "truncated"})
+    start, _ = parameters_after(learner_of(), batch_of([played(by_planner, seed=5)]))
+    given, figures = parameters_after(learner_of(), batch_of([fragment]))
+    expected, others = parameters_after(learner_of(), batch_of(stretches(fragment)))
+    assert np.array_equal(given, expected)
+    assert not np.array_equal(given, start), "it learned from what was played"
+    policy_steps = 90 - 21 - 4 - 1
+    steps = -(-3 * policy_steps // 16)
+    assert figures["gradient_steps"].peek() == others["gradient_steps"].peek() == steps
+
+
+def test_a_batch_that_the_planner_played_alone_is_empty_and_harmless():
+    fragment = played(np.ones((20, 2), dtype=np.bool_))
+    rewards = LearnerRewards(
+        RewardSettings(curiosity=CuriositySettings(weight=0.5)), gamma=GAMMA, gae_lambda=LAM, seed=0
+    )
+    learned = rewards.learn_from([fragment])
+    assert not learned.total[0].any()
+    assert learned.statistics == {}
+    batch = batch_of([fragment], learned.total)
+    assert len(batch) == 0
+    assert len(finite(batch)) == 0
+
+
+def test_statistics_are_of_the_policys_steps():
+    by_planner = np.zeros((30, 1), dtype=np.bool_)
+    by_planner[8:20] = True
+    fragment = played(by_planner)
+    new = [LearnerRewards(RewardSettings(), gamma=GAMMA, gae_lambda=LAM, seed=0) for _ in range(2)]
+    own = new[0].learn_from([fragment]).statistics["game"]
+    alone = new[1].learn_from(stretches(fragment)).statistics["game"]
+    assert own.sum == pytest.approx(alone.sum)
+    assert own.mean == pytest.approx(alone.mean)
+    assert own.std == pytest.approx(alone.std)
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 99))
+def test_curiosity_learns_nothing_of_what_the_planner_saw(seed: int):
+    rng = np.random.default_rng([seed, 2])
+    by_planner = rng.random((40, 2)) < 0.4
+    fragment = played(by_planner, seed=seed)
+    trans = fragment.transitions
+    # Where a planner's step led, and the policy's next step does not lead: what it alone saw.
+    observations = trans.observations.copy()
+    observations[1:][by_planner] = rng.random((int(by_planner.sum()), 128))
+    other = replace(fragment, transitions=replace(trans, observations=observations))
+    paid = []
+    for each in (fragment, other):
+        rewards = LearnerRewards(
+            RewardSettings(curiosity=CuriositySettings(weight=0.5)),
+            gamma=GAMMA, gae_lambda=LAM, seed=1,
+        )  # fmt: skip
+        paid.append([rewards.learn_from([each]).parts[CURIOSITY][0] for _ in range(2)])
+    for one, two in zip(*paid, strict=True):
+        assert np.array_equal(one, two)
+        assert not one[by_planner].any()
+        assert (one[~by_planner] > 0).all()
+
+
+def test_the_additive_mode_pays_nothing_for_a_planners_steps_and_keeps_the_cap_for_the_policy():
+    by_planner = np.zeros((6, 1), dtype=np.bool_)
+    by_planner[:3] = True
+    trans = played(by_planner).transitions
+    paying = AdditiveRewards(AdditiveSettings(threshold=0.0, clip=2.0, episode_cap=3.0, weight=1.0))
+    paid = paying.pay(1, trans, lambda rows: np.full(len(rows), 2.0, np.float32),
+                      by_planner=by_planner)  # fmt: skip
+    assert paid[:, 0].tolist() == [0.0, 0.0, 0.0, 2.0, 1.0, 0.0]
+
+
+def test_shaping_goes_on_over_a_takeover():
+    """A potential is a matter of states: the policy is paid alike, whoever played between."""
+    by_planner = np.zeros((12, 1), dtype=np.bool_)
+    by_planner[4:8] = True
+    fragment = played(by_planner)
+    own = replace(fragment, by_planner=np.zeros_like(by_planner))
+    potential = lambda rows: rows[:, 0].astype(np.float32)  # noqa: E731  # one use
+    paid = []
+    for each in (fragment, own):
+        rewards = LearnerRewards(
+            RewardSettings(shaping=ShapingSettings(weight=2.0)), gamma=GAMMA, gae_lambda=LAM, seed=0
+        )
+        rewards._answers = lambda asked: [potential] * len(asked)  # type: ignore[method-assign]
+        paid.append(rewards.learn_from([each]).shaping[0])
+    assert np.array_equal(paid[0][~by_planner], paid[1][~by_planner])
+    assert paid[1][~by_planner].any()
+    assert not paid[0][by_planner].any()
+
+
+def test_no_segment_with_planner_rows_is_imitated():
+    by_planner = np.zeros((12, 2), dtype=np.bool_)
+    by_planner[5, 0] = True
+    fragment = played(by_planner)
+    paid = np.ones((12, 2), dtype=np.float32)
+    top = TopSegments(keep=9, steps=4)
+    top.add([fragment], [paid], [paid], iteration=1)
+    firsts = {float(each.observations[0, 0]) for each in top.segments}
+    mixed = float(fragment.transitions.observations[4, 0, 0])
+    assert len(top.segments) == 5
+    assert mixed not in firsts
+
+
+def test_a_fragment_keeps_its_planner_rows_through_a_checkpoint():
+    by_planner = np.zeros((12, 2), dtype=np.bool_)
+    by_planner[3, 1] = True
+    saved = plain(played(by_planner))
+    assert np.array_equal(fragment_of(saved).by_planner, by_planner)
+    del saved["by_planner"]
+    assert fragment_of(saved).by_planner.shape == (12, 2), "older checkpoints have none"
+    with pytest.raises(ValueError, match="by_planner"):
+        replace(played(by_planner), by_planner=np.zeros((3, 3), dtype=np.bool_))

@@ -1,0 +1,56 @@
+"""The policy switch: a mode counts when some looks in a row agree, and not before."""
+
+from itertools import groupby
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlaif.trainer.play.takeover.switch import PolicySwitch
+
+MODES = st.sampled_from([None, "dialog", "puzzle"])
+LOOKS = st.lists(MODES, max_size=60)
+
+
+def after(seen: list[str | None], looks: int) -> list[str | None]:
+    switch = PolicySwitch(looks)
+    return [switch.look(mode) for mode in seen]
+
+
+def test_the_third_look_counts():
+    assert after(["dialog"] * 4, 3) == [None, None, "dialog", "dialog"]
+    assert after(["dialog"] * 3 + [None] * 3, 3)[2:] == ["dialog", "dialog", "dialog", None]
+
+
+def test_a_flicker_changes_nothing():
+    seen = ["puzzle", "puzzle", None] * 5 + ["puzzle"] * 3 + [None, "puzzle", None, None, "puzzle"]
+    assert after(seen, 3) == [None] * 17 + ["puzzle"] * 6
+
+
+def test_from_one_mode_to_another_it_takes_as_many_looks():
+    assert after(["dialog"] * 3 + ["puzzle"] * 3, 3)[-3:] == ["dialog", "dialog", "puzzle"]
+
+
+def test_another_episode_begins_with_plain_play():
+    switch = PolicySwitch(3)
+    for _ in range(3):
+        switch.look("dialog")
+    switch.reset()
+    assert [switch.look("dialog") for _ in range(3)] == [None, None, "dialog"]
+
+
+@given(LOOKS, st.integers(1, 5))
+def test_a_mode_counts_exactly_when_the_last_looks_agree_on_it(seen: list[str | None], looks: int):
+    """Between such moments nothing changes."""
+    mode: str | None = None
+    for told, end in zip(after(seen, looks), range(1, len(seen) + 1), strict=True):
+        last = seen[max(0, end - looks) : end]
+        if len(last) == looks and len(set(last)) == 1:
+            mode = last[0]
+        assert told == mode
+
+
+@given(LOOKS, st.integers(1, 5))
+def test_the_mode_changes_no_more_often_than_looks_allow(seen: list[str | None], looks: int):
+    modes = after(seen, looks)
+    changes = len(list(groupby([None, *modes]))) - 1
+    assert changes <= len(seen) // looks
