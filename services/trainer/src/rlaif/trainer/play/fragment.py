@@ -55,6 +55,8 @@ class Fragment:
         reward_parts: Part → sum over the fragment; they sum to `rewards.sum()`.
         by_planner: `[T, N] bool`, the planner chose the action, not the policy (ADR 0023); all
             False without a planner.
+        guidance: `[T, N] float32`, what the policy's own choices were paid for following
+            suggestions, beside `rewards`; None without guidance.
         episodes: Episodes that ended inside.
         env_index_of_end: (t, n) of each of `episodes`, in the same order.
         captures: Segments that were selected and ended inside.
@@ -75,6 +77,7 @@ class Fragment:
     rewards: npt.NDArray[np.float32]
     reward_parts: dict[str, float] = field(default_factory=dict)
     by_planner: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), np.bool_))
+    guidance: npt.NDArray[np.float32] | None = None
     episodes: tuple[EpisodeSummary, ...] = ()
     env_index_of_end: tuple[tuple[int, int], ...] = ()
     captures: tuple[SpooledCapture, ...] = ()

@@ -87,7 +87,8 @@ class IterationDone(RunFigures, _Line):
     )
     reward_parts: dict[str, float]
     reward_statistics: dict[str, PartFigures] = Field(
-        default_factory=dict, description="game, shaping (the reward model's part), curiosity."
+        default_factory=dict,
+        description="game, shaping (the reward model's part), curiosity, guidance.",
     )
     reward_model_version: int | None = Field(
         default=None, description="Of the reward model that paid in this iteration."

@@ -5,6 +5,7 @@
     shaping, additive,
     curiosity, imitation        settings/rewards.py       what the learner adds to the rewards
     explore                     settings/exploration.py   where episodes start
+    guidance                    settings/guidance.py      which button a language model suggests
     capture                     settings/capture.py       what the judges see
     planner                     settings/planner.py       language models that help while it plays
     run, evaluation, ray        settings/run.py           when, how long, where
@@ -22,6 +23,7 @@ from rlaif.service.settings import Block, ServiceSettings
 from rlaif.trainer.settings.capture import CaptureSettings
 from rlaif.trainer.settings.exploration import ExploreSettings
 from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.guidance import GuidanceSettings
 from rlaif.trainer.settings.planner import PlannerSettings
 from rlaif.trainer.settings.ppo import NetworkSettings, PpoSettings, SamplingSettings
 from rlaif.trainer.settings.rewards import (
@@ -85,6 +87,7 @@ class TrainerSettings(ServiceSettings):
     curiosity: CuriositySettings = CuriositySettings()
     imitation: ImitationSettings = ImitationSettings()
     explore: ExploreSettings = ExploreSettings()
+    guidance: GuidanceSettings = GuidanceSettings()
     capture: Annotated[
         CaptureSettings, Block(prefix="", names={"uniform_share": "capture_uniform_share"})
     ] = CaptureSettings()

@@ -1,8 +1,9 @@
 """What PPO learns from: an iteration's fragments in, rewards and what each part weighs out.
 
-total = game + reward model (potential or additive) + curiosity. The environments pay only the
-game's own part; the rest is added here, in one batch with one mix of reward models for the whole
-iteration, so that a new champion reaches every environment at the same moment.
+total = game + reward model (potential or additive) + curiosity + guidance. The environments say
+what the game pays and what following a suggestion does. The rest is made here, in one batch with
+one mix of reward models for the whole iteration, so that a new champion reaches every environment
+at the same moment.
 
 A planner's steps are paid nothing (ADR 0023): they are 0 in every part, and no figure counts them.
 """
@@ -32,7 +33,7 @@ from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper
 from rlaif.trainer.rewards.learned.statistics import PartStatistics, part_statistics
 from rlaif.trainer.settings.rewards import RewardSettings
 
-GAME, SHAPING, CURIOSITY = "game", "shaping", "curiosity"
+GAME, SHAPING, CURIOSITY, GUIDANCE = "game", "shaping", "curiosity", "guidance"
 """Parts of the reward. `shaping` is the reward model's, in either mode."""
 
 
@@ -111,6 +112,7 @@ class LearnerRewards:
         by_planner: list[Bool] = [fragment.by_planner for fragment in fragments]
         parts = {GAME: [fragment.rewards for fragment in fragments]}
         parts[SHAPING] = self._judged(fragments)
+        parts |= _guided(fragments)
         if self._curiosity is not None:
             parts[CURIOSITY] = self._curiosity.pay(
                 [fragment.runner for fragment in fragments],
@@ -245,6 +247,19 @@ def _asked_by_policy(fragment: Fragment, is_potential: bool) -> Bool:
         return own.reshape(-1)
     t, n = trans.final_index.T
     return np.concatenate([own.reshape(-1), np.ones(own.shape[1], dtype=np.bool_), own[t, n]])
+
+
+def _guided(fragments: list[Fragment]) -> dict[str, list[Float32]]:
+    """What following suggestions was paid; no part at all where nobody suggests anything."""
+    if all(fragment.guidance is None for fragment in fragments):
+        return {}
+    nothing = [np.zeros_like(fragment.rewards) for fragment in fragments]
+    paid = [fragment.guidance for fragment in fragments]
+    return {
+        GUIDANCE: [
+            zeros if grid is None else grid for grid, zeros in zip(paid, nothing, strict=True)
+        ]
+    }
 
 
 def _below(state: State, prefix: str) -> State:

@@ -1,0 +1,264 @@
+"""Guidance of the N games of a runner: when a button is asked for, and what following it pays.
+
+    guidance.draw()                       # before each step: who asks after it, who draws for that
+    bonus = guidance.choose(n, ...)       # the policy decides in environment n, before it is played
+    guidance.ask(n, ...)                  # after the step, where `drawn` says so
+    guidance.hear(reply)                  # whenever one came
+
+Nothing is drawn from the games' random streams or read from a clock. An answer that comes when its
+episode is over, or after a takeover began, is not kept. What it does to learning: ADR 0024.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.contracts.briefing import Briefing
+from rlaif.contracts.plans import Mode
+from rlaif.trainer.play.guidance.allowance import Allowance
+from rlaif.trainer.play.guidance.picture import question_picture
+from rlaif.trainer.play.guidance.suggestion import Fate, KeptSuggestion, Spot
+from rlaif.trainer.play.planner_port import PlannerQuestion, PlannerReply
+from rlaif.trainer.rewards.game.facts import GameFacts
+from rlaif.trainer.settings.guidance import GuidanceSettings
+
+TEXT: Mode = "dialog"
+VISION: Mode = "vision"
+
+REFUSED_REST = 64
+"""Steps without a question after one that was not taken: a planner that is full stays so a while,
+and each question costs a description of the game, and perhaps a drawn step."""
+
+_STREAM = 0x47554944
+"""Sets this random stream apart from the games': above the numbers that those are seeded with."""
+
+
+def guidance_stream(drawn_from: Sequence[int]) -> np.random.Generator:
+    """The random stream of a runner's questions, given what the streams of its games come from."""
+    return np.random.default_rng([*drawn_from, _STREAM])
+
+
+@dataclass(frozen=True)
+class EndedSuggestion:
+    """A suggestion that counts no more, with its `fate`, and its age then.
+
+    `step` is the decision step of the episode; both are None where the episode itself is over.
+    """
+
+    env: int
+    suggestion: KeptSuggestion
+    step: int | None = None
+
+    @property
+    def age(self) -> int | None:
+        """Decision steps between the question and the end."""
+        return None if self.step is None else self.suggestion.age(self.step)
+
+
+class Guidance:
+    """Suggestions and bonuses of N environments; none of them sees another's.
+
+    Attributes:
+        drawn: Environment → whom it asks after the step that comes now.
+        ended: Suggestions that came to their end; whoever reads them empties the list.
+    """
+
+    def __init__(
+        self,
+        settings: GuidanceSettings,
+        *,
+        count: int,
+        rng: np.random.Generator,
+        planner: Callable[[PlannerQuestion], bool],
+    ) -> None:
+        """Guide N = `count` games; `planner` takes a question or says False, and never waits."""
+        self._settings = settings
+        self._count = count
+        self._rng = rng
+        self._planner = planner
+        self._any_chance = settings.text_chance + settings.vision_chance
+        self._kept: list[KeptSuggestion | None] = [None] * count
+        self._asked: list[tuple[PlannerQuestion, Spot] | None] = [None] * count
+        self._allowances = [Allowance(settings.most_an_episode) for _ in range(count)]
+        self._steps = 0
+        self._free_at = [0] * count
+        self._planner_free_at = 0
+        self.drawn: dict[int, Mode] = {}
+        self.ended: list[EndedSuggestion] = []
+
+    def draw(self, taken_over: Collection[int] = ()) -> None:
+        """Decide by chance which environments ask after the next step; those taken over do not.
+
+        One number is drawn for each of them, whatever they do.
+        """
+        self._steps += 1
+        luck = self._rng.random(self._count)
+        self.drawn = {
+            n: mode
+            for n in np.flatnonzero(luck < self._any_chance).tolist()
+            if n not in taken_over and self._may_ask(n, mode := self._route(luck[n]))
+        }
+
+    def looks(self, n: int) -> bool:
+        """Whether environment `n` has to draw the step that comes now."""
+        return self.drawn.get(n) == VISION
+
+    def last_llm_suggestion(self, n: int) -> KeptSuggestion | None:
+        """The latest suggestion of this episode, over or not."""
+        return self._kept[n]
+
+    def paid(self, n: int) -> float:
+        """What this episode of environment `n` was paid."""
+        return self._allowances[n].paid
+
+    def choose(self, n: int, action: int, facts: GameFacts, step: int) -> float:
+        """The policy chose `action` itself, at `facts`; gives what it is paid for that.
+
+        Not to be called for a step that a planner plays. `step` are the decision steps that the
+        episode had before it.
+        """
+        kept = self._kept[n]
+        if kept is None or kept.fate is not None or not self._counts(n, kept, facts, step):
+            return 0.0
+        kept.compared += 1
+        amount = 0.0
+        if action == kept.button:
+            bonus = self._bonus(kept.mode)
+            amount = self._allowances[n].pay(bonus)
+            kept.followed += 1
+            kept.paid += amount
+        most = self._settings.decisions
+        if most is not None and (kept.followed or kept.compared >= most):
+            self._end(n, "declined", step)
+        return amount
+
+    def ask(
+        self,
+        n: int,
+        facts: GameFacts,
+        step: int,
+        evidence: Callable[[], Briefing],
+        screen: Callable[[], npt.NDArray[np.uint8]],
+    ) -> PlannerQuestion | None:
+        """Ask for a button in environment `n`, which has just played a step that `draw` chose.
+
+        `facts` and `step` are those after it, as the policy will decide there. Gives the question
+        when it was taken. `evidence` and `screen` (`[144, 160, 3] uint8`) are read only if needed.
+        """
+        mode = self.drawn.get(n)
+        if mode is None or not facts.settled or facts.dead:
+            return None
+        told = evidence()
+        picture = question_picture(screen()) if mode == VISION else None
+        question = PlannerQuestion(
+            env=n,
+            mode=mode,
+            kind="suggestion",
+            situation=_situation(told, picture),
+            evidence=told,
+            picture=picture,
+            asked_step=step,
+        )
+        if not self._planner(question):
+            self._planner_free_at = self._steps + REFUSED_REST
+            return None
+        self._asked[n] = (question, Spot.of(facts))
+        self._free_at[n] = self._steps + self._settings.rest_steps
+        return question
+
+    def hear(self, reply: PlannerReply) -> bool:
+        """A question was answered; gives whether there is a suggestion that counts from now on."""
+        n = reply.question.env
+        asked = self._asked[n]
+        if asked is None or asked[0] is not reply.question:
+            return False
+        self._asked[n] = None
+        if reply.suggestion is None:
+            return False
+        self._end(n, "replaced")
+        question, spot = asked
+        self._kept[n] = KeptSuggestion.of(
+            reply.suggestion, mode=question.mode, spot=spot, asked_step=question.asked_step
+        )
+        return True
+
+    def drop(self, n: int) -> None:
+        """A planner takes over in environment `n`: what was suggested, or asked, counts no more."""
+        self._asked[n] = None
+        self._end(n, "left")
+
+    def begin_episode(self, n: int) -> None:
+        """Another episode starts in environment `n`; nothing of the one before it counts."""
+        self.drop(n)
+        self._kept[n] = None
+        self._allowances[n] = Allowance(self._settings.most_an_episode)
+        self._free_at[n] = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        """What decides how guidance goes on, as plain values; answers under way are not in it."""
+        return {
+            "rng": self._rng.bit_generator.state,
+            "kept": [None if kept is None else kept.plain() for kept in self._kept],
+            "paid": [allowance.paid for allowance in self._allowances],
+            "rests": [max(0, free - self._steps) for free in self._free_at],
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Resume in the middle of the episodes with what `state_dict` gave."""
+        self._rng.bit_generator.state = state["rng"]
+        self._kept = [
+            None if kept is None else KeptSuggestion.from_plain(kept) for kept in state["kept"]
+        ]
+        for allowance, paid in zip(self._allowances, state["paid"], strict=True):
+            allowance.paid = paid
+        self._free_at = [self._steps + rest for rest in state["rests"]]
+        self._asked = [None] * self._count
+        self.drawn = {}
+
+    def _route(self, luck: float) -> Mode:
+        return TEXT if luck < self._settings.text_chance else VISION
+
+    def _may_ask(self, n: int, mode: Mode) -> bool:
+        return (
+            self._asked[n] is None
+            and self._steps >= self._free_at[n]
+            and self._steps >= self._planner_free_at
+            and self._allowances[n].covers(self._bonus(mode))
+        )
+
+    def _bonus(self, mode: Mode) -> float:
+        return self._settings.vision_bonus if mode == VISION else self._settings.text_bonus
+
+    def _counts(self, n: int, kept: KeptSuggestion, facts: GameFacts, step: int) -> bool:
+        """Whether a decision at `facts` is compared with what is kept; may end it."""
+        rules = self._settings
+        if rules.expiry_steps is not None and kept.age(step) > rules.expiry_steps:
+            self._end(n, "expired", step)
+            return False
+        if rules.reach_tiles is None:
+            return True
+        if not facts.settled:
+            return False
+        here = Spot.of(facts)
+        if not here.shares_room_with(kept.spot):
+            self._end(n, "left", step)
+            return False
+        return here.is_like(kept.spot, rules.reach_tiles)
+
+    def _end(self, n: int, fate: Fate, step: int | None = None) -> None:
+        kept = self._kept[n]
+        if kept is None or kept.fate is not None:
+            return
+        kept.end(fate)
+        self.ended.append(EndedSuggestion(n, kept, step))
+
+
+def _situation(evidence: Briefing, picture: bytes | None) -> str:
+    """Equal for questions whose answers may be exchanged: those told and shown the same."""
+    digest = blake2b(evidence.to_json().encode(), digest_size=16)
+    digest.update(picture or b"")
+    return f"suggestion/{digest.hexdigest()}"

@@ -1,0 +1,98 @@
+"""A suggestion as it is kept: which button, for which moment, and what became of it."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
+
+from rlaif.contracts.plans import Mode, Suggestion
+from rlaif.game.machine.actions import Action
+from rlaif.trainer.rewards.game.facts import GameFacts
+
+_TILE_PIXELS = 16
+
+Fate = Literal["followed", "declined", "expired", "left", "replaced"]
+"""How a suggestion ended. The policy chose its button; or another one, as often as it was compared;
+it was too old before the policy came to decide there; the room, the episode or the policy's turn
+was over; a newer one came."""
+
+
+class Spot(NamedTuple):
+    """Where the player was when a button was asked for.
+
+    Attributes:
+        x, y: Pixels in the room.
+        reads: A text or a menu was open: the buttons mean something else then.
+    """
+
+    group: int
+    room: int
+    x: int
+    y: int
+    reads: bool
+
+    @classmethod
+    def of(cls, facts: GameFacts) -> "Spot":
+        """The spot of one moment."""
+        return cls(facts.group, facts.room, facts.x, facts.y, facts.text or facts.menu)
+
+    def shares_room_with(self, other: "Spot") -> bool:
+        """Whether both are in one room."""
+        return self[:2] == other[:2]
+
+    def is_like(self, other: "Spot", tiles: int) -> bool:
+        """Whether both are in one room, at most so many tiles apart, with or without a text."""
+        apart = max(abs(self.x - other.x), abs(self.y - other.y))
+        return (
+            self.shares_room_with(other)
+            and self.reads == other.reads
+            and apart <= tiles * _TILE_PIXELS
+        )
+
+
+@dataclass
+class KeptSuggestion:
+    """The latest suggestion of one environment.
+
+    Attributes:
+        mode: Who was asked: `dialog` reads, `vision` looks.
+        button: The action that was suggested.
+        spot: Where the player was when it was asked for.
+        asked_step: Decision step of the episode at which it was asked for; its age counts from it.
+        compared: Decisions of the policy that it was compared with.
+        paid: What following it has been paid.
+        fate: How it ended; None while it counts.
+    """
+
+    mode: Mode
+    button: Action
+    reason: str
+    spot: Spot
+    asked_step: int
+    compared: int = 0
+    followed: int = 0
+    paid: float = 0.0
+    fate: Fate | None = None
+
+    @classmethod
+    def of(
+        cls, suggestion: Suggestion, *, mode: Mode, spot: Spot, asked_step: int
+    ) -> "KeptSuggestion":
+        """What a model answered, at the spot and step at which it was asked."""
+        return cls(mode, Action[suggestion.button], suggestion.reason, spot, asked_step)
+
+    def age(self, step: int) -> int:
+        """Decision steps since it was asked for, at decision step `step` of the same episode."""
+        return step - self.asked_step
+
+    def end(self, fate: Fate) -> None:
+        """It counts no more; one that was followed before stays so."""
+        self.fate = "followed" if self.followed else fate
+
+    def plain(self) -> dict[str, Any]:
+        """As plain values, for a checkpoint."""
+        return {**asdict(self), "button": int(self.button), "spot": tuple(self.spot)}
+
+    @classmethod
+    def from_plain(cls, values: dict[str, Any]) -> "KeptSuggestion":
+        """What `plain` gave."""
+        button, spot = Action(values["button"]), Spot._make(values["spot"])
+        return cls(**{**values, "button": button, "spot": spot})
