@@ -24,6 +24,7 @@ from fastapi import FastAPI
 from rlaif.bootstrap.settings import BootstrapSettings
 from rlaif.bus.permissions import as_configuration
 from rlaif.bus.topology import MAX_DELIVER, TopologySettings, stream_config
+from rlaif.contracts.assistance import ModeFigures
 from rlaif.contracts.catalog import CATALOG, STREAMS, EventSpec
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import EventData
@@ -32,8 +33,10 @@ from rlaif.contracts.model import Contract
 from rlaif.contracts.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 from rlaif.contracts.telemetry import (
     FRAME_SUBJECT,
+    AssistanceStatus,
     JudgeCall,
     MapPosition,
+    PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
     RunHistory,
@@ -70,6 +73,8 @@ READINGS: tuple[type[Telemetry], ...] = (
     RewardModelStatus,
     RewardBreakdown,
     JudgeCall,
+    PlayerCall,
+    AssistanceStatus,
     MapPosition,
     WatchedPay,
 )
@@ -250,9 +255,13 @@ def _event(spec: EventSpec) -> Iterator[str]:
 
 
 def _reading(reading: type[Telemetry]) -> Iterator[str]:
-    yield f"### `{reading.SUBJECT}`"
+    shared = sum(each.SUBJECT == reading.SUBJECT for each in READINGS) > 1
+    yield f"### `{reading.SUBJECT}`" + (f", {reading.__name__}" if shared else "")
     yield _doc(reading)
     yield _fields(reading)
+    if reading is AssistanceStatus:
+        yield "Each of `by_mode`:"
+        yield _fields(ModeFigures)
 
 
 class _Names:
@@ -325,7 +334,10 @@ def _bounds(field: dict[str, Any]) -> str:
 
 def _default(field: dict[str, Any]) -> str:
     value = field.get("default", field.get("const"))
-    return "null" if value is None else "empty" if value == [] else f"`{value}`"
+    if value is None:
+        # What a factory makes is not in the schema; the only ones here make empty objects.
+        return "empty" if field.get("type") == "object" else "null"
+    return "empty" if value in ([], "") else f"`{value}`"
 
 
 # --- configuration --------------------------------------------------------------------------------

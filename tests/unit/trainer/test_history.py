@@ -133,7 +133,7 @@ class Sent:
 async def test_the_history_is_told_to_whoever_watches(tmp_path: Path) -> None:
     log, sent = HistoryLog("run", tmp_path), Sent()
     log.note(RewardModelLoaded(version=1, env_step=500), NOW)
-    view = LiveView(sent, lambda: None, lambda: None, lambda: log.reading(NOW), fps=0)
+    view = LiveView(sent, lambda: None, lambda: None, lambda: log.reading(NOW), lambda: [], fps=0)
     telling = asyncio.create_task(view.run())
     await eventually(lambda: log.reading(NOW) in sent.readings, "the history")
     telling.cancel()

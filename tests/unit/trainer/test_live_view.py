@@ -38,7 +38,7 @@ async def watching(path: Path) -> AsyncIterator[Sent]:
     """A view of the picture in this file, 60 times a second."""
     sent = Sent()
     view = asyncio.create_task(
-        LiveView(sent, lambda: None, lambda: path, lambda: None, fps=60).run()
+        LiveView(sent, lambda: None, lambda: path, lambda: None, lambda: [], fps=60).run()
     )
     try:
         yield sent

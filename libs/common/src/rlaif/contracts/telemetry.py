@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, Field
 
+from rlaif.contracts.assistance import AssistanceEvent, ModeFigures
 from rlaif.contracts.ids import Id
 from rlaif.contracts.model import Contract
 from rlaif.contracts.reward_models import GateMetrics
@@ -186,7 +187,7 @@ class RewardBreakdown(Telemetry):
 
 
 class JudgeCall(Telemetry):
-    """One call of a language model."""
+    """One call of a language model by a judge; it names the `judge`."""
 
     SUBJECT: ClassVar[str] = "telemetry.llm"
 
@@ -197,6 +198,37 @@ class JudgeCall(Telemetry):
     outcome: str = Field(description="ok, invalid, length, throttled, refused, error or timeout.")
     latency_seconds: float = Field(ge=0)
     rationale: str | None = None
+
+
+class PlayerCall(AssistanceEvent, Telemetry):
+    """One question to the language model that plays along, and what came of it; it has a `mode`.
+
+    Told when nothing more can come of it; of many in one iteration only the newest are.
+    """
+
+    SUBJECT: ClassVar[str] = "telemetry.llm"
+
+    run_id: Id
+
+
+class AssistanceStatus(Telemetry):
+    """What the language model did in the run so far, every three seconds."""
+
+    SUBJECT: ClassVar[str] = "telemetry.assistance"
+
+    run_id: Id
+    env_steps: int = Field(ge=0, description="Of the run, as in telemetry.progress.")
+    has_planner: bool | None = Field(
+        default=None,
+        description="Whether a planner is set; null before the first iteration since the trainer "
+        "started.",
+    )
+    by_mode: dict[str, ModeFigures] = Field(
+        default_factory=dict, description="Route of the planner → counts of the run."
+    )
+    down: dict[str, str] = Field(
+        default_factory=dict, description="Route that gives no answer now → why."
+    )
 
 
 class MapPosition(Telemetry):

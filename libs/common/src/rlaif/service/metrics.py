@@ -3,20 +3,61 @@
 Names are `rlaif_<service>_<name>`; units are base units (seconds, bytes); no ids in labels.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Literal, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.metrics_core import HistogramMetricFamily
+from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
 
-M = TypeVar("M", Counter, Gauge, Histogram)
+M = TypeVar("M", Counter, Gauge, Histogram, "CountedHistogram")
 
 SECONDS_BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 """From a quick request to a slow call of a language model."""
 
 WAITING_BUCKETS = (1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400)
 """From an event that is handled at once to one that waited for a day."""
+
+
+class CountedHistogram(Collector):
+    """A distribution that another process counted: it takes in counts, no single observations."""
+
+    def __init__(
+        self,
+        name: str,
+        doc: str,
+        labels: Sequence[str],
+        *,
+        registry: CollectorRegistry,
+        buckets: Sequence[float],
+    ) -> None:
+        self._name, self._doc, self._labels = name, doc, tuple(labels)
+        self._bounds = (*buckets, float("inf"))
+        self._counted: dict[tuple[str, ...], tuple[list[int], float]] = {}
+        registry.register(self)
+
+    def add(self, labels: Sequence[str], counts: Sequence[int], total: float) -> None:
+        """Take in so many observations in each bucket, the last of which has no bound.
+
+        `total` is the sum of the observed values.
+        """
+        known, so_far = self._counted.get(tuple(labels), ([0] * len(self._bounds), 0.0))
+        summed = [a + b for a, b in zip(known, counts, strict=True)]
+        self._counted[tuple(labels)] = (summed, so_far + total)
+
+    def collect(self) -> Iterable[HistogramMetricFamily]:
+        """The series, for the registry."""
+        family = HistogramMetricFamily(self._name, self._doc, labels=self._labels)
+        for labels, (counts, total) in self._counted.items():
+            bounds = map(floatToGoString, self._bounds)
+            family.add_metric(
+                list(labels), list(zip(bounds, accumulate(counts), strict=True)), total
+            )
+        yield family
 
 
 @dataclass(frozen=True)
@@ -36,7 +77,7 @@ class ServiceMetrics:
 
     def __init__(self, name: str) -> None:
         self._prefix = f"rlaif_{name.replace('-', '_')}_"
-        self._made: dict[str, Counter | Gauge | Histogram] = {}
+        self._made: dict[str, Counter | Gauge | Histogram | CountedHistogram] = {}
         self._docs: list[MetricDoc] = []
         self.registry = CollectorRegistry()
         # CPU, memory and open files; empty where there is no /proc.
@@ -61,6 +102,12 @@ class ServiceMetrics:
         """A distribution; the default buckets suit durations in seconds."""
         return self._keep(Histogram, name, doc, labels, buckets=buckets)
 
+    def counted_histogram(
+        self, name: str, doc: str, labels: Sequence[str] = (), *, buckets: Sequence[float]
+    ) -> CountedHistogram:
+        """A distribution that another process counts."""
+        return self._keep(CountedHistogram, name, doc, labels, buckets=buckets)
+
     def worker_observer(self) -> "WorkerMetrics":
         """Counts what a durable worker does (fits `rlaif.bus.worker.WorkerObserver`)."""
         return WorkerMetrics(self)
@@ -79,7 +126,8 @@ class ServiceMetrics:
             full = self._prefix + name
             metric = self._made[name] = kind(full, doc, labels, registry=self.registry, **options)
             shown = f"{full}_total" if kind is Counter else full
-            self._docs.append(MetricDoc(shown, kind.__name__.lower(), doc, tuple(labels)))
+            word = "histogram" if kind is CountedHistogram else kind.__name__.lower()
+            self._docs.append(MetricDoc(shown, word, doc, tuple(labels)))
         if not isinstance(metric, kind):
             raise ValueError(f"metric {name!r} exists as a {type(metric).__name__}")
         return metric

@@ -3,15 +3,17 @@
 import math
 from collections import Counter, deque
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from rlaif.contracts.run_figures import RunFigures
 from rlaif.trainer.learner.algorithm.learner_rewards import GAME, LearnedRewards
+from rlaif.trainer.play.assistance_figures import AssistanceFigures, summed
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Float32
+from rlaif.trainer.run_folder.protocol import AssistanceDone
 
 WINDOW = 100
 """Finished episodes over which means are taken, as RLlib does by default."""
@@ -30,6 +32,8 @@ class RunTally:
     selected_by: Counter[str] = field(default_factory=Counter)
     captures_lost: str | None = None
     reward_parts: dict[str, float] = field(default_factory=dict)
+    _assistance: AssistanceFigures | None = None
+    _assisted: AssistanceFigures = field(default_factory=AssistanceFigures)
     _windows: dict[str, deque[float]] = field(
         default_factory=lambda: {name: deque(maxlen=WINDOW) for name in _WINDOWS}
     )
@@ -46,6 +50,9 @@ class RunTally:
             for name, amount in fragment.reward_parts.items():
                 self.reward_parts[name] = self.reward_parts.get(name, 0.0) + amount
             self._fold_episodes(fragment, extra)
+        self._assistance = summed(fragment.assistance for fragment in fragments)
+        if self._assistance is not None:
+            self._assisted.add(replace(self._assistance, events=[]))
         for name, part in learned.statistics.items():
             if name != GAME:  # its own parts are there already
                 self.reward_parts[name] = part.sum
@@ -87,6 +94,7 @@ class RunTally:
             "selected_by": dict(self.selected_by),
             "milestones": list(self._milestones),
             "open": [(*key, amount) for key, amount in self._open.items()],
+            "assisted": self._assisted.plain(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -97,6 +105,20 @@ class RunTally:
         self._windows = {name: deque(state["windows"][name], maxlen=WINDOW) for name in _WINDOWS}
         self._milestones = dict.fromkeys(state["milestones"])
         self._open = {(runner, n): amount for runner, n, amount in state["open"]}
+        self._assisted = AssistanceFigures.of(state.get("assisted", {}))
+
+    def assistance(self) -> AssistanceDone | None:
+        """What the language model did in the last iteration; None without a planner."""
+        last = self._assistance
+        if last is None:
+            return None
+        waiting = replace(self._assisted.planner, in_flight=last.planner.in_flight)
+        return AssistanceDone(
+            by_mode=last.by_mode(),
+            latency={mode: list(counts.latency) for mode, counts in last.planner.by_mode.items()},
+            of_run=replace(self._assisted, planner=waiting).by_mode(),
+            events=last.events,
+        )
 
     def figures(self) -> RunFigures:
         """What they amount to now."""

@@ -77,6 +77,7 @@ def report(
             if all(math.isfinite(figure) for figure in asdict(part).values() if figure is not None)
         },
         reward_model_version=learned.reward_model_version,
+        assistance=tally.assistance(),
         samples_left_out=algorithm.samples_left_out,
         updates_left_out=int(module.get("steps_left_out", 0)),
         not_learned=_why_nothing_was_learned(algorithm, module),

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from rlaif.contracts.assistance import AssistanceEvent, ModeFigures
 from rlaif.contracts.run_figures import RunFigures
 
 
@@ -57,6 +58,17 @@ class PartFigures(_Line):
     )
 
 
+class AssistanceDone(_Line):
+    """What the language model did while the iteration was played."""
+
+    by_mode: dict[str, ModeFigures] = Field(description="Route of the planner → its counts.")
+    latency: dict[str, list[int]] = Field(
+        description="Route → calls by how long they took, as in `planner_counts.LATENCY_BUCKETS`."
+    )
+    of_run: dict[str, ModeFigures] = Field(description="As `by_mode`, of the run so far.")
+    events: list[AssistanceEvent] = Field(description="The newest ones, oldest first.")
+
+
 class IterationDone(RunFigures, _Line):
     """One PPO iteration is over."""
 
@@ -93,6 +105,7 @@ class IterationDone(RunFigures, _Line):
     reward_model_version: int | None = Field(
         default=None, description="Of the reward model that paid in this iteration."
     )
+    assistance: AssistanceDone | None = Field(default=None, description="Null without a planner.")
     learner: dict[str, float] = Field(description="Losses, entropy, KL as RLlib reports them.")
     samples_left_out: int = Field(
         default=0, description="Environment steps of the batch whose advantage is no number."

@@ -13,6 +13,7 @@ from rlaif.bus.ports import TelemetryPublisher
 from rlaif.contracts.telemetry import (
     FRAME_SUBJECT,
     MapPosition,
+    PlayerCall,
     RunHistory,
     ScreenFrame,
     WatchedPay,
@@ -39,6 +40,7 @@ class LiveView:
         state: Callable[[], RunState | None],
         screen: Callable[[], Path | None],
         history: Callable[[], RunHistory | None],
+        player_calls: Callable[[], list[PlayerCall]],
         *,
         fps: float,
     ) -> None:
@@ -46,6 +48,7 @@ class LiveView:
         self._state = state
         self._screen = screen
         self._history = history
+        self._player_calls = player_calls
         self._pause = 1.0 / fps if fps > 0 else None
 
     async def run(self) -> None:
@@ -65,6 +68,8 @@ class LiveView:
                 reward = state.reward(now)
                 if reward is not None:
                     await self._telemetry.send(reward)
+            for call in self._player_calls():
+                await self._telemetry.send(call)
             await asyncio.sleep(_PROGRESS_SECONDS)
 
     async def _send_history(self) -> None:
@@ -72,6 +77,9 @@ class LiveView:
             history = self._history()
             if history is not None:
                 await self._telemetry.send(history)
+            state = self._state()
+            if state is not None:
+                await self._telemetry.send(state.assistance(datetime.now(UTC)))
             await asyncio.sleep(_HISTORY_SECONDS)
 
     async def _send_screens(self, pause: float) -> None:

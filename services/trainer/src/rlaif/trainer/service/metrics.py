@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.run_folder.protocol import IterationDone
+from rlaif.trainer.service.assistance_metrics import AssistanceMetrics
 
 
 class TrainerMetrics:
@@ -53,6 +54,7 @@ class TrainerMetrics:
         self._alive = metrics.gauge(
             "run_in_progress", "1 while a run is in progress, also while its process restarts."
         )
+        self._assistance = AssistanceMetrics(metrics)
         self._attempts = metrics.gauge(
             "run_attempt", "Starts of the run's training process; a resumed run counts on."
         )
@@ -87,6 +89,8 @@ class TrainerMetrics:
         for paid_by, value in returns.items():
             if value is not None:
                 self._returns.labels(paid_by).set(value)
+        if done.assistance is not None:
+            self._assistance.iterated(done.assistance)
         if reward_model_version is not None:
             self._version.set(reward_model_version)
 

@@ -55,6 +55,7 @@ class RingJob:
             lambda: runs.state,
             lambda: runs.screen_path,
             runs.history,
+            runs.player_calls.take,
             fps=settings.game.watch_fps,
         )
         self._workers = build_workers(bus, self.champion, metrics.worker_observer())
@@ -136,6 +137,7 @@ def add_run_checks(readiness: Readiness, runs: RunManager, mirror: StoreMirror) 
     readiness.add("run", lambda: runs.trouble)
     readiness.add("disk", lambda: runs.disk_trouble)
     readiness.add("learning", lambda: runs.learning_trouble)
+    readiness.add("planner", lambda: runs.planner_trouble)
     readiness.add("spool", lambda: runs.captures_lost)
     readiness.add("models store", lambda: mirror.outage)
 

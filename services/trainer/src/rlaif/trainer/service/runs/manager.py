@@ -30,6 +30,7 @@ from rlaif.trainer.run_folder.spool import Spool
 from rlaif.trainer.service.metrics import TrainerMetrics
 from rlaif.trainer.service.runs import checkpoint_store
 from rlaif.trainer.service.runs.history import HistoryLog
+from rlaif.trainer.service.runs.player_calls import PlayerCalls
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
@@ -62,6 +63,7 @@ class RunManager:
         self._metrics.watch(lambda: self.alive, lambda: self.state.attempt if self.state else 0)
         self.captures_lost: str | None = None
         self._seen_captured = 0
+        self.player_calls = PlayerCalls()
 
     def listen(self, listener: Callable[[Message], None]) -> None:
         """Tell `listener` every message of the runs, after it is folded into `state`."""
@@ -232,6 +234,11 @@ class RunManager:
         """Why the run learns nothing though it plays; None when it does learn."""
         return self.state.learning_trouble if self.state is not None else None
 
+    @property
+    def planner_trouble(self) -> str | None:
+        """Which routes of the planner give no answer; None when all do, or none is asked."""
+        return self.state.planner_trouble if self.state is not None and self.alive else None
+
     def directory(self, run_id: str) -> Path:
         """Where a run keeps its files."""
         return self._data_dir / "runs" / run_id
@@ -297,6 +304,8 @@ class RunManager:
         state = self.state
         self._metrics.iterated(message, state.reward_model_version if state is not None else None)
         self._note_captures(message)
+        if state is not None:
+            self.player_calls.note(state.run_id, message)
         if message.not_learned is not None:
             log.error("an iteration taught nothing", extra={"reason": message.not_learned})
 

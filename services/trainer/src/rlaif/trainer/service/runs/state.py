@@ -1,10 +1,10 @@
 """What the service knows of its run: messages fold into it, telemetry is made from it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from rlaif.contracts.telemetry import RewardBreakdown, TrainingProgress
+from rlaif.contracts.telemetry import AssistanceStatus, RewardBreakdown, TrainingProgress
 from rlaif.trainer.run_folder.plan import End
 from rlaif.trainer.run_folder.protocol import (
     CheckpointNotSaved,
@@ -19,6 +19,7 @@ from rlaif.trainer.run_folder.protocol import (
     RewardModelRefused,
     Started,
 )
+from rlaif.trainer.service.runs.planner_routes import Silences, outages, silences_after
 
 Status = Literal["starting", "training", "waiting", "stopping", "stopped", "finished", "failed"]
 """`waiting`: for the disk, and tried again; `finished`: the run came to its end by itself;
@@ -42,6 +43,7 @@ class RunState:
         waiting_for: What the disk or this machine does not give, so that nothing trains.
         not_saved: Why the last checkpoint was not saved; None when it was.
         not_written: Why the last iteration left less on disk than it should; None when it did not.
+        silences: Routes of the planner that did not answer last.
     """
 
     run_id: str
@@ -61,6 +63,7 @@ class RunState:
     waiting_for: str | None = None
     not_saved: str | None = None
     not_written: str | None = None
+    silences: Silences = field(default_factory=dict)
 
     def after(self, message: Message) -> "RunState":
         """The state once a message of the process is folded in."""
@@ -79,6 +82,9 @@ class RunState:
                     env_steps=message.env_steps,
                     iteration=message.iteration,
                     not_written=message.not_written,
+                    silences={}
+                    if message.assistance is None
+                    else silences_after(self.silences, message.assistance),
                 )
             case RewardModelLoaded():
                 return replace(
@@ -141,6 +147,11 @@ class RunState:
         return f"run {self.run_id} plays but does not learn: {self.last.not_learned}"
 
     @property
+    def planner_trouble(self) -> str | None:
+        """Which routes of the planner give no answer, in one sentence; None when all do."""
+        return "; ".join(outages(self.silences).values()) or None
+
+    @property
     def standing(self) -> dict[str, Any]:
         """What readings and REST say alike, by field."""
         refused = self.reward_model_refused
@@ -160,6 +171,18 @@ class RunState:
     def progress(self, now: datetime) -> TrainingProgress:
         """The state as telemetry; what is not known yet is null."""
         return TrainingProgress(at=now, **self.standing)
+
+    def assistance(self, now: datetime) -> AssistanceStatus:
+        """What the language model did, as telemetry."""
+        told = self.last.assistance if self.last is not None else None
+        return AssistanceStatus(
+            at=now,
+            run_id=self.run_id,
+            env_steps=self.env_steps,
+            has_planner=None if self.last is None else told is not None,
+            by_mode=told.of_run if told is not None else {},
+            down=outages(self.silences),
+        )
 
     def reward(self, now: datetime) -> RewardBreakdown | None:
         """The parts of the reward of the last iteration; None before the first."""

@@ -1,0 +1,212 @@
+"""From fragments to what is told of the language model's help: message, metrics, telemetry."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from rlaif.contracts.assistance import AssistanceEvent
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards
+from rlaif.trainer.learner.progress import RunTally
+from rlaif.trainer.play.assistance_figures import AssistanceFigures
+from rlaif.trainer.play.planner_counts import ModeCounts, PlannerCounts, one_call
+from rlaif.trainer.run_folder.protocol import MESSAGES, IterationDone
+from rlaif.trainer.service.assistance_metrics import AssistanceMetrics
+from rlaif.trainer.service.runs.player_calls import PlayerCalls
+from rlaif.trainer.service.runs.state import RunState
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+class Played:
+    """What the tally looks at of a fragment without episodes."""
+
+    captures = ()
+    episodes = ()
+    env_index_of_end = ()
+    segments_skipped = 0
+    reward_parts: dict[str, float] = {}
+    continues = True
+    runner = 1
+
+    def __init__(self, assistance):
+        self.assistance = assistance
+
+
+def tallied(*iterations, tally=None):
+    tally = tally or RunTally()
+    for accounts in iterations:
+        shaping = [np.zeros((1, 1), dtype=np.float32) for _ in accounts]
+        learned = LearnedRewards(parts={"game": shaping, "shaping": shaping})
+        tally.add([Played(account) for account in accounts], learned)
+    return tally
+
+
+def account(*, ok=0, timeouts=0, in_flight=0, event=None, **tables):
+    counts = ModeCounts()
+    for _ in range(ok):
+        counts += one_call("ok", 0.4)
+    for _ in range(timeouts):
+        counts += one_call("timeout", 15.0)
+    planner = PlannerCounts({"dialog": counts}, {"dialog": in_flight} if in_flight else {})
+    return AssistanceFigures(planner=planner, events=[event] if event else [], **tables)
+
+
+def event(**values):
+    basics = {"kind": "plan", "mode": "dialog", "env": "1-0", "step": 7, "call": "ok"}
+    return AssistanceEvent(**{**basics, **values})
+
+
+def done(tally) -> IterationDone:
+    counts = {"segments_captured": 0, "segments_skipped": 0, "episodes": 0}
+    message = IterationDone(
+        iteration=1, env_steps=1000, steps_per_second=5.0, reward_parts={}, learner={},
+        assistance=tally.assistance(), **counts,
+    )  # fmt: skip
+    read = MESSAGES.validate_json(message.line())
+    assert isinstance(read, IterationDone)
+    return read
+
+
+def test_without_a_planner_nothing_is_told():
+    assert done(tallied([None, None])).assistance is None
+
+
+def test_an_iteration_tells_its_own_counts_and_those_of_the_run():
+    taken = {"plans": {"dialog": {"taken": 1}}}
+    told = done(
+        tallied([account(ok=2, in_flight=3, **taken), None], [account(ok=1, in_flight=1)])
+    ).assistance
+    assert told is not None
+    assert told.by_mode["dialog"].calls == {"ok": 1}
+    assert told.of_run["dialog"].calls == {"ok": 3}
+    assert told.of_run["dialog"].plans == {"taken": 1}
+    assert told.of_run["dialog"].in_flight == 1, "those that wait now, not all that ever did"
+    assert sum(told.latency["dialog"]) == 1
+
+
+def test_the_counts_of_the_run_survive_a_checkpoint():
+    resumed = RunTally()
+    resumed.load_state_dict(tallied([account(ok=2)]).state_dict())
+    told = done(tallied([account(ok=1)], tally=resumed)).assistance
+    assert told is not None
+    assert told.of_run["dialog"].calls == {"ok": 3}
+
+
+def test_a_checkpoint_of_before_there_was_help_resumes():
+    state = tallied([None]).state_dict()
+    del state["assisted"]
+    RunTally().load_state_dict(state)
+
+
+@pytest.fixture
+def metrics() -> ServiceMetrics:
+    return ServiceMetrics("trainer")
+
+
+def test_metrics_move_with_every_figure_that_an_iteration_tells(metrics):
+    shown = AssistanceMetrics(metrics)
+    figures = account(
+        ok=2,
+        timeouts=1,
+        in_flight=2,
+        plans={"dialog": {"taken": 2, "stale": 1}},
+        takeovers={"dialog": {"done": 1, "hurt": 1}},
+        planner_steps={"dialog": 30},
+        suggestions={"vision": {"given": 4, "followed": 3}},
+        bonus={"vision": 1.5},
+    )
+    told = done(tallied([figures])).assistance
+    assert told is not None
+    shown.iterated(told)
+    shown.iterated(told)
+
+    def value(name, **labels):
+        return metrics.registry.get_sample_value(f"rlaif_trainer_{name}", labels)
+
+    assert value("planner_calls_total", mode="dialog", outcome="ok") == 4
+    assert value("planner_calls_total", mode="dialog", outcome="timeout") == 2
+    assert value("planner_calls_in_flight", mode="dialog") == 2
+    assert value("plans_total", mode="dialog", fate="stale") == 2
+    assert value("takeovers_total", mode="dialog", ending="done") == 2
+    assert value("takeovers_total", mode="dialog", ending="hurt") == 2
+    assert value("planner_steps_total", mode="dialog") == 60
+    assert value("suggestions_total", mode="vision", fate="followed") == 6
+    assert value("guidance_bonus_total", mode="vision") == 3.0
+    assert value("planner_call_seconds_bucket", mode="dialog", le="0.5") == 4
+    assert value("planner_call_seconds_bucket", mode="dialog", le="+Inf") == 6
+    assert value("planner_call_seconds_count", mode="dialog") == 6
+    assert value("planner_call_seconds_sum", mode="dialog") == pytest.approx(2 * 15.8)
+
+
+def test_a_route_that_is_not_heard_of_any_more_has_nothing_in_flight(metrics):
+    shown = AssistanceMetrics(metrics)
+    for figures in (account(ok=1, in_flight=2), AssistanceFigures()):
+        told = done(tallied([figures])).assistance
+        assert told is not None
+        shown.iterated(told)
+    labels = {"mode": "dialog"}
+    assert metrics.registry.get_sample_value("rlaif_trainer_planner_calls_in_flight", labels) == 0
+
+
+def after(*accounts) -> RunState:
+    state = RunState(run_id="run-1")
+    for each in accounts:
+        state = state.after(done(tallied([each])))
+    return state
+
+
+def test_whether_there_is_a_planner_is_unknown_before_the_first_iteration():
+    assert RunState(run_id="run-1").assistance(NOW).has_planner is None
+    assert after(None).assistance(NOW).has_planner is False
+    assert after(account(ok=1)).assistance(NOW).has_planner is True
+
+
+def test_a_route_without_answers_is_named_with_the_reason():
+    why = event(call="timeout", ending_reason="no answer within 15 s")
+    trouble = after(account(timeouts=2), account(timeouts=2, event=why)).planner_trouble
+    assert trouble is not None
+    assert "route dialog" in trouble
+    assert "4 calls ended with timeout" in trouble
+    assert "no answer within 15 s" in trouble
+    assert "training goes on" in trouble
+
+
+@pytest.mark.parametrize(
+    "accounts",
+    [
+        (account(timeouts=1),),
+        (account(timeouts=9), account(ok=1)),
+        (account(timeouts=9, ok=1),),
+        (account(timeouts=9), None),
+    ],
+    ids=["one accident", "answers again", "some answers", "no planner any more"],
+)
+def test_a_route_that_answers_is_not_down(accounts):
+    assert after(*accounts).planner_trouble is None
+
+
+def test_a_route_that_rests_stays_down_until_it_answers():
+    resting = AssistanceFigures(
+        planner=PlannerCounts({"dialog": ModeCounts(not_asked={"resting": 5})})
+    )
+    state = after(account(timeouts=1), resting, AssistanceFigures())
+    assert "route dialog" in (state.planner_trouble or "")
+    assert state.assistance(NOW).down.keys() == {"dialog"}
+    assert state.after(done(tallied([account(ok=1)]))).planner_trouble is None
+
+
+def test_an_answer_out_of_the_cache_is_no_sign_of_life():
+    cached = AssistanceFigures(
+        planner=PlannerCounts({"dialog": ModeCounts(outcomes={"ok": 4}, cached=4)})
+    )
+    assert after(account(timeouts=3), cached).planner_trouble is not None
+
+
+def test_every_event_is_told_once():
+    calls = PlayerCalls()
+    calls.note("run-1", done(tallied([account(ok=1, event=event(wanted=("UP",)))])))
+    (told,) = calls.take()
+    assert (told.run_id, told.wanted, told.mode) == ("run-1", ("UP",), "dialog")
+    assert calls.take() == []
