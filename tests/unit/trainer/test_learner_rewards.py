@@ -16,6 +16,7 @@ from rlaif.reward_net.errors import RewardNetError
 from rlaif.reward_net.network import RewardNet
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnerRewards
 from rlaif.trainer.learner.hot_load import check_reward_model
+from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.settings.rewards import (
@@ -111,6 +112,26 @@ def test_without_a_model_and_without_curiosity_the_game_pays_all():
         assert np.array_equal(total, fragment.rewards)
     assert (learned.reward_model_version, learned.reward_model_share) == (None, 0.0)
     assert learned.potential_mean is None
+
+
+def test_following_suggestions_is_a_part_of_its_own_and_the_parts_still_sum_to_the_total():
+    play = Play()
+    plain, guided = play.iteration()
+    bonus = np.zeros_like(guided.rewards)
+    bonus[3, 1] = bonus[7, 0] = 0.05
+    learned = rewards(RewardSettings()).learn_from([plain, replace(guided, guidance=bonus)])
+    assert set(learned.parts) == {"game", "shaping", "guidance"}
+    assert np.array_equal(learned.total[0], plain.rewards)
+    assert np.array_equal(learned.total[1], guided.rewards + bonus)
+    assert np.array_equal(learned.added[1], bonus)
+    assert learned.statistics["guidance"].sum == pytest.approx(0.1)
+    tally = RunTally()
+    tally.add([plain, replace(guided, guidance=bonus)], learned)
+    assert tally.reward_parts["guidance"] == pytest.approx(0.1)
+
+
+def test_without_a_planner_there_is_no_such_part():
+    assert "guidance" not in rewards().learn_from(Play().iteration()).statistics
 
 
 def test_one_version_pays_for_a_whole_iteration_and_is_recorded():

@@ -1,7 +1,7 @@
 """Guidance of the N games of a runner: when a button is asked for, and what following it pays.
 
-    guidance.draw()                       # before each step: who asks after it, who draws for that
-    bonus = guidance.choose(n, ...)       # the policy decides in environment n, before it is played
+    bonus = guidance.choose(n, ...)       # the policy decided in environment n
+    guidance.draw()                       # who asks after this step, and who draws it for that
     guidance.ask(n, ...)                  # after the step, where `drawn` says so
     guidance.hear(reply)                  # whenever one came
 
@@ -63,7 +63,7 @@ class Guidance:
     """Suggestions and bonuses of N environments; none of them sees another's.
 
     Attributes:
-        drawn: Environment → whom it asks after the step that comes now.
+        drawn: Environment → whom it asks after the step that is played now.
         ended: Suggestions that came to their end; whoever reads them empties the list.
     """
 
@@ -91,7 +91,7 @@ class Guidance:
         self.ended: list[EndedSuggestion] = []
 
     def draw(self, taken_over: Collection[int] = ()) -> None:
-        """Decide by chance which environments ask after the next step; those taken over do not.
+        """Decide by chance which environments ask after this step; those taken over do not.
 
         One number is drawn for each of them, whatever they do.
         """
@@ -104,7 +104,7 @@ class Guidance:
         }
 
     def looks(self, n: int) -> bool:
-        """Whether environment `n` has to draw the step that comes now."""
+        """Whether environment `n` has to draw the step that is played now."""
         return self.drawn.get(n) == VISION
 
     def last_llm_suggestion(self, n: int) -> KeptSuggestion | None:
@@ -180,10 +180,7 @@ class Guidance:
         if reply.suggestion is None:
             return False
         self._end(n, "replaced")
-        question, spot = asked
-        self._kept[n] = KeptSuggestion.of(
-            reply.suggestion, mode=question.mode, spot=spot, asked_step=question.asked_step
-        )
+        self._kept[n] = KeptSuggestion.of(reply, asked[1])
         return True
 
     def drop(self, n: int) -> None:

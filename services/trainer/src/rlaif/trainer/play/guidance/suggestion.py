@@ -3,8 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
-from rlaif.contracts.plans import Mode, Suggestion
+from rlaif.contracts.plans import Mode
 from rlaif.game.machine.actions import Action
+from rlaif.trainer.play.planner_port import PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts
 
 _TILE_PIXELS = 16
@@ -57,7 +58,10 @@ class KeptSuggestion:
         button: The action that was suggested.
         spot: Where the player was when it was asked for.
         asked_step: Decision step of the episode at which it was asked for; its age counts from it.
+        latency_seconds: From question to answer.
+        cached: Nobody was asked: an equal question had been answered.
         compared: Decisions of the policy that it was compared with.
+        followed: Those among them that chose its button.
         paid: What following it has been paid.
         fate: How it ended; None while it counts.
     """
@@ -67,17 +71,26 @@ class KeptSuggestion:
     reason: str
     spot: Spot
     asked_step: int
+    latency_seconds: float = 0.0
+    cached: bool = False
     compared: int = 0
     followed: int = 0
     paid: float = 0.0
     fate: Fate | None = None
 
     @classmethod
-    def of(
-        cls, suggestion: Suggestion, *, mode: Mode, spot: Spot, asked_step: int
-    ) -> "KeptSuggestion":
-        """What a model answered, at the spot and step at which it was asked."""
-        return cls(mode, Action[suggestion.button], suggestion.reason, spot, asked_step)
+    def of(cls, reply: PlannerReply, spot: Spot) -> "KeptSuggestion":
+        """What a model answered; it was asked at `spot`."""
+        assert reply.suggestion is not None
+        return cls(
+            mode=reply.question.mode,
+            button=Action[reply.suggestion.button],
+            reason=reply.suggestion.reason,
+            spot=spot,
+            asked_step=reply.question.asked_step,
+            latency_seconds=reply.latency_seconds,
+            cached=reply.cached,
+        )
 
     def age(self, step: int) -> int:
         """Decision steps since it was asked for, at decision step `step` of the same episode."""

@@ -1,0 +1,455 @@
+"""Suggestions of a language model: when one is asked for, how long it counts, what it pays."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlaif.contracts.briefing import Briefing
+from rlaif.contracts.plans import Suggestion
+from rlaif.game.machine.actions import Action
+from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.trainer.play.guidance.guidance import REFUSED_REST, Guidance, guidance_stream
+from rlaif.trainer.rewards.game.facts import GameFacts, Progress
+from rlaif.trainer.run_folder.npz_tree import read, write
+from rlaif.trainer.settings.guidance import GuidanceSettings
+
+ALWAYS = GuidanceSettings(text_chance=1, vision_chance=0, rest_steps=0)
+"""Reads, and is asked whenever that is allowed."""
+
+TEXT, VISION = ALWAYS.text_bonus, ALWAYS.vision_bonus
+SCREEN = np.zeros((144, 160, 3), dtype=np.uint8)
+NO_PROGRESS = Progress(0, 0, 0, b"", 0)
+
+
+def at(x: int = 80, y: int = 64, *, room: int = 0x65, group: int = 0, **flags: bool) -> GameFacts:
+    """A moment at rest at a pixel of a room."""
+    usual = {"running": True, "settled": True, "control": True}
+    others = {"menu": False, "text": False, "dead": False}
+    return GameFacts(
+        group=group, room=room, x=x, y=y, health=12, progress=NO_PROGRESS,
+        **(usual | others | flags),
+    )  # fmt: skip
+
+
+def suggest(button: str) -> Any:
+    return lambda question: Suggestion(reason="because", button=button)
+
+
+class Games:
+    """N games that a test plays by hand, guided by a planner that it answers for.
+
+    Attributes:
+        steps: Decision steps of the running episode, by environment.
+    """
+
+    def __init__(
+        self, settings: GuidanceSettings = ALWAYS, *, count: int = 1, script: Any = None, **how: Any
+    ) -> None:
+        self.planner = ScriptedPlanner(script or suggest("UP"), **how)
+        self.guidance = Guidance(
+            settings, count=count, rng=guidance_stream([7, 0, 0]), planner=self.planner.ask
+        )
+        self.facts = [at()] * count
+        self.steps = [0] * count
+
+    def step(self, *actions: int | None, to: GameFacts | None = None) -> list[float]:
+        """One step of each game, `None` for one that a planner plays; gives what each is paid."""
+        taken_over = [n for n, action in enumerate(actions) if action is None]
+        paid = [
+            0.0 if action is None else self.guidance.choose(n, action, self.facts[n], self.steps[n])
+            for n, action in enumerate(actions)
+        ]
+        self.guidance.draw(taken_over)
+        for n in range(len(actions)):
+            self.steps[n] += 1
+            self.facts[n] = to or self.facts[n]
+            self.guidance.ask(n, self.facts[n], self.steps[n], Briefing, lambda: SCREEN)
+        return paid
+
+    def answer(self) -> None:
+        """Everything that was asked is answered."""
+        self.planner.answer()
+        for reply in self.planner.replies():
+            self.guidance.hear(reply)
+
+    def end_episode(self, n: int = 0) -> None:
+        self.guidance.begin_episode(n)
+        self.steps[n], self.facts[n] = 0, at()
+
+    def fates(self) -> list[str | None]:
+        return [ended.suggestion.fate for ended in self.guidance.ended]
+
+
+def asked_once(**changes: Any) -> Games:
+    """A game that has just got the suggestion UP, at step 1, and asks no more."""
+    rests = ALWAYS.model_copy(update={"rest_steps": 1_000_000, **changes})
+    games = Games(rests)
+    games.step(Action.NOP)
+    games.answer()
+    assert games.guidance.last_llm_suggestion(0) is not None
+    return games
+
+
+def test_following_a_suggestion_pays_once():
+    games = asked_once()
+    assert games.step(Action.UP) == [pytest.approx(TEXT)]
+    assert [games.step(Action.UP) for _ in range(50)] == [[0.0]] * 50
+    assert games.fates() == ["followed"]
+
+
+def test_another_choice_pays_nothing_and_ends_it():
+    games = asked_once()
+    assert games.step(Action.LEFT) == [0.0]
+    assert games.step(Action.UP) == [0.0]
+    assert games.fates() == ["declined"]
+
+
+def test_what_looks_pays_more_than_what_reads():
+    looks = asked_once(text_chance=0, vision_chance=1)
+    assert looks.step(Action.UP) == [pytest.approx(VISION)]
+    assert VISION > TEXT
+
+
+def test_it_may_be_compared_with_more_decisions_until_one_follows_it():
+    games = asked_once(decisions=3)
+    assert games.step(Action.LEFT) == games.step(Action.LEFT) == [0.0]
+    assert games.step(Action.UP) == [pytest.approx(TEXT)]
+    assert games.step(Action.UP) == [0.0]
+    declined = asked_once(decisions=3)
+    for _ in range(3):
+        declined.step(Action.LEFT)
+    assert declined.step(Action.UP) == [0.0]
+    assert (games.fates(), declined.fates()) == (["followed"], ["declined"])
+
+
+@pytest.mark.parametrize(("age", "paid"), [(1, TEXT), (10, TEXT), (11, 0.0), (500, 0.0)])
+def test_its_age_counts_from_the_question_and_it_expires(age: int, paid: float):
+    games = asked_once(expiry_steps=10)
+    games.facts[0] = at(x=0)
+    for _ in range(age - 1):
+        games.step(Action.NOP)
+    games.facts[0], games.steps[0] = at(), 1 + age
+    assert games.step(Action.UP) == [pytest.approx(paid)]
+    assert games.fates() == (["followed"] if paid else ["expired"])
+    (ended,) = games.guidance.ended
+    assert ended.age == min(age, 11)
+
+
+@pytest.mark.parametrize(("x", "y", "near"), [(96, 64, True), (64, 80, True), (97, 64, False)])
+def test_it_counts_near_the_spot_that_it_was_asked_for_and_waits_elsewhere(
+    x: int, y: int, near: bool
+):
+    games = asked_once(reach_tiles=1)
+    games.facts[0] = at(x, y)
+    assert games.step(Action.UP) == [pytest.approx(TEXT if near else 0.0)]
+    games.facts[0] = at()
+    assert games.step(Action.UP) == [pytest.approx(0.0 if near else TEXT)]
+
+
+@pytest.mark.parametrize("flags", [{"text": True}, {"menu": True}])
+def test_a_button_for_the_walk_says_nothing_of_a_text_or_a_menu(flags: dict[str, bool]):
+    games = asked_once()
+    games.facts[0] = at(**flags)
+    assert games.step(Action.UP) == [0.0]
+    games.facts[0] = at()
+    assert games.step(Action.UP) == [pytest.approx(TEXT)]
+
+
+@pytest.mark.parametrize("elsewhere", [{"room": 0x66}, {"group": 3}])
+def test_leaving_the_room_ends_it_and_coming_back_does_not_help(elsewhere: dict[str, int]):
+    games = asked_once()
+    games.step(Action.NOP, to=at(**elsewhere))  # type: ignore[arg-type]  # rooms, no flags
+    assert games.step(Action.UP, to=at()) == [0.0]
+    assert games.step(Action.UP) == [0.0]
+    assert games.fates()[-1] in ("left", "declined")
+
+
+def test_a_room_that_scrolls_is_neither_left_nor_entered_yet():
+    games = asked_once()
+    games.facts[0] = at(room=0x66, settled=False)
+    assert games.step(Action.UP) == [0.0]
+    games.facts[0] = at()
+    assert games.step(Action.UP) == [pytest.approx(TEXT)]
+
+
+def test_an_answer_to_an_episode_that_is_over_is_not_kept():
+    games = Games()
+    games.step(Action.NOP)
+    games.end_episode()
+    games.answer()
+    assert games.guidance.last_llm_suggestion(0) is None
+    assert games.step(Action.UP) == [0.0]
+
+
+def test_an_episode_starts_without_a_suggestion():
+    games = asked_once()
+    games.end_episode()
+    assert games.step(Action.UP) == [0.0]
+    assert games.fates() == ["left"]
+
+
+def test_a_takeover_drops_what_was_suggested_and_what_was_asked():
+    kept, waiting = asked_once(), Games()
+    kept.guidance.drop(0)
+    waiting.step(Action.NOP)
+    waiting.guidance.drop(0)
+    waiting.answer()
+    assert kept.step(Action.UP) == waiting.step(Action.UP) == [0.0]
+
+
+def test_nothing_is_asked_or_paid_where_a_planner_plays():
+    games = Games(count=2)
+    for _ in range(20):
+        games.step(None, Action.NOP)
+        games.answer()
+        assert games.guidance.paid(0) == 0.0
+    assert {question.env for question in games.planner.asked} == {1}
+
+
+def test_a_failed_call_leaves_no_suggestion_and_the_next_one_is_asked():
+    games = Games(script=lambda question: "timeout")
+    games.step(Action.NOP)
+    games.answer()
+    games.step(Action.NOP)
+    assert len(games.planner.asked) == 2
+    assert games.guidance.last_llm_suggestion(0) is None
+
+
+def test_an_environment_asks_nothing_while_it_waits_and_rests_after_it():
+    games = Games(ALWAYS.model_copy(update={"rest_steps": 10}))
+    for _ in range(30):
+        games.step(Action.NOP)
+    assert [question.asked_step for question in games.planner.asked] == [1]
+    games.answer()
+    for _ in range(20):
+        games.step(Action.NOP)
+        games.answer()
+    assert [question.asked_step for question in games.planner.asked] == [1, 31, 41]
+
+
+def test_a_planner_that_takes_no_more_is_left_alone_for_a_while():
+    games = Games(count=4, most_in_flight=1)
+    described = Counter[int]()
+
+    def evidence() -> Briefing:
+        described[games.steps[0]] += 1
+        return Briefing()
+
+    for _ in range(4 * REFUSED_REST):
+        games.guidance.draw()
+        games.steps[0] += 1
+        for n in range(4):
+            games.guidance.ask(n, at(), games.steps[0], evidence, lambda: SCREEN)
+    assert len(games.planner.asked) == 1
+    assert len(described) == 4, "the game is described for one try in each rest"
+
+
+def test_what_is_not_entered_yet_and_who_dies_is_not_asked_about():
+    games = Games()
+    games.step(Action.NOP, to=at(settled=False))
+    games.step(Action.NOP, to=at(dead=True))
+    assert games.planner.asked == []
+
+
+def test_an_episode_whose_limit_is_reached_asks_no_more():
+    games = Games(ALWAYS.model_copy(update={"most_an_episode": 0.05}))
+    for _ in range(20):
+        games.step(Action.UP)
+        games.answer()
+    assert games.guidance.paid(0) == pytest.approx(2 * TEXT)
+    assert len(games.planner.asked) == 2
+    games.end_episode()
+    games.step(Action.UP)
+    assert len(games.planner.asked) == 3, "the next episode has an allowance of its own"
+
+
+def test_the_question_says_for_whom_when_and_what_is_seen():
+    looks = Games(GuidanceSettings(text_chance=0, vision_chance=1), count=2)
+    looks.step(Action.NOP, Action.NOP)
+    reads = Games()
+    reads.step(Action.NOP)
+    (question,) = reads.planner.asked
+    assert (question.mode, question.kind, question.picture) == ("dialog", "suggestion", None)
+    first, second = looks.planner.asked
+    assert (first.mode, first.env, second.env, first.asked_step) == ("vision", 0, 1, 1)
+    assert first.picture is not None
+    assert first.situation == second.situation != question.situation
+
+
+def test_only_a_question_with_a_picture_draws_the_step():
+    games = Games(GuidanceSettings(text_chance=0.3, vision_chance=0.3), count=50)
+    games.guidance.draw()
+    looking = {n for n in range(50) if games.guidance.looks(n)}
+    routes = Counter(games.guidance.drawn.values())
+    assert looking == {n for n, mode in games.guidance.drawn.items() if mode == "vision"}
+    assert 0 < routes["vision"] < 50
+    assert 0 < routes["dialog"] < 50
+
+
+def test_by_default_a_step_asks_with_the_seeds_chances():
+    guidance = Guidance(
+        GuidanceSettings(),
+        count=1000,
+        rng=guidance_stream([1, 0, 0]),
+        planner=lambda question: True,
+    )
+    found = Counter[str]()
+    for _ in range(200):
+        guidance.draw()
+        found.update(guidance.drawn.values())
+    # 200,000 steps: four standard deviations are 0.0013 and 0.0015.
+    assert found["dialog"] / 200_000 == pytest.approx(0.02, abs=0.0013)
+    assert found["vision"] / 200_000 == pytest.approx(0.03, abs=0.0015)
+
+
+def test_with_chances_of_nothing_nothing_is_asked():
+    games = Games(GuidanceSettings(text_chance=0, vision_chance=0), count=8)
+    for _ in range(200):
+        games.step(*[Action.NOP] * 8)
+    assert games.planner.asked == []
+
+
+def test_the_draws_are_the_same_whatever_the_games_do():
+    """One number an environment and step: neither answers nor takeovers move the stream."""
+    quiet, busy = Games(count=3), Games(count=3)
+    for number in range(50):
+        quiet.guidance.draw()
+        busy.step(None if number % 3 else Action.UP, Action.UP, None)
+        busy.answer()
+    assert quiet.guidance.state_dict()["rng"] == busy.guidance.state_dict()["rng"]
+
+
+def test_another_seed_runner_attempt_or_life_draws_other_numbers():
+    origins = [[7, 0, 0], [8, 0, 0], [7, 1, 0], [7, 0, 1], [7, 0, 0, 0x4AD3F1]]
+    first = {guidance_stream(origin).random() for origin in origins}
+    assert len(first) == len(origins)
+    games = np.random.SeedSequence([7, 0, 0]).spawn(4)
+    assert first.isdisjoint({np.random.default_rng(stream).random() for stream in games})
+
+
+def test_it_resumes_in_the_middle_of_episodes(tmp_path: Path):
+    settings = GuidanceSettings(
+        text_chance=0.3, vision_chance=0.3, rest_steps=3, decisions=4, most_an_episode=0.2
+    )
+
+    def play(games: Games, steps: int) -> list[list[float]]:
+        paid = []
+        for _ in range(steps):
+            paid.append(games.step(Action.UP, Action.LEFT))
+            games.answer()
+        return paid
+
+    whole, first, second = (Games(settings, count=2) for _ in range(3))
+    play(whole, 17)
+    play(first, 17)
+    kept = first.guidance.last_llm_suggestion(1)
+    assert kept is not None
+    write(tmp_path / "games.npz", first.guidance.state_dict())
+    second.guidance.load_state_dict(read(tmp_path / "games.npz"))
+    second.steps, second.facts = list(first.steps), list(first.facts)
+    assert second.guidance.last_llm_suggestion(1) == kept
+    assert play(second, 60) == play(whole, 60)
+    assert second.guidance.paid(0) == whole.guidance.paid(0) > 0
+
+
+# What a hypothesis plays: for each step and environment, who plays, what, where, and what is heard.
+PLACES = [at(), at(x=90), at(x=140), at(room=0x66), at(group=3), at(text=True), at(settled=False)]
+MOVES = st.tuples(
+    st.sampled_from([None, *range(8)]),  # None: a planner plays
+    st.integers(0, len(PLACES) - 1),
+    st.sampled_from(["play", "play", "play", "end"]),
+)
+BUTTONS = [action.name for action in Action]
+
+
+@given(data=st.data())
+def test_whatever_is_played_only_a_suggestion_for_that_very_place_is_paid(data: st.DataObject):
+    """Each payment is traced back to the one question that allowed it."""
+    settings = GuidanceSettings(
+        text_chance=0.5,
+        vision_chance=0,
+        rest_steps=data.draw(st.integers(0, 3)),
+        decisions=data.draw(st.integers(1, 3)),
+        expiry_steps=data.draw(st.integers(1, 8)),
+        most_an_episode=data.draw(st.floats(0.01, 0.1)),
+    )
+    buttons = data.draw(st.lists(st.sampled_from(BUTTONS), min_size=1, max_size=5))
+    games = Games(
+        settings,
+        count=3,
+        script=lambda question: Suggestion(
+            reason="", button=buttons[question.asked_step % len(buttons)]
+        ),
+    )
+    episode, total, where = [0] * 3, [0.0] * 3, {}
+    used: set[int] = set()
+    for _ in range(data.draw(st.integers(1, 25))):
+        moves = data.draw(st.tuples(MOVES, MOVES, MOVES))
+        before = list(games.facts)
+        for n, (action, place, _) in enumerate(moves):
+            games.facts[n] = PLACES[place]
+            if action is None:
+                games.guidance.drop(n)
+        before, asked = list(games.facts), len(games.planner.asked)
+        kept = [games.guidance.last_llm_suggestion(n) for n in range(3)]
+        paid = games.step(*[action for action, _, _ in moves])
+        for question in games.planner.asked[asked:]:
+            where[id(question)] = (question.env, episode[question.env], games.facts[question.env])
+        for n, (amount, (action, _, _)) in enumerate(zip(paid, moves, strict=True)):
+            total[n] += amount
+            suggestion = kept[n]
+            if amount:
+                assert suggestion is not None
+                assert action == suggestion.button
+                assert before[n][:2] == suggestion.spot[:2]
+                assert before[n].text == suggestion.spot.reads
+                assert (
+                    max(abs(before[n].x - suggestion.spot.x), abs(before[n].y - suggestion.spot.y))
+                    <= 16
+                )
+                assert games.steps[n] - 1 - suggestion.asked_step <= settings.expiry_steps
+                assert id(suggestion) not in used, "paid twice"
+                used.add(id(suggestion))
+                origin = [
+                    at_question
+                    for question in games.planner.asked
+                    if question.env == n and question.asked_step == suggestion.asked_step
+                    for at_question in [where[id(question)]]
+                    if at_question[1] == episode[n]
+                ]
+                assert len(origin) == 1, "another environment or episode asked for it"
+                assert origin[0][2][:4] == suggestion.spot[:4]
+        assert all(each <= settings.most_an_episode for each in total)
+        if data.draw(st.booleans()):
+            games.answer()
+        for n, (_, _, then) in enumerate(moves):
+            if then == "end":
+                games.end_episode(n)
+                episode[n] += 1
+                total[n] = 0.0
+
+
+@given(st.lists(st.tuples(MOVES, MOVES), max_size=30), st.lists(st.booleans(), max_size=30))
+def test_what_another_environment_does_changes_nothing_here(moves: list[Any], answers: list[bool]):
+    """The same game beside a busy one and beside one that stands still."""
+
+    def played(beside: bool) -> list[float]:
+        games = Games(GuidanceSettings(text_chance=0.5, vision_chance=0, rest_steps=2), count=2)
+        paid = []
+        for number, (own, other) in enumerate(moves):
+            games.facts = [PLACES[own[1]], PLACES[other[1]] if beside else at()]
+            paid.append(games.step(own[0], other[0] if beside else None)[0])
+            if number < len(answers) and answers[number]:
+                games.answer()
+            if own[2] == "end":
+                games.end_episode(0)
+            if beside and other[2] == "end":
+                games.end_episode(1)
+        return paid
+
+    assert played(beside=True) == played(beside=False)

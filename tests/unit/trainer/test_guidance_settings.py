@@ -1,0 +1,61 @@
+"""The numbers of guidance: ours beside what the game pays, and the seeds' own."""
+
+import pytest
+from pydantic import ValidationError
+
+from rlaif.trainer.rewards.game.presets import preset
+from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.guidance import GuidanceSettings
+
+
+def test_by_default_a_whole_episode_pays_less_than_any_milestone():
+    """And less than a death costs: dying for another allowance does not pay either."""
+    most = GuidanceSettings().most_an_episode
+    assert most is not None
+    for weights in (preset("default"), preset("seed")):
+        assert most < min(weights.item, weights.event, weights.essence, -weights.death)
+    assert most < preset("default").key
+
+
+def test_by_default_one_suggestion_pays_no_more_than_a_square_that_nobody_has_seen():
+    settings, weights = GuidanceSettings(), preset("default")
+    assert settings.text_bonus < settings.vision_bonus <= weights.novelty
+    assert settings.vision_bonus < weights.room, "waiting for one is not worth a new room"
+
+
+def test_the_seeds_preset_has_the_seeds_numbers_and_no_limit():
+    seed = TrainerSettings.model_validate({"guidance_preset": "seed"}).guidance
+    assert (seed.text_chance, seed.vision_chance) == (0.02, 0.03)
+    assert (seed.text_bonus, seed.vision_bonus) == (5.0, 50.0)
+    assert (seed.decisions, seed.expiry_steps, seed.reach_tiles) == (None, None, None)
+    assert (seed.most_an_episode, seed.rest_steps) == (None, 0)
+
+
+def test_the_chances_are_the_seeds_in_both_presets():
+    ours = GuidanceSettings()
+    assert (ours.text_chance, ours.vision_chance) == (0.02, 0.03)
+
+
+def test_a_number_that_is_set_wins_over_its_preset(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TRAINER_GUIDANCE_PRESET", "seed")
+    monkeypatch.setenv("TRAINER_GUIDANCE_MOST_AN_EPISODE", "30")
+    guidance = TrainerSettings().guidance
+    assert (guidance.most_an_episode, guidance.vision_bonus) == (30.0, 50.0)
+
+
+def test_a_run_keeps_its_numbers_when_its_settings_are_read_again():
+    settings = TrainerSettings.model_validate({"guidance_preset": "seed", "guidance_decisions": 3})
+    again = TrainerSettings.model_validate_json(settings.model_dump_json())
+    assert again.guidance == settings.guidance
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"text_chance": 0.6, "vision_chance": 0.5}, {"preset": "generous"}, {"decisions": 0},
+        {"most_an_episode": 0}, {"text_bonus": -1},
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(wrong: dict[str, object]):
+    with pytest.raises(ValidationError):
+        GuidanceSettings.model_validate(wrong)
