@@ -40,13 +40,9 @@ class Spot(NamedTuple):
         return self[:2] == other[:2]
 
     def is_like(self, other: "Spot", tiles: int) -> bool:
-        """Whether both are in one room, at most so many tiles apart, with or without a text."""
+        """Whether both, of one room, are at most so many tiles apart, with or without a text."""
         apart = max(abs(self.x - other.x), abs(self.y - other.y))
-        return (
-            self.shares_room_with(other)
-            and self.reads == other.reads
-            and apart <= tiles * _TILE_PIXELS
-        )
+        return self.reads == other.reads and apart <= tiles * _TILE_PIXELS
 
 
 @dataclass
