@@ -13,6 +13,7 @@ from rlaif.contracts.briefing import Briefing
 from rlaif.contracts.plans import Suggestion
 from rlaif.game.machine.actions import Action
 from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.trainer.play.assistance_figures import AssistanceFigures
 from rlaif.trainer.play.guidance.guidance import REFUSED_REST, Guidance, guidance_stream
 from rlaif.trainer.play.guidance.suggestion import KeptSuggestion
 from rlaif.trainer.play.planner_port import PlannerQuestion
@@ -83,8 +84,16 @@ class Games:
         self.guidance.begin_episode(n)
         self.steps[n], self.facts[n] = 0, at()
 
-    def fates(self) -> list[str | None]:
-        return [ended.suggestion.fate for ended in self.guidance.ended]
+    def told(self) -> AssistanceFigures:
+        """What happened since it was last told."""
+        account = AssistanceFigures()
+        self.guidance.tell(account)
+        return account
+
+    def fates(self) -> dict[str, int]:
+        """How the suggestions of the first route that gave any ended."""
+        (fates,) = self.told().suggestions.values()
+        return {fate: times for fate, times in fates.items() if fate != "given"}
 
 
 def asked_once(**changes: Any) -> Games:
@@ -101,14 +110,14 @@ def test_following_a_suggestion_pays_once():
     games = asked_once()
     assert games.step(Action.UP) == [pytest.approx(TEXT)]
     assert [games.step(Action.UP) for _ in range(50)] == [[0.0]] * 50
-    assert games.fates() == ["followed"]
+    assert games.fates() == {"followed": 1}
 
 
 def test_another_choice_pays_nothing_and_ends_it():
     games = asked_once()
     assert games.step(Action.LEFT) == [0.0]
     assert games.step(Action.UP) == [0.0]
-    assert games.fates() == ["declined"]
+    assert games.fates() == {"declined": 1}
 
 
 def test_what_looks_pays_more_than_what_reads():
@@ -126,7 +135,7 @@ def test_it_may_be_compared_with_more_decisions_until_one_follows_it():
     for _ in range(3):
         declined.step(Action.LEFT)
     assert declined.step(Action.UP) == [0.0]
-    assert (games.fates(), declined.fates()) == (["followed"], ["declined"])
+    assert (games.fates(), declined.fates()) == ({"followed": 1}, {"declined": 1})
 
 
 @pytest.mark.parametrize(("age", "paid"), [(1, TEXT), (10, TEXT), (11, 0.0), (500, 0.0)])
@@ -137,9 +146,7 @@ def test_its_age_counts_from_the_question_and_it_expires(age: int, paid: float):
         games.step(Action.NOP)
     games.facts[0], games.steps[0] = at(), 1 + age
     assert games.step(Action.UP) == [pytest.approx(paid)]
-    assert games.fates() == (["followed"] if paid else ["expired"])
-    (ended,) = games.guidance.ended
-    assert ended.age == min(age, 11)
+    assert games.fates() == {"followed" if paid else "expired": 1}
 
 
 @pytest.mark.parametrize(("x", "y", "near"), [(96, 64, True), (64, 80, True), (97, 64, False)])
@@ -168,7 +175,7 @@ def test_leaving_the_room_ends_it_and_coming_back_does_not_help(elsewhere: dict[
     games.facts[0] = at(**elsewhere)  # type: ignore[arg-type]  # rooms, no flags
     assert games.step(Action.UP, to=at()) == [0.0]
     assert games.step(Action.UP) == [0.0]
-    assert games.fates() == ["left"]
+    assert games.fates() == {"left": 1}
 
 
 def test_a_room_that_scrolls_is_neither_left_nor_entered_yet():
@@ -212,7 +219,7 @@ def test_an_episode_starts_without_a_suggestion():
     games.end_episode()
     assert games.guidance.last_llm_suggestion(0) is None
     assert games.step(Action.UP) == [0.0]
-    assert games.fates() == ["left"]
+    assert games.fates() == {"left": 1}
 
 
 def test_a_takeover_drops_what_was_suggested_and_what_was_asked():
@@ -334,6 +341,54 @@ def test_with_chances_of_nothing_nothing_is_asked():
     for _ in range(200):
         games.step(*[Action.NOP] * 8)
     assert games.planner.asked == []
+
+
+def test_what_was_suggested_and_what_became_of_it_is_told_once():
+    games = asked_once()
+    games.step(Action.UP)
+    told = games.told()
+    assert told.suggestions == {"dialog": {"given": 1, "followed": 1}}
+    assert told.bonus == {"dialog": pytest.approx(TEXT)}
+    (event,) = told.events
+    assert (event.kind, event.mode, event.env, event.step) == ("suggestion", "dialog", "0-0", 1)
+    assert (event.wanted, event.reason, event.followed) == (("UP",), "because", True)
+    assert (event.call, event.ending, event.latency_seconds) == ("ok", "followed", 0.5)
+    assert games.told() == AssistanceFigures()
+
+
+def test_each_suggestion_that_came_has_one_end():
+    games = Games(count=2)
+    for number in range(40):
+        games.step(*[Action.UP if number % 3 else Action.LEFT] * 2)
+        if number % 5 == 0:
+            games.guidance.drop(1)
+        games.answer()
+    games.end_episode(0)
+    games.end_episode(1)
+    (fates,) = games.told().suggestions.values()
+    assert fates["given"] == sum(fates.values()) - fates["given"] > 40
+    assert {"followed", "declined", "left"} < set(fates)
+
+
+def test_a_call_without_a_usable_answer_is_told_with_its_reason():
+    games = Games(script=lambda question: "timeout")
+    games.step(Action.NOP)
+    games.answer()
+    told = games.told()
+    (event,) = told.events
+    assert (event.call, event.followed, event.wanted) == ("timeout", None, ())
+    assert event.ending_reason == "the script says so"
+    assert told.suggestions == {}
+
+
+def test_few_events_are_told_so_that_plans_have_room():
+    games = Games()
+    for _ in range(50):
+        games.step(Action.UP)
+        games.answer()
+    told = games.told()
+    assert len(told.events) == 8
+    assert told.suggestions["dialog"]["followed"] > 40
 
 
 def test_the_draws_are_the_same_whatever_the_games_do():

@@ -4,13 +4,13 @@
     guidance.draw()                       # who asks after this step, and who draws it for that
     guidance.ask(n, ...)                  # after the step, where `drawn` says so
     guidance.hear(reply)                  # whenever one came
+    guidance.tell(account)                # at the end of a fragment
 
 Nothing is drawn from the games' random streams or read from a clock. An answer that comes when its
 episode is over, or after a takeover began, is not kept. What it does to learning: ADR 0024.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -19,8 +19,10 @@ import numpy.typing as npt
 
 from rlaif.contracts.briefing import Briefing
 from rlaif.contracts.plans import Mode
+from rlaif.trainer.play.assistance_figures import AssistanceFigures
 from rlaif.trainer.play.guidance.allowance import Allowance
 from rlaif.trainer.play.guidance.picture import question_picture
+from rlaif.trainer.play.guidance.record import GuidanceRecord
 from rlaif.trainer.play.guidance.suggestion import Fate, KeptSuggestion, Spot
 from rlaif.trainer.play.planner_port import PlannerQuestion, PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts
@@ -42,29 +44,11 @@ def guidance_stream(drawn_from: Sequence[int]) -> np.random.Generator:
     return np.random.default_rng([*drawn_from, _STREAM])
 
 
-@dataclass(frozen=True)
-class EndedSuggestion:
-    """A suggestion that counts no more, with its `fate`, and its age then.
-
-    `step` is the decision step of the episode; both are None where the episode itself is over.
-    """
-
-    env: int
-    suggestion: KeptSuggestion
-    step: int | None = None
-
-    @property
-    def age(self) -> int | None:
-        """Decision steps between the question and the end."""
-        return None if self.step is None else self.suggestion.age(self.step)
-
-
 class Guidance:
     """Suggestions and bonuses of N environments; none of them sees another's.
 
     Attributes:
         drawn: Environment → whom it asks after the step that is played now.
-        ended: Suggestions that came to their end; whoever reads them empties the list.
     """
 
     def __init__(
@@ -74,8 +58,9 @@ class Guidance:
         count: int,
         rng: np.random.Generator,
         planner: Callable[[PlannerQuestion], bool],
+        runner: int = 0,
     ) -> None:
-        """Guide N = `count` games; `planner` takes a question or says False, and never waits."""
+        """Guide N = `count` games of a runner; `planner` takes a question or says False at once."""
         self._settings = settings
         self._count = count
         self._rng = rng
@@ -87,8 +72,8 @@ class Guidance:
         self._steps = 0
         self._free_at = [0] * count
         self._planner_free_at = 0
+        self._record = GuidanceRecord(runner)
         self.drawn: dict[int, Mode] = {}
-        self.ended: list[EndedSuggestion] = []
 
     def draw(self, taken_over: Collection[int] = ()) -> None:
         """Decide by chance which environments ask after this step; those taken over do not.
@@ -131,9 +116,10 @@ class Guidance:
             amount = self._allowances[n].pay(bonus)
             kept.followed += 1
             kept.paid += amount
+            self._record.pay(kept.mode, amount)
         most = self._settings.decisions
         if most is not None and (kept.followed or kept.compared >= most):
-            self._end(n, "declined", step)
+            self._end(n, "declined")
         return amount
 
     def ask(
@@ -174,13 +160,18 @@ class Guidance:
         """A question was answered; gives whether there is a suggestion that counts from now on."""
         n = reply.question.env
         asked = self._asked[n]
-        if asked is None or asked[0] is not reply.question:
-            return False
-        self._asked[n] = None
+        spot = asked[1] if asked is not None and asked[0] is reply.question else None
+        if spot is not None:
+            self._asked[n] = None
         if reply.suggestion is None:
+            self._record.fail(reply)
+            return False
+        self._record.give(reply.question.mode)
+        if spot is None:
+            self._record.end(n, KeptSuggestion.of(reply, fate="left"))
             return False
         self._end(n, "replaced")
-        self._kept[n] = KeptSuggestion.of(reply, asked[1])
+        self._kept[n] = KeptSuggestion.of(reply, spot)
         return True
 
     def drop(self, n: int) -> None:
@@ -194,6 +185,10 @@ class Guidance:
         self._kept[n] = None
         self._allowances[n] = Allowance(self._settings.most_an_episode)
         self._free_at[n] = 0
+
+    def tell(self, account: AssistanceFigures) -> None:
+        """Add what happened since the last call to an account."""
+        self._record.tell(account)
 
     def state_dict(self) -> dict[str, Any]:
         """What decides how guidance goes on, as plain values; answers under way are not in it."""
@@ -234,7 +229,7 @@ class Guidance:
         """Whether a decision at `facts` is compared with what is kept; may end it."""
         rules = self._settings
         if rules.expiry_steps is not None and kept.age(step) > rules.expiry_steps:
-            self._end(n, "expired", step)
+            self._end(n, "expired")
             return False
         if rules.reach_tiles is None:
             return True
@@ -242,16 +237,15 @@ class Guidance:
             return False
         here = Spot.of(facts)
         if not here.shares_room_with(kept.spot):
-            self._end(n, "left", step)
+            self._end(n, "left")
             return False
         return here.is_like(kept.spot, rules.reach_tiles)
 
-    def _end(self, n: int, fate: Fate, step: int | None = None) -> None:
+    def _end(self, n: int, fate: Fate) -> None:
         kept = self._kept[n]
-        if kept is None or kept.fate is not None:
-            return
-        kept.end(fate)
-        self.ended.append(EndedSuggestion(n, kept, step))
+        if kept is not None and kept.fate is None:
+            kept.end(fate)
+            self._record.end(n, kept)
 
 
 def _situation(evidence: Briefing, picture: bytes | None) -> str:

@@ -45,6 +45,9 @@ class Spot(NamedTuple):
         return self.reads == other.reads and apart <= tiles * _TILE_PIXELS
 
 
+_NOWHERE = Spot(-1, -1, 0, 0, reads=False)
+
+
 @dataclass
 class KeptSuggestion:
     """The latest suggestion of one environment.
@@ -75,17 +78,20 @@ class KeptSuggestion:
     fate: Fate | None = None
 
     @classmethod
-    def of(cls, reply: PlannerReply, spot: Spot) -> "KeptSuggestion":
-        """What a model answered; it was asked at `spot`."""
+    def of(
+        cls, reply: PlannerReply, spot: Spot | None = None, fate: Fate | None = None
+    ) -> "KeptSuggestion":
+        """What a model answered that was asked at `spot`; None where that does not matter more."""
         assert reply.suggestion is not None
         return cls(
             mode=reply.question.mode,
             button=Action[reply.suggestion.button],
             reason=reply.suggestion.reason,
-            spot=spot,
+            spot=spot or _NOWHERE,
             asked_step=reply.question.asked_step,
             latency_seconds=reply.latency_seconds,
             cached=reply.cached,
+            fate=fate,
         )
 
     def age(self, step: int) -> int:
