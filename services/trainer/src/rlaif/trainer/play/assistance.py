@@ -32,9 +32,6 @@ from rlaif.trainer.settings.takeover import TakeoverSettings
 
 Actions = npt.NDArray[np.int64]
 
-GUIDANCE = "guidance"
-"""The part of the rewards that the bonuses are."""
-
 REFUSED_REST = 1024
 """Vector steps without a plan asked for after a question was refused, unless a reply comes before:
 a planner that is full stays so until then, and a question costs milliseconds."""
@@ -155,7 +152,6 @@ class Assistance:
 
     def begin_fragment(self) -> None:
         """Count from here."""
-        self._paid = 0.0
         self._account = AssistanceFigures()
         for takeover in self._takeovers:
             takeover.account = self._account
@@ -213,9 +209,10 @@ class Assistance:
         if self._guide is not None:
             self._guide.begin_episode(n)
 
-    def reward_parts(self) -> dict[str, float]:
-        """What the bonuses of this fragment add up to, as a part of the rewards."""
-        return {} if self._guide is None else {GUIDANCE: self._paid}
+    @property
+    def guides(self) -> bool:
+        """Whether following suggestions is paid."""
+        return self._guide is not None
 
     def takes_over(self, n: int) -> bool:
         """Whether the planner plays in environment `n`."""
@@ -274,7 +271,6 @@ class Assistance:
         for n, (action, game) in enumerate(zip(actions.tolist(), self._games, strict=True)):
             own = n not in self._running
             self.bonuses[n] = guide.choose(n, action, game.facts, game.steps) if own else 0.0
-        self._paid += float(self.bonuses.sum(dtype=np.float64))
 
 
 def _ways_of(text: str) -> RoomGraph:

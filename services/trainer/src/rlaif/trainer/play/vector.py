@@ -118,6 +118,7 @@ class EmulatorVector:
         self._actions = np.zeros((steps, self.count), dtype=np.int64)
         self._by_planner = np.zeros((steps, self.count), dtype=np.bool_)
         self._rewards = np.zeros((steps, self.count), dtype=np.float32)
+        self._bonuses = np.zeros((steps, self.count), dtype=np.float32)
         self._parts = np.zeros(len(PARTS), dtype=np.float64)
         self._terminated = np.zeros((steps, self.count), dtype=np.bool_)
         self._truncated = np.zeros((steps, self.count), dtype=np.bool_)
@@ -158,6 +159,7 @@ class EmulatorVector:
         helped = self._assistance
         if helped is not None:
             actions = helped.before_step(actions, self._by_planner[t])
+            self._bonuses[t] = helped.bonuses
         self._actions[t] = actions
         chosen = actions.tolist()
         shown = _WATCHED if self._screen.is_due() else None
@@ -193,8 +195,7 @@ class EmulatorVector:
                 self._end_episode(t, n, game, outcome)
             elif helped is not None:
                 helped.after_step(n, chosen[n])
-        paid = self._row_rewards
-        self._rewards[t] = paid if helped is None else paid + helped.bonuses
+        self._rewards[t] = self._row_rewards
         self.observations = rows
         self._env_steps += self.count
 
@@ -236,7 +237,8 @@ class EmulatorVector:
             action_logp=action_logp,
             action_dist_inputs=action_dist_inputs,
             rewards=self._rewards,
-            reward_parts=self._reward_parts(),
+            reward_parts=dict(zip(PARTS, self._parts.tolist(), strict=True)),
+            guidance=self._bonuses if self._assistance and self._assistance.guides else None,
             episodes=tuple(self._episodes),
             env_index_of_end=tuple(self._ends),
             captures=tuple(self._captures),
@@ -248,10 +250,6 @@ class EmulatorVector:
         )
         self._fragments += 1
         return fragment
-
-    def _reward_parts(self) -> dict[str, float]:
-        parts = dict(zip(PARTS, self._parts.tolist(), strict=True))
-        return parts if self._assistance is None else parts | self._assistance.reward_parts()
 
     @property
     def played(self) -> npt.NDArray[np.int64]:
