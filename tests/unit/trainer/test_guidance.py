@@ -21,7 +21,7 @@ from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.run_folder.npz_tree import read, write
 from rlaif.trainer.settings.guidance import GuidanceSettings
 
-ALWAYS = GuidanceSettings(text_chance=1, vision_chance=0, rest_steps=0)
+ALWAYS = GuidanceSettings(text_chance=1, vision_chance=0, rest_steps=0, most_waiting=None)
 """Reads, and is asked whenever that is allowed."""
 
 TEXT, VISION = ALWAYS.text_bonus, ALWAYS.vision_bonus
@@ -269,13 +269,27 @@ def test_a_planner_that_takes_no_more_is_left_alone_for_a_while():
         described[games.steps[0]] += 1
         return Briefing()
 
-    for _ in range(4 * REFUSED_REST):
+    for _ in range(2 * REFUSED_REST):
         games.guidance.draw()
         games.steps[0] += 1
         for n in range(4):
             games.guidance.ask(n, at(), games.steps[0], evidence, lambda: SCREEN)
     assert len(games.planner.asked) == 1
-    assert len(described) == 4, "the game is described for one try in each rest"
+    assert sum(described.values()) == 3, "one that was taken, and one try in each rest"
+    games.answer()
+    games.step(*[Action.NOP] * 4)
+    assert len(games.planner.asked) == 2, "an answer ends the rest"
+
+
+def test_so_many_questions_of_a_runner_wait_at_a_time():
+    games = Games(ALWAYS.model_copy(update={"most_waiting": 2}), count=5)
+    for _ in range(3):
+        games.step(*[Action.NOP] * 5)
+        assert len(games.planner.waiting) == 2
+        games.end_episode(0)
+        assert games.step(*[Action.NOP] * 5) == [0.0] * 5
+        assert len(games.planner.waiting) == 2, "one whose episode is over is still under way"
+        games.answer()
 
 
 def test_what_is_not_entered_yet_and_who_dies_is_not_asked_about():
@@ -298,7 +312,7 @@ def test_an_episode_whose_limit_is_reached_asks_no_more():
 
 
 def test_the_question_says_for_whom_when_and_what_is_seen():
-    looks = Games(GuidanceSettings(text_chance=0, vision_chance=1), count=2)
+    looks = Games(ALWAYS.model_copy(update={"text_chance": 0, "vision_chance": 1}), count=2)
     looks.step(Action.NOP, Action.NOP)
     reads = Games()
     reads.step(Action.NOP)
@@ -496,6 +510,7 @@ def test_whatever_is_played_only_a_suggestion_for_that_very_place_is_paid(data: 
         text_chance=0.5,
         vision_chance=0,
         rest_steps=data.draw(st.integers(0, 3)),
+        most_waiting=data.draw(st.sampled_from([1, 3, None])),
         decisions=data.draw(st.integers(1, 3)),
         expiry_steps=expiry,
         most_an_episode=most,
@@ -533,7 +548,7 @@ def test_what_another_environment_does_changes_nothing_here(moves: list[Any], an
     """The same game beside a busy one and beside one that stands still."""
 
     def played(beside: bool) -> list[float]:
-        games = Games(GuidanceSettings(text_chance=0.5, vision_chance=0, rest_steps=2), count=2)
+        games = Games(ALWAYS.model_copy(update={"text_chance": 0.5, "rest_steps": 2}), count=2)
         paid = []
         for number, (own, other) in enumerate(moves):
             games.facts = [PLACES[own[1]], PLACES[other[1]] if beside else at()]

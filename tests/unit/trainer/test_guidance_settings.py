@@ -28,7 +28,7 @@ def test_the_seeds_preset_has_the_seeds_numbers_and_no_limit():
     assert (seed.text_chance, seed.vision_chance) == (0.02, 0.03)
     assert (seed.text_bonus, seed.vision_bonus) == (5.0, 50.0)
     assert (seed.decisions, seed.expiry_steps, seed.reach_tiles) == (None, None, None)
-    assert (seed.most_an_episode, seed.rest_steps) == (None, 0)
+    assert (seed.most_an_episode, seed.most_waiting, seed.rest_steps) == (None, None, 0)
 
 
 def test_the_chances_are_the_seeds_in_both_presets():

@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field, model_validator
 PRESETS: dict[str, dict[str, float | None]] = {
     "default": {},
     "seed": {
-        "rest_steps": 0, "text_bonus": 5.0, "vision_bonus": 50.0, "decisions": None,
-        "expiry_steps": None, "reach_tiles": None, "most_an_episode": None,
+        "rest_steps": 0, "most_waiting": None, "text_bonus": 5.0, "vision_bonus": 50.0,
+        "decisions": None, "expiry_steps": None, "reach_tiles": None, "most_an_episode": None,
     },
 }  # fmt: skip
 """What a preset changes of the defaults below. Reasons and numbers: ADR 0024."""
@@ -37,10 +37,16 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
         description="The same for a model that looks at the screen; that step is drawn.",
     )
     rest_steps: int = Field(
-        default=100,
+        default=500,
         ge=0,
         description="Decision steps of an environment between two questions at least. Fewer ask a "
-        "quick model more often, and telling it the game costs time of play. Preset seed: 0.",
+        "quick model more often; a question takes as long as 15 steps. Preset seed: 0.",
+    )
+    most_waiting: int | None = Field(
+        default=2,
+        ge=1,
+        description="Questions of a runner that wait for a button at a time. More ask a slow model "
+        "more often. Preset seed: as many as the planner takes.",
     )
     text_bonus: float = Field(
         default=0.02,

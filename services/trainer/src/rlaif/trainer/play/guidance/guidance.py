@@ -31,9 +31,9 @@ from rlaif.trainer.settings.guidance import GuidanceSettings
 TEXT: Mode = "dialog"
 VISION: Mode = "vision"
 
-REFUSED_REST = 64
-"""Steps without a question after one that was not taken: a planner that is full stays so a while,
-and each question costs a description of the game, and perhaps a drawn step."""
+REFUSED_REST = 1024
+"""Steps without a question after one that was not taken, unless an answer comes before: a planner
+that is full stays so until then, and each question costs a briefing, 3 ms, perhaps a picture."""
 
 _STREAM = 0x47554944
 """Sets this random stream apart from the games': above the numbers that those are seeded with."""
@@ -71,7 +71,7 @@ class Guidance:
         self._allowances = [Allowance(settings.most_an_episode) for _ in range(count)]
         self._steps = 0
         self._free_at = [0] * count
-        self._planner_free_at = 0
+        self._planner_free_at = self._waiting = 0
         self._record = GuidanceRecord(runner)
         self.drawn: dict[int, Mode] = {}
 
@@ -82,6 +82,9 @@ class Guidance:
         """
         self._steps += 1
         luck = self._rng.random(self._count)
+        self.drawn = {}
+        if self._is_full():
+            return
         self.drawn = {
             n: mode
             for n in np.flatnonzero(luck < self._any_chance).tolist()
@@ -136,7 +139,7 @@ class Guidance:
         when it was taken. `evidence` and `screen` (`[144, 160, 3] uint8`) are read only if needed.
         """
         mode = self.drawn.get(n)
-        if mode is None or not facts.settled or facts.dead:
+        if mode is None or self._is_full() or not facts.settled or facts.dead:
             return None
         told = evidence()
         picture = question_picture(screen()) if mode == VISION else None
@@ -152,12 +155,15 @@ class Guidance:
         if not self._planner(question):
             self._planner_free_at = self._steps + REFUSED_REST
             return None
+        self._waiting += 1
         self._asked[n] = (question, Spot.of(facts))
         self._free_at[n] = self._steps + self._settings.rest_steps
         return question
 
     def hear(self, reply: PlannerReply) -> bool:
         """A question was answered; gives whether there is a suggestion that counts from now on."""
+        self._waiting -= 1
+        self._planner_free_at = self._steps
         n = reply.question.env
         asked = self._asked[n]
         spot = asked[1] if asked is not None and asked[0] is reply.question else None
@@ -209,6 +215,7 @@ class Guidance:
             allowance.paid = paid
         self._free_at = [self._steps + rest for rest in state["rests"]]
         self._asked = [None] * self._count
+        self._waiting = 0
         self.drawn = {}
 
     def _route(self, luck: float) -> Mode:
@@ -218,9 +225,13 @@ class Guidance:
         return (
             self._asked[n] is None
             and self._steps >= self._free_at[n]
-            and self._steps >= self._planner_free_at
             and self._allowances[n].covers(self._bonus(mode))
         )
+
+    def _is_full(self) -> bool:
+        """Whether the planner, or this runner's share of it, takes no question now."""
+        most = self._settings.most_waiting
+        return self._steps < self._planner_free_at or (most is not None and self._waiting >= most)
 
     def _bonus(self, mode: Mode) -> float:
         return self._settings.vision_bonus if mode == VISION else self._settings.text_bonus
