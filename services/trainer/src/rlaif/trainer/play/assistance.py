@@ -46,7 +46,10 @@ class Guide(Protocol):
         ...
 
     def draw(self, taken_over: Collection[int] = ()) -> None:
-        """Before each step: decide who asks after it; those taken over do not."""
+        """Before each step: decide who asks after it; those taken over do not.
+
+        Comes after `choose` of the same step.
+        """
         ...
 
     def looks(self, n: int) -> bool:
@@ -171,9 +174,6 @@ class Assistance:
         self._steps += 1
         for reply in self._planner.replies():
             self._hear(reply)
-        guide = self._guide
-        if guide is not None:
-            guide.draw(self._running)
         played = actions
         for n in list(self._running):
             button = self._takeovers[n].choose()
@@ -183,8 +183,8 @@ class Assistance:
             if played is actions:
                 played = actions.copy()
             played[n], by_planner[n] = button, True
-        if guide is not None:
-            self._ask_the_guide(guide, actions)
+        if self._guide is not None:
+            self._ask_the_guide(self._guide, actions)
         return played
 
     def after_step(self, n: int, action: int) -> None:
@@ -267,10 +267,11 @@ class Assistance:
 
     def _ask_the_guide(self, guide: Guide, actions: Actions) -> None:
         """What it pays for the policy's own choices, and whose screen it wants to see."""
-        self.pictured = [n for n in guide.drawn if guide.looks(n)]
         for n, (action, game) in enumerate(zip(actions.tolist(), self._games, strict=True)):
             own = n not in self._running
             self.bonuses[n] = guide.choose(n, action, game.facts, game.steps) if own else 0.0
+        guide.draw(self._running)
+        self.pictured = [n for n in guide.drawn if guide.looks(n)]
 
 
 def _ways_of(text: str) -> RoomGraph:

@@ -54,15 +54,15 @@ class EmulatorVector:
         seed: int,
         starts: StartSource | None = None,
         follow: Callable[[GameEnv, int], EpisodeFollower] | None = None,
-        assist: Callable[[Sequence[GameEnv]], Assistance] | None = None,
+        assist: Callable[[Sequence[GameEnv]], Assistance | None] | None = None,
         begin: bool = True,
     ) -> None:
         """Start N = `count` emulators; each draws from a stream of its own.
 
         Without `starts`, episodes start at the save states of `config`, or at power-on. `follow`
         makes who follows the n-th game; it may start episodes elsewhere. `assist` makes who plays
-        along with all of them. Unless `begin`, a saved state or the first fragment begins the
-        episodes.
+        along with all of them, if anybody does. Unless `begin`, a saved state or the first fragment
+        begins the episodes.
         """
         self._config = config
         self._frame_skip = config.game.frame_skip

@@ -6,6 +6,7 @@
     curiosity, imitation        settings/rewards.py       what the learner adds to the rewards
     explore                     settings/exploration.py   where episodes start
     guidance                    settings/guidance.py      which button a language model suggests
+    takeover                    settings/takeover.py      when a planner plays, and how much
     capture                     settings/capture.py       what the judges see
     planner                     settings/planner.py       language models that help while it plays
     run, evaluation, ray        settings/run.py           when, how long, where
@@ -34,6 +35,7 @@ from rlaif.trainer.settings.rewards import (
     ShapingSettings,
 )
 from rlaif.trainer.settings.run import EvaluationSettings, RaySettings, RunSettings
+from rlaif.trainer.settings.takeover import TakeoverSettings
 
 
 class TrainerSettings(ServiceSettings):
@@ -88,6 +90,7 @@ class TrainerSettings(ServiceSettings):
     imitation: ImitationSettings = ImitationSettings()
     explore: ExploreSettings = ExploreSettings()
     guidance: GuidanceSettings = GuidanceSettings()
+    takeover: TakeoverSettings = TakeoverSettings()
     capture: Annotated[
         CaptureSettings, Block(prefix="", names={"uniform_share": "capture_uniform_share"})
     ] = CaptureSettings()

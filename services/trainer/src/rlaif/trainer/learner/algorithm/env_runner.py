@@ -21,6 +21,7 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME, WEIGHTS_SEQ_
 
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.machine.emulator import SaveStateError
+from rlaif.trainer.learner.algorithm.assisting import assistance_of
 from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
 from rlaif.trainer.learner.algorithm.keeping import RunnerExploration
 from rlaif.trainer.learner.algorithm.sampler import share
@@ -41,8 +42,8 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
     """An RLlib environment runner that returns a `Fragment`.
 
     `config.env_config["env"]` is the `EnvConfig` of every environment, `["explore"]` the
-    `ExploreConfig` of the run or None. With `["resumes"]` no episode begins before
-    `load_state_dict` or the first fragment.
+    `ExploreConfig` of the run or None, `["assist"]` its `AssistConfig` or None. With `["resumes"]`
+    no episode begins before `load_state_dict` or the first fragment.
     """
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
@@ -76,6 +77,13 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             runner=self.worker_index or 0,
             seed=self.config.seed or 0,
             follow=None if explore is None else partial(self._follow, explore, env_config),
+            assist=partial(
+                assistance_of,
+                self.config.env_config.get("assist"),
+                env_config,
+                runner=self.worker_index or 0,
+                seed=self.config.seed or 0,
+            ),
             begin=not self.config.env_config.get("resumes", False),
         )
 

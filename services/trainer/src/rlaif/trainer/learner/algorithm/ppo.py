@@ -20,6 +20,7 @@ from ray.rllib.utils.metrics import (
     NUM_MODULE_STEPS_TRAINED_LIFETIME,
 )
 
+from rlaif.trainer.learner.algorithm.assisting import AssistConfig
 from rlaif.trainer.learner.algorithm.batch import by_policy, columns, finite
 from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
 from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
@@ -55,6 +56,7 @@ def build_config(
         env_config={
             "env": env,
             "explore": explore,
+            "assist": AssistConfig.of(settings),
             "rewards": settings.rewards,
             "resumes": resumes,
             "overlap": settings.sampling.overlap,
