@@ -13,8 +13,8 @@ from rlaif.testing.figures import FIGURES, UNNAMED, contradictions, differing, i
 from rlaif.testing.stage import Stage
 from rlaif.testing.waiting import eventually
 
-LEAST_FIGURES = 230
-"""25 rows of 7 numbers, the loop, the run, the judges, the models."""
+LEAST_FIGURES = 270
+"""25 rows of 7 numbers, the loop, the run, the judges, the models, what the planner did."""
 
 
 @pytest.fixture
@@ -86,5 +86,8 @@ async def tell(stage: Stage, bus: Bus) -> None:
     await stage.rewards()
     await stage.calls(12)
     await stage.calls(1, "invalid", "vision")
+    await stage.assistance()
+    for steps in (43, 12):
+        await stage.wish(steps=steps, ending="done" if steps == 43 else "hurt")
     frame = ScreenFrame(1, 1_800_000_000_000_000, 60_123, b"no picture")
     await bus.telemetry().send_bytes(f"{FRAME_SUBJECT}.env-0", frame.pack())

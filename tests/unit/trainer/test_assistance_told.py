@@ -26,11 +26,11 @@ class Played:
     episodes = ()
     env_index_of_end = ()
     segments_skipped = 0
-    reward_parts: dict[str, float] = {}
     continues = True
     runner = 1
 
     def __init__(self, assistance):
+        self.reward_parts: dict[str, float] = {}
         self.assistance = assistance
 
 

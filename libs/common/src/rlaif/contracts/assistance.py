@@ -43,8 +43,8 @@ class AssistanceEvent(Contract):
     ending: str = Field(
         default="",
         description="Of a plan that was played `done`, or the cause why it was not played to its "
-        "end; of another its fate: stale, dropped or refused. Of a suggestion followed or expired. "
-        "Empty without a usable answer.",
+        "end; of another its fate: stale, dropped or refused. Of a suggestion followed, "
+        "declined, expired, left or replaced. Empty without a usable answer.",
     )
     ending_reason: str = Field(
         default="",
@@ -87,6 +87,8 @@ class ModeFigures(Contract):
     )
     planner_steps: int = Field(default=0, ge=0, description="Steps that the planner played.")
     suggestions: Counts = Field(
-        default_factory=dict, description="Suggestions: given, and of these followed and expired."
+        default_factory=dict,
+        description="Suggestions: given, and of these how they ended: followed, declined, expired, "
+        "left (the room, the episode or the policy's turn was over), replaced.",
     )
     bonus: float = Field(default=0.0, description="Paid for following suggestions.")

@@ -10,15 +10,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rlaif.bus.connection import Bus
+from rlaif.contracts.assistance import ModeFigures
 from rlaif.contracts.events import RewardModelPublished
 from rlaif.contracts.quest import QuestProgress, Standing
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord, rubric_mean
 from rlaif.contracts.telemetry import (
+    AssistanceStatus,
     JudgeCall,
     MapPosition,
     Missing,
     ModelLoad,
+    PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
     RunHistory,
@@ -44,6 +47,31 @@ _GATE = GateMetrics(
     paid_accuracy=0.812, best_slot_accuracy=0.644, ridge_accuracy=0.703, llm_only_share=0.457
 )
 _PAID = tuple(0.11 * math.sin(number / 2.5) + 0.04 for number in range(20))
+
+
+_BY_MODE = {
+    "dialog": ModeFigures(
+        calls={"ok": 61, "timeout": 3},
+        cached=12,
+        in_flight=1,
+        timed=52,
+        seconds=23.4,
+        plans={"taken": 31, "stale": 4},
+        takeovers={"done": 26, "no_progress": 3, "hurt": 1},
+        planner_steps=1284,
+        suggestions={"given": 17, "followed": 9, "declined": 5, "expired": 2},
+        bonus=0.45,
+    ),
+    "puzzle": ModeFigures(
+        calls={"ok": 20, "invalid": 2},
+        timed=22,
+        seconds=40.5,
+        plans={"taken": 17, "refused": 1},
+        takeovers={"done": 12, "unreachable": 4},
+        planner_steps=902,
+    ),
+    "vision": ModeFigures(not_asked={"busy": 3}, suggestions={"given": 2, "expired": 2}),
+}
 
 
 class Stage:
@@ -183,6 +211,36 @@ class Stage:
                         latency_seconds=0.2 + 0.01 * number,
                     )
                 )
+
+    async def assistance(self, *, has_planner: bool | None = True, **changes: Any) -> None:
+        """The trainer tells what the language model that plays did in the run."""
+        step = self.curve[-1][0] if self.curve else 0
+        values = {
+            "at": _now(),
+            "run_id": self._run_id,
+            "env_steps": step,
+            "has_planner": has_planner,
+            "by_mode": _BY_MODE if has_planner else {},
+        }
+        await self._send(AssistanceStatus.model_validate({**values, **changes}))
+
+    async def wish(self, **values: Any) -> None:
+        """The trainer tells what came of one question to that model; a plan that was played."""
+        plan = {
+            "kind": "plan",
+            "mode": "puzzle",
+            "env": "1-0",
+            "step": 1207,
+            "call": "ok",
+            "wanted": ("PUSH_BLOCK column=3 row=4 direction=UP", "MOVE_TO room=5/161"),
+            "reason": "The block hides the stairs.",
+            "followed": True,
+            "ending": "done",
+            "steps": 43,
+            "latency_seconds": 1.84,
+        }
+        told = {"at": _now(), "run_id": self._run_id, **plan, **values}
+        await self._send(PlayerCall.model_validate(told))
 
     async def status(self, version: int | None, **changes: Any) -> None:
         """The reward-model service tells what is live and what it waits for."""

@@ -5,15 +5,17 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Protocol
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.telemetry import (
     FRAME_SUBJECT,
+    AssistanceStatus,
     FrameFormatError,
     JudgeCall,
     MapPosition,
+    PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
     RunHistory,
@@ -27,20 +29,23 @@ from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import Changed, HudState
 from rlaif.hud.read_model.segment_table import UnreadScore
 
-READINGS: dict[str, type[Telemetry]] = {
-    reading.SUBJECT: reading
-    for reading in (
-        TrainingProgress,
-        RunHistory,
-        RewardBreakdown,
-        RewardModelStatus,
-        ServiceHealth,
-        JudgeCall,
-        MapPosition,
-        WatchedPay,
-    )
+_READINGS: tuple[type[Telemetry], ...] = (
+    TrainingProgress,
+    RunHistory,
+    RewardBreakdown,
+    RewardModelStatus,
+    ServiceHealth,
+    AssistanceStatus,
+    MapPosition,
+    WatchedPay,
+)
+
+READINGS: dict[str, TypeAdapter[Any]] = {
+    **{reading.SUBJECT: TypeAdapter(reading) for reading in _READINGS},
+    # Both are calls of language models; each requires fields that the other does not have.
+    JudgeCall.SUBJECT: TypeAdapter(JudgeCall | PlayerCall),
 }
-"""Subject → class of the JSON readings."""
+"""Subject → what reads the JSON readings on it."""
 
 MOST_EVENTS_A_TICK = 200
 """More new log lines than this in one tick are a replay of history: a snapshot is cheaper."""
@@ -146,10 +151,10 @@ class Broadcast:
         return True
 
     def _reading(self, subject: str, payload: bytes) -> bool:
-        kind = READINGS.get(subject)
-        if kind is None:
+        reader = READINGS.get(subject)
+        if reader is None:
             return False
-        self._note(self.state.apply_reading(kind.model_validate_json(payload), self._clock()))
+        self._note(self.state.apply_reading(reader.validate_json(payload), self._clock()))
         return True
 
 

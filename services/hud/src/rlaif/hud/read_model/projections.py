@@ -19,8 +19,10 @@ from rlaif.contracts.events import (
 )
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.telemetry import (
+    AssistanceStatus,
     JudgeCall,
     MapPosition,
+    PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
     RunHistory,
@@ -30,6 +32,7 @@ from rlaif.contracts.telemetry import (
     TrainingProgress,
     WatchedPay,
 )
+from rlaif.hud.read_model.assistance import Assistance
 from rlaif.hud.read_model.dead_letters import DeadLetters
 from rlaif.hud.read_model.journal import Journal
 from rlaif.hud.read_model.judge_health import JudgeHealth
@@ -82,6 +85,7 @@ class HudState:
         self._loop = LoopCounts()
         self._models = RewardModelHistory()
         self._judge = JudgeHealth()
+        self._assistance = Assistance()
         self._dead = DeadLetters()
         self._series = Series()
         self._run: RunView | None = None
@@ -110,6 +114,7 @@ class HudState:
             "segments": lambda: self.segments.newest(SEGMENTS_SHOWN),
             "reward_models": self._models_view,
             "judge": self._judge.view,
+            "assistance": self._assistance.view,
             "dead_letters": lambda: self._dead.view(followed=self._followed),
             "series": lambda: self._series.view(self._loop.run_id),
             "services": lambda: self._outages.services,
@@ -154,6 +159,12 @@ class HudState:
             case JudgeCall():
                 self._on_call(reading)
                 return frozenset({"judge"})
+            case PlayerCall():
+                self._assistance.called(reading)
+                return frozenset({"assistance"})
+            case AssistanceStatus():
+                self._assistance.told(reading, now)
+                return frozenset({"assistance"})
         return NOTHING
 
     def apply_frame(self, env: str, frame: ScreenFrame, now: datetime) -> ShownFrame | None:

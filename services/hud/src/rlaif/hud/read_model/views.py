@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rlaif.contracts.assistance import AssistanceEvent
 from rlaif.contracts.ids import Id
 from rlaif.contracts.quest import Source, Standing
 from rlaif.contracts.reward_models import GateMetrics
@@ -260,6 +261,51 @@ class JudgeView(View):
     )
 
 
+class AssistanceMode(View):
+    """What the language model did on one route of the planner, over the run."""
+
+    calls: int = Field(description="Calls that ended, cached answers and dropped ones left out.")
+    ok: int = Field(description="Of `calls`: with a usable answer.")
+    cached: int = Field(description="Answers from an equal situation that cost no call.")
+    in_flight: int = Field(description="Questions without an answer, at the last report.")
+    latency_mean_seconds: float | None = Field(description="Null while no call has ended.")
+    plans: int = Field(description="Plans that arrived.")
+    stale: int = Field(description="Of `plans`: the room or the situation had changed.")
+    takeovers: int = Field(description="Takeovers that ended.")
+    done: int = Field(description="Of `takeovers`: the plan was played to its end.")
+    planner_steps: int = Field(description="Environment steps that the planner played.")
+    suggestions: int = Field(description="Suggestions that ended.")
+    followed: int = Field(description="Of `suggestions`: the policy chose the button.")
+    bonus: float = Field(description="Reward paid for that.")
+
+
+class PlayerCallView(AssistanceEvent):
+    """One question to the language model that plays. Its words are its own: show them as text."""
+
+    at: datetime = Field(description="Trainer's clock, when it told; an iteration late at most.")
+
+
+class AssistanceView(View):
+    """The language model that plays along; sums are over all routes and the current run."""
+
+    run_id: Id
+    received_at: datetime = Field(description="HUD clock.")
+    has_planner: bool | None = Field(description="Null before the trainer knows.")
+    env_steps: int
+    planner_steps: int
+    calls: int
+    ok: int
+    takeovers: int
+    done: int
+    suggestions: int
+    followed: int
+    modes: dict[str, AssistanceMode]
+    down: dict[str, str] = Field(description="Route that gives no answer now → why.")
+    newest: tuple[PlayerCallView, ...] = Field(
+        description="Newest first; of each iteration only the newest."
+    )
+
+
 class DeadLetterRow(View):
     """One event that a consumer gave up."""
 
@@ -370,6 +416,7 @@ class Snapshot(View):
     segments: tuple[SegmentRow, ...]
     reward_models: RewardModelsView
     judge: JudgeView
+    assistance: AssistanceView | None = Field(description="Null until the trainer has told.")
     dead_letters: DeadLettersView
     series: SeriesView
     services: tuple[ServiceView, ...]

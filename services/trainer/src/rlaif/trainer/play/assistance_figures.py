@@ -30,8 +30,9 @@ PlanFate = Literal["taken", "stale", "dropped", "refused"]
 """What became of a plan that arrived: played; the room or the situation had changed; no takeover
 was allowed any more; its macros could not be played."""
 
-SuggestionFate = Literal["given", "followed", "expired"]
-"""`given` counts each that arrived, the others how it ended."""
+SuggestionFate = Literal["given", "followed", "declined", "expired", "left", "replaced"]
+"""`given` counts each that arrived, the others how it ended: the policy chose its button; or others
+each time that it was compared; it was too old; room, episode or turn was over; a newer one came."""
 
 DONE = "done"
 """How a takeover ended that came to the end of its plan. The others are named by their cause."""

@@ -57,7 +57,8 @@ class AssistanceMetrics:
         )
         self._suggestions = metrics.counter(
             "suggestions",
-            "Suggestions: `given` counts all, followed and expired how they ended.",
+            "Suggestions: `given` counts all, the others how they ended: followed, declined, "
+            "expired, left (room, episode or the policy's turn was over), replaced.",
             ("mode", "fate"),
         )
         self._bonus = metrics.counter(

@@ -1,0 +1,105 @@
+// The language model that plays along: what it wanted, whether that was followed, and how it ended.
+
+import { byId, h, show } from "../dom.js";
+import { ago } from "../clock.js";
+import { count, duration, percent, percentOf, reward } from "../format.js";
+import { empty, facts, fig } from "../parts.js";
+
+const SHOWN = 12;
+
+export function drawPlayer({ assistance }) {
+  const scrolled = byId("player").querySelector(".scroll")?.scrollTop ?? 0;
+  show(byId("player"), ...content(assistance));
+  const list = byId("player").querySelector(".scroll");
+  if (list) list.scrollTop = scrolled;
+}
+
+function content(told) {
+  if (!told || told.has_planner === null) return [empty("Not known yet: the trainer tells with its first iteration.")];
+  if (!told.has_planner) return [empty("No planner is set: the policy plays alone. Set ", h("code", {}, "PLANNER_BASE_URL"), " to let a language model play along.")];
+  const figures = h("div", {}, ...Object.entries(told.down).map(down), rates(told), modes(told.modes));
+  return [h("div", { class: "player-columns" }, figures, newest(told.newest))];
+}
+
+const down = ([mode, why]) => h("p", { class: "notice told", "data-tone": "bad" }, h("b", {}, `${mode} is down: `), why);
+
+const field = (name) => `assistance.${name}`;
+
+/** "48 % 12/25": a share with what it is of. */
+function share(told, part, all) {
+  return h("span", {}, fig(`${field(part)}/${field(all)}`, percentOf(told[part], told[all])),
+    h("small", {}, " ", fig(field(part), count(told[part])), "/", fig(field(all), count(told[all]))));
+}
+
+function rates(told) {
+  return facts([
+    ["Takeovers done", share(told, "done", "takeovers"), "Plans that were played to their end, of all takeovers that ended"],
+    ["Suggestions followed", share(told, "followed", "suggestions"), "Suggestions whose button the policy chose, of all that ended"],
+    ["Calls ok", share(told, "ok", "calls"), "Calls with a usable answer; cached answers are left out"],
+    ["Played by the model", fig(`${field("planner_steps")}/${field("env_steps")}`, told.env_steps ? percent(told.planner_steps / told.env_steps) : "—"), `${count(told.planner_steps)} of ${count(told.env_steps)} steps of the run`],
+  ]);
+}
+
+function modes(rows) {
+  const names = Object.keys(rows);
+  if (!names.length) return h("p", { class: "sub" }, "Nothing was asked yet.");
+  return h("table", { class: "modes" },
+    h("thead", {}, h("tr", {}, ...["Route", "Calls ok", "Latency", "Waiting", "Stale plans", "Takeovers done", "Followed", "Bonus"].map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, ...names.map((name) => modeRow(name, rows[name]))));
+}
+
+function modeRow(name, row) {
+  const figure = (part, text) => fig(field(`modes.${name}.${part}`), text(row[part]));
+  const of = (part, all) => h("span", {}, figure(part, count), "/", figure(all, count));
+  const cell = (label, ...children) => h("td", { "data-label": label }, ...children);
+  return h("tr", {},
+    h("td", {}, h("b", {}, name)),
+    cell("Calls ok", of("ok", "calls"), ...(row.cached ? [h("small", {}, "and ", figure("cached", count), " cached")] : [])),
+    cell("Latency", figure("latency_mean_seconds", duration)),
+    cell("Waiting", figure("in_flight", count)),
+    cell("Stale plans", of("stale", "plans")),
+    cell("Takeovers done", of("done", "takeovers")),
+    cell("Followed", of("followed", "suggestions")),
+    cell("Bonus", figure("bonus", reward)));
+}
+
+function newest(calls) {
+  if (!calls.length) return empty("Nothing that it wanted was told yet. What the model wants shows up here once it is clear what came of it.");
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What the language model wanted, newest first" },
+    h("ol", { class: "wishes" }, ...calls.slice(0, SHOWN).map(wish)));
+}
+
+function wish(call, index) {
+  const figure = (part, text) => fig(field(`newest.${index}.${part}`), text(call[part]));
+  return h("li", { "data-kind": call.kind },
+    h("p", { class: "wanted told" }, ...wanted(call)),
+    outcome(call, figure),
+    call.reason ? h("blockquote", { class: "told", title: call.reason }, call.reason) : null,
+    h("p", { class: "sub" }, h("span", {}, call.mode), " · environment ", h("code", {}, call.env), ", step ", figure("step", count), " · ",
+      ...(call.cached ? ["an answer from before"] : ["answered in ", figure("latency_seconds", duration)]), " · ", ago(call.at)));
+}
+
+function wanted({ kind, wanted: macros }) {
+  if (!macros.length) return [h("span", { class: "quiet-text" }, kind === "plan" ? "a plan was asked for" : "a button was asked for")];
+  if (kind === "suggestion") return ["press ", h("kbd", {}, macros[0])];
+  return macros.flatMap((macro, index) => [index ? " → " : "", h("span", { class: "macro" }, inWords(macro))]);
+}
+
+/** "MOVE_TO column=3 row=4" → "move to column 3 row 4". */
+function inWords(macro) {
+  const [kind, ...rest] = macro.split(" ");
+  return [kind.toLowerCase().replaceAll("_", " "), ...rest.map((part) => part.replace("=", " ").replaceAll("_", " "))].join(" ");
+}
+
+/** How it ended, as a word with a colour; a plan that ran says how far it came. */
+function outcome(call, figure) {
+  const why = call.ending_reason ? h("span", { class: "quiet-text told" }, ` · ${call.ending_reason}`) : null;
+  if (call.followed === null) return h("p", {}, tag("bad", `no usable answer: ${call.call}`), why);
+  const ending = call.ending.replaceAll("_", " ");
+  if (call.kind === "suggestion") return h("p", {}, call.followed ? tag("good", "✓ the policy followed") : tag("plain", `not followed: ${ending}`), why);
+  if (!call.followed) return h("p", {}, tag("plain", `not played: ${ending}`), why);
+  const after = h("span", { class: "quiet-text" }, " after ", figure("steps", count), call.steps === 1 ? " step" : " steps");
+  return h("p", {}, call.ending === "done" ? tag("good", "✓ done") : tag("warn", `stopped: ${ending}`), after, why);
+}
+
+const tag = (tone, text) => h("span", { class: `tag ${tone}` }, text);

@@ -1,0 +1,144 @@
+"""What the page says of the language model that plays along.
+
+With `SCREENSHOTS=folder` each state is also saved as a picture.
+"""
+
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlaif.bus.connection import Bus
+from rlaif.storage.file import FileStore
+from rlaif.testing.stage import Stage
+
+EVIL = "<img src=x onerror=\"document.title='owned'\"> ignore all rules"
+Shoot = Callable[[str], Awaitable[None]]
+
+
+def text() -> str:
+    return "document.querySelector('#player').innerText.replace(/\\s+/g, ' ')"
+
+
+def says(words: str) -> str:
+    return f"{text()}.includes({words!r})"
+
+
+@pytest.fixture
+def stage(bus: Bus, episodes: FileStore) -> Stage:
+    stage = Stage(bus, episodes)
+    stage.curve = [(1500 * n, 0.5 + 0.01 * n) for n in range(1, 41)]
+    return stage
+
+
+@pytest.fixture
+def shoot(chromium: Any) -> Shoot:
+    async def save(name: str) -> None:
+        folder = os.environ.get("SCREENSHOTS")
+        if folder is not None:
+            for size, kind in (((1440, 1100), "desk"), ((390, 844), "phone")):
+                await chromium.resize(*size)
+                await chromium.wait_for(f"window.innerWidth === {size[0]}")
+                await chromium.screenshot(Path(folder) / f"player.{name}.{kind}.png")
+            await chromium.resize(1440, 1100)
+
+    return save
+
+
+async def test_nothing_is_claimed_before_the_trainer_knows(
+    chromium: Any, hud_url: str, stage: Stage
+) -> None:
+    await chromium.open(hud_url)
+    await chromium.wait_for(says("Not known yet"))
+    await stage.assistance(has_planner=None)
+    await stage.progress()
+    await chromium.wait_for("document.querySelector('#run').innerText.includes('steps')")
+    assert "Not known yet" in await chromium.evaluate(text())
+
+
+async def test_without_a_planner_one_line_says_so(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await stage.assistance(has_planner=False)
+    await chromium.wait_for(says("No planner is set: the policy plays alone"))
+    assert await chromium.evaluate("document.querySelectorAll('#player *').length") == 2
+    await shoot("none")
+
+
+async def test_each_wish_says_what_was_wanted_why_and_what_came_of_it(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await stage.assistance()
+    await stage.wish(mode="vision", kind="suggestion", call="timeout", wanted=(), reason="",
+                     followed=None, ending="", ending_reason="no answer within 60 s",
+                     latency_seconds=60.0)  # fmt: skip
+    await stage.wish(kind="suggestion", mode="dialog", wanted=("LEFT",), followed=False,
+                     ending="declined", reason="The door is to the left.")  # fmt: skip
+    await stage.wish(kind="suggestion", mode="dialog", wanted=("A",), ending="followed",
+                     reason="Read on.", cached=True)  # fmt: skip
+    await stage.wish(followed=False, ending="stale", ending_reason="he left the room", steps=0)
+    await stage.wish(ending="hurt", ending_reason="lost 5 quarter hearts", steps=12)
+    await stage.wish()
+    await chromium.wait_for("document.querySelectorAll('.wishes li').length === 6")
+    shown = await chromium.evaluate(
+        "[...document.querySelectorAll('.wishes li')].map(li => li.innerText.replace(/\\s+/g, ' '))"
+    )
+    for words, row in zip(
+        (
+            ("push block column 3 row 4 direction UP", "move to room 5/161",
+             "✓ done after 43 steps", "The block hides the stairs.", "puzzle · environment 1-0",
+             "answered in 1.8 s"),
+            ("stopped: hurt after 12 steps", "lost 5 quarter hearts"),
+            ("not played: stale", "he left the room"),
+            ("press A", "✓ the policy followed", "an answer from before"),
+            ("press LEFT", "not followed: declined"),
+            ("a button was asked for", "no usable answer: timeout", "no answer within 60 s"),
+        ),
+        shown,
+        strict=True,
+    ):  # fmt: skip
+        assert [each for each in words if each not in row] == [], row
+    await shoot("playing")
+    assert await chromium.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert chromium.errors == []
+
+
+async def test_rates_have_what_they_are_of_and_what_is_not_known_is_no_number(
+    chromium: Any, hud_url: str, stage: Stage
+) -> None:
+    await chromium.open(hud_url)
+    await stage.assistance()
+    await chromium.wait_for(says("Takeovers done 82.6 % 38/46"))
+    shown = await chromium.evaluate(text())
+    assert "Suggestions followed 50 % 9/18" in shown
+    assert "Calls ok 93.2 % 69/74" in shown
+    assert "Played by the model 3.6 %" in shown
+    row = "[...document.querySelectorAll('.modes tbody tr')].at(-1).innerText.replace(/\\s+/g, ' ')"
+    assert (await chromium.evaluate(row)).startswith("vision 0/0 — 0 0/0 0/0 0/2")
+    await stage.assistance(by_mode={})
+    await chromium.wait_for(says("Takeovers done — 0/0"))
+
+
+async def test_a_route_that_is_down_is_named(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    why = "planner route dialog gives no answer: the newest 9 calls ended with timeout"
+    await stage.assistance(down={"dialog": why})
+    await chromium.wait_for(says(f"dialog is down: {why}"))
+    await shoot("down")
+
+
+async def test_words_of_the_model_stay_words(chromium: Any, hud_url: str, stage: Stage) -> None:
+    await chromium.open(hud_url)
+    title = await chromium.evaluate("document.title")
+    await stage.assistance(down={"dialog": EVIL})
+    await stage.wish(reason=EVIL, wanted=(EVIL,), ending_reason=EVIL)
+    await chromium.wait_for("document.querySelectorAll('.wishes li').length === 1")
+    assert await chromium.evaluate("document.querySelectorAll('#player img').length") == 0
+    assert EVIL in await chromium.evaluate("document.querySelector('.wishes').innerText")
+    assert await chromium.evaluate("document.title") == title

@@ -1,0 +1,121 @@
+"""The language model that plays: two kinds of readings in, one section of the snapshot out."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.assistance import ModeFigures
+from rlaif.contracts.telemetry import AssistanceStatus, JudgeCall, PlayerCall
+from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.browsers.hub import Hub
+from rlaif.hud.read_model.assistance import NEWEST
+from rlaif.hud.read_model.projections import HudState
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+class Outcomes(list):
+    """What became of each reading."""
+
+    def reading(self, _subject: str, outcome: str) -> None:
+        self.append(outcome)
+
+    def event(self, event_type: str) -> None: ...
+
+
+@pytest.fixture
+def state() -> HudState:
+    return HudState(epoch="e", started_at=NOON)
+
+
+def player_call(step: int = 7, **values: Any) -> PlayerCall:
+    basics = {"kind": "plan", "mode": "dialog", "env": "1-0", "call": "ok", "run_id": "run-1"}
+    return PlayerCall.model_validate({"at": NOON, "step": step, **basics, **values})
+
+
+def status(**values: Any) -> AssistanceStatus:
+    basics = {"at": NOON, "run_id": "run-1", "env_steps": 1000, "has_planner": True}
+    return AssistanceStatus.model_validate({**basics, **values})
+
+
+def judge_call() -> JudgeCall:
+    return JudgeCall(
+        at=NOON, judge="state", route="/dialog", model="m", segment_id="s", outcome="ok",
+        latency_seconds=1.0,
+    )  # fmt: skip
+
+
+def test_calls_of_judges_and_of_the_player_on_one_subject_are_told_apart(state):
+    seen = Outcomes()
+    hub: Any = Hub(lambda: state.snapshot(NOON), most_clients=1)
+    broadcast = Broadcast(state, hub, clock=lambda: NOON, observer=seen)
+    state.apply_reading(status(), NOON)
+    for reading in (judge_call(), player_call(), judge_call()):
+        broadcast.telemetry("telemetry.llm", reading.model_dump_json().encode())
+    assert seen == ["used"] * 3
+    shown = state.snapshot(NOON)
+    assert shown.judge.calls == 2
+    assert shown.assistance is not None
+    assert len(shown.assistance.newest) == 1
+
+
+def test_a_reading_of_before_there_were_two_kinds_is_a_judges(state):
+    """As a judge of the last release wrote it."""
+    old = {
+        "at": "2026-11-20T12:00:00Z", "judge": "state", "route": "/dialog", "model": "m",
+        "segment_id": "s-1", "outcome": "ok", "latency_seconds": 0.4, "rationale": None,
+    }  # fmt: skip
+    seen = Outcomes()
+    hub: Any = Hub(lambda: state.snapshot(NOON), most_clients=1)
+    Broadcast(state, hub, clock=lambda: NOON, observer=seen).telemetry(
+        "telemetry.llm", json.dumps(old).encode()
+    )
+    assert seen == ["used"]
+    assert state.snapshot(NOON).judge.calls == 1
+
+
+def test_what_a_page_of_before_reads_as_a_judges_call_is_none_of_the_players():
+    with pytest.raises(ValueError, match="judge"):
+        JudgeCall.model_validate_json(player_call().model_dump_json())
+
+
+def test_nothing_is_known_until_the_trainer_has_told(state):
+    state.apply_reading(player_call(), NOON)
+    assert state.snapshot(NOON).assistance is None
+
+
+def test_rates_leave_out_what_was_no_call(state):
+    """Cached answers cost no call, and what was dropped was not asked to the end."""
+    figures = ModeFigures(calls={"ok": 10, "timeout": 2, "dropped": 5}, cached=4)
+    state.apply_reading(status(by_mode={"dialog": figures}), NOON)
+    view = state.snapshot(NOON).assistance
+    assert view is not None
+    assert (view.ok, view.calls) == (6, 8)
+
+
+def test_sums_are_those_of_the_routes(state):
+    dialog = ModeFigures(
+        takeovers={"done": 3, "hurt": 1}, planner_steps=40, timed=4, seconds=2.0,
+        suggestions={"given": 9, "followed": 2, "expired": 1, "left": 1},
+    )  # fmt: skip
+    vision = ModeFigures(suggestions={"given": 2, "followed": 1, "declined": 1})
+    state.apply_reading(status(by_mode={"dialog": dialog, "vision": vision}), NOON)
+    view = state.snapshot(NOON).assistance
+    assert view is not None
+    assert (view.done, view.takeovers, view.planner_steps) == (3, 4, 40)
+    assert (view.followed, view.suggestions) == (3, 6)
+    assert view.modes["dialog"].latency_mean_seconds == 0.5
+    assert view.modes["vision"].latency_mean_seconds is None, "nothing was timed"
+
+
+def test_only_the_newest_are_kept_and_only_those_of_the_run_are_shown(state):
+    state.apply_reading(player_call(run_id="run-0"), NOON)
+    for step in range(NEWEST + 5):
+        state.apply_reading(player_call(step), NOON)
+    state.apply_reading(player_call(run_id="run-0"), NOON)
+    state.apply_reading(status(), NOON)
+    view = state.snapshot(NOON).assistance
+    assert view is not None
+    assert [each.step for each in view.newest] == list(range(NEWEST + 4, 5, -1))
