@@ -44,7 +44,7 @@ export CHECK_PYTHON
 .DEFAULT_GOAL := help
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui coverage chaos \
         test-oldest test-newest test-floors floors lock check format rom clean play replay-check ladder \
-        bench-rllib bench-loop bench-judge bench-rm bench-labels bench-overhead bench-learning memory-flat \
+        bench-rllib bench-loop bench-judge bench-rm bench-labels bench-overhead bench-planner bench-learning memory-flat \
         live-page validate secrets containers containers-test ray-lock
 
 help: ## Show this help
@@ -162,6 +162,9 @@ bench-rllib: $(VENV)/.ready ## Measure our sampling loop and learner against RLl
 
 bench-overhead: $(VENV)/.ready ## Measure what the loop (captures, shaping, screen, 5 pages) costs the training
 	@$(BIN)/python benchmarks/bench_overhead.py $(BENCH_ARGS)
+
+bench-planner: $(VENV)/.ready ## Measure what a slow and a hanging language model cost the training that it helps
+	@$(BIN)/python benchmarks/bench_planner.py $(BENCH_ARGS)
 
 bench-learning: $(VENV)/.ready ## Train 3 seeds for 1,000,000 steps each: milestones over steps against chance
 	@$(BIN)/python benchmarks/learning.py $(BENCH_ARGS)

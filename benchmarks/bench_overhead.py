@@ -18,9 +18,7 @@ machines of its own is left out: exporter, judge and reward-model trainer; a sta
 exporter acknowledges its events, so that the capture budget stays open. The stores are directories
 instead of S3. No checkpoint falls into a turn.
 
-A turn begins when the training process goes on. Its first four iterations are not timed: two
-batches are on order at a time, so the first two were played before and the next two in part while
-the learner had the cores to itself. A rate is environment steps over wall time.
+How they take turns: turns.py. A rate is environment steps over wall time.
 
     kept_ratio      median over the rounds of on's steps a second / off's; turns are short and many,
                     as a shared machine changes its speed by half within a minute
@@ -43,7 +41,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,7 +49,8 @@ from statistics import median
 from typing import Any
 
 import httpx
-from one_run import RUNNERS, Process, cpu_seconds, reward_model, tree
+from one_run import reward_model, tree
+from turns import NEVER_MINUTES, Side, training, until
 from websockets.asyncio.client import connect as open_page
 
 from rlaif.bus.connection import connect_ready
@@ -60,15 +59,10 @@ from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.telemetry import ScreenFrame
 from rlaif.testing.nats_server import NatsServer
-from rlaif.trainer.run_folder.protocol import MESSAGES, IterationDone, Message, RewardModelLoaded
-from rlaif.trainer.service.runs.supervisor import RunSupervisor
-from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.run_folder.protocol import MESSAGES
 
 TARGET = 0.95
 WORKERS, ENVS, PAGES = 2, 8, 5
-UNTIMED = 4
-START_SECONDS = 900.0
-ITERATION_SECONDS = 300.0
 TRAINING_PROCESS = b"rlaif.trainer.learner.process"
 ALIKE: dict[str, Any] = {
     "ray_workers": WORKERS,
@@ -76,74 +70,11 @@ ALIKE: dict[str, Any] = {
     "run_hours": 1_000,
     "epoch_steps": 1_000_000_000,
 }
-NEVER_MINUTES = 10_000
-
-
-@dataclass
-class Side:
-    """One of the two runs.
-
-    Attributes:
-        last: Its newest iteration, and when it came.
-        beside: Processes that belong to it and are not the training's.
-    """
-
-    name: str
-    beside: list[int] = field(default_factory=list)
-    last: IterationDone | None = None
-    model: int | None = None
-    driver: int = 0
-    _at: float = 0.0
-    _news: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def take(self, message: Message) -> None:
-        if isinstance(message, RewardModelLoaded):
-            self.model = message.version
-        if isinstance(message, IterationDone):
-            self.last, self._at = message, time.perf_counter()
-            self._news.set()
-
-    async def iterations(self, count: int) -> tuple[float, int]:
-        """Wait for `count` more; when the last came, and its environment steps."""
-        for _ in range(count):
-            self._news.clear()
-            await asyncio.wait_for(self._news.wait(), ITERATION_SECONDS)
-        assert self.last is not None
-        return self._at, self.last.env_steps
-
-    async def turn(self, iterations: int) -> dict[str, float]:
-        """Train for a while: steps a second, CPU seconds a step, cores taken beside it."""
-        os.kill(self.driver, signal.SIGCONT)
-        began, first = await self.iterations(UNTIMED)
-        own, beside = self._own_cpu(), cpu_seconds(self.beside)
-        ended, last = await self.iterations(iterations)
-        own_spent, beside_spent = since(own, self._own_cpu()), since(beside, cpu_seconds(beside))
-        await self.halt()
-        return {
-            "rate": (last - first) / (ended - began),
-            "cpu_a_step": own_spent / (last - first),
-            "beside": beside_spent / (ended - began),
-        }
-
-    async def halt(self) -> None:
-        """Stop the training process; its runners end their fragments and wait for the next."""
-        os.kill(self.driver, signal.SIGSTOP)
-        before = None
-        runners = [each.pid for each in self._training() if each.kind == RUNNERS]
-        while (now := cpu_seconds(runners)) != before:
-            before = now
-            await asyncio.sleep(0.5)
-
-    def _training(self) -> list[Process]:
-        return tree(self.driver)
-
-    def _own_cpu(self) -> dict[int, float]:
-        return cpu_seconds(each.pid for each in self._training())
-
-
-def since(before: dict[int, float], after: dict[int, float]) -> float:
-    """CPU seconds between two readings."""
-    return sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())
+OFF: dict[str, Any] = {
+    "watch_fps": 0,
+    "captures_per_minute": 0,
+    "checkpoint_minutes": NEVER_MINUTES,
+}
 
 
 @dataclass
@@ -163,34 +94,6 @@ class Pages:
                     self.frames[number] += 1
                     sequence = ScreenFrame.unpack(received).sequence
                     await page.send(json.dumps({"type": "ack", "seq": sequence}))
-
-
-@asynccontextmanager
-async def loop_off(directory: Path) -> AsyncIterator[Side]:
-    """The training process alone."""
-    side = Side("off")
-    settings = TrainerSettings.model_validate(
-        {
-            "data_dir": directory / "off",
-            "watch_fps": 0,
-            "captures_per_minute": 0,
-            "checkpoint_minutes": NEVER_MINUTES,
-            **ALIKE,
-        }
-    )
-    run = RunSupervisor(settings, "off", side.take)
-    run.start()
-    try:
-        await until("training with the loop off begins", lambda: side.last is not None)
-        assert run._process is not None
-        side.driver = run._process.pid
-        yield side
-    finally:
-        process = run._process
-        run._stop_asked.set()
-        if process is not None and process.returncode is None:
-            process.kill()
-        await run.wait()
 
 
 @asynccontextmanager
@@ -291,21 +194,13 @@ def answers(port: int) -> bool:
     return False
 
 
-async def until(what: str, condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"not within {START_SECONDS:g} s: {what}")
-        await asyncio.sleep(0.2)
-
-
 async def compare(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
     (directory / "nats").mkdir()
     nats = NatsServer(directory / "nats")
     nats.start()
     pages = Pages()
     try:
-        async with loop_off(directory) as off:
+        async with training(directory, "off", {**OFF, **ALIKE}) as off:
             await off.halt()
             async with loop_on(directory, nats, pages) as on:
                 await on.halt()

@@ -1,0 +1,123 @@
+"""Training runs that take turns: one trains while the others stand still, in the same minutes.
+
+A shared machine changes its speed by half within a minute, so runs that are to be compared are all
+alive all the time and change places after some iterations. A turn begins when the training process
+goes on. Its first four iterations are not timed: two batches are on order at a time, so the first
+two were played before and the next two in part while the learner had the cores to itself.
+"""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from one_run import RUNNERS, Process, cpu_seconds, tree
+
+from rlaif.trainer.run_folder.protocol import IterationDone, Message, RewardModelLoaded
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
+from rlaif.trainer.settings import TrainerSettings
+
+UNTIMED = 4
+START_SECONDS = 900.0
+ITERATION_SECONDS = 300.0
+NEVER_MINUTES = 10_000
+
+
+@dataclass
+class Side:
+    """One of the runs.
+
+    Attributes:
+        last: Its newest iteration, and when it came.
+        beside: Processes that belong to it and are not the training's.
+    """
+
+    name: str
+    beside: list[int] = field(default_factory=list)
+    last: IterationDone | None = None
+    model: int | None = None
+    driver: int = 0
+    _at: float = 0.0
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def take(self, message: Message) -> None:
+        if isinstance(message, RewardModelLoaded):
+            self.model = message.version
+        if isinstance(message, IterationDone):
+            self.last, self._at = message, time.perf_counter()
+            self._news.set()
+
+    async def iterations(self, count: int) -> tuple[float, int]:
+        """Wait for `count` more; when the last came, and its environment steps."""
+        for _ in range(count):
+            self._news.clear()
+            await asyncio.wait_for(self._news.wait(), ITERATION_SECONDS)
+        assert self.last is not None
+        return self._at, self.last.env_steps
+
+    async def turn(self, iterations: int) -> dict[str, float]:
+        """Train for a while: steps a second, CPU seconds a step, cores taken beside it."""
+        os.kill(self.driver, signal.SIGCONT)
+        began, first = await self.iterations(UNTIMED)
+        own, beside = self._own_cpu(), cpu_seconds(self.beside)
+        ended, last = await self.iterations(iterations)
+        own_spent, beside_spent = since(own, self._own_cpu()), since(beside, cpu_seconds(beside))
+        await self.halt()
+        return {
+            "rate": (last - first) / (ended - began),
+            "cpu_a_step": own_spent / (last - first),
+            "beside": beside_spent / (ended - began),
+        }
+
+    async def halt(self) -> None:
+        """Stop the training process; its runners end their fragments and wait for the next."""
+        os.kill(self.driver, signal.SIGSTOP)
+        before = None
+        runners = [each.pid for each in self._training() if each.kind == RUNNERS]
+        while (now := cpu_seconds(runners)) != before:
+            before = now
+            await asyncio.sleep(0.5)
+
+    def _training(self) -> list[Process]:
+        return tree(self.driver)
+
+    def _own_cpu(self) -> dict[int, float]:
+        return cpu_seconds(each.pid for each in self._training())
+
+
+def since(before: dict[int, float], after: dict[int, float]) -> float:
+    """CPU seconds between two readings."""
+    return sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())
+
+
+@asynccontextmanager
+async def training(directory: Path, name: str, settings: Mapping[str, Any]) -> AsyncIterator[Side]:
+    """A training process as the service starts it, with these settings; it is in its first turn."""
+    side = Side(name)
+    made = TrainerSettings.model_validate({"data_dir": directory / name, **settings})
+    run = RunSupervisor(made, name, side.take)
+    run.start()
+    try:
+        await until(f"training of {name} begins", lambda: side.last is not None)
+        assert run._process is not None
+        side.driver = run._process.pid
+        yield side
+    finally:
+        process = run._process
+        run._stop_asked.set()
+        if process is not None and process.returncode is None:
+            process.kill()
+        await run.wait()
+
+
+async def until(what: str, condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"not within {START_SECONDS:g} s: {what}")
+        await asyncio.sleep(0.2)
