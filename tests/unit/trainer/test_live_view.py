@@ -3,16 +3,25 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rlaif.contracts.telemetry import MapPosition, ScreenFrame, WatchedPay
+from rlaif.contracts.telemetry import (
+    AssistanceStatus,
+    MapPosition,
+    PlayerCall,
+    ScreenFrame,
+    TrainingProgress,
+    WatchedPay,
+)
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder.screen import BINS, Opinion, ScreenSlot
 from rlaif.trainer.service.live import LiveView
+from rlaif.trainer.service.runs.state import RunState
 
 
 class Sent:
@@ -69,3 +78,32 @@ async def test_each_picture_comes_with_what_its_state_is_worth(tmp_path, opinion
     assert (pay.reward_model_version, pay.potential, pay.paid) == told
     (frame,), (place,) = sent.frames, sent.of(MapPosition)
     assert (frame.step, pay.env_step, place.room, pay.env) == (12, 12, 119, place.env)
+
+
+async def test_what_the_language_model_did_is_told_and_each_of_its_wishes_once():
+    sent, told = Sent(), [wish(1), wish(2)]
+
+    def take() -> list[PlayerCall]:
+        taken, told[:] = list(told), []
+        return taken
+
+    state = RunState(run_id="run-1")
+    view = LiveView(sent, lambda: state, lambda: None, lambda: None, take, fps=0)
+    task = asyncio.create_task(view.run())
+    try:
+        await eventually(
+            lambda: bool(sent.of(AssistanceStatus)) and len(sent.of(TrainingProgress)) > 1,
+            "two readings",
+        )
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert [call.step for call in sent.of(PlayerCall)] == [1, 2]
+    assert sent.of(AssistanceStatus)[0].has_planner is None, "nothing was played yet"
+
+
+def wish(step: int) -> PlayerCall:
+    return PlayerCall(
+        at=datetime.now(UTC), run_id="run-1", kind="plan", mode="dialog", env="1-0", step=step,
+        call="ok",
+    )  # fmt: skip
