@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Collect the moments of moments.json: 50 texts and 50 puzzles of Seedling Vale.
 
-    .venv/bin/python tests/integration/planning/collect.py
+    .venv/bin/python benchmarks/collect_moments.py
 
 Seeded. From places along the walkthrough it goes up to whoever talks and whatever is rare in a
 room, presses A and keeps the moment when a text opens; in rooms with a puzzle it wanders, lights
@@ -30,12 +30,13 @@ from rlaif.game.navigation.grid import TilePlace
 from rlaif.game.navigation.navigator import Navigator, TripSettings
 from rlaif.game.navigation.room_graph import RoomGraph, RoomId
 from rlaif.game.navigation.room_watcher import FACING_ACTIONS, standing
+from rlaif.testing.data.resolution import OFFERS, PUZZLES, is_settled
 from rlaif.testing.data.situations import SavedMoment, play, save_moments
 from rlaif.testing.data.walkthrough import FRAME_SKIP, pressed
 
-HERE = Path(__file__).parent
-WALKTHROUGH = HERE.parents[2] / "libs/game/cartridge/walkthrough.json"
-OUT = HERE / "moments.json"
+ROOT = Path(__file__).parents[1]
+WALKTHROUGH = ROOT / "libs/game/cartridge/walkthrough.json"
+OUT = ROOT / "tests/integration/planning/moments.json"
 SEED = 16
 OF_EACH = 50
 RARE = 2
@@ -49,8 +50,9 @@ TURNS_A_PAGE = 0.3
 TRIES_A_PLACE = 12
 LEAST_HEALTH = 8
 """Quarter hearts: twice what a takeover may lose."""
-OFFERS = {34: (0x01, 20), 35: (0x03, 15), 36: (0x20, 10)}
-"""Text of an offer → treasure and price."""
+HOP_HALL, PART_OF_HOP_HALL = 0x1D, 64
+SHARES = {0xC7: 15, 0x1B: 12, HOP_HALL: 8, 0x13: 15}
+"""Room → how many of its moments: Ember Cave, Button Room, Hop Hall, Torch Hall."""
 WAYS = (Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)
 
 Found = tuple[int, str, RamBlocks]
@@ -213,10 +215,11 @@ def puzzles(emulator: PyBoyEmulator, story: Story, draw: random.Random) -> Itera
 
 
 def _fair(ram: RamBlocks) -> bool:
-    """Health to lose, and seeds for what is to burn."""
+    """Not solved yet; health to lose, and seeds for what is to burn."""
     state = decode(ram)
     torches = sum(element.kind == "torch" for element in state.puzzle)
-    return state.health >= LEAST_HEALTH and state.ember_seeds >= torches
+    enough = state.health >= LEAST_HEALTH and state.ember_seeds >= torches
+    return enough and not is_settled(ram, PUZZLES[state.group, state.room])
 
 
 def _meddle(player: Player, draw: random.Random) -> None:
@@ -245,16 +248,18 @@ def _wander(player: Player, steps: int, draw: random.Random) -> None:
         steps -= held
 
 
-def chosen(found: list[Found], kind: Callable[[Found], object], draw: random.Random) -> list[Found]:
-    """Fifty, as different as they come: round after round one of each kind that is left."""
+def chosen(
+    found: list[Found], kind: Callable[[Found], object], draw: random.Random, most: int = OF_EACH
+) -> list[Found]:
+    """So many, as different as they come: round after round one of each kind that is left."""
     by_kind: dict[object, list[Found]] = {}
     draw.shuffle(found)
     for one in found:
         by_kind.setdefault(kind(one), []).append(one)
     taken: list[Found] = []
-    while len(taken) < OF_EACH:
+    while len(taken) < most:
         for left in by_kind.values():
-            if left and len(taken) < OF_EACH:
+            if left and len(taken) < most:
                 taken.append(left.pop())
     return taken
 
@@ -262,19 +267,27 @@ def chosen(found: list[Found], kind: Callable[[Found], object], draw: random.Ran
 def text_kind(found: Found) -> object:
     """Which text it is; an offer is another where the purse or the need is another."""
     state = decode(found[2])
-    if state.text_id not in OFFERS:
+    if state.text_id is None or state.text_id not in OFFERS:
         return state.text_id
-    treasure, price = OFFERS[state.text_id]
-    return state.text_id, state.rupees >= price, state.owns(treasure)
+    offer = OFFERS[state.text_id]
+    return state.text_id, state.rupees >= offer.price, state.owns(offer.treasure)
 
 
 def puzzle_kind(found: Found) -> object:
-    """What is left to do in which room."""
+    """What is left to do in which room, whether foes are there, and on which side of the holes."""
     state = decode(found[2])
-    return state.group, state.room, tuple(sorted(state.puzzle))
+    part = state.x // PART_OF_HOP_HALL if state.room == HOP_HALL else 0
+    return state.group, state.room, tuple(sorted(state.puzzle)), state.enemies_left > 0, part
 
 
-def moment(found: Found, mode: Literal["dialog", "puzzle"], number: int, words: GameWords, emulator: PyBoyEmulator, states: dict[int, bytes]) -> SavedMoment:
+def moment(
+    found: Found,
+    mode: Literal["dialog", "puzzle"],
+    number: int,
+    words: GameWords,
+    emulator: PyBoyEmulator,
+    states: dict[int, bytes],
+) -> SavedMoment:
     frame, presses, ram = found
     state = decode(ram)
     emulator.load_state(states[frame])
@@ -297,7 +310,14 @@ def main() -> None:
     draw = random.Random(SEED)
     story = Story(emulator)
     read = chosen(list(texts(emulator, story, draw)), text_kind, draw)
-    solved = chosen(list(puzzles(emulator, story, draw)), puzzle_kind, draw)
+    moments_of = list(puzzles(emulator, story, draw))
+    solved = [
+        one
+        for room, most in SHARES.items()
+        for one in chosen(
+            [it for it in moments_of if decode(it[2]).room == room], puzzle_kind, draw, most
+        )
+    ]
     emulator.close()
     emulator = PyBoyEmulator(cartridge.data)
     frames = {frame for frame, _, _ in (*read, *solved)}
@@ -314,8 +334,17 @@ def main() -> None:
     save_moments(OUT, moments)
     for one in moments:
         print(one.name, one.frame, len(one.presses), one.about)
-    print(len({text_kind(f) for f in read}), "kinds of texts", len({decode(f[2]).text_id for f in read}), "texts")
-    print(len({puzzle_kind(f) for f in solved}), "kinds of puzzles", Counter(decode(f[2]).room for f in solved))
+    print(
+        len({text_kind(f) for f in read}),
+        "kinds of texts",
+        len({decode(f[2]).text_id for f in read}),
+        "texts",
+    )
+    print(
+        len({puzzle_kind(f) for f in solved}),
+        "kinds of puzzles",
+        Counter(decode(f[2]).room for f in solved),
+    )
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def situation_of(told: Briefing) -> Situation:
             "at": pixels,
         }
     )
-    text = told.said or "" if told.said is not None or told.asks is not None else None
+    text = (told.said or "") if told.text or told.said is not None else None
     on = {told.on_b: "B", told.on_a: "A"}
     return Situation(
         moment, tile, text, to_do, {item: button for item, button in on.items() if item}
