@@ -6,12 +6,12 @@
 Seeded. From places along the walkthrough it goes up to whoever talks and whatever is rare in a
 room, presses A and keeps the moment when a text opens; in rooms with a puzzle it wanders, lights
 some of the torches, pushes and treads, and keeps where that led to. Texts that nobody had read come
-first, so that as many different ones are there as it finds. About two minutes.
+first, so that as many different ones are there as it finds. Half a minute.
 """
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -48,6 +48,8 @@ PEOPLE = tuple(RoomId(*room) for room in ((0, 0x77), (3, 0x10), (3, 0x11), (3, 0
 """Where people live who say another thing later in the story."""
 TURNS_A_PAGE = 0.3
 TRIES_A_PLACE = 12
+APART = {(False, False): 600, (True, False): 60, (True, True): 16}
+"""Frames between places: without a puzzle, with one, with one and foes, who are soon beaten."""
 LEAST_HEALTH = 8
 """Quarter hearts: twice what a takeover may lose."""
 HOP_HALL, PART_OF_HOP_HALL = 0x1D, 64
@@ -139,7 +141,8 @@ class Story:
             if state is None:
                 continue
             here = (state.group, state.room, state.treasures, state.puzzle)
-            if here != seen or frame - last >= (60 if puzzle else 600):
+            apart = APART[puzzle, puzzle and state.enemies_left > 0]
+            if here != seen or frame - last >= apart:
                 seen, last = here, frame
                 self.places.append(Place(frame, emulator.save_state(), state, puzzle))
 
@@ -280,71 +283,72 @@ def puzzle_kind(found: Found) -> object:
     return state.group, state.room, tuple(sorted(state.puzzle)), state.enemies_left > 0, part
 
 
-def moment(
-    found: Found,
+def named(
+    found: list[Found],
     mode: Literal["dialog", "puzzle"],
-    number: int,
     words: GameWords,
     emulator: PyBoyEmulator,
-    states: dict[int, bytes],
-) -> SavedMoment:
-    frame, presses, ram = found
-    state = decode(ram)
-    emulator.load_state(states[frame])
-    play(emulator, presses)
-    to_do = " ".join(f"{element.kind} {element.column},{element.row}" for element in state.puzzle)
-    return SavedMoment(
-        name=f"{mode}-{number:02d} {words.place(state)}",
-        mode=mode,
-        frame=frame,
-        presses=presses,
-        digest=emulator.ram_digest(),
-        about=words.text(state) or "" if mode == "dialog" else to_do,
-    )
-
-
-def main() -> None:
-    cartridge = load_cartridge()
-    words = words_of(cartridge.game, cartridge.data)
-    emulator = PyBoyEmulator(cartridge.data)
-    draw = random.Random(SEED)
-    story = Story(emulator)
-    read = chosen(list(texts(emulator, story, draw)), text_kind, draw)
-    moments_of = list(puzzles(emulator, story, draw))
-    solved = [
-        one
-        for room, most in SHARES.items()
-        for one in chosen(
-            [it for it in moments_of if decode(it[2]).room == room], puzzle_kind, draw, most
+    states: Mapping[int, bytes],
+) -> Iterator[SavedMoment]:
+    """The moments in the order of the walkthrough, each with its digest."""
+    ordered = sorted(found, key=lambda one: one[:2])
+    for number, (frame, presses, ram) in enumerate(ordered, start=1):
+        state = decode(ram)
+        emulator.load_state(states[frame])
+        play(emulator, presses)
+        to_do = [f"{element.kind} {element.column},{element.row}" for element in state.puzzle]
+        yield SavedMoment(
+            name=f"{mode}-{number:02d} {words.place(state)}",
+            mode=mode,
+            frame=frame,
+            presses=presses,
+            digest=emulator.ram_digest(),
+            about=words.text(state) or "" if mode == "dialog" else " ".join(to_do),
         )
-    ]
-    emulator.close()
-    emulator = PyBoyEmulator(cartridge.data)
-    frames = {frame for frame, _, _ in (*read, *solved)}
+
+
+def states_at(emulator: PyBoyEmulator, frames: Collection[int]) -> dict[int, bytes]:
+    """Save states after these frames of the walkthrough; the emulator is at power-on."""
     states = {}
     for frame, action in enumerate(pressed(WALKTHROUGH), start=1):
         emulator.step(action, 1)
         if frame in frames:
             states[frame] = emulator.save_state()
-    moments = [
-        moment(found, mode, number, words, emulator, states)
-        for mode, kept in (("dialog", read), ("puzzle", solved))
-        for number, found in enumerate(sorted(kept, key=lambda one: one[:2]), start=1)
+    return states
+
+
+def collected() -> list[SavedMoment]:
+    """All moments; half a minute."""
+    cartridge = load_cartridge()
+    words = words_of(cartridge.game, cartridge.data)
+    draw = random.Random(SEED)
+    emulator = PyBoyEmulator(cartridge.data)
+    story = Story(emulator)
+    read = chosen(list(texts(emulator, story, draw)), text_kind, draw)
+    left = list(puzzles(emulator, story, draw))
+    solved = [
+        one
+        for room, most in SHARES.items()
+        for one in chosen(
+            [it for it in left if decode(it[2]).room == room], puzzle_kind, draw, most
+        )
     ]
+    emulator.close()
+    emulator = PyBoyEmulator(cartridge.data)
+    states = states_at(emulator, {frame for frame, _, _ in (*read, *solved)})
+    moments = [
+        *named(read, "dialog", words, emulator, states),
+        *named(solved, "puzzle", words, emulator, states),
+    ]
+    emulator.close()
+    return moments
+
+
+def main() -> None:
+    moments = collected()
     save_moments(OUT, moments)
     for one in moments:
         print(one.name, one.frame, len(one.presses), one.about)
-    print(
-        len({text_kind(f) for f in read}),
-        "kinds of texts",
-        len({decode(f[2]).text_id for f in read}),
-        "texts",
-    )
-    print(
-        len({puzzle_kind(f) for f in solved}),
-        "kinds of puzzles",
-        Counter(decode(f[2]).room for f in solved),
-    )
 
 
 if __name__ == "__main__":

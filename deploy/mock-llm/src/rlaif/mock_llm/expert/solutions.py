@@ -99,8 +99,9 @@ def _round_trip(room: str, start: Tile, goals: Iterable[Tile]) -> list[Tile]:
     known = list(goals)[:4]
     beside = {goal: _steps(room, goal) for goal in (*known, start)}
 
-    def walk(order: tuple[Tile, ...]) -> int:
-        legs = zip((start, *order), order, strict=False)
+    def walk(order: Iterable[Tile]) -> int:
+        stops = list(order)
+        legs = zip((start, *stops), stops, strict=False)
         return sum(beside[there].get(here, ROWS * COLUMNS) for here, there in legs)
 
     return list(min(itertools.permutations(known), key=walk, default=()))

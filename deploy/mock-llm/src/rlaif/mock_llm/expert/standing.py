@@ -86,12 +86,12 @@ def next_move(moment: Moment, tile: Tile, known: Known = USUAL) -> tuple[way.Nod
     An unknown season is taken for spring, in which the story starts.
     """
     objective = next_objective(moment, known)
-    if objective is None or moment.room not in PLANS:
+    room, items = moment.room, way.NEEDED.intersection(moment.items or ())
+    if objective is None or room is None or room not in PLANS:
         return None
-    items = way.NEEDED.intersection(moment.items or ())
     reached = _reached(objective, items, known.lever)
     season = way.SEASONS.index(moment.season) if moment.season in way.SEASONS else way.SPRING
-    here: way.Node = ((moment.room, tile), season)
+    here: way.Node = ((room, tile), season)
     onward = [
         (cost + reached[there], there)
         for there, cost in way.moves(here, _means(objective, items, known.lever))
@@ -107,9 +107,9 @@ def next_room(moment: Moment, tile: Tile, known: Known = USUAL) -> str | None:
         move = next_move(moment, tile, known)
         if move is None:
             return None
-        (room, tile), season = move[1]
-        if room != here:
-            return room
+        (there, tile), season = move[1]
+        if there != here:
+            return there
         moment = moment.model_copy(update={"season": way.SEASONS[season]})
     return None
 
