@@ -1,0 +1,200 @@
+"""Plays a kept moment: by a planner and the executor, or by buttons that nobody thinks about.
+
+What is played is watched step by step: health, coins, the room, and whether the moment is resolved,
+which RAM alone decides (`rlaif.testing.data.resolution`).
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Protocol
+
+from rlaif.contracts.plans import Macro
+from rlaif.game.briefing.brief import brief
+from rlaif.game.description.words import GameWords
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.emulator import Emulator
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import has_control, is_dying, is_running
+from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.options.executor import PlanExecutor
+from rlaif.game.options.option import Cause, OptionLimits
+from rlaif.testing.data.resolution import PUZZLES, is_read, is_settled, item_taken, text_to_resolve
+from rlaif.testing.data.situations import SavedMoment
+from rlaif.testing.data.walkthrough import FRAME_SKIP
+from rlaif.trainer.play.planner_counts import Outcome
+from rlaif.trainer.play.planner_port import Kind, Planner, PlannerQuestion, PlannerReply
+
+BASELINE_STEPS = 200
+"""Decision steps that a player without a plan gets: as many as one macro."""
+
+_AFTERWARDS = 75
+"""Decision steps at most in which a scene that the last button began may end."""
+
+_REPLY_SECONDS = 30.0
+_POLL_SECONDS = 0.001
+_HEALTH = address("wLinkHealth")
+_GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
+
+
+class MissingReplyError(Exception):
+    """A question was not taken, or never answered."""
+
+
+@dataclass(frozen=True)
+class PlayedPlan:
+    """One plan from its question to its end.
+
+    Attributes:
+        outcome: How the question ended.
+        detail: What was wrong with the answer.
+        pressed: Decision steps in which the executor pressed a button or waited.
+        lost: Quarter hearts lost meanwhile.
+        cause: Why the executor gave up; None when it did all macros, or had none.
+        done: Macros that were carried out, the failed one last.
+    """
+
+    outcome: Outcome
+    detail: str | None = None
+    pressed: int = 0
+    lost: int = 0
+    cause: Cause | None = None
+    done: tuple[Macro, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlayedMoment:
+    """How a moment ended."""
+
+    moment: SavedMoment
+    resolved: bool
+    item_taken: bool | None  # of a puzzle that gives one
+    died: bool
+    listens: bool  # the player obeys again
+    plans: tuple[PlayedPlan, ...] = ()
+
+
+@dataclass
+class Watched:
+    """An emulator at a moment, watched."""
+
+    emulator: Emulator
+    moment: SavedMoment
+    state: bytes
+    died: bool = False
+    settled: bool = False
+    ram: RamBlocks = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Go to the moment and see what there is to resolve."""
+        self.emulator.load_state(self.state)
+        self.ram = read_blocks(self.emulator)
+        self._text = text_to_resolve(self.ram)
+        self._puzzle = None
+        if self.moment.mode == "puzzle":
+            self._puzzle = PUZZLES[self.ram.u8(_GROUP), self.ram.u8(_ROOM)]
+
+    def press(self, action: Action) -> int:
+        """Play one decision step; the quarter hearts that it cost."""
+        before = self.ram.u8(_HEALTH)
+        self.emulator.step(action, FRAME_SKIP)
+        self.ram = read_blocks(self.emulator)
+        self.died = self.died or is_dying(self.ram)
+        if self._puzzle is not None:
+            self.settled = self.settled or is_settled(self.ram, self._puzzle)
+        return max(0, before - self.ram.u8(_HEALTH))
+
+    @property
+    def resolved(self) -> bool:
+        """A puzzle once it gave way; a text when it has ended as the quest needs it."""
+        return self.settled if self._puzzle is not None else is_read(self.ram, self._text)
+
+    def end(self, plans: Iterable[PlayedPlan] = ()) -> PlayedMoment:
+        """Let a scene that began end, and tell."""
+        for _ in range(_AFTERWARDS):
+            if has_control(self.ram):
+                break
+            self.press(Action.NOP)
+        gives = self._puzzle is not None and self._puzzle.gives_item
+        return PlayedMoment(
+            moment=self.moment,
+            resolved=self.resolved,
+            item_taken=item_taken(self.ram, self._puzzle) if self._puzzle and gives else None,
+            died=self.died,
+            listens=is_running(self.ram) and has_control(self.ram),
+            plans=tuple(plans),
+        )
+
+
+class Asked(Protocol):
+    """Answers one question; waits for it."""
+
+    def __call__(self, ram: RamBlocks, moment: SavedMoment, kind: Kind) -> PlannerReply:
+        """The reply."""
+        ...
+
+
+class AskingPlanner:
+    """Asks a planner one question at a time."""
+
+    def __init__(self, planner: Planner, words: GameWords) -> None:
+        self._planner, self._words = planner, words
+        self._asked = 0
+
+    def __call__(self, ram: RamBlocks, moment: SavedMoment, kind: Kind = "plan") -> PlannerReply:
+        """The reply; every question is a situation of its own, so that none comes from the cache.
+
+        Raises:
+            MissingReplyError: It was not taken, or not answered within half a minute.
+        """
+        self._asked += 1
+        told = brief(ram, self._words)
+        situation = f"{moment.name}/{self._asked}"
+        question = PlannerQuestion(0, moment.mode, kind, situation, told, asked_step=self._asked)
+        if not self._planner.ask(question):
+            raise MissingReplyError(f"{moment.name}: the question was not taken")
+        deadline = time.monotonic() + _REPLY_SECONDS
+        while time.monotonic() < deadline:
+            for reply in self._planner.replies():
+                return reply
+            time.sleep(_POLL_SECONDS)
+        raise MissingReplyError(f"{moment.name}: no reply within {_REPLY_SECONDS:g} s")
+
+
+def take_over(
+    emulator: Emulator, moment: SavedMoment, state: bytes, ask: Asked, *, most_plans: int = 1
+) -> PlayedMoment:
+    """Let a planner play a moment, until it is resolved or has had all its plans."""
+    watched = Watched(emulator, moment, state)
+    plans = []
+    for _ in range(most_plans):
+        plans.append(_played(watched, ask(watched.ram, moment, "plan")))
+        if watched.resolved or watched.died:
+            break
+    return watched.end(plans)
+
+
+def _played(watched: Watched, reply: PlannerReply) -> PlayedPlan:
+    if reply.plan is None:
+        return PlayedPlan(reply.outcome, reply.detail)
+    executor = PlanExecutor(reply.plan.macros, graph=RoomGraph(), limits=OptionLimits())
+    pressed = lost = 0
+    while not (choice := executor.next(watched.ram)).over:
+        lost += watched.press(choice.action)
+        pressed += 1
+    done = tuple(outcome.macro for outcome in executor.finished)
+    return PlayedPlan(reply.outcome, None, pressed, lost, choice.cause, done)
+
+
+def play_buttons(
+    emulator: Emulator, moment: SavedMoment, state: bytes, buttons: Iterator[Action]
+) -> PlayedMoment:
+    """Press buttons that nobody thinks about, until the moment is resolved or time is over."""
+    watched = Watched(emulator, moment, state)
+    for action in islice(buttons, BASELINE_STEPS):
+        if watched.resolved or watched.died:
+            break
+        watched.press(action)
+    return watched.end()
