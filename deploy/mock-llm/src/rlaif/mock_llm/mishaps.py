@@ -81,10 +81,18 @@ def spoil(fault: Fault | None, text: str) -> tuple[str, str | None]:
         case Fault.TRUNCATED:
             return text[: len(text) // 2], "length"
         case Fault.CONSTANT:
-            levels = dict.fromkeys(json.loads(text), 1)
-            return json.dumps(levels | {"rationale": "fine"}), None
+            return _constant(text), None
         case _:
             return text, None
+
+
+def _constant(text: str) -> str:
+    """All levels 1; what is no JSON object, as a malicious planner says it, stays as it is."""
+    try:
+        levels = dict.fromkeys(json.loads(text), 1)
+    except (ValueError, TypeError, RecursionError):
+        return text
+    return json.dumps(levels | {"rationale": "fine"})
 
 
 async def _drip() -> AsyncIterator[bytes]:
