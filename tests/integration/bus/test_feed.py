@@ -6,7 +6,7 @@ import pytest
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import DeadLetter, SegmentCaptured, SegmentExported
 from rlaif.testing.data.events import segment_captured, segment_exported
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import backlog_of, eventually
 
 CAPTURED = spec_of(SegmentCaptured)
 
@@ -64,7 +64,7 @@ async def test_several_streams_are_followed_at_once_without_acknowledging(bus, f
     await bus.publisher("trainer").publish(segment_captured())
     await bus.jetstream.publish("dead.OTHER", b"not an event")
     await eventually(lambda: seen == ["captured:segment-1"], "the capture")
-    assert await bus.backlog(SegmentCaptured, "exporter") == 1
+    await backlog_of(bus, SegmentCaptured, "exporter", 1)
 
 
 async def test_a_feed_goes_on_where_it_was_after_nats_was_killed(bus, nats_server, follow):

@@ -10,7 +10,7 @@ from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.testing.data.events import segment_captured
-from rlaif.testing.waiting import all_answered, eventually
+from rlaif.testing.waiting import all_answered, backlog_of, eventually
 
 
 async def never_called(event):
@@ -39,7 +39,7 @@ async def test_stop_waits_for_the_running_handler(bus, start_worker):
     finish.set()
     await stopping
     assert finished
-    assert await bus.backlog(SegmentCaptured, "exporter") == 1  # the second stays for the next
+    await backlog_of(bus, SegmentCaptured, "exporter", 1)  # the second stays for the next
 
 
 async def test_a_handler_that_outlasts_stop_is_cancelled_and_its_event_given_back(

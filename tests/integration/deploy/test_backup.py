@@ -13,6 +13,7 @@ from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.deployment import commands
 from rlaif.testing.nats_server import NatsServer
+from rlaif.testing.waiting import backlog_of
 
 PAGE = Path(__file__).parents[3] / "docs/cluster.md"
 
@@ -75,7 +76,7 @@ async def test_the_files_of_a_stopped_server_hold_its_events(tmp_path: Path) -> 
     copy.start()
     try:
         bus = await connect(copy.url, name="test")
-        assert await bus.backlog(type(segment_captured()), "exporter") == 5
+        await backlog_of(bus, type(segment_captured()), "exporter", 5)
         await bus.close()
     finally:
         copy.stop()

@@ -17,7 +17,7 @@ from rlaif.contracts.events import SegmentExported
 from rlaif.local.places import free_port
 from rlaif.servers.nats_server import find_nats_server
 from rlaif.testing.data.events import segment_exported
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import backlog_of, eventually
 
 CONFIGURATION = Path(__file__).parents[3] / "deploy/base/nats"
 SECRET = {
@@ -89,7 +89,7 @@ async def test_a_service_publishes_and_counts_on_streams_that_the_bootstrap_made
         await admin.align_topology()
     async with opened("service") as service:
         await service.publisher("exporter").publish(segment_exported())
-        assert await service.backlog(SegmentExported, "judge") == 1
+        await backlog_of(service, SegmentExported, "judge", 1)
 
 
 @pytest.mark.parametrize("forbidden", ["delete_stream", "purge_stream"])
@@ -99,7 +99,7 @@ async def test_a_service_cannot_empty_or_delete_a_stream(opened, forbidden):
         await admin.publisher("exporter").publish(segment_exported())
         with pytest.raises(Exception, match=r"(?i)timeout|permission"):
             await getattr(service.jetstream, forbidden)(spec_of(SegmentExported).stream)
-        assert await admin.backlog(SegmentExported, "judge") == 1
+        await backlog_of(admin, SegmentExported, "judge", 1)
 
 
 async def test_a_service_cannot_make_streams(opened):

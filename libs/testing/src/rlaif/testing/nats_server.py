@@ -1,5 +1,6 @@
 """A real nats-server on a free port, with its own store, for tests that need the real thing."""
 
+import asyncio
 import signal
 import socket
 import subprocess
@@ -18,7 +19,7 @@ from rlaif.servers.nats_server import HOST, NatsServerRecipe, find_nats_server
 if TYPE_CHECKING:
     from rlaif.bus.connection import Bus
 
-START_TIMEOUT_SECONDS = 10.0
+START_TIMEOUT_SECONDS = 30.0
 STOP_TIMEOUT_SECONDS = 5.0
 _POLL_SECONDS = 0.01
 _PORT_TRIES = 3
@@ -177,10 +178,27 @@ async def bus(nats_server: NatsServer) -> AsyncIterator["Bus"]:
         # Deleting forgets the message ids too; a purge would keep them for an hour, and a later
         # test's equal event would pass for a duplicate.
         await opened.delete_topology()
-        await opened.ensure_topology()
+        await _made_anew(opened)
         yield opened
     finally:
         await opened.close()
+
+
+async def _made_anew(bus: "Bus") -> None:
+    """Make the streams, which were just deleted.
+
+    A server with much to do is still removing the files of the old ones and answers with an error.
+    """
+    from rlaif.bus.errors import BusUnavailableError
+
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    while True:
+        try:
+            return await bus.ensure_topology()
+        except BusUnavailableError:
+            if time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(_POLL_SECONDS)
 
 
 @pytest.fixture

@@ -40,6 +40,15 @@ async def eventually(
         await asyncio.sleep(POLL_SECONDS)
 
 
+async def backlog_of(bus: "Bus", event_class: type[EventData], consumer: str, count: int) -> None:
+    """Wait until `consumer` has `count` events before it: the server counts them a moment late."""
+
+    async def counted() -> bool:
+        return await bus.backlog(event_class, consumer) == count
+
+    await eventually(counted, f"{count} events wait for the {consumer}")
+
+
 async def all_answered(bus: "Bus", event_class: type[EventData], consumer: str) -> bool:
     """Whether `consumer` has acknowledged or given up every stored event.
 
