@@ -19,6 +19,9 @@ IMAGE_ARGS = $(if $(BASE),--build-arg BASE=$(BASE)) --build-arg VERSION=$(RELEAS
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Threads of numpy that wait for each other stall where cores are few and shared.
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
+# Two at a time, whole files each: integration tests wait more than they compute. TEST_JOBS=0 runs them one by one.
+TEST_JOBS ?= 2
+PYTESTS = $(PYTEST) --numprocesses=$(TEST_JOBS) --dist=loadfile
 # What renders manifests is the same on every Python and with all versions.
 APART := PYTEST_ARGS=--ignore-glob=tests/*/deploy
 # A path may hold quotes, $ and blanks: it goes through the environment, untouched by make and shell.
@@ -58,18 +61,18 @@ train: $(VENV)/.ready ## Train in the foreground, without the ring (ARGS="--mode
 	@$(BIN)/rlaif-train $(ARGS)
 
 test: $(VENV)/.ready ## All tests: unit, contracts, integration, end to end
-	$(PYTEST) tests/unit tests/contracts
-	$(PYTEST) tests/integration
+	$(PYTESTS) tests/unit tests/contracts
+	$(PYTESTS) tests/integration
 	$(PYTEST) tests/e2e
 
 test-unit: $(VENV)/.ready ## Tests without servers
-	$(PYTEST) tests/unit
+	$(PYTESTS) tests/unit
 
 test-contracts: $(VENV)/.ready ## Events, names and the namespace
-	$(PYTEST) tests/contracts
+	$(PYTESTS) tests/contracts
 
 test-integration: $(VENV)/.ready ## Tests on a real NATS, S3 server and emulator
-	$(PYTEST) tests/integration
+	$(PYTESTS) tests/integration
 
 test-e2e: $(VENV)/.ready ## One ring, from power-on to a loaded reward model
 	$(PYTEST) tests/e2e
