@@ -196,7 +196,11 @@ DEEDS: list[tuple[str, list[Any], Callable[[RamBlocks], bool]]] = [
     (
         "torch hall",  # he stands in the way in, and turns without leaving by it
         [use("rod_of_seasons", direction="RIGHT")],
-        lambda ram: _in_room(ram, 4, 0x13) and ram.u8(address("w1Link.direction")) == 1,
+        lambda ram: (
+            _in_room(ram, 4, 0x13)
+            and ram.u8(address("w1Link.direction")) == 1
+            and ram.u8(address("wLinkUsingItem1")) == 0
+        ),
     ),
     ("windy cave", [use("feather")], lambda ram: ram.u8(address("wLinkInAir")) == 0),
     ("orchard", [macro("CUT", 4, 3), macro("TAKE", 4, 1)], lambda ram: _index(ram, 4, 1) == 0xF0),
@@ -303,6 +307,16 @@ def test_an_answer_to_a_text_that_asks_nothing_reads_it_to_its_end(play: Play) -
     (outcome,) = play.plan(answer(0))
     assert (outcome.status, outcome.reason) == ("done", "read to its end; nothing was asked")
     assert has_control(play.ram)
+
+
+def test_an_answer_brings_the_cursor_back(play: Play) -> None:
+    play.at("shop").plan(macro("TALK", 3, 3))
+    for action in (Action.RIGHT, Action.NOP):
+        play.emulator.step(action, FRAME_SKIP)
+    assert play.ram.u8(address("wSelectedTextOption")) == 1
+    (outcome,) = play.plan(answer(0))
+    assert outcome.status == "done"
+    assert _owns(play.ram, SHIELD)
 
 
 def test_an_answer_runs_out_of_time(play: Play) -> None:

@@ -25,11 +25,13 @@ from rlaif.contracts.plans import (
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import TILE_STRIDE, address
-from rlaif.game.navigation.grid import WALKS
+from rlaif.game.navigation.grid import FEET, WALKS
 from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.navigation.terrain import TILE
 from rlaif.game.options.executor import PlanExecutor
 from rlaif.game.options.factory import option_of
 from rlaif.game.options.guards import Guarded
+from rlaif.game.options.leaping import leap
 from rlaif.game.options.option import Cause, Choice, Option, OptionLimits, done, failed
 from rlaif.game.options.script import GiveUp, Script, Scripted
 
@@ -184,6 +186,11 @@ def test_a_button_that_changes_nothing_is_given_up(make_ram: MakeRam) -> None:
     assert "UP" in choice.reason
 
 
+def test_the_pages_of_a_text_may_look_the_same(make_ram: MakeRam) -> None:
+    option = Guarded(_pressing(Action.A), SHORT, stays=True)
+    assert _until_over(option, cycle([make_ram(("wTextIsActive", 1))]))[0].cause == "timeout"
+
+
 def test_waiting_without_control_is_given_up(make_ram: MakeRam) -> None:
     option = Guarded(_pressing(Action.NOP), SHORT, stays=True)
     choice, steps = _until_over(option, cycle([make_ram(("wPaletteThreadMode", 1))]))
@@ -258,19 +265,39 @@ def test_a_script_that_gives_up_has_failed_and_stays_so(make_ram: MakeRam) -> No
     assert [option.next(make_ram()) for _ in range(2)] == [failed("unreachable", "a wall")] * 2
 
 
+@pytest.mark.parametrize(
+    ("direction", "at", "steps"),
+    [(Action.LEFT, "w1Link.xh", -4), (Action.RIGHT, "w1Link.xh", 4), (Action.DOWN, "w1Link.yh", 4)],
+)
+def test_a_leap_begins_at_the_rim_of_the_tile(
+    make_ram: MakeRam, direction: Action, at: str, steps: int
+) -> None:
+    here = {"w1Link.xh": 72, "w1Link.yh": 56}
+    script = leap(make_ram(*here.items()), Action.B, direction)
+    pressed = [next(script)]
+    while pressed[-1] != Action.B:
+        here[at] += steps
+        pressed.append(script.send(make_ram(*here.items())))
+    assert pressed[:-1] == [direction] * (len(pressed) - 1)
+    feet = here[at] + (FEET if at == "w1Link.yh" else 0)
+    assert feet // TILE == (72 if at == "w1Link.xh" else 61) // TILE
+    assert (feet + steps) // TILE != feet // TILE
+
+
 # --- plans -------------------------------------------------------------------
 
 
 def test_the_hearts_of_a_plan_are_counted_over_its_macros(make_ram: MakeRam) -> None:
-    asks = [Answer(choice=0)] * 3
-    executor = PlanExecutor(
-        asks, graph=RoomGraph(), limits=OptionLimits(most_quarter_hearts_lost=6)
-    )
-    text = [("wTextIsActive", 1), ("wTextDisplayMode", 1)]
-    executor.next(make_ram(*text, ("wLinkHealth", 12)))
-    executor.next(make_ram(*text, ("wLinkHealth", 11)))
-    executor.next(make_ram(("wLinkHealth", 11)))  # answered; the next one has no text to answer
-    assert [outcome.cause for outcome in executor.finished] == [None, "impossible"]
+    def text(asks: int, health: int) -> RamBlocks:
+        return make_ram(("wTextIsActive", 1), ("wTextDisplayMode", asks), ("wLinkHealth", health))
+
+    limits = OptionLimits(most_quarter_hearts_lost=6)
+    executor = PlanExecutor([Answer(choice=0)] * 2, graph=RoomGraph(), limits=limits)
+    asked, answered = [text(1, 12), text(1, 12)], [text(0, 10), text(1, 10)]
+    for ram in (*asked, *answered):
+        assert not executor.next(ram).over
+    assert [outcome.status for outcome in executor.finished] == ["done"]
+    assert executor.next(text(1, 8)).cause == "hurt"  # two of each macro, four of the plan
 
 
 def test_a_plan_ends_with_its_first_failure(make_ram: MakeRam) -> None:
