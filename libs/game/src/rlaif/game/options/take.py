@@ -11,6 +11,7 @@ from rlaif.game.options.attending import attend, take_control
 from rlaif.game.options.equipping import button_of, item_id
 from rlaif.game.options.option import done
 from rlaif.game.options.placing import stand_beside, walk_onto
+from rlaif.game.options.reach import reach_of
 from rlaif.game.options.room_tiles import in_room, index_at, is_solid, on_tile, tile_under
 from rlaif.game.options.script import GiveUp, Part, Script
 
@@ -74,15 +75,21 @@ def _lift(ram: RamBlocks, tile: TilePlace) -> Script:
 def _collect(ram: RamBlocks, tile: TilePlace) -> Script:
     if not _lying(ram, tile):
         raise GiveUp("impossible", f"nothing lies on tile {tile.column},{tile.row}")
+    if reach_of(ram).cost_to(ram, tile) is None:
+        raise _no_way(tile)
     for _ in range(_STEPS_TO_TAKE):
         ram = yield from walk_onto(ram, tile)
         if not _lying(ram, tile):
             ram = yield from attend(ram)
             return done("taken")
         if tile_under(ram) != tile:
-            raise GiveUp("unreachable", f"no way onto tile {tile.column},{tile.row}")
+            raise _no_way(tile)
         ram = yield Action.NOP
     raise GiveUp("no_progress", "what lies there cannot be taken")
+
+
+def _no_way(tile: TilePlace) -> GiveUp:
+    return GiveUp("unreachable", f"no way onto tile {tile.column},{tile.row}")
 
 
 def _lying(ram: RamBlocks, tile: TilePlace) -> list[Entity]:
