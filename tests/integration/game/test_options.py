@@ -99,7 +99,7 @@ class Play:
     def __init__(self, moments: dict[str, bytes]) -> None:
         self._moments = moments
         self.emulator = PyBoyEmulator(load_cartridge().data)
-        self.actions: list[Action] = []
+        self.frame_skip = FRAME_SKIP
 
     @property
     def ram(self) -> RamBlocks:
@@ -113,8 +113,7 @@ class Play:
         """Press what it says until it is over; both plans and options can be played."""
         while not (choice := option.next(self.ram)).over:
             assert choice.action in list(Action)
-            self.actions.append(choice.action)
-            self.emulator.step(choice.action, FRAME_SKIP)
+            self.emulator.step(choice.action, self.frame_skip)
         return choice
 
     def plan(
@@ -231,6 +230,27 @@ def test_a_plan_does_what_it_says(
     assert [outcome.status for outcome in outcomes] == ["done"] * len(macros), outcomes
     assert is_so(play.ram)
     assert not is_menu(play.ram)
+
+
+@pytest.mark.parametrize("frame_skip", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("moment", "asked"),
+    [
+        ("button room", macro("PUSH_BLOCK", 3, 3, direction="RIGHT")),
+        ("shrine", use("rod_of_seasons", 3, 5)),
+        ("stair", use("bombs", 4, 1, direction="UP")),
+        ("windy cave", use("feather", 3, 3)),
+        ("hut", macro("TALK", 4, 2)),
+        ("orchard", macro("CUT", 4, 3)),
+        ("torch hall", macro("TAKE", 3, 1)),
+    ],
+)
+def test_deeds_are_done_in_shorter_steps_too(
+    play: Play, moment: str, asked: Any, frame_skip: int
+) -> None:
+    play.frame_skip = frame_skip
+    (outcome,) = play.at(moment).plan(asked, limits=OptionLimits().scaled(frame_skip))
+    assert outcome.status == "done", outcome
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from rlaif.game.options.factory import option_of
 from rlaif.game.options.guards import Guarded
 from rlaif.game.options.leaping import leap
 from rlaif.game.options.option import Cause, Choice, Option, OptionLimits, done, failed
+from rlaif.game.options.pace import Paced, steps_of_a_look
 from rlaif.game.options.script import GiveUp, Script, Scripted
 
 SHORT = OptionLimits(most_steps=30, most_waiting=8, still_steps=6)
@@ -273,7 +274,7 @@ def test_a_leap_begins_at_the_rim_of_the_tile(
     make_ram: MakeRam, direction: Action, at: str, steps: int
 ) -> None:
     here = {"w1Link.xh": 72, "w1Link.yh": 56}
-    script = leap(make_ram(*here.items()), Action.B, direction)
+    script = leap(make_ram(*here.items()), Action.B, direction, 4)
     pressed = [next(script)]
     while pressed[-1] != Action.B:
         here[at] += steps
@@ -332,8 +333,26 @@ def test_limits_scale_with_the_length_of_a_step(frame_skip: int) -> None:
         steps = getattr(scaled, name)
         assert steps == math.ceil(getattr(plain, name) * 4 / frame_skip) >= 1
     assert scaled.most_quarter_hearts_lost == plain.most_quarter_hearts_lost
+    assert scaled.frames == frame_skip
+    assert scaled.scaled(frame_skip) == scaled
 
 
 def test_a_step_has_at_least_one_frame() -> None:
     with pytest.raises(ValueError, match="0 frames"):
         OptionLimits().scaled(0)
+
+
+@pytest.mark.parametrize(
+    ("said", "pressed"),
+    [(Action.UP, [Action.UP] * 4), (Action.A, [Action.A, *[Action.NOP] * 3])],
+)
+def test_short_steps_are_put_together(
+    make_ram: MakeRam, said: Action, pressed: list[Action]
+) -> None:
+    option = Paced(_pressing(said), steps_of_a_look(1))
+    assert [option.next(make_ram()).action for _ in range(8)] == pressed * 2
+
+
+@pytest.mark.parametrize(("frames", "steps"), [(1, 4), (2, 2), (3, 1), (4, 1), (8, 1)])
+def test_a_look_lasts_about_four_frames(frames: int, steps: int) -> None:
+    assert steps_of_a_look(frames) == steps

@@ -11,6 +11,7 @@ from rlaif.game.options.defence import Defended
 from rlaif.game.options.guards import Guarded
 from rlaif.game.options.move_to import MoveToOption
 from rlaif.game.options.option import Option, OptionLimits
+from rlaif.game.options.pace import Paced, steps_of_a_look
 from rlaif.game.options.push_block import push_block
 from rlaif.game.options.script import Script, Scripted
 from rlaif.game.options.take import take
@@ -23,10 +24,13 @@ def option_of(macro: Macro, *, graph: RoomGraph, limits: OptionLimits) -> Option
 
     `graph` are the known ways between rooms; what is walked is learned into it.
     """
+    option: Option
     if isinstance(macro, MoveTo):
-        trip = MoveToOption(macro, graph=graph, limits=limits)
-        return Guarded(Defended(trip), limits, stays=False)
-    return Guarded(Defended(Scripted(_script(macro, limits))), limits, stays=True)
+        option = MoveToOption(macro, graph=graph, limits=limits)
+    else:
+        option = Scripted(_script(macro, limits))
+    paced = Paced(Defended(option), steps_of_a_look(limits.frames))
+    return Guarded(paced, limits, stays=not isinstance(macro, MoveTo))
 
 
 def _script(macro: Macro, limits: OptionLimits) -> Callable[[RamBlocks], Script]:
@@ -34,7 +38,8 @@ def _script(macro: Macro, limits: OptionLimits) -> Callable[[RamBlocks], Script]
         case PushBlock():
             return lambda ram: push_block(ram, macro, limits)
         case UseItem():
-            return lambda ram: use_item(ram, macro)
+            frames = limits.frames * steps_of_a_look(limits.frames)
+            return lambda ram: use_item(ram, macro, frames)
         case Talk():
             return lambda ram: talk(ram, macro)
         case Cut():

@@ -14,21 +14,21 @@ from rlaif.game.options.script import GiveUp, Script
 from rlaif.game.options.using import press
 
 _IN_AIR = address("wLinkInAir")
-_RIM = 4
-"""Pixels from the edge of the tile; one more step of 4 would be on the next tile."""
-
 _STEPS_TO_RIM = 8
 _STEPS_IN_AIR = 30
 
 
-def leap(ram: RamBlocks, button: Action, direction: Action | None) -> Script:
-    """Jump a tile far, or where he stands; done when he has landed beyond the next tile."""
+def leap(ram: RamBlocks, button: Action, direction: Action | None, frames: int) -> Script:
+    """Jump a tile far, or where he stands; done when he has landed beyond the next tile.
+
+    He walks a pixel a frame, and a step of the script lasts so many frames.
+    """
     if direction is not None:
         beyond = neighbour(neighbour(tile_under(ram), direction), direction)
         if not in_room(ram, beyond):
             raise GiveUp("impossible", f"no place to land {direction.name} in this room")
         for _ in range(_STEPS_TO_RIM):
-            if _at_rim(ram, direction):
+            if _at_rim(ram, direction, frames):
                 break
             ram = yield direction
             ram = yield from take_control(ram)
@@ -48,10 +48,10 @@ def leap(ram: RamBlocks, button: Action, direction: Action | None) -> Script:
     return done("landed beyond the next tile")
 
 
-def _at_rim(ram: RamBlocks, direction: Action) -> bool:
+def _at_rim(ram: RamBlocks, direction: Action, frames: int) -> bool:
     """Whether another step would lead onto the next tile."""
     here = standing(ram)
     along = here.y + FEET if direction in (Action.UP, Action.DOWN) else here.x
     if direction in (Action.UP, Action.LEFT):
-        return along % TILE < _RIM
-    return along % TILE >= TILE - _RIM
+        return along % TILE < frames
+    return along % TILE >= TILE - frames

@@ -46,22 +46,22 @@ class Option(Protocol):
 
 @dataclass(frozen=True)
 class OptionLimits:
-    """When an option is given up; counted in decision steps of 4 frames, unless scaled."""
+    """When an option is given up; counted in decision steps of `frames` frames."""
 
+    frames: int = FRAMES_OF_A_STEP
     most_steps: int = 200  # of one option; 13 seconds of the game
     most_quarter_hearts_lost: int = 6  # it fails as hurt before a hit could take more than these
     most_waiting: int = 75  # in a row without pressing anything
     still_steps: int = 25  # of pressing buttons that change nothing
 
     def scaled(self, frame_skip: int) -> Self:
-        """The same time in decision steps of `frame_skip` frames."""
+        """The same time in decision steps of another length."""
         if frame_skip < 1:
             raise ValueError(f"a decision step of {frame_skip} frames")
-        if frame_skip == FRAMES_OF_A_STEP:
-            return self
-        share = FRAMES_OF_A_STEP / frame_skip
+        share = self.frames / frame_skip
         return replace(
             self,
+            frames=frame_skip,
             most_steps=math.ceil(self.most_steps * share),
             most_waiting=math.ceil(self.most_waiting * share),
             still_steps=math.ceil(self.still_steps * share),

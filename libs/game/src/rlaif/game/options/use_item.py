@@ -30,8 +30,11 @@ _COUNTS = {
 """What is used up: item → how many are left."""
 
 
-def use_item(ram: RamBlocks, macro: UseItem) -> Script:
-    """Done when the item was used; the reason says what that changed. To lift is to TAKE."""
+def use_item(ram: RamBlocks, macro: UseItem, frames: int) -> Script:
+    """Done when the item was used; the reason says what that changed. To lift is to TAKE.
+
+    A step of the script lasts so many frames.
+    """
     name = macro.item
     if name in _COUNTS and ram.u8(_COUNTS[name]) == 0:
         raise GiveUp("impossible", f"no {name} are left")
@@ -40,7 +43,7 @@ def use_item(ram: RamBlocks, macro: UseItem) -> Script:
     button, ram = yield from equip(ram, name)
     direction, ram = yield from _aim(ram, macro)
     if name == "feather":
-        return (yield from leap(ram, button, direction))
+        return (yield from leap(ram, button, direction, frames))
     if name == "bombs":
         return (yield from blast(ram, button))
     before = ram
