@@ -33,7 +33,7 @@ class Inventory:
         self.open = self.asking = False
         self.works = True
         self._busy = 0
-        self._held = Action.NOP
+        self._held = self._button = Action.NOP
 
     def press(self, action: Action) -> None:
         fresh, self._held = action != self._held, action
@@ -47,18 +47,26 @@ class Inventory:
 
     def _choose(self, action: Action) -> None:
         line, column = divmod(self.cursor, 4)
-        if action == Action.B:
-            new = self.stored[self.cursor]
-            if self.asks and new in SEED_ITEMS and not self.asking:
-                self.asking = True
-                return
-            self.b, self.stored[self.cursor] = new, self.b
-        if action == Action.A and self.asking:
-            self.b, self.stored[self.cursor] = self.stored[self.cursor], self.b
-            self.asking = False
+        if self.asking:
+            if action == Action.A:
+                self._swap(self._button)
+                self.asking = False
+            return
+        if action in (Action.A, Action.B):
+            self._button = action
+            self.asking = self.asks and self.stored[self.cursor] in SEED_ITEMS
+            if not self.asking:
+                self._swap(action)
         column += (action == Action.RIGHT) - (action == Action.LEFT)
         line += (action == Action.DOWN) - (action == Action.UP)
         self.cursor = line % self.lines * 4 + column % 4
+
+    def _swap(self, button: Action) -> None:
+        new = self.stored[self.cursor]
+        if button == Action.A:
+            self.a, self.stored[self.cursor] = new, self.a
+        else:
+            self.b, self.stored[self.cursor] = new, self.b
 
     def ram(self, make_ram: MakeRam) -> RamBlocks:
         owned = bytearray(16)
@@ -115,12 +123,14 @@ def test_whatever_lies_where_the_item_comes_onto_a_button_and_nothing_is_lost(
     assert not inventory.open
     after = [inventory.a, inventory.b, *inventory.stored]
     assert sorted(filter(None, after)) == sorted(filter(None, cells))
+    if NAMED_ITEMS["sword"] in before:
+        assert NAMED_ITEMS["sword"] in (inventory.a, inventory.b)
     if wanted in before:
         assert (inventory.a, inventory.b) == before
 
 
 def test_seeds_mean_the_satchel_with_them(make_ram: MakeRam) -> None:
-    inventory = Inventory([IDS[0], 0, *IDS[1:]], 2, lines=4, asks=True)
+    inventory = Inventory([0, IDS[0], *IDS[1:]], 2, lines=4, asks=True)
     _equip(inventory, make_ram, "ember_seeds")
     assert inventory.b == NAMED_ITEMS["seed_satchel"]
 

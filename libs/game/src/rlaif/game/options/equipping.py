@@ -1,7 +1,8 @@
 """Getting an item onto a button: through the inventory if it is on neither A nor B.
 
-Both games keep the items in a list of 16, show four in a row, and let B change places with the item
-under the cursor. Where the cursor is stands at no common address: the first press of B shows it.
+Both games keep the items in a list of 16, show four in a row, and let a button's item change places
+with the one under the cursor. Where the cursor is stands at no common address: the first change
+shows it.
 """
 
 from collections.abc import Generator
@@ -9,7 +10,7 @@ from collections.abc import Generator
 from rlaif.contracts.items import NAMED_ITEMS
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.memory_map import ITEM_SWORD, address
 from rlaif.game.memory.predicates import is_fading, is_menu
 from rlaif.game.options.attending import take_control
 from rlaif.game.options.script import GiveUp, Part, tap, wait
@@ -44,14 +45,17 @@ def button_of(ram: RamBlocks, item: int) -> Action | None:
 
 
 def equip(ram: RamBlocks, name: str) -> Generator[Action, RamBlocks, tuple[Action, RamBlocks]]:
-    """Put an item on B, unless it is on A or B; its button and the RAM."""
+    """Put an item on B, unless it is on A or B; its button and the RAM.
+
+    It goes on A where the sword is on B: nobody shall stand without it afterwards.
+    """
     item = item_id(name)
     ram = yield from take_control(ram)
     button = button_of(ram, item)
     if button is None:
         _check_owned(ram, name, item)
         ram = yield from _open(ram)
-        ram = yield from _put_on_b(ram, item)
+        ram = yield from _put_on(ram, Action.A if ram.u8(_B) == ITEM_SWORD else Action.B, item)
         ram = yield from take_control(ram)
         button = button_of(ram, item)
         if button is None:
@@ -93,7 +97,7 @@ def _listens(ram: RamBlocks) -> bool:
     )
 
 
-def _put_on_b(ram: RamBlocks, item: int) -> Part:
+def _put_on(ram: RamBlocks, button: Action, item: int) -> Part:
     cursor = None
     for press in range(_PRESSES):
         if cursor is not None:
@@ -102,14 +106,14 @@ def _put_on_b(ram: RamBlocks, item: int) -> Part:
                 return ram
             ram = yield from _move(ram, cursor, cell)
         before = _stored(ram)
-        ram = yield from tap(Action.B)
+        ram = yield from tap(button)
         ram = yield from _confirm(ram)
-        if ram.u8(_B) == item:
+        if button_of(ram, item) == button:
             return ram
         changed = [cell for cell in range(_CELLS) if _stored(ram)[cell] != before[cell]]
         if changed:
             cursor = changed[0]
-        else:  # nothing was there and nothing on B: look for the cursor from the next cell
+        else:  # nothing there and nothing on the button: look for the cursor from the next cell
             cursor = None
             ram = yield from tap(Action.DOWN if press % _LINE == _LINE - 1 else Action.RIGHT)
     return ram

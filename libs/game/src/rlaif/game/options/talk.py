@@ -6,6 +6,7 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import talkables
 from rlaif.game.memory.predicates import is_text, is_text_choice
 from rlaif.game.navigation.grid import TilePlace
+from rlaif.game.navigation.room_watcher import standing
 from rlaif.game.options.attending import attend, take_control
 from rlaif.game.options.option import done
 from rlaif.game.options.placing import stand_beside
@@ -19,10 +20,12 @@ _STEPS_TO_ANSWER = 4
 def talk(ram: RamBlocks, macro: Talk) -> Script:
     """Done when the text has ended, or asks something: an ANSWER is a macro of its own."""
     asked = TilePlace(macro.row, macro.column)
-    for _ in range(_TRIES):
+    for attempt in range(_TRIES):
         ram = yield from take_control(ram)
         tile = _spoken_to(ram, asked)
         ram = yield from stand_beside(ram, tile)
+        for _ in range(2 * attempt):  # nearer, where being beside was too far
+            ram = yield standing(ram).facing
         ram = yield from _speak(ram)
         if is_text(ram):
             ram = yield from attend(ram)
