@@ -6,13 +6,20 @@ pixel by pixel (`rlaif.game.navigation`).
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.navigation.grid import FEET, VECTORS, WALKS
-from rlaif.game.navigation.terrain import TILE, Terrain, solid_pixels
+from rlaif.game.navigation.terrain import (
+    TILE,
+    TILE_COLUMNS,
+    TILE_ROWS,
+    Terrain,
+    solid_pixels,
+)
 
 STEP = 8
 """Pixels between two places: place (row, column) is y = 8 * row, x = 8 * column."""
@@ -48,19 +55,32 @@ class Reach:
 
     def enters(self, column: int, row: int) -> bool:
         """Whether the player can come to stand on a tile."""
-        rows, columns = np.nonzero(self.places)
-        return bool(((_under(rows) == row) & (columns * STEP // TILE == column)).any())
+        return bool((self.places & _on_tile(self.places.shape, column, row)).any())
+
+
+@dataclass(frozen=True)
+class _Room:
+    """What of a room does not depend on where the player is."""
+
+    moves: dict[Action, Places]  # from which the next place in a direction is walked to
+    hazard: Places
+    doors: Places
+    leaps: list[tuple[tuple[int, int], tuple[int, int]]]
+    rims: dict[Action, Places]
 
 
 def reach(terrain: Terrain, x: int, y: int) -> Reach:
     """What a player at a pixel of a room can reach on foot, by swimming and off cliffs."""
-    height, width = terrain.size
-    solid = np.pad(solid_pixels(terrain.collisions), _PAD)
-    free = {direction: _free(solid, direction, height, width) for direction in WALKS}
-    hazard, door = _ground(terrain, x, y)
-    moves = {way: _moves(free[way], way) & ~_shifted(hazard, way, back=True) for way in WALKS}
-    leaps = _leaps(terrain)
-    seen = np.zeros(hazard.shape, dtype=np.bool_)
+    room = _room(
+        terrain.collisions.tobytes(),
+        terrain.layout.tobytes(),
+        terrain.mode,
+        terrain.large,
+        terrain.swims,
+    )
+    own = _on_tile(room.doors.shape, x // TILE, (y + FEET) // TILE)
+    stays = room.doors & ~own
+    seen = np.zeros(room.hazard.shape, dtype=np.bool_)
     for row in {y // STEP, -(-y // STEP)}:
         for column in {x // STEP, -(-x // STEP)}:
             if 1 <= row < seen.shape[0] and 1 <= column < seen.shape[1]:
@@ -68,11 +88,35 @@ def reach(terrain: Terrain, x: int, y: int) -> Reach:
     while True:
         before = int(seen.sum())
         for way in WALKS:
-            seen |= _shifted(seen & ~door & moves[way], way)
-        for start, end in leaps:
-            seen[end] |= seen[start] and not hazard[end]
+            seen |= _shifted(seen & ~stays & room.moves[way], way)
+        for start, end in room.leaps:
+            seen[end] |= seen[start] and not room.hazard[end]
         if int(seen.sum()) == before:
-            return Reach(seen, {way: _rim(free[way], way) for way in WALKS})
+            return Reach(seen, room.rims)
+
+
+@lru_cache(maxsize=64)
+def _room(collisions: bytes, layout: bytes, mode: int, large: bool, swims: bool) -> _Room:
+    """About 1 ms; a player stays in a room for hundreds of steps, and others are in it too."""
+    shape = (TILE_ROWS, TILE_COLUMNS)
+    terrain = Terrain(
+        np.frombuffer(collisions, dtype=np.uint8).reshape(shape),
+        np.frombuffer(layout, dtype=np.uint8).reshape(shape),
+        mode,
+        large,
+        swims,
+    )
+    height, width = terrain.size
+    solid = np.pad(solid_pixels(terrain.collisions), _PAD)
+    free = {way: _free(solid, way, height, width) for way in WALKS}
+    hazard, doors = _ground(terrain)
+    return _Room(
+        {way: _moves(free[way], way) & ~_shifted(hazard, way, back=True) for way in WALKS},
+        hazard,
+        doors,
+        _leaps(terrain),
+        {way: _rim(free[way], way) for way in WALKS},
+    )
 
 
 def _free(solid: npt.NDArray[np.bool_], way: Action, height: int, width: int) -> Places:
@@ -101,15 +145,19 @@ def _moves(free: Places, way: Action) -> Places:
     return found
 
 
-def _ground(terrain: Terrain, x: int, y: int) -> tuple[Places, Places]:
-    """The places with ground that kills or drowns, and those on doors but for the player's own."""
+def _ground(terrain: Terrain) -> tuple[Places, Places]:
+    """The places with ground that kills or drowns, and those on doors."""
     height, width = terrain.size
     rows = _under(np.arange(height // STEP))[:, np.newaxis]
     columns = (np.arange(width // STEP) * STEP // TILE)[np.newaxis, :]
     hazard = terrain.deadly() if terrain.swims else terrain.deadly() | terrain.wet()
-    doors = terrain.warps()
-    doors[(y + FEET) // TILE, x // TILE] = False
-    return hazard[rows, columns], doors[rows, columns]
+    return hazard[rows, columns], terrain.warps()[rows, columns]
+
+
+def _on_tile(shape: tuple[int, ...], column: int, row: int) -> Places:
+    rows, columns = np.ogrid[: shape[0], : shape[1]]
+    on_tile: Places = (_under(rows) == row) & (columns * STEP // TILE == column)
+    return on_tile
 
 
 def _leaps(terrain: Terrain) -> list[tuple[tuple[int, int], tuple[int, int]]]:

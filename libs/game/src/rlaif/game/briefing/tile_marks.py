@@ -6,10 +6,13 @@ keeps to the same numbers. What is in no table is told by whether it stops the p
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
 
 from rlaif.game.briefing.surroundings import Seen
 from rlaif.game.machine.actions import Action
-from rlaif.game.navigation.terrain import Terrain
+from rlaif.game.navigation.terrain import TILE_COLUMNS, TILE_ROWS, Terrain
 
 _OUTDOORS = {
     **dict.fromkeys((0xC3, 0xC4, 0xC5, 0xC6, 0xC7, 0xC8, 0xC9, 0xD8, 0xE5), "b"),
@@ -46,7 +49,10 @@ def tile_marks(
     one tile the player is drawn, or else the nearer one.
     """
     columns, rows = size
-    cells = _ground(terrain, columns, rows)
+    ground = _ground(
+        terrain.collisions.tobytes(), terrain.layout.tobytes(), terrain.mode, columns, rows
+    )
+    cells = [list(line) for line in ground]
     for each in reversed(seen):
         cells[each.row][each.column] = each.mark
     column, row = player
@@ -55,22 +61,27 @@ def tile_marks(
     return tuple("".join(line) for line in cells)
 
 
-def _ground(terrain: Terrain, columns: int, rows: int) -> list[list[str]]:
-    named = _MARKS.get(terrain.mode, {})
-    warps, wet, deadly = terrain.warps(), terrain.wet(), terrain.deadly()
-    ledges = [(mark, terrain.ledges(way)) for way, mark in _LEDGES.items()]
-    cells = []
-    for row in range(rows):
-        line = []
-        for column in range(columns):
-            at = (row, column)
-            special = [("D", warps[at]), ("~", wet[at]), ("o", deadly[at])]
-            special += [(mark, where[at]) for mark, where in ledges]
-            mark = named.get(int(terrain.layout[at]))
-            mark = mark or next((each for each, here in special if here), None)
-            line.append(mark or _plain(int(terrain.collisions[at])))
-        cells.append(line)
-    return cells
+@lru_cache(maxsize=64)
+def _ground(
+    collisions: bytes, layout: bytes, mode: int, columns: int, rows: int
+) -> tuple[str, ...]:
+    """The tiles alone."""
+    shape = (TILE_ROWS, TILE_COLUMNS)
+    terrain = Terrain(
+        np.frombuffer(collisions, dtype=np.uint8).reshape(shape),
+        np.frombuffer(layout, dtype=np.uint8).reshape(shape),
+        mode,
+    )
+    named = _MARKS.get(mode, {})
+    special = [("D", terrain.warps()), ("~", terrain.wet()), ("o", terrain.deadly())]
+    special += [(mark, terrain.ledges(way)) for way, mark in _LEDGES.items()]
+
+    def mark_at(row: int, column: int) -> str:
+        known = named.get(int(terrain.layout[row, column]))
+        known = known or next((mark for mark, where in special if where[row, column]), None)
+        return known or _plain(int(terrain.collisions[row, column]))
+
+    return tuple("".join(mark_at(row, column) for column in range(columns)) for row in range(rows))
 
 
 def _plain(collision: int) -> str:
