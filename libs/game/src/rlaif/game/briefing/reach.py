@@ -60,12 +60,15 @@ class Reach:
 
 @dataclass(frozen=True)
 class _Room:
-    """What of a room does not depend on where the player is."""
+    """What of a room does not depend on where the player is.
 
-    moves: dict[Action, Places]  # from which the next place in a direction is walked to
-    hazard: Places
-    doors: Places
-    leaps: list[tuple[tuple[int, int], tuple[int, int]]]
+    Sets of places are integers with a bit a place, row by row: a whole set moves by one shift.
+    """
+
+    shape: tuple[int, int]
+    moves: dict[Action, int]  # from which the next place in a direction is walked to
+    doors: int
+    leaps: list[tuple[int, int]]  # bits of where a jump begins, and of where it ends
     rims: dict[Action, Places]
 
 
@@ -78,21 +81,24 @@ def reach(terrain: Terrain, x: int, y: int) -> Reach:
         terrain.large,
         terrain.swims,
     )
-    own = _on_tile(room.doors.shape, x // TILE, (y + FEET) // TILE)
-    stays = room.doors & ~own
-    seen = np.zeros(room.hazard.shape, dtype=np.bool_)
+    rows, columns = room.shape
+    own = _on_tile(room.shape, x // TILE, (y + FEET) // TILE)
+    walks_on = ~(room.doors & ~_bits(own))
+    shifts = {way: dy * columns + dx for way, (dy, dx) in VECTORS.items()}
+    seen = 0
     for row in {y // STEP, -(-y // STEP)}:
         for column in {x // STEP, -(-x // STEP)}:
-            if 1 <= row < seen.shape[0] and 1 <= column < seen.shape[1]:
-                seen[row, column] = True
-    while True:
-        before = int(seen.sum())
-        for way in WALKS:
-            seen |= _shifted(seen & ~stays & room.moves[way], way)
+            if 1 <= row < rows and 1 <= column < columns:
+                seen |= 1 << row * columns + column
+    before = -1
+    while seen != before:
+        before = seen
+        for way, shift in shifts.items():
+            leave = seen & walks_on & room.moves[way]
+            seen |= leave << shift if shift > 0 else leave >> -shift
         for start, end in room.leaps:
-            seen[end] |= seen[start] and not room.hazard[end]
-        if int(seen.sum()) == before:
-            return Reach(seen, room.rims)
+            seen |= end if seen & start else 0
+    return Reach(_places(seen, room.shape), room.rims)
 
 
 @lru_cache(maxsize=64)
@@ -111,11 +117,15 @@ def _room(collisions: bytes, layout: bytes, mode: int, large: bool, swims: bool)
     free = {way: _free(solid, way, height, width) for way in WALKS}
     hazard, doors = _ground(terrain)
     return _Room(
-        {way: _moves(free[way], way) & ~_shifted(hazard, way, back=True) for way in WALKS},
-        hazard,
-        doors,
-        _leaps(terrain),
-        {way: _rim(free[way], way) for way in WALKS},
+        shape=(height // STEP, width // STEP),
+        moves={way: _bits(_moves(free[way], way) & ~_next_to(hazard, way)) for way in WALKS},
+        doors=_bits(doors),
+        leaps=[
+            (1 << start[0] * (width // STEP) + start[1], 1 << end[0] * (width // STEP) + end[1])
+            for start, end in _leaps(terrain)
+            if not hazard[end]
+        ],
+        rims={way: _rim(free[way], way) for way in WALKS},
     )
 
 
@@ -198,16 +208,25 @@ def _rim(free: Places, way: Action) -> Places:
     return found
 
 
-def _shifted(places: Places, way: Action, *, back: bool = False) -> Places:
-    """The places one move on in a direction; with `back`, those from which they are one move on."""
+def _next_to(places: Places, way: Action) -> Places:
+    """The places from which one of these is one move on in a direction."""
     dy, dx = VECTORS[way]
-    dy, dx = (-dy, -dx) if back else (dy, dx)
     moved = np.zeros_like(places)
     rows, columns = places.shape
-    to = (slice(max(dy, 0), rows + min(dy, 0)), slice(max(dx, 0), columns + min(dx, 0)))
-    at = (slice(max(-dy, 0), rows + min(-dy, 0)), slice(max(-dx, 0), columns + min(-dx, 0)))
+    to = (slice(max(-dy, 0), rows + min(-dy, 0)), slice(max(-dx, 0), columns + min(-dx, 0)))
+    at = (slice(max(dy, 0), rows + min(dy, 0)), slice(max(dx, 0), columns + min(dx, 0)))
     moved[to] = places[at]
     return moved
+
+
+def _bits(places: Places) -> int:
+    return int.from_bytes(np.packbits(places.ravel(), bitorder="little").tobytes(), "little")
+
+
+def _places(bits: int, shape: tuple[int, int]) -> Places:
+    count = shape[0] * shape[1]
+    data = np.frombuffer(bits.to_bytes(-(-count // 8), "little"), dtype=np.uint8)
+    return np.unpackbits(data, count=count, bitorder="little").reshape(shape).astype(np.bool_)
 
 
 def _under(rows: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
