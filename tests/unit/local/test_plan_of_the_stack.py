@@ -72,6 +72,16 @@ def test_real_language_models_get_no_token_of_ours_and_no_mock_is_started(home):
     assert "LLM_API_KEY" not in found
 
 
+def test_the_mock_as_planner_gets_the_token_and_no_other_server_does(home, environment):
+    environment.delenv("PLANNER_API_KEY", raising=False)
+    environment.setenv("PLANNER_BASE_URL", "http://models.example:8000")
+    stack = plan(Options(home.root))
+    assert "PLANNER_API_KEY" not in settings(stack, "trainer")
+    environment.setenv("PLANNER_BASE_URL", f"{stack.urls['mock-llm']}/")
+    stack = plan(Options(home.root))
+    assert settings(stack, "trainer")["PLANNER_API_KEY"] == stack.api_token
+
+
 def test_what_the_user_set_wins_over_the_demos_own_choice(home, environment):
     assert settings(plan(Options(home.root)), "trainer")["RAY_WORKERS"] == "1"
     environment.setenv("RAY_WORKERS", "2")

@@ -134,6 +134,9 @@ def _shared_environment(
     if options.llm_base_url is None:
         # The mock is one of our services: it asks for the same token as they do.
         environment["LLM_API_KEY"] = secrets.api_token
+        # Whoever names it as planner as well; another server is not told our token.
+        if environment.get("PLANNER_BASE_URL", "").rstrip("/") == urls["mock-llm"]:
+            environment["PLANNER_API_KEY"] = secrets.api_token
     if options.rom_path is not None:
         environment["ROM_PATH"] = str(options.rom_path)
     return environment
