@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from rlaif.contracts.briefing import Briefing
+from rlaif.contracts.plans import Answer
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MannerSettings, MockLlmSettings
 from rlaif.testing.data.bad_answers import bad_answers
@@ -35,7 +36,7 @@ class Request:
     body: bytes
 
 
-Answer = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]
+Serve = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]
 
 
 def ask_for(situation: str, mode="dialog", kind="plan", **more) -> PlannerQuestion:
@@ -64,7 +65,7 @@ async def replies_of(planner: Planner, number: int) -> list[PlannerReply]:
 
 
 @asynccontextmanager
-async def raw_server(answer: Answer) -> AsyncIterator[str]:
+async def raw_server(answer: Serve) -> AsyncIterator[str]:
     """A server that reads a request and does what `answer` does."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -85,7 +86,7 @@ async def raw_server(answer: Answer) -> AsyncIterator[str]:
         server.close()
 
 
-def says(status: str, body: bytes, *headers: str) -> Answer:
+def says(status: str, body: bytes, *headers: str) -> Serve:
     async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
         lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close"]
         writer.write("\r\n".join([*lines, *headers, "", ""]).encode() + body)
@@ -138,9 +139,11 @@ async def test_the_stand_in_plans_and_suggests_on_every_route(stand_in, mode):
         assert planner.ask(ask_for("shop", mode))
         assert planner.ask(ask_for("shop", mode, "suggestion", picture=b"\xff\xd8 a screen"))
         replies = {reply.question.kind: reply for reply in await replies_of(planner, 2)}
-        assert [macro.kind for macro in replies["plan"].plan.macros] == ["ANSWER"]
-        assert replies["plan"].plan.macros[0].choice == 0  # the shield is wanted and can be paid
-        assert replies["suggestion"].suggestion.button == "A"
+        plan, suggestion = replies["plan"].plan, replies["suggestion"].suggestion
+        assert plan is not None
+        assert plan.macros == (Answer(choice=0),)  # the shield is wanted and can be paid
+        assert suggestion is not None
+        assert suggestion.button == "A"
         counts = planner.counts().by_mode[mode]
         assert (counts.asked, counts.outcomes, sum(counts.latency)) == (2, {"ok": 2}, 2)
         assert counts.tokens_read > 3000
@@ -213,6 +216,7 @@ async def test_closing_ends_calls_to_a_server_that_hangs():
 
     async with raw_server(answer) as url:
         planner = open_planner(PlannerSettings(base_url=url))
+        assert planner is not None
         assert planner.ask(ask_for("x"))
         await asyncio.wait_for(came.wait(), 30)
         began = time.monotonic()
@@ -244,6 +248,7 @@ async def test_what_is_no_model_is_told_apart_and_counted(answer, outcome, said)
         planner.ask(ask_for("x"))
         (reply,) = await replies_of(planner, 1)
         assert (reply.outcome, reply.plan) == (outcome, None)
+        assert reply.detail is not None
         assert said in reply.detail
         assert "sk-1" not in reply.detail
         assert "127.0.0.1" not in reply.detail

@@ -1,6 +1,7 @@
 import base64
 import json
 import re
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -44,7 +45,7 @@ def test_a_plan_is_asked_for_with_every_macro_that_there_is():
 
 def test_a_button_is_asked_for_with_every_button_that_there_is():
     text = system_prompt("suggestion", None)
-    assert all(re.search(rf"\b{name}\b", text) for name in Button.__args__)
+    assert all(re.search(rf"\b{name}\b", text) for name in get_args(Button))
 
 
 @pytest.mark.parametrize("kind", ["plan", "suggestion"])

@@ -147,7 +147,7 @@ def _moves(free: Places, way: Action) -> Places:
     to_row, to_column = rows + dy, columns + dx
     inside &= (to_row >= 1) & (to_column >= 1)
     inside &= (to_row < height // STEP) & (to_column < width // STEP)
-    found = inside.copy()
+    found: Places = inside.copy()
     for pixel in range(STEP):
         ys = np.clip(rows * STEP + dy * pixel, 0, height - 1)
         xs = np.clip(columns * STEP + dx * pixel, 0, width - 1)
