@@ -1,9 +1,8 @@
 """What the calls of a planner came to: plain counts that travel in a fragment."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Literal, TypeVar
 
 from rlaif.contracts.plans import Mode
@@ -85,11 +84,6 @@ class PlannerCounts:
             },
             _added(self.in_flight, other.in_flight),
         )
-
-
-def sum_of(counts: Iterable[PlannerCounts]) -> PlannerCounts:
-    """Those of several planners together."""
-    return reduce(PlannerCounts.__add__, counts, PlannerCounts())
 
 
 def one_call(outcome: Outcome, seconds: float) -> ModeCounts:
