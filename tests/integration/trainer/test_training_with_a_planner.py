@@ -1,0 +1,161 @@
+"""A run whose runner has a planner: real briefings and options, real updates, a resumed run."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import ray
+
+from rlaif.contracts.plans import MoveTo, Plan, Suggestion
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.predicates import is_puzzle_state
+from rlaif.testing.data.walkthrough import pressed
+from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.trainer.learner.algorithm import assisting
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.planner_port import PlannerQuestion
+from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.game import GameSettings
+
+INPUTS = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def puzzle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A save state in a room with something to solve."""
+    emulator = PyBoyEmulator(load_cartridge().data)
+    frames = iter(pressed(INPUTS))
+    while not is_puzzle_state(read_blocks(emulator)):
+        emulator.step(next(frames), 1)
+    path = tmp_path_factory.mktemp("states") / "puzzle.state"
+    path.write_bytes(emulator.save_state())
+    emulator.close()
+    return path
+
+
+def answer(question: PlannerQuestion) -> Plan | Suggestion:
+    """Walk to and fro in whatever room this is."""
+    if question.kind == "suggestion":
+        return Suggestion(reason="", button="UP")
+    walks = tuple(MoveTo(column=at % 8 + 1, row=at % 6 + 1) for at in range(8))
+    return Plan(reason="", macros=walks, confidence=0.5)
+
+
+@pytest.fixture
+def planners(monkeypatch: pytest.MonkeyPatch) -> list[ScriptedPlanner]:
+    """Those that runners open, in order; they answer at once."""
+    opened: list[ScriptedPlanner] = []
+
+    def open_planner(settings: Any) -> ScriptedPlanner | None:
+        if not settings.is_on:
+            return None
+        opened.append(ScriptedPlanner(answer, at_once=True))
+        return opened[-1]
+
+    monkeypatch.setattr(assisting, "open_planner", open_planner)
+    return opened
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    ray.init(address="local", num_cpus=1, include_dashboard=False, logging_level="ERROR")
+    yield
+    ray.shutdown()
+
+
+def algorithm(puzzle: Path, *, resumes: bool = False, **chosen: Any) -> ShapedPPO:
+    settings = TrainerSettings.model_validate(
+        {
+            "ray_workers": 0,
+            "envs_per_worker": 2,
+            "batch_size": 512,
+            "minibatch_size": 64,
+            "epochs": 1,
+            "curiosity_weight": 0.1,
+            "imitation_weight": 0.1,
+            **chosen,
+        }
+    )
+    game = GameSettings(initial_state_path=puzzle, episode_length=200, noop_start=2, walk_start=2)
+    env = EnvConfig(run_id="r", game=game)
+    return ShapedPPO(build_config(settings, env, resumes=resumes))
+
+
+def weights(of: ShapedPPO) -> np.ndarray:
+    state = of.learner_group.get_weights()["default_policy"]
+    return np.concatenate([np.ravel(state[name]) for name in sorted(state)])
+
+
+def test_without_an_address_nobody_helps(puzzle: Path, planners: list[ScriptedPlanner]):
+    of = algorithm(puzzle)
+    of.train()
+    (fragment,) = of.fragments
+    assert planners == []
+    assert fragment.assistance is None
+    assert not fragment.by_planner.any()
+    of.stop()
+
+
+def test_a_run_learns_from_the_policys_steps_alone(puzzle: Path, planners: list[ScriptedPlanner]):
+    of = algorithm(puzzle, planner_base_url="http://planner", takeover_share=0.5)
+    before = weights(of)
+    results = [of.train() for _ in range(2)]
+    (fragment,) = of.fragments
+    taken = int(fragment.by_planner.sum())
+    assert 20 < taken < 512
+    assert fragment.assistance is not None
+    assert fragment.assistance.planner_steps == {"puzzle": taken}
+    assert of.samples_left_out == 0
+    assert of.env_steps == 2 * 512
+    figures = results[-1]["learners"]["default_policy"]
+    assert figures["gradient_steps"] == -(-(512 - taken) // 64)
+    assert not np.array_equal(weights(of), before)
+    of.stop()
+    assert planners[0].closed
+
+
+def test_a_batch_of_the_planner_alone_makes_no_update(
+    puzzle: Path, planners: list[ScriptedPlanner], monkeypatch: pytest.MonkeyPatch
+):
+    of = algorithm(puzzle, planner_base_url="http://planner")
+    collected = of.sampler.collect
+
+    def all_by_planner() -> list[Any]:
+        fragments = collected()
+        for fragment in fragments:
+            fragment.by_planner[:] = True
+        return fragments
+
+    monkeypatch.setattr(of.sampler, "collect", all_by_planner)
+    before = weights(of)
+    of.train()
+    assert np.array_equal(weights(of), before)
+    assert of.samples_left_out == 0
+    monkeypatch.undo()
+    of.train()
+    assert not np.array_equal(weights(of), before)
+    of.stop()
+
+
+def test_a_resumed_run_goes_on_without_the_takeovers_of_before(
+    puzzle: Path, planners: list[ScriptedPlanner]
+):
+    of = algorithm(puzzle, planner_base_url="http://planner", takeover_share=1.0)
+    of.train()
+    runner = of.env_runner_group.local_env_runner
+    saved = runner.state_dict()
+    of.stop()
+    again = algorithm(puzzle, resumes=True, planner_base_url="http://planner", takeover_share=1.0)
+    assert again.env_runner_group.local_env_runner.load_state_dict(saved, ()) is None
+    again.train()
+    (fragment,) = again.fragments
+    assert not fragment.by_planner[0].any(), "the policy plays on"
+    assert fragment.by_planner.any()
+    again.stop()
