@@ -35,7 +35,7 @@ class WrittenGame:
             wram=lambda: bytes(self._wram),
             screen=lambda: np.zeros((144, 160, 3), dtype=np.uint8),
         )
-        self.scenes = self.steps = 0
+        self.steps = 0
         self.poke(WHOSE, number)
         self._poke("wSavefileString", SAVEFILE_STRING)
         for name in ("wCutsceneIndex", "wScrollMode", "w1Link.state", "wLinkHealth"):
@@ -48,8 +48,8 @@ class WrittenGame:
         """Write at an address; the scene is another one."""
         data = bytes([value]) if isinstance(value, int) else value
         self._wram[where - 0xC000 : where - 0xC000 + len(data)] = data
-        self.scenes += 1
-        self.facts = read_facts(RamBlocks(bytes(self._wram)))
+        self.scene = RamBlocks(bytes(self._wram))
+        self.facts = read_facts(self.scene)
 
     def walk(self, room: int = 1) -> None:
         """Plain play in a room."""

@@ -147,7 +147,7 @@ class Assistance:
         self._guide = None if parts.guide is None else parts.guide(len(games), parts.planner.ask)
         self._running: dict[int, None] = {}  # a set in the order in which they began
         self._steps = self._closed_until = 0
-        self._scenes = [-1] * len(games)
+        self._scenes: list[RamBlocks | None] = [None] * len(games)
         self._facts: list[GameFacts | None] = [None] * len(games)
         self.pictured: Collection[int] = ()
         self.bonuses = np.zeros(len(games), dtype=np.float32)
@@ -191,12 +191,11 @@ class Assistance:
         """Environment `n` played `action`, and its episode goes on."""
         game = self._games[n]
         before, self._facts[n] = self._facts[n], game.facts
-        new_scene = game.scenes != self._scenes[n]
-        if new_scene:
-            self._scenes[n] = game.scenes
-            self._ways[n].see(read_blocks(game.emulator), before, action)
-        may_ask = self._steps >= self._closed_until
-        if self._takeovers[n].after_step(new_scene=new_scene, may_ask=may_ask):
+        scene = game.scene if game.scene is not self._scenes[n] else None
+        if scene is not None:
+            self._scenes[n] = scene
+            self._ways[n].see(scene, before, action)
+        if self._takeovers[n].after_step(scene, may_ask=self._steps >= self._closed_until):
             self._closed_until = self._steps + REFUSED_REST
         if self._guide is not None and n in self._guide.drawn:
             evidence = lambda: self._brief(read_blocks(game.emulator), ())  # noqa: E731  # one use
@@ -252,7 +251,7 @@ class Assistance:
         """Environment `n` stands somewhere else: look at it anew."""
         self._running.pop(n, None)
         self._ways[n].begin_episode()
-        self._scenes[n], self._facts[n] = -1, None
+        self._scenes[n] = self._facts[n] = None
 
     def _hear(self, reply: PlannerReply) -> None:
         self._closed_until = self._steps  # there is room for another question

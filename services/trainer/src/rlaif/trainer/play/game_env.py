@@ -60,8 +60,8 @@ class GameEnv:
         uneventful: The outcome of every step in which nothing happened: this object.
         steps: Decision steps of this episode.
         frames: Game frames of this episode, warm-up not included.
-        scenes: Scenes looked at so far (`Encoder.scene`): while it stays equal, so do the room,
-            what is owned and what kind of moment it is.
+        scene: The RAM of the newest scene (`Encoder.scene`), another object with each one: while it
+            is the same, so are the room, what is owned and what kind of moment it is.
     """
 
     def __init__(
@@ -95,7 +95,8 @@ class GameEnv:
         self.uneventful = StepOutcome(total(nothing), nothing, terminated=False, truncated=False)
         self._next_check = 0
         self.warm_up: tuple[tuple[int, int], ...] = ()
-        self.steps = self.frames = self.scenes = 0
+        self.steps = self.frames = 0
+        self.scene: RamBlocks | None = None
         self.start: Start
         self.facts: GameFacts
 
@@ -263,7 +264,7 @@ class GameEnv:
         ram.refresh()
         encoder.encode_into(ram.wram, ram.dungeon_layout, out)
         if encoder.scene is not None:
-            self.scenes += 1
+            self.scene = encoder.scene
             self._alone = not out[_HAS_CONTROL] and plays_alone(encoder.scene)
         return encoder.scene
 

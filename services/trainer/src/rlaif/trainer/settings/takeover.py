@@ -30,8 +30,9 @@ class TakeoverSettings(BaseModel, frozen=True, extra="forbid"):
         default=300,
         ge=0,
         description="Decision steps without a question after a takeover that failed or had no "
-        "effect, and after a question without an answer. It doubles with each one in a row, up to "
-        "16 times. Fewer ask the same again and again.",
+        "effect, and after a question whose answer was none, or came too late. It doubles with "
+        "each one in a row, up to 16 times. A question costs as much time as some 40 steps of play "
+        "(ADR 0023): fewer ask the same again and again.",
     )
     patience_steps: int = Field(
         default=20_000,

@@ -56,13 +56,10 @@ class TakeoverBudget:
         self._failed_in_a_row = 0
 
     def note_failure(self) -> None:
-        """A takeover or a question failed: rest, for longer each time in a row."""
-        self.rest(2 ** min(self._failed_in_a_row, _MOST_DOUBLINGS))
-        self._failed_in_a_row += 1
-
-    def rest(self, times: int = 1) -> None:
-        """Let the policy play alone for a while."""
+        """A takeover failed, or nothing came of a question: rest, longer each time in a row."""
+        times = 2 ** min(self._failed_in_a_row, _MOST_DOUBLINGS)
         self._rests_until = self.steps + self._settings.rest_steps * times
+        self._failed_in_a_row += 1
 
     def state_dict(self) -> dict[str, int]:
         """What of the episode counts, as plain values."""

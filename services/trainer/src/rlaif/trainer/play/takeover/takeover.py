@@ -161,16 +161,16 @@ class Takeover:
         self.account.note_planner_steps(run.reply.question.mode)
         return choice.action
 
-    def after_step(self, *, new_scene: bool, may_ask: bool = True) -> bool:
+    def after_step(self, scene: RamBlocks | None, *, may_ask: bool = True) -> bool:
         """A step was played and the episode goes on; gives whether a question was refused.
 
-        RAM is read when the scene is new, since the mode changes in no other step, and when there
-        is a question to ask. With `may_ask` False there is none.
+        `scene` is the RAM of a new scene, None while it is the same: the mode changes in no other
+        step. With `may_ask` False there is no question.
         """
         self._clock += 1
         self._budget.steps += 1
-        if new_scene:
-            self._seen = mode_of(self._read())
+        if scene is not None:
+            self._seen = mode_of(scene)
         mode = self._switch.look(self._seen)
         if mode is None or not may_ask or self._run is not None or self._waits:
             return False
@@ -188,8 +188,9 @@ class Takeover:
             self._tell(reply, detail=reply.detail or "")
             return False
         if asked.situation is None or Situation.at(self._read()) != asked.situation:
+            if asked.situation is not None:
+                self._budget.note_failure()  # where answers come too late, ask more seldom
             self._tell_fate(reply, "stale")
-            self._budget.rest()
             return False
         if self._run is not None or not self._budget.allows_one:
             self._tell_fate(reply, "dropped")
