@@ -67,10 +67,11 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
         "paid, until the next suggestion.",
     )
     expiry_steps: int | None = Field(
-        default=3_000,
+        default=10_000,
         ge=1,
-        description="Decision steps after the question at which a suggestion is forgotten. More "
-        "give a slow model a say, about a moment longer ago. Preset seed: never.",
+        description="Decision steps after the question at which a suggestion is forgotten: 10,000 "
+        "are 11 minutes in the game and seconds of training. More give a slower model a say, about "
+        "a moment longer ago. Preset seed: never.",
     )
     reach_tiles: int | None = Field(
         default=1,
