@@ -70,7 +70,10 @@ def assisted_by(
         return PlanExecutor(macros, graph=graph, limits=limits)
 
     guide = partial(
-        _guidance, config.guidance, [seed, runner, env.attempt, *([env.life] if env.life else [])]
+        _guidance,
+        config.guidance,
+        [seed, runner, env.attempt, *([env.life] if env.life else [])],
+        runner,
     )
     return Assistance(
         AssistanceParts(
@@ -88,7 +91,9 @@ def assisted_by(
 def _guidance(
     settings: GuidanceSettings,
     drawn_from: Sequence[int],
+    runner: int,
     count: int,
     ask: Callable[[PlannerQuestion], bool],
 ) -> Guidance:
-    return Guidance(settings, count=count, rng=guidance_stream(drawn_from), planner=ask)
+    rng = guidance_stream(drawn_from)
+    return Guidance(settings, count=count, rng=rng, planner=ask, runner=runner)
