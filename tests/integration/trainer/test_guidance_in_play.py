@@ -158,4 +158,5 @@ def test_a_fragment_keeps_its_bonuses_in_a_checkpoint(runner: Callable[..., Runn
     fragment = runner().play(80)
     again = fragment_of(plain(fragment))
     assert fragment.guidance is not None
+    assert again.guidance is not None
     assert np.array_equal(again.guidance, fragment.guidance)
