@@ -44,12 +44,15 @@ RARE = 2
 TRIP = 150
 """Decision steps after which a trip to a person is given up."""
 LONG_TRIP = 500
+VILLAGE = (0, 0x77)
 PEOPLE = tuple(RoomId(*room) for room in ((0, 0x77), (3, 0x10), (3, 0x11), (3, 0x12), (0, 0x67)))
 """Where people live who say another thing later in the story."""
 TURNS_A_PAGE = 0.3
 TRIES_A_PLACE = 12
 APART = {(False, False): 600, (True, False): 60, (True, True): 16}
 """Frames between places: without a puzzle, with one, with one and foes, who are soon beaten."""
+MOST_OFFERS = 10
+"""Of the fifty texts: they alone want the right choice, and not only to be read."""
 LEAST_HEALTH = 8
 """Quarter hearts: twice what a takeover may lose."""
 HOP_HALL, PART_OF_HOP_HALL = 0x1D, 64
@@ -178,7 +181,12 @@ def texts(emulator: PyBoyEmulator, story: Story, draw: random.Random) -> Iterato
     for place in story.places:
         yield from _read_here(Player(emulator, place.frame, place.state), draw)
     visits = {place.told.treasures: place for place in story.places if place.told.group == 0}
-    for place in visits.values():
+    at_home = {
+        place.told.treasures: place
+        for place in story.places
+        if (place.told.group, place.told.room) == VILLAGE
+    }
+    for place in (*visits.values(), *at_home.values()):
         player = Player(emulator, place.frame, place.state)
         for room in PEOPLE:
             player.back()
@@ -268,12 +276,13 @@ def chosen(
 
 
 def text_kind(found: Found) -> object:
-    """Which text it is; an offer is another where the purse or the need is another."""
+    """Which text it is; an offer is another where purse, need or what is owned is another."""
     state = decode(found[2])
     if state.text_id is None or state.text_id not in OFFERS:
         return state.text_id
     offer = OFFERS[state.text_id]
-    return state.text_id, state.rupees >= offer.price, state.owns(offer.treasure)
+    purse, need = state.rupees >= offer.price, not state.owns(offer.treasure)
+    return state.text_id, purse, need, state.text_choice, state.treasures
 
 
 def puzzle_kind(found: Found) -> object:
@@ -324,7 +333,13 @@ def collected() -> list[SavedMoment]:
     draw = random.Random(SEED)
     emulator = PyBoyEmulator(cartridge.data)
     story = Story(emulator)
-    read = chosen(list(texts(emulator, story, draw)), text_kind, draw)
+    said = list(texts(emulator, story, draw))
+    offers = [one for one in said if decode(one[2]).text_id in OFFERS]
+    told = [one for one in said if decode(one[2]).text_id not in OFFERS]
+    read = [
+        *chosen(offers, text_kind, draw, MOST_OFFERS),
+        *chosen(told, text_kind, draw, OF_EACH - MOST_OFFERS),
+    ]
     left = list(puzzles(emulator, story, draw))
     solved = [
         one

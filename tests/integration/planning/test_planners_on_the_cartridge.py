@@ -24,6 +24,7 @@ from rlaif.game.memory.state import decode
 from rlaif.game.options.option import OptionLimits
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
+from rlaif.testing.data.resolution import OFFERS
 from rlaif.testing.data.situations import SavedMoment, load_moments, states_of
 from rlaif.testing.http_server import serve
 from rlaif.testing.taken_over import AskingPlanner, PlayedMoment, play_buttons, take_over
@@ -88,7 +89,7 @@ def _unresolved(played: list[PlayedMoment]) -> str:
 
 def test_there_are_fifty_of_each_and_they_differ(found: Found, emulator: PyBoyEmulator) -> None:
     """As far as the cartridge has different ones: it has four rooms with puzzles."""
-    texts, puzzles = set(), set()
+    texts, puzzles, offers = set(), set(), 0
     modes = Counter(moment.mode for moment, _ in found)
     assert modes == {"dialog": 50, "puzzle": 50}
     assert len({moment.digest for moment, _ in found}) == 100
@@ -99,10 +100,12 @@ def test_there_are_fifty_of_each_and_they_differ(found: Found, emulator: PyBoyEm
         if moment.mode == "dialog":
             assert is_dialog_state(ram)
             texts.add(told.text_id)
+            offers += told.text_id in OFFERS
         else:
             assert is_puzzle_state(ram)
             puzzles.add((told.group, told.room, told.puzzle))
-    assert len(texts) >= 45
+    assert len(texts) >= 40
+    assert offers >= 10
     assert len({room for _, room, _ in puzzles}) == 4
     assert len(puzzles) >= 25
 
@@ -172,7 +175,7 @@ async def test_no_malicious_button_is_ever_taken_for_one(
 def test_doing_nothing_and_pressing_a_alone_solve_no_puzzle(
     emulator: PyBoyEmulator, found: Found
 ) -> None:
-    """The dullest players, beside whom the planner stands: A alone reads nearly every text."""
+    """The dullest players, beside whom the planner stands: A alone reads every text, and buys."""
     idle = [play_buttons(emulator, *one, itertools.repeat(Action.NOP)) for one in found]
     presses = [
         play_buttons(emulator, *one, itertools.cycle([Action.A, Action.NOP])) for one in found
@@ -180,4 +183,4 @@ def test_doing_nothing_and_pressing_a_alone_solve_no_puzzle(
     assert _share(idle, "puzzle") == 0
     assert _share(presses, "puzzle") == 0
     assert _share(idle, "dialog") <= 0.05
-    assert _share(presses, "dialog") >= 0.9
+    assert 0.9 <= _share(presses, "dialog") < RESOLVED

@@ -1,0 +1,169 @@
+"""What do planners resolve of 50 texts and 50 puzzles of the cartridge, and what do they cost?
+
+    python benchmarks/planner_moments.py
+
+The stand-in answers over HTTP, the trainer's planner asks it, and the game's executor plays what
+comes: from each moment one plan, for some players up to three. Beside them stand the dullest
+players: nobody, and A alone for as long as a macro may take. RAM alone decides what is resolved
+(`rlaif.testing.data.resolution`). The moments are those of tests/integration/planning, collected by
+`collect_moments.py`; they are few and alike where the game is, which the first lines tell. Prints
+one line a player, what was not resolved and why, and one line of JSON.
+"""
+
+import asyncio
+import itertools
+import json
+import platform
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import httpx
+
+from rlaif.game.description.words import words_of
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.state import decode
+from rlaif.game.options.option import OptionLimits
+from rlaif.mock_llm.app import create_app
+from rlaif.mock_llm.settings import MockLlmSettings
+from rlaif.testing.data.situations import SavedMoment, load_moments, states_of
+from rlaif.testing.http_server import serve
+from rlaif.testing.taken_over import AskingPlanner, PlayedMoment, play_buttons, take_over
+from rlaif.trainer.planning.threaded import ThreadedPlanner
+from rlaif.trainer.settings.planner import PlannerSettings
+
+ROOT = Path(__file__).parents[1]
+MOMENTS = ROOT / "tests/integration/planning/moments.json"
+WALKTHROUGH = ROOT / "libs/game/cartridge/walkthrough.json"
+PLANNERS = (("guide", 1), ("guide", 3), ("random", 1), ("random", 3), ("malicious", 1))
+MODES = ("dialog", "puzzle")
+Z = 1.96
+"""Of a two-sided interval of 95 %."""
+
+Found = list[tuple[SavedMoment, bytes]]
+
+
+@dataclass(frozen=True)
+class Player:
+    """Who played all moments."""
+
+    name: str
+    played: Sequence[PlayedMoment]
+
+    def figures(self) -> dict[str, Any]:
+        plans = [plan for one in self.played for plan in one.plans]
+        solved = [one.item_taken for one in self.played if one.item_taken is not None]
+        return {
+            **{mode: self.resolved(mode) for mode in MODES},
+            "items_taken": f"{sum(solved)} of {len(solved)}",
+            "deaths": sum(one.died for one in self.played),
+            "most_lost": max((plan.lost for plan in plans), default=None),
+            "steps_median": median([plan.pressed for plan in plans]) if plans else None,
+            "steps_most": max((plan.pressed for plan in plans), default=None),
+            "answers": dict(Counter(plan.outcome for plan in plans)),
+            "given_up": dict(Counter(plan.cause for plan in plans if plan.cause)),
+        }
+
+    def resolved(self, mode: str) -> str:
+        of_mode = [one.resolved for one in self.played if one.moment.mode == mode]
+        low, high = wilson(sum(of_mode), len(of_mode))
+        return f"{sum(of_mode)} of {len(of_mode)} ({low:.2f} to {high:.2f})"
+
+    def failures(self) -> list[str]:
+        return [
+            f"  {self.name}: {one.moment.name}, {one.moment.about[:60]}: "
+            + "; ".join(f"{plan.cause or plan.outcome} after {plan.pressed}" for plan in one.plans)
+            for one in self.played
+            if not one.resolved
+        ]
+
+
+def wilson(hits: int, of: int) -> tuple[float, float]:
+    """Interval of 95 % of a share."""
+    share, more = hits / of, Z * Z / of
+    middle = (share + more / 2) / (1 + more)
+    half = Z / (1 + more) * sqrt(share * (1 - share) / of + more / (4 * of))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def what_they_are(emulator: PyBoyEmulator, found: Found) -> dict[str, int]:
+    """How different the moments are."""
+    texts, puzzles, rooms, foes = set(), set(), {mode: set() for mode in MODES}, 0
+    for moment, state in found:
+        emulator.load_state(state)
+        told = decode(read_blocks(emulator))
+        rooms[moment.mode].add((told.group, told.room))
+        if moment.mode == "dialog":
+            texts.add(told.text_id)
+        else:
+            puzzles.add((told.group, told.room, told.puzzle))
+            foes += told.enemies_left > 0
+    return {
+        "texts": len(texts),
+        "rooms_with_texts": len(rooms["dialog"]),
+        "sets_of_things_to_do": len(puzzles),
+        "rooms_with_puzzles": len(rooms["puzzle"]),
+        "puzzles_with_foes": foes,
+    }
+
+
+async def planned(
+    manner: str, study: Callable[[AskingPlanner], list[PlayedMoment]]
+) -> list[PlayedMoment]:
+    """A study with a planner of the stand-in."""
+    cartridge = load_cartridge()
+    stand_in = create_app(MockLlmSettings(latency_seconds=0, jitter_seconds=0))
+    async with serve(stand_in) as url, httpx.AsyncClient() as client:
+        (await client.put(f"{url}/manner", json={"planner": manner})).raise_for_status()
+        planner = ThreadedPlanner(PlannerSettings(base_url=url))
+        try:
+            ask = AskingPlanner(planner, words_of(cartridge.game, cartridge.data))
+            return await asyncio.to_thread(study, ask)
+        finally:
+            planner.close()
+
+
+def players(emulator: PyBoyEmulator, found: Found) -> list[Player]:
+    """All who play."""
+    everybody = []
+    for manner, most in PLANNERS:
+
+        def study(ask: AskingPlanner, most: int = most) -> list[PlayedMoment]:
+            return [take_over(emulator, *one, ask, most_plans=most) for one in found]
+
+        name = f"{manner}, {most} plan{'s' if most > 1 else ''}"
+        everybody.append(Player(name, asyncio.run(planned(manner, study))))
+    for name, buttons in (("nothing", [Action.NOP]), ("A alone", [Action.A, Action.NOP])):
+        played = [play_buttons(emulator, *one, itertools.cycle(buttons)) for one in found]
+        everybody.append(Player(name, played))
+    return everybody
+
+
+def main() -> int:
+    emulator = PyBoyEmulator(load_cartridge().data)
+    found = list(states_of(emulator, WALKTHROUGH, load_moments(MOMENTS)))
+    moments = what_they_are(emulator, found)
+    print(f"{platform.machine()}, Python {platform.python_version()}, limits {OptionLimits()}")
+    print(f"100 moments: {moments}")
+    everybody = players(emulator, found)
+    emulator.close()
+    for player in everybody:
+        print(player.name, json.dumps(player.figures()))
+    for player in everybody:
+        if player.name.startswith("guide"):
+            print("\n".join(player.failures()) or f"  {player.name}: none failed")
+    figures = {player.name: player.figures() for player in everybody}
+    print(json.dumps({"benchmark": "planner_moments", "moments": moments, "players": figures}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
