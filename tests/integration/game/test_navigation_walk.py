@@ -9,12 +9,13 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import has_control
-from rlaif.game.navigation.goals import Enter, Leave, Place, Reach, goal_nodes
-from rlaif.game.navigation.grid import STEP, WALKS, TilePlace, collision_grid
+from rlaif.game.navigation.field import FAR, Moves
+from rlaif.game.navigation.footing import footing
+from rlaif.game.navigation.goals import NEAR, Enter, Goal, Leave, Place, Reach, goal_pixels
+from rlaif.game.navigation.grid import WALKS, TilePlace, tile_under
 from rlaif.game.navigation.navigator import Navigator, TripSettings
 from rlaif.game.navigation.room_graph import RoomGraph, RoomId
 from rlaif.game.navigation.room_watcher import standing
-from rlaif.game.navigation.search import find_path
 from rlaif.game.navigation.terrain import terrain_of
 
 FRAME_SKIP = 4
@@ -37,38 +38,34 @@ class Trip:
             self.emulator.step(decision.action, FRAME_SKIP)
         return decision
 
-    def grid(self):
-        return collision_grid(terrain_of(read_blocks(self.emulator)))
-
-    def starts(self):
-        here = self.here
-        entries = self.grid().entries(here.x, here.y)
-        return {node: pixels / STEP for node, pixels in entries.items()}
+    def leads_to(self, goal: Goal) -> bool:
+        """Whether a way leads there by the rule of walking."""
+        here, terrain = self.here, terrain_of(read_blocks(self.emulator))
+        open_doors = [goal.tile] if isinstance(goal, Enter) else []
+        steps = footing(terrain, enterable=[tile_under(here.x, here.y), *open_doors])
+        pixels = goal_pixels(steps, goal)[0]
+        return Moves(steps).field(pixels).costs[steps.index(here.x, here.y)] < FAR
 
     def ways_out(self):
         """The open edges and doors of the room."""
-        room, grid, starts = self.here.room, self.grid(), self.starts()
+        room = self.here.room
         terrain = terrain_of(read_blocks(self.emulator))
-        edges = [Leave(room, direction) for direction in WALKS]
-        found: list[Leave | Enter] = [
-            edge for edge in edges if find_path(grid, starts, goal_nodes(grid, edge))
-        ]
-        for row, column in zip(*terrain.warps().nonzero(), strict=True):
-            door = Enter(room, TilePlace(int(row), int(column)))
-            opened = collision_grid(terrain, enterable=[door.tile])
-            if find_path(opened, starts, goal_nodes(opened, door)):
-                found.append(door)
-        return found
+        doors = zip(*terrain.warps().nonzero(), strict=True)
+        ways: list[Leave | Enter] = [Leave(room, direction) for direction in WALKS]
+        ways += [Enter(room, TilePlace(int(row), int(column))) for row, column in doors]
+        return [way for way in ways if self.leads_to(way)]
+
+    def places(self):
+        """Half tiles of the room."""
+        here = self.here
+        height, width = here.size
+        return [Place(here.room, x, y) for y in range(8, height, 8) for x in range(8, width, 8)]
 
     def reachable_place(self, rng):
         """A random place of the room to which a way leads."""
-        grid, starts, room = self.grid(), self.starts(), self.here.room
-        while True:
-            row = rng.randrange(1, grid.size[0] // STEP)
-            column = rng.randrange(1, grid.size[1] // STEP)
-            place = Place(room, column * STEP, row * STEP)
-            if find_path(grid, starts, goal_nodes(grid, place)):
-                return place
+        while not self.leads_to(place := rng.choice(self.places())):
+            pass
+        return place
 
 
 @pytest.fixture
@@ -94,7 +91,7 @@ def test_it_walks_to_places_in_many_rooms_and_then_home_over_the_rooms_it_learne
         decision = trip.go(place)
         here = trip.here
         off = max(abs(here.x - place.x), abs(here.y - place.y))
-        arrived += decision.status == "arrived" and off <= STEP
+        arrived += decision.status == "arrived" and off <= NEAR
         crossed += trip.go(rng.choice(trip.ways_out())).status == "arrived"
         walked_in.add(trip.here.room)
     assert arrived >= ROOMS_WALKED - 1
@@ -118,14 +115,8 @@ def test_a_room_to_which_no_way_is_known_is_said_to_be_out_of_reach(trip):
 
 
 def test_a_place_in_a_wall_is_approached_and_then_said_to_be_out_of_reach(trip):
-    grid, starts, here = trip.grid(), trip.starts(), trip.here
-    # The corner of the room furthest from any open edge is a wall in every room of the game.
-    shut = next(
-        Place(here.room, x, y)
-        for y in range(8, grid.size[0], 8)
-        for x in range(8, grid.size[1], 8)
-        if not find_path(grid, starts, goal_nodes(grid, Place(here.room, x, y)))
-    )
+    here = trip.here
+    shut = next(place for place in trip.places() if not trip.leads_to(place))
     before = abs(here.x - shut.x) + abs(here.y - shut.y)
     decision = trip.go(shut)
     now = trip.here

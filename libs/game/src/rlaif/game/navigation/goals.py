@@ -5,9 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlaif.game.machine.actions import Action
-from rlaif.game.navigation.grid import FEET, STEP, VECTORS, CollisionGrid, Node, TilePlace
+from rlaif.game.navigation.footing import Footing, Pixels
+from rlaif.game.navigation.grid import (
+    STEP,
+    VECTORS,
+    CollisionGrid,
+    Node,
+    TilePlace,
+    tile_under,
+)
 from rlaif.game.navigation.room_graph import RoomId
-from rlaif.game.navigation.terrain import TILE
 
 
 @dataclass(frozen=True)
@@ -17,6 +24,14 @@ class Place:
     room: RoomId
     x: int
     y: int
+
+
+@dataclass(frozen=True)
+class OnTile:
+    """Stand on a tile: near its middle, or where one can if that is in a wall."""
+
+    room: RoomId
+    tile: TilePlace
 
 
 @dataclass(frozen=True)
@@ -52,11 +67,15 @@ class Reach:
     room: RoomId
 
 
-Goal = Place | Beside | Leave | Enter
+Goal = Place | OnTile | Beside | Leave | Enter
 """What one room is enough for."""
 
 Target = Goal | Reach
 
+NEAR = 4
+"""Pixels off a place that count as there: a step of four frames leads as far."""
+
+_BESIDE = 16
 _ALONG_EDGE = 24
 
 
@@ -64,6 +83,8 @@ def goal_nodes(grid: CollisionGrid, goal: Goal) -> set[Node]:
     """The nodes from which the goal is reached."""
     if isinstance(goal, Place):
         return _around(grid, goal.x, goal.y)
+    if isinstance(goal, OnTile):
+        return _around(grid, *goal.tile.middle)
     if isinstance(goal, Enter):
         return {Node(2 * goal.tile.row + 1, 2 * goal.tile.column + 1)}
     if isinstance(goal, Beside):
@@ -78,12 +99,34 @@ def goal_nodes(grid: CollisionGrid, goal: Goal) -> set[Node]:
     return {n for n in nodes if off[n] <= _ALONG_EDGE} or nodes
 
 
+def goal_pixels(footing: Footing, goal: Goal, *, near: int = NEAR) -> list[Pixels]:
+    """Where the goal is reached; a later set counts where no way leads to those before it.
+
+    `near` is how far off a `Place` or the middle of a tile one may stand, in pixels.
+    """
+    if isinstance(goal, Place):
+        return [footing.around(goal.x, goal.y, near), footing.around(goal.x, goal.y, 2 * NEAR)]
+    if isinstance(goal, OnTile):
+        there = footing.on_tile(goal.tile)
+        return [there & footing.around(*goal.tile.middle, near), there]
+    if isinstance(goal, Enter):
+        return [footing.on_tile(goal.tile)]
+    if isinstance(goal, Beside):
+        (x, y), vectors = goal.tile.middle, VECTORS.values()
+        sides = [footing.around(x + dx * _BESIDE, y + dy * _BESIDE, near) for dy, dx in vectors]
+        return [np.any(np.stack(sides), axis=0)]
+    rim = footing.rim(goal.direction)
+    if goal.x is None or goal.y is None:
+        return [rim]
+    return [rim & footing.around(goal.x, goal.y, _ALONG_EDGE), rim]
+
+
 def centre(goal: Goal, size: tuple[int, int]) -> tuple[int, int]:
     """About where the goal is, (x, y) in pixels; nearness to it is measured from here."""
     if isinstance(goal, Place):
         return goal.x, goal.y
-    if isinstance(goal, (Enter, Beside)):
-        return goal.tile.column * TILE + TILE // 2, goal.tile.row * TILE + TILE // 2
+    if not isinstance(goal, Leave):
+        return goal.tile.middle
     height, width = size
     dy, dx = VECTORS[goal.direction]
     x = (goal.x if goal.x is not None else width // 2) if dx == 0 else (width if dx > 0 else 0)
@@ -96,7 +139,7 @@ def enterable(goal: Goal) -> tuple[TilePlace, ...]:
     if isinstance(goal, Enter):
         return (goal.tile,)
     if isinstance(goal, Place):
-        return (TilePlace((goal.y + FEET) // TILE, goal.x // TILE),)
+        return (tile_under(goal.x, goal.y),)
     return ()
 
 

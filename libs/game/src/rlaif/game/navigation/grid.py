@@ -35,7 +35,7 @@ VECTORS: dict[Action, tuple[int, int]] = {
 }
 """(dy, dx) of a direction."""
 
-_PROBES: dict[Action, tuple[tuple[int, int], tuple[int, int]]] = {
+PROBES: dict[Action, tuple[tuple[int, int], tuple[int, int]]] = {
     Action.UP: ((-3, -3), (-3, 2)),
     Action.DOWN: ((7, -3), (7, 2)),
     Action.LEFT: ((0, -5), (5, -5)),
@@ -76,6 +76,16 @@ class TilePlace(NamedTuple):
 
     row: int
     column: int
+
+    @property
+    def middle(self) -> tuple[int, int]:
+        """(x, y) of its middle, in pixels."""
+        return self.column * TILE + TILE // 2, self.row * TILE + TILE // 2
+
+
+def tile_under(x: int, y: int) -> TilePlace:
+    """The tile that a player at a pixel stands on."""
+    return TilePlace((y + FEET) // TILE, x // TILE)
 
 
 @dataclass(frozen=True)
@@ -190,7 +200,7 @@ def collision_grid(
 def _open(
     solid: npt.NDArray[np.bool_], direction: Action, height: int, width: int
 ) -> npt.NDArray[np.bool_]:
-    (y1, x1), (y2, x2) = _PROBES[direction]
+    (y1, x1), (y2, x2) = PROBES[direction]
     one = solid[_PAD + y1 : _PAD + y1 + height, _PAD + x1 : _PAD + x1 + width]
     two = solid[_PAD + y2 : _PAD + y2 + height, _PAD + x2 : _PAD + x2 + width]
     free: npt.NDArray[np.bool_] = ~(one | two)

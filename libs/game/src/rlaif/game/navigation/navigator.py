@@ -14,10 +14,9 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.predicates import has_control, is_running, is_text
 from rlaif.game.navigation.goals import Enter, Goal, Leave, Reach, Target
-from rlaif.game.navigation.grid import FEET, TilePlace
+from rlaif.game.navigation.grid import tile_under
 from rlaif.game.navigation.room_graph import Crossing, RoomGraph
 from rlaif.game.navigation.room_watcher import RoomWatcher, Standing, standing
-from rlaif.game.navigation.terrain import TILE
 from rlaif.game.navigation.walker import Decision, Walker, WalkSettings
 
 
@@ -140,5 +139,4 @@ class Navigator:
 def _goal_of(crossing: Crossing) -> Goal:
     if crossing.kind == "edge":
         return Leave(crossing.start, crossing.direction, crossing.x, crossing.y)
-    tile = TilePlace((crossing.y + FEET) // TILE, crossing.x // TILE)
-    return Enter(crossing.start, tile)
+    return Enter(crossing.start, tile_under(crossing.x, crossing.y))

@@ -1,7 +1,7 @@
 """Walks to a goal in one room, closed loop: the RAM of each step in, the next action out.
 
-It plans on what the RAM says now, follows the path with the position it really has, and plans again
-when the room changes, when it is knocked away or when it does not move.
+It plans on what the RAM says now, presses what is best where it really stands, and plans again when
+the room changes, when enemies have moved or when it does not move.
 """
 
 from dataclasses import dataclass, field
@@ -12,22 +12,13 @@ import numpy as np
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import enemies, talkables
-from rlaif.game.navigation.goals import Beside, Enter, Goal, Leave, Place, centre, enterable
-from rlaif.game.navigation.goals import goal_nodes as nodes_of
-from rlaif.game.navigation.grid import (
-    FEET,
-    STEP,
-    VECTORS,
-    WALKS,
-    CollisionGrid,
-    Costs,
-    Node,
-    TilePlace,
-    collision_grid,
-)
+from rlaif.game.navigation.field import FAR, Field, Moves
+from rlaif.game.navigation.footing import Footing, Pixels, StepCosts, footing
+from rlaif.game.navigation.goals import NEAR, Beside, Enter, Goal, Leave, Place, centre, enterable
+from rlaif.game.navigation.goals import goal_pixels as pixels_of
+from rlaif.game.navigation.grid import FEET, VECTORS, WALKS, TilePlace, tile_under
 from rlaif.game.navigation.room_graph import OPPOSITE
 from rlaif.game.navigation.room_watcher import Standing, standing
-from rlaif.game.navigation.search import Path, find_path, nearest_path
 from rlaif.game.navigation.terrain import TILE, terrain_of
 
 Status = Literal["walking", "waiting", "arrived", "blocked", "lost"]
@@ -53,14 +44,16 @@ class Decision:
 
 @dataclass(frozen=True)
 class WalkSettings:
-    """How patiently to walk; lengths are in pixels."""
+    """How patiently to walk."""
 
-    costs: Costs = field(default_factory=Costs)
-    tolerance: int = 2  # off a node that count as on it; below 3, or 4 a step oscillate
-    place_tolerance: int = 4  # off a `Place` that count as arrived
+    frames: int = 4  # a decision step holds its button for so many
+    costs: StepCosts = field(default_factory=StepCosts)
+    place_tolerance: int = NEAR  # pixels off a `Place` that count as arrived
+    approaches: bool = True  # goes as near as it can when no way is there, and pushes
     stuck_steps: int = 7  # without moving: the move is given up; doors give way after 20 frames
     replan_every: int = 12  # steps between plans while enemies are there
     most_plans: int = 60  # in one room before it gives up
+    most_detours: int = 60  # steps in a row that bring it no nearer
     push_steps: int = 8  # against what is in the way when there is no path
 
 
@@ -69,31 +62,32 @@ class Walker:
 
     def __init__(self, goal: Goal, settings: WalkSettings) -> None:
         self._goal, self._settings = goal, settings
-        self._grid: CollisionGrid | None = None
-        self._path: Path | None = None
-        self._next = 0
-        self._given_up: set[tuple[Node, Action]] = set()
-        self._seen = b""
-        self._plans = self._since_plan = self._still = self._ends = 0
+        self._given_up: list[tuple[int, int, Action]] = []
+        self._ground = b""
+        self._door: TilePlace | None = None
+        self._plans = self._since_plan = self._still = self._ends = self._detours = 0
+        self._least = FAR
         self._before: tuple[int, int] | None = None
-        self._pressed = Action.NOP
+        self._pressed = self._onward = Action.NOP
         self._trouble = ""
         self._warps = np.zeros((0, 0), dtype=np.bool_)
+        self._field: Field | None = None
 
     def next(self, ram: RamBlocks) -> Decision:
         """The next action; the player has control in the goal's room."""
         here = standing(ram)
         self._notice(here)
-        if self._near_place(here):
-            return Decision("arrived")
-        if self._must_plan(ram, here):
+        if self._field is None or self._must_plan(ram, here, self._field):
             if self._plans >= self._settings.most_plans:
                 return Decision("blocked", reason=f"gave up after {self._plans} plans")
-            self._plan(ram, here)
-        action = self._follow(here)
-        if action is not None:
-            return self._press(action)
-        return self._at_the_end(here)
+            self._field = self._plan(ram, here)
+        at = self._field.footing.index(here.x, here.y)
+        action = self._field.best(at, rather=self._pressed)
+        if action is None:
+            return self._at_the_end(here)
+        if not self._gets_nearer(int(self._field.costs[at])):
+            return Decision("blocked", reason=f"no nearer after {self._detours} steps")
+        return self._press(action)
 
     def _press(self, action: Action) -> Decision:
         self._pressed = action
@@ -106,124 +100,111 @@ class Walker:
         self._before = (here.x, here.y)
         self._since_plan += 1
 
-    def _near_place(self, here: Standing) -> bool:
-        if not isinstance(self._goal, Place):
-            return False
-        off = max(abs(here.x - self._goal.x), abs(here.y - self._goal.y))
-        return off <= self._settings.place_tolerance
+    def _gets_nearer(self, cost: int) -> bool:
+        self._detours = 0 if cost < self._least else self._detours + 1
+        self._least = min(cost, self._least)
+        return self._detours <= self._settings.most_detours
 
-    def _must_plan(self, ram: RamBlocks, here: Standing) -> bool:
-        if self._path is None or self._seen != _surroundings(ram):
+    def _must_plan(self, ram: RamBlocks, here: Standing, planned: Field) -> bool:
+        if self._ground != _ground(ram) or self._door != self._door_under(here):
             return True
-        if self._next < len(self._path.nodes):
-            if self._still >= self._settings.stuck_steps:
-                self._give_up_move(here)
-                return True
-            if self._strayed(here):
-                return True
+        walks = planned.costs[planned.footing.index(here.x, here.y)] > 0
+        if walks and self._still >= self._settings.stuck_steps:
+            self._given_up.append((here.x, here.y, self._pressed))
+            self._still = 0
+            return True
         return self._since_plan >= self._settings.replan_every and bool(enemies(ram))
 
-    def _give_up_move(self, here: Standing) -> None:
-        for row in {here.y // STEP, -(-here.y // STEP)}:
-            for column in {here.x // STEP, -(-here.x // STEP)}:
-                self._given_up.add((Node(row, column), self._pressed))
-        self._still = 0
+    def _door_under(self, here: Standing) -> TilePlace | None:
+        """The door on which the player stands, and which he may therefore cross."""
+        tile = tile_under(here.x, here.y)
+        return tile if self._is_inside(tile) and self._warps[tile] else None
 
-    def _strayed(self, here: Standing) -> bool:
-        assert self._path is not None
-        ahead = self._path.nodes[self._next]
-        behind = self._path.nodes[max(0, self._next - 1)]
-        length = abs(ahead.x - behind.x) + abs(ahead.y - behind.y)
-        return abs(ahead.x - here.x) + abs(ahead.y - here.y) > length + 2 * STEP
+    def _is_inside(self, tile: TilePlace) -> bool:
+        rows, columns = self._warps.shape
+        return 0 <= tile.row < rows and 0 <= tile.column < columns
 
-    def _plan(self, ram: RamBlocks, here: Standing) -> None:
+    def _plan(self, ram: RamBlocks, here: Standing) -> Field:
         self._plans += 1
-        self._since_plan = self._next = self._ends = 0
-        self._seen = _surroundings(ram)
-        under = TilePlace((here.y + FEET) // TILE, here.x // TILE)
+        self._since_plan = self._ends = 0
+        if self._ground != (ground := _ground(ram)):
+            self._ground, self._least = ground, FAR
+        steps = self._footing(ram, here)
+        moves, at = Moves(steps), steps.index(here.x, here.y)
+        self._trouble = ""
+        for goal in pixels_of(steps, self._goal, near=self._settings.place_tolerance):
+            found = moves.field(goal)
+            if found.costs[at] < FAR:
+                return found
+        x, y = centre(self._goal, here.size)
+        self._trouble = f"no way to ({x}, {y}) in this room"
+        if not self._settings.approaches:
+            return Field(steps, np.full(steps.ways_out.size, FAR, dtype=np.int32))
+        return moves.field(self._nearest(moves, at, x, y))
+
+    def _footing(self, ram: RamBlocks, here: Standing) -> Footing:
         terrain = terrain_of(ram)
         self._warps = terrain.warps()
-        grid = collision_grid(
+        self._door = self._door_under(here)
+        steps = footing(
             terrain,
+            frames=self._settings.frames,
             costs=self._settings.costs,
-            enterable=(under, *enterable(self._goal)),
+            enterable=(tile_under(here.x, here.y), *enterable(self._goal)),
             obstacles=[(it.x, it.y) for it in talkables(ram)],
             dangers=[(it.x, it.y) for it in enemies(ram)],
         )
-        for node, direction in self._given_up:
-            if grid.inside(node):
-                grid.moves[direction, node.row, node.column] = float("inf")
-        starts = {node: far / STEP for node, far in grid.entries(here.x, here.y).items()}
-        self._grid, self._trouble = grid, ""
-        self._path = find_path(grid, starts, nodes_of(grid, self._goal))
-        if self._path is None:
-            x, y = centre(self._goal, here.size)
-            self._path = nearest_path(grid, starts, x, y)
-            self._trouble = f"no way to ({x}, {y}) in this room"
-            if self._path is None:
-                self._path = Path((), (), 0.0)
-                self._trouble += f", and none away from ({here.x}, {here.y})"
-            else:
-                end = self._path.nodes[-1]
-                self._trouble += f"; ({end.x}, {end.y}) is the nearest place"
+        for x, y, direction in self._given_up:
+            (near,) = steps.around(x, y, TILE // 4).nonzero()
+            steps.ends[direction, near] = near
+        return steps
 
-    def _follow(self, here: Standing) -> Action | None:
-        """The direction of the next node of the path; None at its end."""
-        assert self._path is not None
-        assert self._grid is not None
-        near, nodes = self._settings.tolerance, self._path.nodes
-        while self._next < len(nodes) and _off(here, nodes[self._next]) <= near:
-            self._next += 1
-        if self._next == len(nodes):
-            return None
-        node = nodes[self._next]
-        wanted = []
-        if abs(node.x - here.x) > near:
-            wanted.append(Action.RIGHT if node.x > here.x else Action.LEFT)
-        if abs(node.y - here.y) > near:
-            wanted.append(Action.DOWN if node.y > here.y else Action.UP)
-        if self._next:
-            # Get back in line before walking on.
-            onward = self._path.directions[self._next - 1]
-            wanted.sort(key=lambda direction: direction == onward)
-        free = [d for d in wanted if self._grid.can_walk(here.x, here.y, d)]
-        return (free or wanted)[0]
+    def _nearest(self, moves: Moves, at: int, x: int, y: int) -> Pixels:
+        """The pixel to which a way leads that is nearest to one to which none does."""
+        reached = moves.reachable(at) & ~moves.footing.ways_out
+        reached[at] = True
+        (pixels,) = reached.nonzero()
+        width = moves.footing.size[1]
+        off = np.abs(pixels // width - y) + np.abs(pixels % width - x)
+        end = int(pixels[np.argmin(off)])
+        self._trouble += f"; ({end % width}, {end // width}) is the nearest place"
+        nearest = np.zeros(reached.size, dtype=np.bool_)
+        nearest[end] = True
+        return nearest
 
     def _at_the_end(self, here: Standing) -> Decision:
-        """The path is walked: the last bit, which depends on the goal."""
+        """The way is walked, or there is none: the last bit, which depends on the goal."""
         self._ends += 1
         if self._trouble:
+            if not self._settings.approaches:
+                return Decision("blocked", reason=self._trouble)
             return self._push(here)
         if isinstance(self._goal, Leave):
             return self._insist(self._goal.direction, "the edge does not lead anywhere")
         if isinstance(self._goal, Enter):
-            return self._go_in()
+            return self._go_in(here)
         if isinstance(self._goal, Beside):
             return self._face(self._goal, here)
-        dx, dy = self._goal.x - here.x, self._goal.y - here.y
-        near = self._settings.place_tolerance
-        if self._ends > 4 * near or self._still >= 2:
-            return Decision("arrived", reason=f"as near as one can stand, ({here.x}, {here.y})")
-        if abs(dx) > near:
-            return self._press(Action.RIGHT if dx > 0 else Action.LEFT)
-        return self._press(Action.DOWN if dy > 0 else Action.UP)
+        return Decision("arrived")
 
     def _insist(self, direction: Action, reason: str) -> Decision:
-        if self._still >= self._settings.stuck_steps or self._ends > 8 * STEP:
+        if self._still >= self._settings.stuck_steps or self._ends > 64:
             return Decision("blocked", reason=reason)
         return self._press(direction)
 
-    def _go_in(self) -> Decision:
+    def _go_in(self, here: Standing) -> Decision:
         """Walk on over the tile; then off it and on it again, for who came out of this door."""
-        assert self._path is not None
-        onward = self._path.directions[-1] if self._path.directions else Action.UP
-        if self._ends <= STEP // 2:
+        if self._ends == 1:
+            walked = self._pressed in WALKS
+            self._onward = self._pressed if walked else OPPOSITE[here.facing]
+        onward = self._onward
+        if self._ends <= 4:
             return self._press(onward)
-        if self._ends <= 2 * STEP:
+        if self._ends <= 16:
             return self._press(OPPOSITE[onward])
         if self._plans > 3:
             return Decision("blocked", reason="the door does not react")
-        self._path = None
+        self._field = None
         return self._press(OPPOSITE[onward])
 
     def _face(self, goal: Beside, here: Standing) -> Decision:
@@ -261,13 +242,9 @@ class Walker:
         return bool(self._warps[row, column])
 
 
-def _surroundings(ram: RamBlocks) -> bytes:
+def _ground(ram: RamBlocks) -> bytes:
     terrain = terrain_of(ram)
     return terrain.collisions.tobytes() + terrain.layout.tobytes()
-
-
-def _off(here: Standing, node: Node) -> int:
-    return max(abs(here.x - node.x), abs(here.y - node.y))
 
 
 def _towards(dx: int, dy: int) -> Action:

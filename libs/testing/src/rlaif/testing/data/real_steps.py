@@ -1,0 +1,162 @@
+"""What can really be reached in a room: every button tried at every place, on the emulator itself.
+
+The truth that finding the way is measured by. It knows no walls and no rule of walking: it holds
+each direction for a decision step wherever the player can get, and looks where he is then. Between
+two trials work RAM is put back byte by byte, which is as good as a save state here and fifty times
+as fast; that this is so, `proves` shows by playing a way from the saved state.
+"""
+
+import json
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import WRAM_START, PyBoyEmulator
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.memory_map import ENEMIES, OBJECT_PAGES, OBJECT_STRIDE, address
+from rlaif.game.memory.predicates import has_control, is_scrolling, is_text
+from rlaif.testing.data.reach import Pixel, Truth, tile_of
+
+FRAME_SKIP = 4
+
+_GAME_STATE = 0xC5B0
+"""What lies before is the stack and what interrupts count in (the cartridge's README, Memory)."""
+
+_LONGEST_TEXT = 300
+_STEPS = {Action.UP: (0, -1), Action.DOWN: (0, 1), Action.LEFT: (-1, 0), Action.RIGHT: (1, 0)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A room of the cartridge just after it was entered in the walkthrough.
+
+    Attributes:
+        room: Group and number.
+        state: The save state, without enemies.
+        ground: Collision bytes and tile indices; entries of one ground are not told apart.
+    """
+
+    room: tuple[int, int]
+    state: bytes
+    ground: bytes
+
+    @property
+    def name(self) -> str:
+        """`group:number`, the latter in hexadecimal."""
+        return f"{self.room[0]}:{self.room[1]:02X}"
+
+
+def entries(inputs: Path) -> list[Entry]:
+    """Each room of the walkthrough in each shape in which it was entered; some seconds.
+
+    Args:
+        inputs: `libs/game/cartridge/walkthrough.json`.
+    """
+    emulator = PyBoyEmulator(load_cartridge().data)
+    found: dict[tuple[tuple[int, int], bytes], Entry] = {}
+    before: tuple[int, int] | None = None
+    for button, frames in json.loads(inputs.read_text(encoding="ascii"))["steps"]:
+        for _ in range(frames):
+            emulator.step(Action[button], 1)
+            ram = read_blocks(emulator)
+            here = _room(ram)
+            if here == before or not has_control(ram):
+                continue
+            before, key = here, (here, _ground(ram))
+            if key not in found:
+                found[key] = Entry(here, _without_enemies(emulator), key[1])
+    emulator.close()
+    return list(found.values())
+
+
+def truth(emulator: PyBoyEmulator, entry: Entry) -> Truth:
+    """Try everything from an entry; about a second."""
+    emulator.load_state(entry.state)
+    ram = read_blocks(emulator)
+    found = Truth(position(ram), {position(ram): 0})
+    memory = {found.start: ram.wram}
+    queue = deque([found.start])
+    while queue:
+        here = queue.popleft()
+        for action in _STEPS:
+            _put_back(emulator, memory[here])
+            emulator.step(action, FRAME_SKIP)
+            ram = _read_on(emulator, read_blocks(emulator))
+            if _room(ram) != entry.room or not has_control(ram):
+                _note_door(found, ram, here, action)
+                emulator.load_state(entry.state)
+            elif (there := position(ram)) not in found.steps:
+                emulator.step(Action.NOP, 1)  # a frame may end within the game's own update
+                ram = read_blocks(emulator)
+                found.steps[there], found.ways[there] = found.steps[here] + 1, (here, action)
+                memory[there] = ram.wram
+                queue.append(there)
+        del memory[here]
+    return found
+
+
+def proves(emulator: PyBoyEmulator, entry: Entry, found: Truth, pixel: Pixel) -> bool:
+    """Whether the steps to a pixel lead there when they are played from the saved state."""
+    emulator.load_state(entry.state)
+    for action in found.way(pixel):
+        emulator.step(action, FRAME_SKIP)
+        _read_on(emulator, read_blocks(emulator))
+    return position(read_blocks(emulator)) == pixel
+
+
+def position(ram: RamBlocks) -> Pixel:
+    """Where the player is, x and y."""
+    return ram.u8(address("w1Link.xh")), ram.u8(address("w1Link.yh"))
+
+
+def _note_door(found: Truth, ram: RamBlocks, here: Pixel, action: Action) -> None:
+    """He is gone: over a door, if it was another tile than the one on which he stood."""
+    if ram.u8(address("w1Link.state")) != 1 or is_scrolling(ram):
+        return  # he sinks or falls, or goes over the edge
+    dx, dy = _STEPS[action]
+    ahead = [tile_of(here[0] + dx * far, here[1] + dy * far) for far in range(1, FRAME_SKIP + 1)]
+    for tile in ahead:
+        if tile != tile_of(*here):
+            found.doors.setdefault(tile, found.steps[here] + 1)
+            return
+
+
+def _read_on(emulator: PyBoyEmulator, ram: RamBlocks) -> RamBlocks:
+    """Read a text to its end: something was picked up. It counts as no step."""
+    for turn in range(_LONGEST_TEXT):
+        if not is_text(ram):
+            break
+        emulator.step(Action.NOP if turn % 2 else Action.A, FRAME_SKIP)
+        ram = read_blocks(emulator)
+    return ram
+
+
+def _put_back(emulator: PyBoyEmulator, wanted: bytes) -> None:
+    now = np.frombuffer(emulator.wram(), dtype=np.uint8)
+    memory = np.frombuffer(wanted, dtype=np.uint8)
+    first = _GAME_STATE - WRAM_START
+    for at in np.flatnonzero(now[first:] != memory[first:]).tolist():
+        emulator.poke(None, _GAME_STATE + at, wanted[first + at])
+
+
+def _without_enemies(emulator: PyBoyEmulator) -> bytes:
+    """The moment without its enemies; play goes on with them."""
+    kept = emulator.save_state()
+    for page in range(OBJECT_PAGES):
+        emulator.poke(None, ENEMIES + page * OBJECT_STRIDE, 0)
+    state = emulator.save_state()
+    emulator.load_state(kept)
+    return state
+
+
+def _room(ram: RamBlocks) -> tuple[int, int]:
+    return ram.u8(address("wActiveGroup")), ram.u8(address("wActiveRoom"))
+
+
+def _ground(ram: RamBlocks) -> bytes:
+    size = 8 * 16
+    return ram.block(address("wRoomCollisions"), size) + ram.block(address("wRoomLayout"), size)

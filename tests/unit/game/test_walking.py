@@ -1,0 +1,171 @@
+"""MOVE_TO against the rule of walking in rooms that nobody drew: there as fast, or said at once."""
+
+import math
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from rlaif.contracts.plans import MoveTo
+from rlaif.game.machine.actions import DIRECTIONS, Action
+from rlaif.game.memory.memory_map import address
+from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.options.move_to import MoveToOption
+from rlaif.game.options.option import OptionLimits
+from rlaif.testing.data.reach import Pixel, Tile, all_tiles, tile_of
+from rlaif.testing.data.walking_rule import Ground, Walking
+
+FREE, WALL, HAZARD, BORDER = 0x00, 0x0F, 0x10, 0xFF
+GRASS, HOLE, WATER, UNKNOWN, DOOR, LAVA = 0x02, 0xF3, 0xFD, 0x77, 0xE6, 0x7B
+CLIFFS = {Action.DOWN: 0x54, Action.LEFT: 0x25, Action.RIGHT: 0x26, Action.UP: 0x2A}
+FLIPPERS = 0x2E
+ROOM, BEYOND = 0x20, 0x21
+LIMITS = OptionLimits(most_steps=600)
+
+quarters = st.integers(0x01, 0x0E).map(lambda byte: (byte, 0x80))
+bridges = st.sampled_from([0x11, 0x12, 0x13, 0x19, 0x1A, 0x1B, 0x1D, 0x1E]).map(
+    lambda byte: (byte, 0x80)
+)
+hazards = st.sampled_from([(HAZARD, HOLE), (HAZARD, WATER), (HAZARD, UNKNOWN), (HAZARD, LAVA)])
+cliffs = st.sampled_from([(WALL, index) for index in CLIFFS.values()])
+walls = st.just((WALL, 0x80))
+doors = st.just((FREE, DOOR))
+ground = st.just((FREE, GRASS))
+tiles = st.one_of(ground, ground, ground, ground, walls, quarters, bridges, hazards, cliffs, doors)
+"""Collision byte and tile index."""
+
+
+@dataclass(frozen=True)
+class Room:
+    tiles: dict[Tile, tuple[int, int]]
+    large: bool
+    swims: bool
+
+    @property
+    def ground(self) -> Ground:
+        """As the rule needs it."""
+        water = self._are(WATER)
+        deadly = self._are(HOLE) | self._are(UNKNOWN) | self._are(LAVA)
+        return Ground(
+            collisions={tile: byte for tile, (byte, _) in self.tiles.items()},
+            deadly=deadly if self.swims else deadly | water,
+            water=water if self.swims else frozenset(),
+            doors=self._are(DOOR),
+            cliffs={way: self._are(index) for way, index in CLIFFS.items()},
+            size=(176, 240) if self.large else (128, 160),
+        )
+
+    def _are(self, index: int) -> frozenset[Tile]:
+        return frozenset(tile for tile, (_, found) in self.tiles.items() if found == index)
+
+    def writes(self) -> list[tuple[str | int, int | bytes]]:
+        """As RAM has it."""
+        collisions, layout = bytearray([BORDER]) * 192, bytearray(192)
+        for (row, column), (byte, index) in self.tiles.items():
+            collisions[row * 16 + column], layout[row * 16 + column] = byte, index
+        owned = address("wObtainedTreasureFlags") + FLIPPERS // 8
+        return [
+            ("wRoomCollisions", bytes(collisions)),
+            ("wRoomLayout", bytes(layout)),
+            ("wRoomIsLarge", int(self.large)),
+            (owned, (1 << FLIPPERS % 8) * self.swims),
+        ]
+
+
+@st.composite
+def rooms(draw, *, large):
+    places = all_tiles(large=large)
+    drawn = draw(st.lists(tiles, min_size=len(places), max_size=len(places)))
+    return Room(dict(zip(places, drawn, strict=True)), large, draw(st.booleans()))
+
+
+class Play:
+    """A made room that is played by the rule."""
+
+    def __init__(self, room: Room, start: Pixel, make_ram) -> None:
+        self._walking, self._writes, self._make_ram = Walking(room.ground), room.writes(), make_ram
+        self.at, self.left, self.facing, self.steps = start, None, 2, 0
+
+    def ram(self):
+        x, y = self.at
+        return self._make_ram(
+            *self._writes,
+            ("w1Link.xh", x), ("w1Link.yh", y), ("w1Link.direction", self.facing),
+            ("wActiveRoom", ROOM if self.left is None else BEYOND),
+        )  # fmt: skip
+
+    def move_to(self, tile: Tile):
+        """Play the option to its end."""
+        option = MoveToOption(MoveTo(row=tile[0], column=tile[1]), graph=RoomGraph(), limits=LIMITS)
+        while not (choice := option.next(self.ram())).over:
+            self.press(choice.action)
+        return choice
+
+    def press(self, action: Action) -> None:
+        self.steps += 1
+        assert self.left is None, f"pressed {action.name} in another room"
+        if action in DIRECTIONS:
+            self.facing = (Action.UP, Action.RIGHT, Action.DOWN, Action.LEFT).index(action)
+            self.at, happened = self._walking.step(self.at, action)
+            assert happened != "dies", f"walked to death at {self.at}"
+            self.left = happened
+
+
+def stands(ground: Ground, start: Pixel) -> bool:
+    """Whether a player can be there at all: on ground, with his body in no wall."""
+    x, y = start
+    body = [(x + dx, y + dy) for dx in (-3, 2) for dy in (-2, 6)]
+    tile = tile_of(*start)
+    return tile not in ground.deadly | ground.doors and not any(
+        ground.solid(*corner) for corner in body
+    )
+
+
+def check(room: Room, start: Pixel, targets: list[Tile], make_ram) -> None:
+    truth = Walking(room.ground).truth(start)
+    for tile in targets:
+        play, least = Play(room, start, make_ram), truth.least(tile)
+        choice = play.move_to(tile)
+        if least is None:
+            assert (choice.status, choice.cause, play.steps) == ("failed", "unreachable", 0), tile
+            continue
+        assert choice.status == "done", (tile, least, choice)
+        assert play.steps <= math.floor(1.5 * least), (tile, least)
+        assert play.left == tile if tile in truth.doors else play.at in truth.goal(tile)
+
+
+starts = st.tuples(st.integers(6, 154), st.integers(6, 121))
+lenient = settings(
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.filter_too_much,
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+    ],
+)
+
+
+@settings(lenient, max_examples=25)
+@given(
+    room=rooms(large=False),
+    start=starts,
+    targets=st.lists(st.sampled_from(all_tiles()), min_size=8, max_size=8, unique=True),
+)
+def test_every_tile_of_a_room_is_reached_in_at_most_half_again_the_steps_or_said_to_be_out_of_reach(
+    room, start, targets, make_ram
+):
+    assume(stands(room.ground, start))
+    check(room, start, targets, make_ram)
+
+
+@settings(lenient, max_examples=4)
+@given(
+    room=rooms(large=True),
+    start=starts,
+    targets=st.lists(st.sampled_from(all_tiles(large=True)), min_size=8, max_size=8, unique=True),
+)
+def test_so_is_every_tile_of_a_large_room(room, start, targets, make_ram):
+    assume(stands(room.ground, start))
+    check(room, start, targets, make_ram)
