@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 
-import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 

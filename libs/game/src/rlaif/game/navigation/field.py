@@ -3,8 +3,7 @@
 The search goes backwards from the goal, once for all pixels, so whoever is pushed off the way, or
 walks a little slower than the rule says, only looks up where he is now. Sets of pixels are Python
 integers with a bit a pixel: all predecessors of a set by one kind of step are one shift and one
-AND, a few thousand pixels in a microsecond. A* over single places with the same steps took ten
-times as long, and knew one way only.
+AND, of twenty thousand pixels in about a microsecond.
 """
 
 from collections import defaultdict
@@ -19,6 +18,9 @@ from rlaif.game.navigation.grid import WALKS
 
 FAR = 1 << 30
 """The cost where no way leads to the goal."""
+
+_BEYOND = 16
+"""How much farther off than the start the search goes; who gets beyond that plans again."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ class Field:
             return None
         for direction in sorted(WALKS, key=lambda d: d != rather):
             end = int(self.footing.ends[direction, at])
-            if end in (NOWHERE, at):
+            leaves = bool(self.footing.ways_out[end]) and self.costs[end] > 0
+            if leaves or end in (NOWHERE, at):
                 continue
             total = int(self.costs[end]) + int(self.footing.costs[direction, at])
             if total < least:
@@ -69,18 +72,27 @@ class Moves:
                 masks[key] = masks[key] | found if key in masks else found
         self._masks = [(shift, cost, _bits(mask)) for (shift, cost), mask in masks.items()]
 
-    def field(self, goal: Pixels) -> Field:
-        """The least costs to a set of pixels."""
+    def field(self, goal: Pixels, *, start: int | None = None) -> Field:
+        """The least costs to a set of pixels.
+
+        With a start it ends soon after this pixel, and what is much farther off counts as FAR: most
+        ways are short.
+        """
+        last = FAR
         costs = np.full(self._size, FAR, dtype=np.int32)
         waiting: defaultdict[int, int] = defaultdict(int)
         waiting[0], seen = _bits(goal), 0
         left = _bits(self.footing.ways_out & ~goal)  # no way leads through another room
         while waiting:
             cost = min(waiting)
+            if cost > last:
+                break
             new = waiting.pop(cost) & ~seen
             if not new:
                 continue
             seen |= new
+            if start is not None and last == FAR and new >> start & 1:
+                last = cost + _BEYOND
             costs[_pixels(new, self._size)] = cost
             new &= ~left
             for shift, price, mask in self._masks:

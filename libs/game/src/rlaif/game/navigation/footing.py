@@ -49,7 +49,7 @@ class Footing:
     Attributes:
         size: Height and width in pixels.
         ends: `[4, pixels]` int32, the pixel after a step by direction; NOWHERE where it would kill.
-        costs: `[4, pixels]` uint8, what the step costs: 1, more near hazards and enemies.
+        costs: `[4, pixels]` uint8, what the step costs.
         ways_out: `[pixels]` bool, the room is left there: its rim, doors, stairs.
     """
 
@@ -82,11 +82,12 @@ class Footing:
 
 @dataclass(frozen=True)
 class StepCosts:
-    """What a decision step costs on top of 1."""
+    """What a decision step costs; care and leaps never make a way half again as long."""
 
-    care: int = 1  # to within two pixels of what kills
-    danger: int = 4  # to near an enemy
-    leap: int = 8  # off a cliff, which has no way back
+    plain: int = 2
+    care: int = 1  # on top, to within two pixels of what kills
+    danger: int = 8  # on top, to near an enemy
+    leap: int = 1  # on top, off a cliff, which has no way back
 
 
 def footing(
@@ -118,9 +119,9 @@ def footing(
     for direction in WALKS:
         pixel = _a_frame_on(solid, direction, terrain.size)
         ends[direction] = _a_step_on(pixel, frames, deadly.ravel(), wet.ravel(), ways_out.ravel())
-        prices[direction] = 1 + extra.ravel()[np.maximum(ends[direction], 0)]
+        prices[direction] = costs.plain + extra.ravel()[np.maximum(ends[direction], 0)]
         for start, end in _leaps(terrain, direction, pixel, deadly):
-            ends[direction, start], prices[direction, start] = end, 1 + costs.leap
+            ends[direction, start], prices[direction, start] = end, costs.plain + costs.leap
     return Footing(terrain.size, ends, prices, ways_out.ravel())
 
 

@@ -108,7 +108,10 @@ class Walker:
     def _must_plan(self, ram: RamBlocks, here: Standing, planned: Field) -> bool:
         if self._ground != _ground(ram) or self._door != self._door_under(here):
             return True
-        walks = planned.costs[planned.footing.index(here.x, here.y)] > 0
+        cost = planned.costs[planned.footing.index(here.x, here.y)]
+        if cost == FAR and not self._trouble:
+            return True  # carried off
+        walks = cost > 0
         if walks and self._still >= self._settings.stuck_steps:
             self._given_up.append((here.x, here.y, self._pressed))
             self._still = 0
@@ -133,14 +136,14 @@ class Walker:
         moves, at = Moves(steps), steps.index(here.x, here.y)
         self._trouble = ""
         for goal in pixels_of(steps, self._goal, near=self._settings.place_tolerance):
-            found = moves.field(goal)
+            found = moves.field(goal, start=at)
             if found.costs[at] < FAR:
                 return found
         x, y = centre(self._goal, here.size)
         self._trouble = f"no way to ({x}, {y}) in this room"
         if not self._settings.approaches:
             return Field(steps, np.full(steps.ways_out.size, FAR, dtype=np.int32))
-        return moves.field(self._nearest(moves, at, x, y))
+        return moves.field(self._nearest(moves, at, x, y), start=at)
 
     def _footing(self, ram: RamBlocks, here: Standing) -> Footing:
         terrain = terrain_of(ram)

@@ -48,7 +48,7 @@ class MoveToOption:
     def _choose(self, ram: RamBlocks) -> Choice:
         here = standing(ram)
         if self._target is None:
-            self._room = _room(self._macro, here)
+            self._room, self._start = _room(self._macro, here), here.room
             self._go(Reach(self._room) if here.room != self._room else self._in_room(ram, here))
         decision = self._navigator.next(ram)
         while decision.done:
@@ -77,6 +77,8 @@ class MoveToOption:
             edge = self._edge_towards(ram, here)
             if edge is not None:
                 return edge
+        if here.room != self._room == self._start:
+            return failed("left_room", f"in room {here.room.group}/{here.room.room}")
         return failed("unreachable", decision.reason)
 
     def _edge_towards(self, ram: RamBlocks, here: Standing) -> Leave | None:

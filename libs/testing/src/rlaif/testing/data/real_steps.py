@@ -17,7 +17,14 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import WRAM_START, PyBoyEmulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
-from rlaif.game.memory.memory_map import ENEMIES, OBJECT_PAGES, OBJECT_STRIDE, address
+from rlaif.game.memory.memory_map import (
+    ENEMIES,
+    INTERACTIONS,
+    OBJECT_ID,
+    OBJECT_PAGES,
+    OBJECT_STRIDE,
+    address,
+)
 from rlaif.game.memory.predicates import has_control, is_scrolling, is_text
 from rlaif.testing.data.reach import Pixel, Truth, tile_of
 
@@ -27,6 +34,9 @@ _GAME_STATE = 0xC5B0
 """What lies before is the stack and what interrupts count in (the cartridge's README, Memory)."""
 
 _LONGEST_TEXT = 300
+_TREASURES = (0x60, 0x7F)
+"""What lies there to be stepped on; the second is the Sun Seed, which ends the story."""
+
 _STEPS = {Action.UP: (0, -1), Action.DOWN: (0, 1), Action.LEFT: (-1, 0), Action.RIGHT: (1, 0)}
 
 
@@ -36,7 +46,7 @@ class Entry:
 
     Attributes:
         room: Group and number.
-        state: The save state, without enemies.
+        state: The save state, without enemies and treasures.
         ground: Collision bytes and tile indices; entries of one ground are not told apart.
     """
 
@@ -68,7 +78,7 @@ def entries(inputs: Path) -> list[Entry]:
                 continue
             before, key = here, (here, _ground(ram))
             if key not in found:
-                found[key] = Entry(here, _without_enemies(emulator), key[1])
+                found[key] = Entry(here, _emptied(emulator), key[1])
     emulator.close()
     return list(found.values())
 
@@ -85,13 +95,14 @@ def truth(emulator: PyBoyEmulator, entry: Entry) -> Truth:
         for action in _STEPS:
             _put_back(emulator, memory[here])
             emulator.step(action, FRAME_SKIP)
+            emulator.step(Action.NOP, 1)
             ram = _read_on(emulator, read_blocks(emulator))
             if _room(ram) != entry.room or not has_control(ram):
-                _note_door(found, ram, here, action)
+                _note_door(found, ram, entry.room, here)
                 emulator.load_state(entry.state)
-            elif (there := position(ram)) not in found.steps:
-                emulator.step(Action.NOP, 1)  # a frame may end within the game's own update
-                ram = read_blocks(emulator)
+                continue
+            there = position(ram)
+            if there not in found.steps:
                 found.steps[there], found.ways[there] = found.steps[here] + 1, (here, action)
                 memory[there] = ram.wram
                 queue.append(there)
@@ -113,16 +124,13 @@ def position(ram: RamBlocks) -> Pixel:
     return ram.u8(address("w1Link.xh")), ram.u8(address("w1Link.yh"))
 
 
-def _note_door(found: Truth, ram: RamBlocks, here: Pixel, action: Action) -> None:
-    """He is gone: over a door, if it was another tile than the one on which he stood."""
-    if ram.u8(address("w1Link.state")) != 1 or is_scrolling(ram):
+def _note_door(found: Truth, ram: RamBlocks, room: tuple[int, int], here: Pixel) -> None:
+    """He obeys no more: on another tile of the room than before, which then is a door."""
+    if ram.u8(address("w1Link.state")) != 1 or is_scrolling(ram) or _room(ram) != room:
         return  # he sinks or falls, or goes over the edge
-    dx, dy = _STEPS[action]
-    ahead = [tile_of(here[0] + dx * far, here[1] + dy * far) for far in range(1, FRAME_SKIP + 1)]
-    for tile in ahead:
-        if tile != tile_of(*here):
-            found.doors.setdefault(tile, found.steps[here] + 1)
-            return
+    tile = tile_of(*position(ram))
+    if tile != tile_of(*here):
+        found.doors.setdefault(tile, found.steps[here] + 1)
 
 
 def _read_on(emulator: PyBoyEmulator, ram: RamBlocks) -> RamBlocks:
@@ -136,6 +144,7 @@ def _read_on(emulator: PyBoyEmulator, ram: RamBlocks) -> RamBlocks:
 
 
 def _put_back(emulator: PyBoyEmulator, wanted: bytes) -> None:
+    emulator.step(Action.NOP, 1)  # what is left of the game's own update would work on it
     now = np.frombuffer(emulator.wram(), dtype=np.uint8)
     memory = np.frombuffer(wanted, dtype=np.uint8)
     first = _GAME_STATE - WRAM_START
@@ -143,11 +152,15 @@ def _put_back(emulator: PyBoyEmulator, wanted: bytes) -> None:
         emulator.poke(None, _GAME_STATE + at, wanted[first + at])
 
 
-def _without_enemies(emulator: PyBoyEmulator) -> bytes:
-    """The moment without its enemies; play goes on with them."""
+def _emptied(emulator: PyBoyEmulator) -> bytes:
+    """The moment without its enemies and treasures; play goes on with them."""
     kept = emulator.save_state()
+    ram = read_blocks(emulator)
     for page in range(OBJECT_PAGES):
-        emulator.poke(None, ENEMIES + page * OBJECT_STRIDE, 0)
+        enemy, thing = (first + page * OBJECT_STRIDE for first in (ENEMIES, INTERACTIONS))
+        emulator.poke(None, enemy, 0)
+        if ram.u8(thing + OBJECT_ID) in _TREASURES:
+            emulator.poke(None, thing, 0)
     state = emulator.save_state()
     emulator.load_state(kept)
     return state

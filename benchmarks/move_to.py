@@ -1,0 +1,108 @@
+"""Does MOVE_TO reach every tile that can be reached, as fast as can be, and refuse the others?
+
+    python benchmarks/move_to.py --rooms 60
+
+Each room of the cartridge, in each shape in which the walkthrough enters it, from the place where
+it was entered and without its enemies. The truth knows nothing of walls or navigation: on the
+emulator itself each direction is held for a decision step at every place to which that leads
+(`rlaif.testing.data.real_steps`). Then MOVE_TO walks to each of the 80 tiles on the emulator, from
+the same save state. Prints a line a room, then one line of JSON. Exit code 0 when every tile was
+reached within 1.5 x the least decision steps, or refused without a step where there is no way.
+"""
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.testing.data.reach import Truth, all_tiles
+from rlaif.testing.data.real_steps import Entry, entries, proves, truth
+from rlaif.testing.data.trips import move_to
+
+WALKTHROUGH = Path(__file__).parents[1] / "libs/game/cartridge/walkthrough.json"
+BAR = 1.5
+PROVED = 5
+"""Pixels of a room whose way is played from the save state, to show that the truth is true."""
+
+
+class Tally:
+    """What was found in all rooms."""
+
+    def __init__(self) -> None:
+        self.verdicts: Counter[str] = Counter()
+        self.ratios: list[float] = []
+        self.proved = self.unproved = 0
+
+    def walk(self, emulator: PyBoyEmulator, entry: Entry, found: Truth) -> None:
+        """Go to each tile of a room."""
+        for tile in all_tiles():
+            trip, least = move_to(emulator, entry, tile), found.least(tile)
+            verdict = trip.verdict(found, tile, entry)
+            if verdict == "reached" and least is not None and trip.steps > BAR * least:
+                verdict = "slow"
+            self.verdicts[verdict] += 1
+            if least and verdict in ("reached", "slow"):
+                self.ratios.append(trip.steps / least)
+            if verdict not in ("reached", "refused"):
+                told = f"{trip.steps} steps, least {least}, {trip.choice.reason!r}"
+                print(f"  {entry.name} tile {tile}: {verdict}; {told}", flush=True)
+
+    def prove(self, emulator: PyBoyEmulator, entry: Entry, found: Truth, seed: int) -> None:
+        """Play a few ways of the truth."""
+        pixels = random.Random(seed).sample(sorted(found.steps), min(PROVED, len(found.steps)))
+        true = sum(proves(emulator, entry, found, pixel) for pixel in pixels)
+        self.proved += true
+        self.unproved += len(pixels) - true
+
+    def figures(self) -> dict[str, object]:
+        """For the line of JSON."""
+        ratios = sorted(self.ratios)
+        return {
+            "tiles": sum(self.verdicts.values()),
+            "verdicts": dict(self.verdicts),
+            "ratio_mean": round(sum(ratios) / len(ratios), 4),
+            "ratio_p99": round(ratios[int(0.99 * (len(ratios) - 1))], 4),
+            "ratio_max": round(ratios[-1], 4),
+            "truth_proved": self.proved,
+            "truth_not_proved": self.unproved,
+        }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rooms", type=int, default=1000, help="at most so many, drawn by seed")
+    parser.add_argument("--seed", type=int, default=1, help="of the draw (1)")
+    args = parser.parse_args()
+    found = entries(WALKTHROUGH)
+    if args.rooms < len(found):
+        found = random.Random(args.seed).sample(found, args.rooms)
+    tally, emulator, start = Tally(), PyBoyEmulator(load_cartridge().data), time.process_time()
+    for number, entry in enumerate(found):
+        real = truth(emulator, entry)
+        tally.prove(emulator, entry, real, number)
+        before = tally.verdicts.copy()
+        tally.walk(emulator, entry, real)
+        print(
+            f"{entry.name} from {real.start}: {len(real.steps)} places, farthest "
+            f"{max(real.steps.values())} steps; {dict(tally.verdicts - before)}",
+            flush=True,
+        )
+    figures = {
+        "rooms": len({entry.room for entry in found}),
+        "entries": len(found),
+        **tally.figures(),
+        "bar": BAR,
+        "cpu_seconds": round(time.process_time() - start),
+    }
+    figures["met"] = set(tally.verdicts) <= {"reached", "refused"} and not tally.unproved
+    print(json.dumps(figures))
+    return 0 if figures["met"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
