@@ -20,9 +20,11 @@ from pathlib import Path
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
 from rlaif.testing.data.reach import Truth, all_tiles
-from rlaif.testing.data.real_steps import Entry, entries, proves, truth
-from rlaif.testing.data.trips import move_to
+from rlaif.testing.data.real_steps import Entry, entries, position, proves, truth
+from rlaif.testing.data.trips import ground_of, move_to
+from rlaif.testing.data.walking_rule import Walking
 
 WALKTHROUGH = Path(__file__).parents[1] / "libs/game/cartridge/walkthrough.json"
 BAR = 1.5
@@ -36,7 +38,7 @@ class Tally:
     def __init__(self) -> None:
         self.verdicts: Counter[str] = Counter()
         self.ratios: list[float] = []
-        self.proved = self.unproved = 0
+        self.proved = self.unproved = self.rule_differs = 0
 
     def walk(self, emulator: PyBoyEmulator, entry: Entry, found: Truth) -> None:
         """Go to each tile of a room."""
@@ -59,6 +61,13 @@ class Tally:
         self.proved += true
         self.unproved += len(pixels) - true
 
+    def compare(self, emulator: PyBoyEmulator, entry: Entry, found: Truth) -> None:
+        """Count the places to which the rule of walking gives another number of steps."""
+        emulator.load_state(entry.state)
+        ram = read_blocks(emulator)
+        rule = Walking(ground_of(ram)).truth(position(ram))
+        self.rule_differs += len(rule.steps.items() ^ found.steps.items())
+
     def figures(self) -> dict[str, object]:
         """For the line of JSON."""
         ratios = sorted(self.ratios)
@@ -68,6 +77,7 @@ class Tally:
             "ratio_mean": round(sum(ratios) / len(ratios), 4),
             "ratio_p99": round(ratios[int(0.99 * (len(ratios) - 1))], 4),
             "ratio_max": round(ratios[-1], 4),
+            "rule_differs": self.rule_differs,
             "truth_proved": self.proved,
             "truth_not_proved": self.unproved,
         }
@@ -84,6 +94,7 @@ def main() -> int:
     tally, emulator, start = Tally(), PyBoyEmulator(load_cartridge().data), time.process_time()
     for number, entry in enumerate(found):
         real = truth(emulator, entry)
+        tally.compare(emulator, entry, real)
         tally.prove(emulator, entry, real, number)
         before = tally.verdicts.copy()
         tally.walk(emulator, entry, real)

@@ -46,7 +46,7 @@ def rule_truth(emulator, entry):
     """What the rule says of an entry."""
     emulator.load_state(entry.state)
     ram = read_blocks(emulator)
-    return Walking(ground_of(ram, frozenset())).truth(position(ram))
+    return Walking(ground_of(ram)).truth(position(ram))
 
 
 def test_the_walkthrough_enters_every_room(all_entries):

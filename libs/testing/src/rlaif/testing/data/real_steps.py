@@ -8,6 +8,7 @@ as fast; that this is so, `proves` shows by playing a way from the saved state.
 
 import json
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,8 @@ from rlaif.game.memory.memory_map import (
     OBJECT_STRIDE,
     address,
 )
-from rlaif.game.memory.predicates import has_control, is_scrolling, is_text
+from rlaif.game.memory.predicates import has_control, is_cutscene, is_fading, is_scrolling, is_text
+from rlaif.game.memory.walls import FLIPPERS
 from rlaif.testing.data.reach import Pixel, Truth, tile_of
 
 FRAME_SKIP = 4
@@ -34,6 +36,9 @@ _GAME_STATE = 0xC5B0
 """What lies before is the stack and what interrupts count in (the cartridge's README, Memory)."""
 
 _LONGEST_TEXT = 300
+_SCENE_BEGINS = 16
+"""Decision steps after which it has, where one begins by itself when a room is entered."""
+
 _TREASURES = (0x60, 0x7F)
 """What lies there to be stepped on; the second is the Sun Seed, which ends the story."""
 
@@ -42,12 +47,12 @@ _STEPS = {Action.UP: (0, -1), Action.DOWN: (0, 1), Action.LEFT: (-1, 0), Action.
 
 @dataclass(frozen=True)
 class Entry:
-    """A room of the cartridge just after it was entered in the walkthrough.
+    """A room of the cartridge just after it was entered in the walkthrough, emptied.
 
     Attributes:
         room: Group and number.
         state: The save state, without enemies and treasures.
-        ground: Collision bytes and tile indices; entries of one ground are not told apart.
+        ground: Collision bytes, tile indices, and whether the player swims.
     """
 
     room: tuple[int, int]
@@ -61,26 +66,30 @@ class Entry:
 
 
 def entries(inputs: Path) -> list[Entry]:
-    """Each room of the walkthrough in each shape in which it was entered; some seconds.
+    """Each room of the walkthrough in each shape in which it was entered, the last time; seconds.
 
     Args:
         inputs: `libs/game/cartridge/walkthrough.json`.
     """
+    chosen = {(entered.room, entered.ground): frame for frame, entered in _entered(inputs)}
+    frames = frozenset(chosen.values())
+    return [entry for _, entry in _entered(inputs, kept=frames) if entry.state]
+
+
+def _entered(inputs: Path, *, kept: frozenset[int] = frozenset()) -> Iterator[tuple[int, Entry]]:
+    """The frames in which a room was entered; with their states where they are to be kept."""
     emulator = PyBoyEmulator(load_cartridge().data)
-    found: dict[tuple[tuple[int, int], bytes], Entry] = {}
     before: tuple[int, int] | None = None
-    for button, frames in json.loads(inputs.read_text(encoding="ascii"))["steps"]:
-        for _ in range(frames):
-            emulator.step(Action[button], 1)
-            ram = read_blocks(emulator)
-            here = _room(ram)
-            if here == before or not has_control(ram):
-                continue
-            before, key = here, (here, _ground(ram))
-            if key not in found:
-                found[key] = Entry(here, _emptied(emulator), key[1])
+    buttons = json.loads(inputs.read_text(encoding="ascii"))["steps"]
+    pressed = (button for button, frames in buttons for _ in range(frames))
+    for frame, button in enumerate(pressed):
+        emulator.step(Action[button], 1)
+        ram = read_blocks(emulator)
+        here = _room(ram)
+        if here != before and has_control(ram):
+            before = here
+            yield frame, Entry(here, _emptied(emulator) if frame in kept else b"", _ground(ram))
     emulator.close()
-    return list(found.values())
 
 
 def truth(emulator: PyBoyEmulator, entry: Entry) -> Truth:
@@ -134,9 +143,10 @@ def _note_door(found: Truth, ram: RamBlocks, room: tuple[int, int], here: Pixel)
 
 
 def _read_on(emulator: PyBoyEmulator, ram: RamBlocks) -> RamBlocks:
-    """Read a text to its end: something was picked up. It counts as no step."""
+    """Read a text, or see a scene, to its end. It counts as no step."""
     for turn in range(_LONGEST_TEXT):
-        if not is_text(ram):
+        by_itself = is_text(ram) or is_cutscene(ram)
+        if not by_itself or is_fading(ram):
             break
         emulator.step(Action.NOP if turn % 2 else Action.A, FRAME_SKIP)
         ram = read_blocks(emulator)
@@ -153,7 +163,7 @@ def _put_back(emulator: PyBoyEmulator, wanted: bytes) -> None:
 
 
 def _emptied(emulator: PyBoyEmulator) -> bytes:
-    """The moment without its enemies and treasures; play goes on with them."""
+    """The moment without its enemies and treasures, its scene over; play goes on as if nothing was."""
     kept = emulator.save_state()
     ram = read_blocks(emulator)
     for page in range(OBJECT_PAGES):
@@ -161,6 +171,9 @@ def _emptied(emulator: PyBoyEmulator) -> bytes:
         emulator.poke(None, enemy, 0)
         if ram.u8(thing + OBJECT_ID) in _TREASURES:
             emulator.poke(None, thing, 0)
+    for _ in range(_SCENE_BEGINS):
+        emulator.step(Action.NOP, FRAME_SKIP)
+        _read_on(emulator, read_blocks(emulator))
     state = emulator.save_state()
     emulator.load_state(kept)
     return state
@@ -172,4 +185,5 @@ def _room(ram: RamBlocks) -> tuple[int, int]:
 
 def _ground(ram: RamBlocks) -> bytes:
     size = 8 * 16
-    return ram.block(address("wRoomCollisions"), size) + ram.block(address("wRoomLayout"), size)
+    tiles = ram.block(address("wRoomCollisions"), size) + ram.block(address("wRoomLayout"), size)
+    return tiles + bytes([ram.bit(address("wObtainedTreasureFlags"), FLIPPERS)])

@@ -70,7 +70,7 @@ def move_to(emulator: Emulator, entry: Entry, tile: Tile) -> Trip:
     return Trip(choice, steps, position(ram), room, health - ram.u8(address("wLinkHealth")))
 
 
-def ground_of(ram: RamBlocks, doors: frozenset[Tile]) -> Ground:
+def ground_of(ram: RamBlocks) -> Ground:
     """A room of the cartridge in play, as the rule of walking needs it (art/tiles.txt)."""
     tiles = all_tiles()
     byte = {tile: ram.u8(address("wRoomCollisions") + tile[0] * 16 + tile[1]) for tile in tiles}
@@ -82,5 +82,5 @@ def ground_of(ram: RamBlocks, doors: frozenset[Tile]) -> Ground:
         collisions=byte,
         deadly=holes if swims else holes | water,
         water=water if swims else frozenset(),
-        doors=doors | {tile for tile in tiles if index[tile] in _DOORS and byte[tile] == 0},
+        doors=frozenset(tile for tile in tiles if index[tile] in _DOORS and byte[tile] == 0),
     )
