@@ -65,6 +65,18 @@ def test_what_was_learned_survives_being_stored(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["rooms.json"]
 
 
+def test_beyond_its_bound_it_forgets_what_was_not_walked_for_longest():
+    graph = RoomGraph(most=2)
+    graph.add_crossing(crossing(A, B))
+    graph.add_crossing(crossing(B, C))
+    assert not graph.add_crossing(crossing(A, B))  # walked again
+    assert graph.add_crossing(crossing(C, D))
+    assert {(c.start, c.end) for c in graph} == {(A, B), (C, D)}
+    assert graph.leaving(B, assume_return=False) == []
+    assert graph.route(A, C) is None
+    assert RoomGraph.from_json(graph.to_json()).to_json() == graph.to_json()
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "{}", '{"version": 2, "crossings": []}', '{"version": 1, "crossings": [{}]}'],

@@ -35,6 +35,10 @@ OPPOSITE = {
 """The d-pad direction that leads back."""
 
 
+MOST_CROSSINGS = 4096
+"""More than a game has ways from tile to tile; what was not walked for longest is forgotten."""
+
+
 class RoomGraphError(ValueError):
     """A stored graph cannot be read."""
 
@@ -85,9 +89,10 @@ _Key = tuple[RoomId, RoomId, str, Action, int, int]
 
 
 class RoomGraph:
-    """The crossings seen so far."""
+    """The crossings seen so far, at most `most` of them."""
 
-    def __init__(self, crossings: Collection[Crossing] = ()) -> None:
+    def __init__(self, crossings: Collection[Crossing] = (), *, most: int = MOST_CROSSINGS) -> None:
+        self._most = most
         self._known: dict[_Key, Crossing] = {}
         # By room, so that a route does not look at all of them in every room.
         self._out_of: defaultdict[RoomId, dict[_Key, Crossing]] = defaultdict(dict)
@@ -108,10 +113,20 @@ class RoomGraph:
 
     def add_crossing(self, crossing: Crossing) -> bool:
         """Learn a crossing; whether it is new. The latest places are kept."""
-        new = crossing.key not in self._known
+        new = not self._forget(crossing.key)
         for known in (self._known, self._out_of[crossing.start], self._into[crossing.end]):
             known[crossing.key] = crossing
+        if len(self._known) > self._most:
+            self._forget(next(iter(self._known)))
         return new
+
+    def _forget(self, key: _Key) -> bool:
+        """Whether it was known."""
+        crossing = self._known.pop(key, None)
+        if crossing is None:
+            return False
+        del self._out_of[crossing.start][key], self._into[crossing.end][key]
+        return True
 
     def leaving(self, room: RoomId, *, assume_return: bool = True) -> list[Crossing]:
         """The ways out of a room; with `assume_return` also edges seen from the other side."""

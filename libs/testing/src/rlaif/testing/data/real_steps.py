@@ -163,7 +163,7 @@ def _put_back(emulator: PyBoyEmulator, wanted: bytes) -> None:
 
 
 def _emptied(emulator: PyBoyEmulator) -> bytes:
-    """The moment without its enemies and treasures, its scene over; play goes on as if nothing was."""
+    """The moment without enemies and treasures, its scene over; play goes on where it was."""
     kept = emulator.save_state()
     ram = read_blocks(emulator)
     for page in range(OBJECT_PAGES):
