@@ -47,7 +47,7 @@ export CHECK_PYTHON
 .DEFAULT_GOAL := help
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui coverage chaos \
         test-oldest test-newest test-floors floors lock check format rom clean play replay-check ladder \
-        bench-rllib bench-loop bench-judge bench-rm bench-labels bench-overhead bench-planner bench-learning memory-flat \
+        bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-planner bench-learning memory-flat \
         live-page validate secrets containers containers-test ray-lock
 
 help: ## Show this help
@@ -183,6 +183,9 @@ bench-rm: $(VENV)/.ready ## Measure the reward model and its gate on played segm
 
 bench-labels: $(VENV)/.ready ## Measure a start and looks of the reward model with 100,000 scores in a store
 	@$(BIN)/python benchmarks/bench_labels.py $(BENCH_ARGS)
+
+bench-move-to: $(VENV)/.ready ## Compare MOVE_TO with every way there really is, in every room of the cartridge
+	@$(BIN)/python benchmarks/move_to.py $(BENCH_ARGS)
 
 bench-judge: $(VENV)/.ready ## 10,000 bad answers, then outages of the models (429, 500, hang, dead)
 	@$(BIN)/python benchmarks/fuzz_answers.py

@@ -86,6 +86,17 @@ def test_a_way_leads_around_a_door_and_through_it_only_as_the_goal():
     assert walk(terrain(".D."), (1, 2), (1, 3)) is not None
 
 
+def test_no_step_of_a_way_leaves_the_room_from_wherever_one_stands():
+    steps = footing(terrain("....", ".D..", "..#.", "[.D."))
+    field = Moves(steps).field(goal_pixels(steps, OnTile(HERE, TilePlace(1, 1)))[0])
+    led = 0
+    for at in range(steps.ways_out.size):
+        if (direction := field.best(at)) is not None:
+            assert not steps.ways_out[steps.ends[direction, at]], (at % 160, at // 160)
+            led += 1
+    assert led > 1000
+
+
 @pytest.mark.parametrize("hazard", ["o", "~"])
 def test_no_step_leads_into_what_kills(hazard):
     ground = terrain(f".{hazard}.", "...")
