@@ -25,20 +25,20 @@ def option_of(macro: Macro, *, graph: RoomGraph, limits: OptionLimits) -> Option
     `graph` are the known ways between rooms; what is walked is learned into it.
     """
     option: Option
+    frames = limits.frames * steps_of_a_look(limits.frames)
     if isinstance(macro, MoveTo):
-        option = MoveToOption(macro, graph=graph, limits=limits)
+        option = MoveToOption(macro, graph=graph, limits=limits, frames=frames)
     else:
-        option = Scripted(_script(macro, limits))
+        option = Scripted(_script(macro, limits, frames))
     paced = Paced(Defended(option), steps_of_a_look(limits.frames))
     return Guarded(paced, limits, stays=not isinstance(macro, MoveTo))
 
 
-def _script(macro: Macro, limits: OptionLimits) -> Callable[[RamBlocks], Script]:
+def _script(macro: Macro, limits: OptionLimits, frames: int) -> Callable[[RamBlocks], Script]:
     match macro:
         case PushBlock():
             return lambda ram: push_block(ram, macro, limits)
         case UseItem():
-            frames = limits.frames * steps_of_a_look(limits.frames)
             return lambda ram: use_item(ram, macro, frames)
         case Talk():
             return lambda ram: talk(ram, macro)

@@ -11,12 +11,12 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.navigation.goals import Enter, Leave, OnTile, Reach, Target
 from rlaif.game.navigation.grid import TilePlace
-from rlaif.game.navigation.navigator import Decision, Navigator, TripSettings
+from rlaif.game.navigation.navigator import Navigator, TripSettings
 from rlaif.game.navigation.room_graph import RoomGraph, RoomId
 from rlaif.game.navigation.room_map import edges_towards
 from rlaif.game.navigation.room_watcher import Standing, standing
 from rlaif.game.navigation.terrain import TILE, terrain_of
-from rlaif.game.navigation.walker import WalkSettings
+from rlaif.game.navigation.walker import Decision, WalkSettings
 from rlaif.game.options.option import Choice, OptionLimits, done, failed
 
 

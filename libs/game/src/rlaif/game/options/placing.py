@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.predicates import has_control
-from rlaif.game.navigation.goals import Place
+from rlaif.game.navigation.goals import OnTile
 from rlaif.game.navigation.grid import VECTORS, WALKS, TilePlace
 from rlaif.game.navigation.room_graph import OPPOSITE
 from rlaif.game.navigation.room_watcher import standing
 from rlaif.game.navigation.walker import Walker, WalkSettings
 from rlaif.game.options.attending import take_control
 from rlaif.game.options.reach import reach_of
-from rlaif.game.options.room_tiles import in_room, middle, neighbour, tile_ahead, tile_under
+from rlaif.game.options.room_tiles import in_room, neighbour, tile_ahead, tile_under
 from rlaif.game.options.script import GiveUp, Part
 
-_SETTINGS = WalkSettings(place_tolerance=2)
+_SETTINGS = WalkSettings(place_tolerance=2, approaches=False)
 _TURNS = 4
 """Steps towards a tile; after so many he faces it or is somewhere else."""
 
@@ -55,9 +55,8 @@ def faces(ram: RamBlocks, tile: TilePlace, direction: Action) -> bool:
 
 
 def walk_onto(ram: RamBlocks, tile: TilePlace) -> Part:
-    """Walk to the middle of a tile, or as near as one can; where he ends is for the caller."""
-    x, y = middle(tile)
-    walker = Walker(Place(standing(ram).room, x, y), _SETTINGS)
+    """Walk onto a tile, near its middle if one can; whether he gets there is for the caller."""
+    walker = Walker(OnTile(standing(ram).room, tile), _SETTINGS)
     while True:
         ram = yield from take_control(ram)
         decision = walker.next(ram)
@@ -94,9 +93,9 @@ def _turn(ram: RamBlocks, tile: TilePlace, direction: Action) -> Part:
 def _nearest_side(ram: RamBlocks, tile: TilePlace, facing: Sequence[Action]) -> Action | None:
     """The direction to face the tile from its nearest side to which a way leads."""
     reach = reach_of(ram)
-    costs: dict[Action, float] = {}
+    far: dict[Action, int] = {}
     for direction in facing:
-        cost = reach.cost_to(ram, neighbour(tile, OPPOSITE[direction]))
-        if cost is not None:
-            costs[direction] = cost
-    return min(costs, key=lambda direction: costs[direction], default=None)
+        pixels = reach.distance_to(ram, neighbour(tile, OPPOSITE[direction]))
+        if pixels is not None:
+            far[direction] = pixels
+    return min(far, key=lambda direction: far[direction], default=None)

@@ -75,7 +75,7 @@ def _lift(ram: RamBlocks, tile: TilePlace) -> Script:
 def _collect(ram: RamBlocks, tile: TilePlace) -> Script:
     if not _lying(ram, tile):
         raise GiveUp("impossible", f"nothing lies on tile {tile.column},{tile.row}")
-    if reach_of(ram).cost_to(ram, tile) is None:
+    if reach_of(ram).distance_to(ram, tile) is None:
         raise _no_way(tile)
     for _ in range(_STEPS_TO_TAKE):
         ram = yield from walk_onto(ram, tile)
