@@ -234,7 +234,7 @@ def _fair(ram: RamBlocks) -> bool:
 
 
 def _meddle(player: Player, draw: random.Random) -> None:
-    """Go up to something that is left to do, and lean on it or use what is on B; or tread on it."""
+    """Go up to something that is left to do, and lean on it or use what is on B; or step on it."""
     state = decode(player.ram)
     if not state.puzzle or not state.puzzle_state:
         return
