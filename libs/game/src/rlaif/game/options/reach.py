@@ -12,7 +12,7 @@ from rlaif.game.navigation.goals import OnTile, goal_pixels
 from rlaif.game.navigation.grid import TilePlace
 from rlaif.game.navigation.room_watcher import Standing, standing
 from rlaif.game.navigation.terrain import terrain_of
-from rlaif.game.options.room_tiles import in_room, middle, tile_under
+from rlaif.game.options.room_tiles import in_room, tile_under
 
 _RIM = 12
 """Pixels from the edge of the room within which nobody flees."""
@@ -33,7 +33,7 @@ class Reach:
         places = goal_pixels(self.steps, OnTile(self.here.room, tile))
         if not any((self.reached & place).any() for place in places):
             return None
-        x, y = middle(tile)
+        x, y = tile.middle
         return abs(x - self.here.x) + abs(y - self.here.y)
 
     def nearest_away_from(self, x: int, y: int, pixels: int) -> tuple[int, int] | None:

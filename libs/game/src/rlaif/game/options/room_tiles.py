@@ -39,11 +39,6 @@ def neighbour(tile: TilePlace, direction: Action) -> TilePlace:
     return TilePlace(tile.row + dy, tile.column + dx)
 
 
-def middle(tile: TilePlace) -> tuple[int, int]:
-    """(x, y) of the tile's middle in pixels."""
-    return tile.column * TILE + TILE // 2, tile.row * TILE + TILE // 2
-
-
 def tile_of(x: int, y: int) -> TilePlace:
     """The tile of a pixel."""
     return TilePlace(y // TILE, x // TILE)
@@ -69,7 +64,7 @@ def on_tile(found: list[Entity], tile: TilePlace) -> list[Entity]:
 
 def person_near(ram: RamBlocks, tile: TilePlace) -> Entity | None:
     """Who can be talked to nearest to a tile, at most a tile and a bit away: people walk about."""
-    x, y = middle(tile)
+    x, y = tile.middle
     far = {person: max(abs(person.x - x), abs(person.y - y)) for person in talkables(ram)}
     near = [person for person, pixels in far.items() if pixels <= TILE + TILE // 4]
     return min(near, key=lambda person: (far[person], person.slot), default=None)
