@@ -1,6 +1,7 @@
 import pytest
 
-from rlaif.trainer.play.planner_counts import LATENCY_BUCKETS, ModeCounts, PlannerCounts, one_call
+from rlaif.contracts.assistance import LATENCY_BUCKETS
+from rlaif.trainer.play.planner_counts import ModeCounts, PlannerCounts, one_call
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,9 @@ from rlaif.contracts.model import Contract
 
 Counts = dict[str, Annotated[int, Field(ge=0)]]
 
+LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+"""Upper edges of the buckets of latencies, in seconds; one bucket more holds what is slower."""
+
 MOST_WANTED = 8
 WANTED_CHARACTERS = 120
 WHY_CHARACTERS = 200
@@ -71,7 +74,7 @@ class ModeFigures(Contract):
     not_asked: Counts = Field(
         default_factory=dict,
         description="Questions that were not asked: busy (too many in flight), resting (the route "
-        "is taken for broken), large (the prompt is too long), closed.",
+        "is taken for broken), closed.",
     )
     cached: int = Field(default=0, ge=0, description="Answers that cost no call.")
     in_flight: int = Field(default=0, ge=0, description="Questions that wait for an answer.")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
+from rlaif.contracts.assistance import LATENCY_BUCKETS
 from rlaif.contracts.plans import Mode
 
 Outcome = Literal["ok", "invalid", "timeout", "throttled", "refused", "error", "dropped"]
@@ -18,9 +19,6 @@ up, because the planner itself ended.
 NotAsked = Literal["busy", "resting", "closed"]
 """Why a question was not taken: too many in flight; the route is taken for broken; the planner is
 closed."""
-
-LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
-"""Upper edges, in seconds; one bucket more holds what is slower."""
 
 _K = TypeVar("_K")
 _NONE = (0,) * (len(LATENCY_BUCKETS) + 1)

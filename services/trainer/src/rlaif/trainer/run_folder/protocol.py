@@ -63,7 +63,7 @@ class AssistanceDone(_Line):
 
     by_mode: dict[str, ModeFigures] = Field(description="Route of the planner → its counts.")
     latency: dict[str, list[int]] = Field(
-        description="Route → calls by how long they took, as in `planner_counts.LATENCY_BUCKETS`."
+        description="Route → calls by how long they took, as in `assistance.LATENCY_BUCKETS`."
     )
     of_run: dict[str, ModeFigures] = Field(description="As `by_mode`, of the run so far.")
     events: list[AssistanceEvent] = Field(description="The newest ones, oldest first.")

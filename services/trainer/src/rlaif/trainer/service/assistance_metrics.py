@@ -1,8 +1,7 @@
 """What the language model that plays did, for Prometheus; `docs/metrics.md` lists it."""
 
-from rlaif.contracts.assistance import ModeFigures
+from rlaif.contracts.assistance import LATENCY_BUCKETS, ModeFigures
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.play.planner_counts import LATENCY_BUCKETS
 from rlaif.trainer.run_folder.protocol import AssistanceDone
 
 
@@ -19,7 +18,7 @@ class AssistanceMetrics:
         self._not_asked = metrics.counter(
             "planner_not_asked",
             "Questions that were not asked: busy (too many in flight), resting (the route is taken "
-            "for broken), large (the prompt is too long), closed.",
+            "for broken), closed.",
             ("mode", "why"),
         )
         self._cached = metrics.counter(
