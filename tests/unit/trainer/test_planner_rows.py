@@ -91,7 +91,7 @@ def _between(fragment: Fragment, start: int, stop: int) -> Fragment:
             observations=trans.observations[start : stop + 1],
             terminated=trans.terminated[rows],
             truncated=trans.truncated[rows],
-            final_index=trans.final_index[inside] - [start, 0],
+            final_index=trans.final_index[inside] - np.array([start, 0]),
             final_observations=trans.final_observations[inside],
         ),
         actions=fragment.actions[rows],

@@ -1,17 +1,19 @@
 """The policy switch: a mode counts when some looks in a row agree, and not before."""
 
+from collections.abc import Sequence
 from itertools import groupby
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rlaif.contracts.plans import Mode
 from rlaif.trainer.play.takeover.switch import PolicySwitch
 
 MODES = st.sampled_from([None, "dialog", "puzzle"])
 LOOKS = st.lists(MODES, max_size=60)
 
 
-def after(seen: list[str | None], looks: int) -> list[str | None]:
+def after(seen: Sequence[Mode | None], looks: int) -> list[Mode | None]:
     switch = PolicySwitch(looks)
     return [switch.look(mode) for mode in seen]
 
@@ -22,7 +24,9 @@ def test_the_third_look_counts():
 
 
 def test_a_flicker_changes_nothing():
-    seen = ["puzzle", "puzzle", None] * 5 + ["puzzle"] * 3 + [None, "puzzle", None, None, "puzzle"]
+    seen: list[Mode | None] = (
+        ["puzzle", "puzzle", None] * 5 + ["puzzle"] * 3 + [None, "puzzle", None, None, "puzzle"]
+    )
     assert after(seen, 3) == [None] * 17 + ["puzzle"] * 6
 
 
@@ -39,9 +43,9 @@ def test_another_episode_begins_with_plain_play():
 
 
 @given(LOOKS, st.integers(1, 5))
-def test_a_mode_counts_exactly_when_the_last_looks_agree_on_it(seen: list[str | None], looks: int):
+def test_a_mode_counts_exactly_when_the_last_looks_agree_on_it(seen: list[Mode | None], looks: int):
     """Between such moments nothing changes."""
-    mode: str | None = None
+    mode: Mode | None = None
     for told, end in zip(after(seen, looks), range(1, len(seen) + 1), strict=True):
         last = seen[max(0, end - looks) : end]
         if len(last) == looks and len(set(last)) == 1:
@@ -50,7 +54,7 @@ def test_a_mode_counts_exactly_when_the_last_looks_agree_on_it(seen: list[str | 
 
 
 @given(LOOKS, st.integers(1, 5))
-def test_the_mode_changes_no_more_often_than_looks_allow(seen: list[str | None], looks: int):
+def test_the_mode_changes_no_more_often_than_looks_allow(seen: list[Mode | None], looks: int):
     modes = after(seen, looks)
     changes = len(list(groupby([None, *modes]))) - 1
     assert changes <= len(seen) // looks

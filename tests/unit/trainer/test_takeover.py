@@ -1,6 +1,7 @@
 """Takeovers, one environment at a time: asked, played, ended, rested, told."""
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from rlaif.trainer.settings.takeover import TakeoverSettings
 QUICK = TakeoverSettings(share=1.0, most_steps=6, rest_steps=5)
 
 
-def one(settings: TakeoverSettings = QUICK, **answer: int) -> World:
+def one(settings: TakeoverSettings = QUICK, **answer: Any) -> World:
     """One environment whose planner answers as soon as it is asked."""
     return World(1, lambda asked: plan(asked.env, **answer), settings, at_once=True)
 
