@@ -136,7 +136,9 @@ def test_a_plan_that_solves_it_is_a_success_without_a_rest():
     world.games[0].walk()
     world.step()
     assert world.assistance.end_fragment().takeovers == {"puzzle": {"done": 1}}
-    assert world.assistance._takeovers[0].state == "idle"
+    world.games[0].puzzle(4)
+    world.step()
+    assert world.assistance._takeovers[0].state == "asked"
 
 
 @pytest.mark.parametrize("outcome", ["invalid", "timeout", "throttled", "refused", "error"])
@@ -157,6 +159,18 @@ def test_macros_that_cannot_be_played_are_refused():
     world.games[0].puzzle(3)
     world.steps(5)
     assert world.assistance.end_fragment().plans == {"puzzle": {"refused": 1}}
+
+
+def test_a_rest_from_dialogs_is_none_from_puzzles():
+    world = World(
+        1, lambda asked: "timeout" if asked.mode == "dialog" else plan(0), QUICK, at_once=True
+    )
+    world.games[0].read()
+    world.steps(5)
+    world.games[0].puzzle(3)
+    world.steps(5)
+    assert [asked.mode for asked in world.planner.asked] == ["dialog", "puzzle"]
+    assert columns(world)[-1] == "x"
 
 
 def test_without_a_share_nothing_is_asked():

@@ -31,8 +31,8 @@ class TakeoverSettings(BaseModel, frozen=True, extra="forbid"):
         ge=0,
         description="Decision steps without a question after a takeover that failed or had no "
         "effect, and after a question whose answer was none, or came too late. It doubles with "
-        "each one in a row, up to 16 times. A question costs as much time as some 40 steps of play "
-        "(ADR 0023): fewer ask the same again and again.",
+        "each one in a row, up to 16 times; dialogs and puzzles rest apart. A question costs as "
+        "much time as some 40 steps of play (ADR 0023): fewer ask the same again and again.",
     )
     patience_steps: int = Field(
         default=20_000,

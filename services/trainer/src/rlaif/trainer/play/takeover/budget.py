@@ -1,5 +1,8 @@
 """How much of an episode a planner may play: steps and outcomes in, a yes or no out."""
 
+from typing import Any
+
+from rlaif.contracts.plans import Mode
 from rlaif.trainer.settings.takeover import TakeoverSettings
 
 _MOST_DOUBLINGS = 4
@@ -9,7 +12,8 @@ class TakeoverBudget:
     """Of one environment's running episode.
 
     At any step the planner has played at most `share` of the episode's steps and one takeover of
-    `most_steps` beyond.
+    `most_steps` beyond. Rests are those of a mode: a planner too slow for dialogs, which are soon
+    over, may be quick enough for puzzles.
 
     Attributes:
         steps: Decision steps of the episode.
@@ -24,18 +28,17 @@ class TakeoverBudget:
     def begin_episode(self) -> None:
         """Nothing of the episode before counts."""
         self.steps = self.planned = self.taken = 0
-        self._rests_until = self._failed_in_a_row = 0
+        self._rests_until: dict[Mode, int] = {}
+        self._failed_in_a_row: dict[Mode, int] = {}
 
-    @property
-    def allows_one(self) -> bool:
-        """Whether a takeover may begin now."""
+    def allows(self, mode: Mode) -> bool:
+        """Whether a takeover of this mode may begin now."""
         share = self._settings.share
-        return share > 0 and self.planned <= share * self.steps and not self.rests
+        return share > 0 and self.planned <= share * self.steps and not self.rests(mode)
 
-    @property
-    def rests(self) -> bool:
-        """Whether it is too early for another question."""
-        return self.steps < self._rests_until
+    def rests(self, mode: Mode) -> bool:
+        """Whether it is too early for another question of this mode."""
+        return self.steps < self._rests_until.get(mode, 0)
 
     @property
     def is_spent(self) -> bool:
@@ -51,27 +54,28 @@ class TakeoverBudget:
         self.planned += 1
         self.taken += 1
 
-    def note_success(self) -> None:
+    def note_success(self, mode: Mode) -> None:
         """A takeover changed the situation it was asked for."""
-        self._failed_in_a_row = 0
+        self._failed_in_a_row.pop(mode, None)
 
-    def note_failure(self) -> None:
+    def note_failure(self, mode: Mode) -> None:
         """A takeover failed, or nothing came of a question: rest, longer each time in a row."""
-        times = 2 ** min(self._failed_in_a_row, _MOST_DOUBLINGS)
-        self._rests_until = self.steps + self._settings.rest_steps * times
-        self._failed_in_a_row += 1
+        failed = self._failed_in_a_row.get(mode, 0)
+        times = 2 ** min(failed, _MOST_DOUBLINGS)
+        self._rests_until[mode] = self.steps + self._settings.rest_steps * times
+        self._failed_in_a_row[mode] = failed + 1
 
-    def state_dict(self) -> dict[str, int]:
+    def state_dict(self) -> dict[str, Any]:
         """What of the episode counts, as plain values."""
         return {
             "steps": self.steps,
             "planned": self.planned,
-            "rests_until": self._rests_until,
-            "failed_in_a_row": self._failed_in_a_row,
+            "rests_until": dict(self._rests_until),
+            "failed_in_a_row": dict(self._failed_in_a_row),
         }
 
-    def load_state_dict(self, state: dict[str, int]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Resume in the middle of the episode; no takeover runs."""
         self.steps, self.planned, self.taken = state["steps"], state["planned"], 0
-        self._rests_until = state["rests_until"]
-        self._failed_in_a_row = state["failed_in_a_row"]
+        self._rests_until = dict(state["rests_until"])
+        self._failed_in_a_row = dict(state["failed_in_a_row"])

@@ -3,7 +3,7 @@
     idle       a mode counts and the budget allows it: asked
     asked      a plan that still fits: executing; a stale one, or none: resting
     executing  done: idle; failed, without effect, out of steps: resting
-    resting    after some steps: idle
+    resting    in that mode alone, for some steps: idle
 
 The policy plays in every state but `executing`. An environment has one question under way at most,
 and knows a reply as its own by the very question that it asked. Nothing waits or reads a clock.
@@ -131,7 +131,8 @@ class Takeover:
             return "executing"
         if self._asked is not None:
             return "asked"
-        return "resting" if self._budget.rests else "idle"
+        mode = self._switch.mode
+        return "resting" if mode is not None and self._budget.rests(mode) else "idle"
 
     def begin_episode(self) -> None:
         """Another episode starts: what was played or asked for in the one before is dropped."""
@@ -174,7 +175,7 @@ class Takeover:
         mode = self._switch.look(self._seen)
         if mode is None or not may_ask or self._run is not None or self._waits:
             return False
-        return self._budget.allows_one and not self._ask(mode)
+        return self._budget.allows(mode) and not self._ask(mode)
 
     def hear(self, reply: PlannerReply) -> bool:
         """A question of this environment was answered; gives whether a takeover begins."""
@@ -184,21 +185,21 @@ class Takeover:
             return False
         self._asked = None
         if reply.plan is None:
-            self._budget.note_failure()
+            self._budget.note_failure(mode)
             self._tell(reply, detail=reply.detail or "")
             return False
         if asked.situation is None or Situation.at(self._read()) != asked.situation:
             if asked.situation is not None:
-                self._budget.note_failure()  # where answers come too late, ask more seldom
+                self._budget.note_failure(mode)  # where answers come too late, ask more seldom
             self._tell_fate(reply, "stale")
             return False
-        if self._run is not None or not self._budget.allows_one:
+        if self._run is not None or not self._budget.allows(mode):
             self._tell_fate(reply, "dropped")
             return False
         try:
             executor = self._parts.executor_of(reply.plan.macros)
         except ValueError as error:
-            self._budget.note_failure()
+            self._budget.note_failure(mode)
             self._tell_fate(reply, "refused", str(error))
             return False
         self.account.note_plan(mode, "taken")
@@ -262,12 +263,13 @@ class Takeover:
         assert run is not None
         if ending == DONE and Situation.at(self._read()) == run.situation:
             ending = NO_EFFECT
+        mode = run.reply.question.mode
         if ending == DONE:
-            self._budget.note_success()
+            self._budget.note_success(mode)
         else:
-            self._budget.note_failure()
+            self._budget.note_failure(mode)
             self._remember_failed(run, ending)
-        self.account.note_takeover(run.reply.question.mode, ending)
+        self.account.note_takeover(mode, ending)
         self._tell(run.reply, followed=True, ending=ending, detail=why, steps=run.steps)
 
     def _remember_failed(self, run: _Run, ending: str) -> None:
