@@ -11,6 +11,7 @@ touches an emulator but to read it: a game that is not taken over plays as it wo
 """
 
 from collections.abc import Callable, Collection, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -43,6 +44,11 @@ class Guide(Protocol):
     @property
     def drawn(self) -> dict[int, Mode]:
         """Environment → whom it asks after the step that comes now."""
+        ...
+
+    @property
+    def open(self) -> AbstractSet[int]:
+        """Environments with a suggestion that counts."""
         ...
 
     def draw(self, taken_over: Collection[int] = ()) -> None:
@@ -266,9 +272,10 @@ class Assistance:
 
     def _ask_the_guide(self, guide: Guide, actions: Actions) -> None:
         """What it pays for the policy's own choices, and whose screen it wants to see."""
-        for n, (action, game) in enumerate(zip(actions.tolist(), self._games, strict=True)):
-            own = n not in self._running
-            self.bonuses[n] = guide.choose(n, action, game.facts, game.steps) if own else 0.0
+        self.bonuses[:] = 0.0
+        for n in guide.open - self._running.keys():
+            game = self._games[n]
+            self.bonuses[n] = guide.choose(n, int(actions[n]), game.facts, game.steps)
         guide.draw(self._running)
         self.pictured = [n for n in guide.drawn if guide.looks(n)]
 

@@ -37,7 +37,7 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
         description="The same for a model that looks at the screen; that step is drawn.",
     )
     rest_steps: int = Field(
-        default=500,
+        default=1_000,
         ge=0,
         description="Decision steps of an environment between two questions at least. Fewer ask a "
         "quick model more often; a question takes as long as 15 steps. Preset seed: 0.",
@@ -67,10 +67,10 @@ class GuidanceSettings(BaseModel, frozen=True, extra="forbid"):
         "paid, until the next suggestion.",
     )
     expiry_steps: int | None = Field(
-        default=10_000,
+        default=20_000,
         ge=1,
-        description="Decision steps after the question at which a suggestion is forgotten: 10,000 "
-        "are 11 minutes in the game and seconds of training. More give a slower model a say, about "
+        description="Decision steps after the question at which a suggestion is forgotten: 20,000 "
+        "are 22 minutes in the game and seconds of training. More give a slower model a say, about "
         "a moment longer ago. Preset seed: never.",
     )
     reach_tiles: int | None = Field(

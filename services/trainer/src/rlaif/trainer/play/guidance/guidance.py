@@ -33,7 +33,7 @@ VISION: Mode = "vision"
 
 REFUSED_REST = 1024
 """Steps without a question after one that was not taken, unless an answer comes before: a planner
-that is full stays so until then, and each question costs a briefing, 3 ms, perhaps a picture."""
+that is full stays so until then, and each question costs a briefing, 2 ms, perhaps a picture."""
 
 _STREAM = 0x47554944
 """Sets this random stream apart from the games': above the numbers that those are seeded with."""
@@ -49,6 +49,7 @@ class Guidance:
 
     Attributes:
         drawn: Environment → whom it asks after the step that is played now.
+        open: Environments with a suggestion that counts: the policy's choices there matter.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Guidance:
         self._planner_free_at = self._waiting = 0
         self._record = GuidanceRecord(runner)
         self.drawn: dict[int, Mode] = {}
+        self.open: set[int] = set()
 
     def draw(self, taken_over: Collection[int] = ()) -> None:
         """Decide by chance which environments ask after this step; those taken over do not.
@@ -110,7 +112,7 @@ class Guidance:
         episode had before it.
         """
         kept = self._kept[n]
-        if kept is None or kept.fate is not None or not self._counts(n, kept, facts, step):
+        if kept is None or n not in self.open or not self._counts(n, kept, facts, step):
             return 0.0
         kept.compared += 1
         amount = 0.0
@@ -178,6 +180,7 @@ class Guidance:
             return False
         self._end(n, "replaced")
         self._kept[n] = KeptSuggestion.of(reply, spot)
+        self.open.add(n)
         return True
 
     def drop(self, n: int) -> None:
@@ -211,6 +214,7 @@ class Guidance:
         self._kept = [
             None if kept is None else KeptSuggestion.from_plain(kept) for kept in state["kept"]
         ]
+        self.open = {n for n, kept in enumerate(self._kept) if kept and kept.fate is None}
         for allowance, paid in zip(self._allowances, state["paid"], strict=True):
             allowance.paid = paid
         self._free_at = [self._steps + rest for rest in state["rests"]]
@@ -256,6 +260,7 @@ class Guidance:
         kept = self._kept[n]
         if kept is not None and kept.fate is None:
             kept.end(fate)
+            self.open.discard(n)
             self._record.end(n, kept)
 
 
