@@ -50,3 +50,20 @@ def test_an_event_that_comes_again_has_no_age_yet() -> None:
     metrics = ServiceMetrics("judge")
     metrics.worker_observer().handled("rlaif.segment.exported.v1", "retried", 0.2, age=70)
     assert "event_age_seconds_count" not in metrics.exposition().decode()
+
+
+def test_a_histogram_that_another_process_counts_is_exposed_like_any_other() -> None:
+    metrics = ServiceMetrics("trainer")
+    seconds = metrics.counted_histogram("call_seconds", "Time.", ("mode",), buckets=(0.5, 2))
+    seconds.add(("dialog",), [1, 2, 3], 20.5)
+    seconds.add(("dialog",), [1, 0, 0], 0.25)
+    read = metrics.registry.get_sample_value
+    name = "rlaif_trainer_call_seconds"
+    buckets = [
+        read(f"{name}_bucket", {"mode": "dialog", "le": le}) for le in ("0.5", "2.0", "+Inf")
+    ]
+    assert buckets == [2, 4, 7], "cumulated, as Prometheus has them"
+    assert read(f"{name}_count", {"mode": "dialog"}) == 7
+    assert read(f"{name}_sum", {"mode": "dialog"}) == 20.75
+    assert metrics.described()[-1].kind == "histogram"
+    assert f'{name}_bucket{{le="+Inf",mode="dialog"}} 7.0' in metrics.exposition().decode()
