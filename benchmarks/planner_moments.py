@@ -96,7 +96,8 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
 
 def what_they_are(emulator: PyBoyEmulator, found: Found) -> dict[str, int]:
     """How different the moments are."""
-    texts, puzzles, rooms, foes = set(), set(), {mode: set() for mode in MODES}, 0
+    texts, puzzles, foes = set(), set(), 0
+    rooms: dict[str, set[tuple[int, int]]] = {mode: set() for mode in MODES}
     for moment, state in found:
         emulator.load_state(state)
         told = decode(read_blocks(emulator))
