@@ -86,7 +86,8 @@ class Play:
 
     def __init__(self, room: Room, start: Pixel, make_ram) -> None:
         self._walking, self._writes, self._make_ram = Walking(room.ground), room.writes(), make_ram
-        self.at, self.left, self.facing, self.steps = start, None, 2, 0
+        self.at, self.facing, self.steps = start, 2, 0
+        self.left: Tile | str | None = None
 
     def ram(self):
         x, y = self.at

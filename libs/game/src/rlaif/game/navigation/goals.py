@@ -1,4 +1,4 @@
-"""Where to go: what a caller may ask for, and the nodes of the grid that fulfil it."""
+"""Where to go: what a caller may ask for, and the pixels at which it is fulfilled."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,7 @@ import numpy as np
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.navigation.footing import Footing, Pixels
-from rlaif.game.navigation.grid import (
-    STEP,
-    VECTORS,
-    CollisionGrid,
-    Node,
-    TilePlace,
-    tile_under,
-)
+from rlaif.game.navigation.grid import VECTORS, TilePlace, tile_under
 from rlaif.game.navigation.room_graph import RoomId
 
 
@@ -79,26 +72,6 @@ _BESIDE = 16
 _ALONG_EDGE = 24
 
 
-def goal_nodes(grid: CollisionGrid, goal: Goal) -> set[Node]:
-    """The nodes from which the goal is reached."""
-    if isinstance(goal, Place):
-        return _around(grid, goal.x, goal.y)
-    if isinstance(goal, OnTile):
-        return _around(grid, *goal.tile.middle)
-    if isinstance(goal, Enter):
-        return {Node(2 * goal.tile.row + 1, 2 * goal.tile.column + 1)}
-    if isinstance(goal, Beside):
-        row, column = 2 * goal.tile.row + 1, 2 * goal.tile.column + 1
-        around = {Node(row + 2 * dy, column + 2 * dx) for dy, dx in VECTORS.values()}
-        return {node for node in around if grid.inside(node)}
-    nodes = {Node(int(r), int(c)) for r, c in np.argwhere(grid.exits[goal.direction])}
-    if goal.x is None or goal.y is None:
-        return nodes
-    vertical = goal.direction in (Action.UP, Action.DOWN)
-    off = {n: abs(n.x - goal.x) if vertical else abs(n.y - goal.y) for n in nodes}
-    return {n for n in nodes if off[n] <= _ALONG_EDGE} or nodes
-
-
 def goal_pixels(footing: Footing, goal: Goal, *, near: int = NEAR) -> list[Pixels]:
     """Where the goal is reached; a later set counts where no way leads to those before it.
 
@@ -141,16 +114,3 @@ def enterable(goal: Goal) -> tuple[TilePlace, ...]:
     if isinstance(goal, Place):
         return (tile_under(goal.x, goal.y),)
     return ()
-
-
-def _around(grid: CollisionGrid, x: int, y: int) -> set[Node]:
-    """The up to four nodes between which a pixel lies, at most half a step away on each axis."""
-    rows = {_round_half(y), -_round_half(-y)}
-    columns = {_round_half(x), -_round_half(-x)}
-    nodes = {Node(row, column) for row in rows for column in columns}
-    return {node for node in nodes if grid.inside(node)}
-
-
-def _round_half(pixels: int) -> int:
-    """The nearest multiple of a step; the upper one in the middle between two."""
-    return (pixels + STEP // 2) // STEP
