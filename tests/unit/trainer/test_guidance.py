@@ -536,6 +536,9 @@ def test_whatever_is_played_only_a_suggestion_for_that_very_place_is_paid(data: 
             if paid[n]:
                 audit.check(n, paid[n], action, facts[n], kept[n])
         assert all(each <= most for each in audit.paid)
+        now = [games.guidance.last_llm_suggestion(n) for n in range(3)]
+        counts = {n for n, each in enumerate(now) if each is not None and each.fate is None}
+        assert games.guidance.open == counts
         if data.draw(st.booleans()):
             games.answer()
         for n, (_, _, then) in enumerate(moves):
