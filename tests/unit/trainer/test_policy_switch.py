@@ -18,20 +18,24 @@ def after(seen: Sequence[Mode | None], looks: int) -> list[Mode | None]:
     return [switch.look(mode) for mode in seen]
 
 
+NOTHING: list[Mode | None] = [None]
+DIALOG: list[Mode | None] = ["dialog"]
+PUZZLE: list[Mode | None] = ["puzzle"]
+
+
 def test_the_third_look_counts():
-    assert after(["dialog"] * 4, 3) == [None, None, "dialog", "dialog"]
-    assert after(["dialog"] * 3 + [None] * 3, 3)[2:] == ["dialog", "dialog", "dialog", None]
+    assert after(DIALOG * 4, 3) == [None, None, "dialog", "dialog"]
+    assert after(DIALOG * 3 + NOTHING * 3, 3)[2:] == ["dialog", "dialog", "dialog", None]
 
 
 def test_a_flicker_changes_nothing():
-    seen: list[Mode | None] = (
-        ["puzzle", "puzzle", None] * 5 + ["puzzle"] * 3 + [None, "puzzle", None, None, "puzzle"]
-    )
-    assert after(seen, 3) == [None] * 17 + ["puzzle"] * 6
+    assert after((PUZZLE * 2 + NOTHING) * 5, 3) == [None] * 15
+    off = NOTHING + PUZZLE + NOTHING * 2 + PUZZLE
+    assert after(PUZZLE * 3 + off, 3)[2:] == ["puzzle"] * 6
 
 
 def test_from_one_mode_to_another_it_takes_as_many_looks():
-    assert after(["dialog"] * 3 + ["puzzle"] * 3, 3)[-3:] == ["dialog", "dialog", "puzzle"]
+    assert after(DIALOG * 3 + PUZZLE * 3, 3)[-3:] == ["dialog", "dialog", "puzzle"]
 
 
 def test_another_episode_begins_with_plain_play():
