@@ -66,7 +66,10 @@ class Tally:
         emulator.load_state(entry.state)
         ram = read_blocks(emulator)
         rule = Walking(ground_of(ram)).truth(position(ram))
-        self.rule_differs += len(rule.steps.items() ^ found.steps.items())
+        differs = len(rule.steps.items() ^ found.steps.items())
+        self.rule_differs += differs
+        if differs:
+            print(f"  {entry.name}: the rule differs at {differs} places", flush=True)
 
     def figures(self) -> dict[str, object]:
         """For the line of JSON."""

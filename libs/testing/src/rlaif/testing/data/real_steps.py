@@ -104,7 +104,7 @@ def truth(emulator: PyBoyEmulator, entry: Entry) -> Truth:
         for action in _STEPS:
             _put_back(emulator, memory[here])
             emulator.step(action, FRAME_SKIP)
-            emulator.step(Action.NOP, 1)
+            emulator.step(Action.NOP, 2)  # an even number: in water every second frame counts
             ram = _read_on(emulator, read_blocks(emulator))
             if _room(ram) != entry.room or not has_control(ram):
                 _note_door(found, ram, entry.room, here)

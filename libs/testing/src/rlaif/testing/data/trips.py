@@ -82,5 +82,6 @@ def ground_of(ram: RamBlocks) -> Ground:
         collisions=byte,
         deadly=holes if swims else holes | water,
         water=water if swims else frozenset(),
+        beat=(ram.u8(address("wFrameCounter")) + 1) % 2,
         doors=frozenset(tile for tile in tiles if index[tile] in _DOORS and byte[tile] == 0),
     )

@@ -42,6 +42,7 @@ class Ground:
         doors: Tiles that lead out of the room.
         cliffs: Tiles off which one jumps, by direction.
         size: Height and width in pixels.
+        beat: 1 where the first frame of a step counts in water, 0 where the second does.
     """
 
     collisions: Mapping[Tile, int]
@@ -50,6 +51,7 @@ class Ground:
     doors: Set[Tile] = frozenset()
     cliffs: Mapping[Action, Set[Tile]] = field(default_factory=dict)
     size: tuple[int, int] = (128, 160)
+    beat: int = 0
 
     def solid(self, x: int, y: int) -> bool:
         """Whether there is a wall at a pixel."""
@@ -85,7 +87,7 @@ class Walking:
         here = start
         under = tile_of(*start)
         for number in range(FRAMES):
-            if tile_of(*here) in self.ground.water and number % 2 == 0:
+            if tile_of(*here) in self.ground.water and (number + self.ground.beat) % 2 == 0:
                 continue
             here = self._frame(here, way)
             tile = tile_of(*here)
