@@ -18,12 +18,14 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import WRAM_START, PyBoyEmulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.entities import PART_ITEM_DROP
 from rlaif.game.memory.memory_map import (
     ENEMIES,
     INTERACTIONS,
     OBJECT_ID,
     OBJECT_PAGES,
     OBJECT_STRIDE,
+    PARTS,
     address,
 )
 from rlaif.game.memory.predicates import has_control, is_cutscene, is_fading, is_scrolling, is_text
@@ -171,6 +173,9 @@ def _emptied(emulator: PyBoyEmulator) -> bytes:
         emulator.poke(None, enemy, 0)
         if ram.u8(thing + OBJECT_ID) in _TREASURES:
             emulator.poke(None, thing, 0)
+        drop = PARTS + page * OBJECT_STRIDE
+        if ram.u8(drop + OBJECT_ID) == PART_ITEM_DROP:
+            emulator.poke(None, drop, 0)
     for _ in range(_SCENE_BEGINS):
         emulator.step(Action.NOP, FRAME_SKIP)
         _read_on(emulator, read_blocks(emulator))
