@@ -142,13 +142,13 @@ def test_where_no_way_is_known_and_no_map_tells_no_step_is_taken(starting, where
 
 
 def test_who_comes_to_another_room_than_asked_for_gives_up(starting):
-    village = starting((0, 0x77))
-    option = option_of(MoveTo(column=4, row=6), graph=village.graph, limits=LIMITS)
-    assert not option.next(read_blocks(village.emulator)).over
-    assert village.go(column=2, row=3).status == "done"
-    choice = option.next(read_blocks(village.emulator))
+    orchard = starting((0, 0x66))
+    option = option_of(MoveTo(column=3, row=5), graph=orchard.graph, limits=LIMITS)
+    assert not option.next(read_blocks(orchard.emulator)).over
+    assert orchard.go(room="0/118").status == "done"
+    choice = option.next(read_blocks(orchard.emulator))  # the way back is known, and not asked for
     assert (choice.status, choice.cause) == ("failed", "left_room")
-    assert option.next(read_blocks(village.emulator)) == choice
+    assert option.next(read_blocks(orchard.emulator)) == choice
 
 
 def test_who_is_there_already_is_done_at_once(starting):

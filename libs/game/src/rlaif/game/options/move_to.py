@@ -50,6 +50,8 @@ class MoveToOption:
         if self._target is None:
             self._room, self._start = _room(self._macro, here), here.room
             self._go(Reach(self._room) if here.room != self._room else self._in_room(ram, here))
+        if here.room != self._room == self._start and not isinstance(self._target, Enter):
+            return failed("left_room", f"in room {here.room.group}/{here.room.room}")
         decision = self._navigator.next(ram)
         while decision.done:
             following = self._after(decision, ram, here)
@@ -77,8 +79,6 @@ class MoveToOption:
             edge = self._edge_towards(ram, here)
             if edge is not None:
                 return edge
-        if here.room != self._room == self._start:
-            return failed("left_room", f"in room {here.room.group}/{here.room.room}")
         return failed("unreachable", decision.reason)
 
     def _edge_towards(self, ram: RamBlocks, here: Standing) -> Leave | None:
