@@ -110,6 +110,7 @@ def test_each_runner_has_its_share_of_the_newest_events():
         loud.note_event(event(n))
     quiet.note_event(event(999))
     total = summed([loud, quiet])
+    assert total is not None
     assert len(total.events) == MOST_EVENTS
     assert 999 in [each.step for each in total.events]
     assert MOST_EVENTS - 1 in [each.step for each in total.events]
