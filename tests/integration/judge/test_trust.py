@@ -81,7 +81,7 @@ async def test_an_expert_that_shares_no_code_with_the_canaries_gets_them_right(
         ({"teacher": "random"}, {"state"}),
         ({"teacher": "adversarial", "teacher_error": 1.0}, {"state"}),
     ],
-    ids=str,
+    ids=lambda value: str(sorted(value) if isinstance(value, set) else value),
 )
 async def test_a_judge_that_does_not_judge_is_not_believed(
     watched: Rounds, manners: dict[str, Any], found: set[str]
