@@ -1,6 +1,6 @@
 """A run whose runner has a planner: real briefings and options, real updates, a resumed run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +41,22 @@ def puzzle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answer(question: PlannerQuestion) -> Plan | Suggestion:
-    """Walk to and fro in whatever room this is."""
+    """Walk to and fro over the free tiles of whatever room this is."""
     if question.kind == "suggestion":
         return Suggestion(reason="", button="UP")
-    walks = tuple(MoveTo(column=at % 8 + 1, row=at % 6 + 1) for at in range(8))
+    ways = within_reach(question.evidence.map)[-8:]
+    walks = tuple(MoveTo(column=column, row=row) for column, row in ways[::2] + ways[1::2])
     return Plan(reason="", macros=walks, confidence=0.5)
+
+
+def within_reach(rows: Sequence[str]) -> list[tuple[int, int]]:
+    """(column, row) of free tiles to which such lead from the player, the nearest first."""
+    marks = {(x, y): mark for y, row in enumerate(rows) for x, mark in enumerate(row)}
+    found = [next(at for at, mark in marks.items() if mark == "@")]
+    for x, y in found:
+        around = ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1))
+        found += [at for at in around if marks.get(at) == "." and at not in found]
+    return found[1:]
 
 
 @pytest.fixture
