@@ -124,7 +124,7 @@ async def planned(
     stand_in = create_app(MockLlmSettings(latency_seconds=0, jitter_seconds=0))
     async with serve(stand_in) as url, httpx.AsyncClient() as client:
         (await client.put(f"{url}/manner", json={"planner": manner})).raise_for_status()
-        planner = ThreadedPlanner(PlannerSettings(base_url=url))
+        planner = ThreadedPlanner(PlannerSettings(base_url=url, calls_per_second=1_000))
         try:
             ask = AskingPlanner(planner, words_of(cartridge.game, cartridge.data))
             return await asyncio.to_thread(study, ask)

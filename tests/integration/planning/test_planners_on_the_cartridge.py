@@ -62,7 +62,7 @@ async def _asked(manner: dict[str, Any], study: Callable[[AskingPlanner], Any]) 
     stand_in = create_app(MockLlmSettings(latency_seconds=0, jitter_seconds=0))
     async with serve(stand_in) as url, httpx.AsyncClient() as client:
         assert (await client.put(f"{url}/manner", json=manner)).status_code == 200
-        planner = ThreadedPlanner(PlannerSettings(base_url=url))
+        planner = ThreadedPlanner(PlannerSettings(base_url=url, calls_per_second=1_000))
         ask = AskingPlanner(planner, words_of(cartridge.game, cartridge.data))
         try:
             return await asyncio.to_thread(study, ask), planner.counts()

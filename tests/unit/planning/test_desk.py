@@ -16,7 +16,9 @@ from rlaif.trainer.settings.planner import PlannerSettings
 
 PLAN = Plan(reason="go", macros=(MoveTo(column=1, row=2),), confidence=0.5)
 GOOD = CallEnd("ok", PLAN)
-SMALL = PlannerSettings(in_flight=2, in_flight_total=3, failures=2, pause_seconds=10)
+SMALL = PlannerSettings(
+    in_flight=2, in_flight_total=3, failures=2, pause_seconds=10, calls_per_second=1_000
+)
 
 
 def test_no_more_calls_than_allowed_are_under_way_on_a_route(question):
@@ -33,6 +35,29 @@ def test_no_more_calls_than_allowed_are_under_way_in_total(question):
     modes = ("dialog", "puzzle", "vision", "dialog")
     taken = [desk.take(question(mode=mode), 0.0) for mode in modes]
     assert taken == ["call", "call", "call", "refused"]
+
+
+def test_no_more_calls_a_second_are_made_than_allowed_whatever_they_take(question):
+    desk = Desk(PlannerSettings(calls_per_second=0.5))
+    made = 0
+    for tenth in range(600):
+        asked = question()
+        if desk.take(asked, tenth / 10) == "call":
+            made += 1
+            desk.settle(asked, GOOD, tenth / 10)
+    assert made == 2 + 29, "two at once at first, then one in two seconds"
+    assert desk.counts().by_mode["dialog"].not_asked == {"paced": 600 - made}
+
+
+def test_what_costs_no_call_takes_nothing_of_the_pace(question):
+    desk = Desk(PlannerSettings(calls_per_second=0.001))
+    first = question(situation="a sign")
+    desk.take(first, 0.0)
+    shared = [desk.take(question(situation="a sign"), 0.0) for _ in range(5)]
+    desk.settle(first, GOOD, 1.0)
+    known = [desk.take(question(situation="a sign"), 2.0) for _ in range(5)]
+    assert shared == known == ["waits"] * 5
+    assert [desk.take(question(), 3.0) for _ in range(2)] == ["call", "refused"]
 
 
 def test_an_end_makes_room_for_another_call(question):
@@ -100,7 +125,7 @@ def test_nothing_but_a_good_answer_is_kept(question, outcome):
 
 
 def test_plans_suggestions_and_modes_are_kept_apart(question):
-    desk = Desk(PlannerSettings())
+    desk = Desk(SMALL)
     desk.take(question(situation="x"), 0.0)
     assert desk.take(question(situation="x", kind="suggestion"), 0.0) == "call"
     assert desk.take(question(situation="x", mode="puzzle"), 0.0) == "call"
@@ -189,7 +214,12 @@ class Traffic(RuleBasedStateMachine):
     """Questions and ends in any order, at any time."""
 
     SETTINGS = PlannerSettings(
-        in_flight=2, in_flight_total=4, failures=2, pause_seconds=5, cached_answers=2
+        in_flight=2,
+        in_flight_total=4,
+        failures=2,
+        pause_seconds=5,
+        cached_answers=2,
+        calls_per_second=1_000,
     )
     ENDS = ("ok", "invalid", "timeout", "throttled", "refused", "error")
 

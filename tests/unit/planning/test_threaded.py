@@ -59,7 +59,11 @@ def planner():
     made = []
 
     def make(model, **settings):
-        made.append(ThreadedPlanner(PlannerSettings(**settings), routes(model)))
+        made.append(
+            ThreadedPlanner(
+                PlannerSettings(**{"calls_per_second": 1_000} | settings), routes(model)
+            )
+        )
         return made[-1]
 
     yield make

@@ -74,7 +74,7 @@ class ModeFigures(Contract):
     not_asked: Counts = Field(
         default_factory=dict,
         description="Questions that were not asked: busy (too many in flight), resting (the route "
-        "is taken for broken), closed.",
+        "is taken for broken), paced (more calls a second than are allowed), closed.",
     )
     cached: int = Field(default=0, ge=0, description="Answers that cost no call.")
     in_flight: int = Field(default=0, ge=0, description="Questions that wait for an answer.")

@@ -12,6 +12,7 @@ from typing import Literal
 
 from rlaif.contracts.plans import Mode, Plan, Suggestion
 from rlaif.llm.breaker import Breaker
+from rlaif.pacing.token_bucket import TokenBucket
 from rlaif.trainer.planning.cache import AnswerCache, Good, Key, key_of
 from rlaif.trainer.play.planner_counts import (
     ModeCounts,
@@ -24,6 +25,9 @@ from rlaif.trainer.play.planner_port import PlannerQuestion, PlannerReply
 from rlaif.trainer.settings.planner import PlannerSettings
 
 MODES: tuple[Mode, ...] = ("dialog", "puzzle", "vision")
+
+BURST = 2.0
+"""Calls that may come at once after a quiet time: so many, or what is allowed in a second."""
 
 MOST_SHARING = 64
 """Questions that may wait for one call: one of each environment is the most that comes."""
@@ -56,6 +60,7 @@ class Desk:
         self._lock = threading.Lock()
         self._cache = AnswerCache(settings.cached_answers, settings.cache_seconds)
         self._breakers = {mode: Breaker(settings.breaker) for mode in MODES}
+        self._pace = _pace(settings.calls_per_second)
         self._flights: dict[Key, list[tuple[PlannerQuestion, float]]] = {}
         self._calls: Counter[Mode] = Counter()
         self._ready: list[PlannerReply] = []
@@ -140,7 +145,10 @@ class Desk:
         full = self._calls[mode] >= limits.in_flight
         if not is_new or full or self._calls.total() >= limits.in_flight_total:
             return "busy"
-        return "resting" if self._breakers[mode].wait(now) > 0 else None
+        if self._breakers[mode].wait(now) > 0:
+            return "resting"
+        # Last: a question that is not asked for another reason takes nothing of the pace.
+        return "paced" if self._pace.take(now) > 0 else None
 
     def _judge(self, mode: Mode, end: CallEnd, now: float) -> None:
         """What the end of a call tells of its route.
@@ -164,6 +172,11 @@ class Desk:
 
     def _count(self, mode: Mode, counts: ModeCounts) -> None:
         self._counts += PlannerCounts({mode: counts})
+
+
+def _pace(per_second: float) -> TokenBucket:
+    burst = max(BURST, per_second)
+    return TokenBucket(per_second, burst, tokens=burst)
 
 
 def _of_call(end: CallEnd, seconds: float) -> ModeCounts:

@@ -16,9 +16,9 @@ Outcome = Literal["ok", "invalid", "timeout", "throttled", "refused", "error", "
 up, because the planner itself ended.
 """
 
-NotAsked = Literal["busy", "resting", "closed"]
-"""Why a question was not taken: too many in flight; the route is taken for broken; the planner is
-closed."""
+NotAsked = Literal["busy", "resting", "paced", "closed"]
+"""Why a question was not taken: too many in flight; the route is taken for broken; more calls a
+second than are allowed; the planner is closed."""
 
 _K = TypeVar("_K")
 _NONE = (0,) * (len(LATENCY_BUCKETS) + 1)

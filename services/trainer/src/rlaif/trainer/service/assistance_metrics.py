@@ -18,7 +18,7 @@ class AssistanceMetrics:
         self._not_asked = metrics.counter(
             "planner_not_asked",
             "Questions that were not asked: busy (too many in flight), resting (the route is taken "
-            "for broken), closed.",
+            "for broken), paced (more calls a second than are allowed), closed.",
             ("mode", "why"),
         )
         self._cached = metrics.counter(

@@ -92,6 +92,13 @@ class PlannerSettings(DialectSettings):
         le=192,
         description="Questions under way at once on all routes together, of one runner.",
     )
+    calls_per_second: float = Field(
+        default=1.0,
+        gt=0,
+        description="Calls a second of one runner in the long run, on all routes together; what "
+        "comes beyond is not asked. A question costs the runner some 9 ms of processor time and "
+        "the models some 4,000 tokens: more help costs training speed and money.",
+    )
     cached_answers: int = Field(
         default=256,
         ge=0,
