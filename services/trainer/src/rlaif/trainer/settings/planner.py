@@ -96,7 +96,7 @@ class PlannerSettings(DialectSettings):
         default=1.0,
         gt=0,
         description="Calls a second of one runner in the long run, on all routes together; what "
-        "comes beyond is not asked. A question costs the runner some 9 ms of processor time and "
+        "comes beyond is not asked. A question costs the runner 2 to 9 ms of processor time and "
         "the models some 4,000 tokens: more help costs training speed and money.",
     )
     cached_answers: int = Field(
