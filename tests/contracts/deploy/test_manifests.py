@@ -150,11 +150,9 @@ def test_what_prometheus_scrapes_of_a_job_is_declared_and_let_through(rendered):
         for each in of_kind(rendered["overlays/prod"], "PodMonitor")
         if each["spec"]["selector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
     ]
-    scraped = {
-        declared[endpoint["port"]]
-        for monitor in monitors
-        for endpoint in monitor["spec"]["podMetricsEndpoints"]
-    }
+    endpoints = [each for monitor in monitors for each in monitor["spec"]["podMetricsEndpoints"]]
+    scraped = {each.get("portNumber") or declared[each["port"]] for each in endpoints}
+    assert scraped <= set(declared.values())
     (policy,) = [
         each
         for each in of_kind(rendered["overlays/prod"], "NetworkPolicy")
