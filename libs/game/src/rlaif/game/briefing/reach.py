@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.game.machine.actions import Action
-from rlaif.game.navigation.grid import FEET, VECTORS, WALKS
+from rlaif.game.navigation.grid import FEET, PROBES, VECTORS, WALKS
 from rlaif.game.navigation.terrain import (
     TILE,
     TILE_COLUMNS,
@@ -26,14 +26,6 @@ STEP = 8
 
 Places = npt.NDArray[np.bool_]
 """`[rows, columns]`, twice as many as the room has tiles; row 0 and column 0 are outside of it."""
-
-_PROBES: dict[Action, tuple[tuple[int, int], tuple[int, int]]] = {
-    Action.UP: ((-3, -3), (-3, 2)),
-    Action.DOWN: ((7, -3), (7, 2)),
-    Action.LEFT: ((0, -5), (5, -5)),
-    Action.RIGHT: ((0, 4), (5, 4)),
-}
-"""(dy, dx) from the player of the pixels that must be free to walk (link.s L4807-4860)."""
 
 _PAD = 16
 _EDGE = 5
@@ -131,7 +123,7 @@ def _room(collisions: bytes, layout: bytes, mode: int, large: bool, swims: bool)
 
 def _free(solid: npt.NDArray[np.bool_], way: Action, height: int, width: int) -> Places:
     """`[height, width]`: the player at a pixel can walk one on."""
-    (y1, x1), (y2, x2) = _PROBES[way]
+    (y1, x1), (y2, x2) = PROBES[way]
     one = solid[_PAD + y1 : _PAD + y1 + height, _PAD + x1 : _PAD + x1 + width]
     two = solid[_PAD + y2 : _PAD + y2 + height, _PAD + x2 : _PAD + x2 + width]
     free: Places = ~(one | two)
