@@ -39,7 +39,6 @@ import os
 import platform
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -50,7 +49,7 @@ from typing import Any
 
 import httpx
 from one_run import reward_model, tree
-from turns import NEVER_MINUTES, Side, training, until
+from turns import NEVER_MINUTES, Side, run_command, training, until
 from websockets.asyncio.client import connect as open_page
 
 from rlaif.bus.connection import connect_ready
@@ -271,23 +270,5 @@ async def rounds(options: argparse.Namespace, off: Side, on: Side, pages: Pages)
     }
 
 
-def main() -> int:
-    options = parse_options()
-    with tempfile.TemporaryDirectory(prefix="overhead-", ignore_cleanup_errors=True) as directory:
-        found = asyncio.run(compare(options, Path(directory)))
-    print(json.dumps(found))
-    return 0 if found["target_met"] else 1
-
-
-def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = parser.add_argument
-    add("--rounds", type=int, default=24, help="turns of each (24)")
-    add("--iterations", type=int, default=5, help="timed iterations of 4,096 steps a turn (5)")
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(__doc__, compare))

@@ -26,12 +26,10 @@ Prints a line for each round, then one line of JSON. Exit code 0 when both kept 
 
 import argparse
 import asyncio
-import json
 import os
 import platform
 import socket
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -39,7 +37,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from turns import NEVER_MINUTES, Side, training
+from turns import NEVER_MINUTES, Side, run_command, training
 
 TARGET = 0.97
 WORKERS, ENVS = 2, 8
@@ -176,23 +174,5 @@ def summary(
     }
 
 
-def main() -> int:
-    options = parse_options()
-    with tempfile.TemporaryDirectory(prefix="planner-", ignore_cleanup_errors=True) as directory:
-        found = asyncio.run(compare(options, Path(directory)))
-    print(json.dumps(found))
-    return 0 if found["target_met"] else 1
-
-
-def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = parser.add_argument
-    add("--rounds", type=int, default=24, help="turns of each (24)")
-    add("--iterations", type=int, default=5, help="timed iterations of 4,096 steps a turn (5)")
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(__doc__, compare))

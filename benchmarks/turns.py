@@ -6,11 +6,14 @@ goes on. Its first four iterations are not timed: two batches are on order at a 
 two were played before and the next two in part while the learner had the cores to itself.
 """
 
+import argparse
 import asyncio
+import json
 import os
 import signal
+import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,3 +124,27 @@ async def until(what: str, condition: Callable[[], bool]) -> None:
         if time.monotonic() > deadline:
             raise RuntimeError(f"not within {START_SECONDS:g} s: {what}")
         await asyncio.sleep(0.2)
+
+
+def run_command(
+    about: str | None, compare: Callable[[argparse.Namespace, Path], Awaitable[dict[str, Any]]]
+) -> int:
+    """A benchmark in turns as a command: reads `--rounds` and `--iterations`, prints the figures.
+
+    Gives the exit code: 0 when `target_met` of what `compare` found, else 1.
+    """
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--rounds", type=int, default=24, help="turns of each (24)")
+    add("--iterations", type=int, default=5, help="timed iterations of 4,096 steps a turn (5)")
+    options = parser.parse_args()
+
+    async def compared(directory: Path) -> dict[str, Any]:
+        return await compare(options, directory)
+
+    with tempfile.TemporaryDirectory(prefix="turns-", ignore_cleanup_errors=True) as directory:
+        found = asyncio.run(compared(Path(directory)))
+    print(json.dumps(found))
+    return 0 if found["target_met"] else 1
