@@ -4,6 +4,7 @@
     python3 build.py                 write the ROM that the package ships
     python3 build.py --check         build, and compare with the shipped ROM
     python3 build.py --output my.gbc   write somewhere else
+    python3 build.py --data FOLDER --title NAME --output my.gbc   the same engine with other rooms
 
 Banks 0 and 1 hold the code and small tables, bank 2 rooms, texts and sounds, bank 3
 pictures and colours. Slips in rooms, texts and pictures stop the build with a
@@ -33,6 +34,7 @@ ROM_NAME = "seedling.gbc"
 DEFAULT_OUT = HERE.parent / "src" / "rlaif" / "game" / "roms" / ROM_NAME
 
 TITLE = b"SEEDLING"
+TITLE_LETTERS = 11  # what follows them in the header is the maker's code
 MAKER = b"SDLV"
 ROM_SIZE = 0x10000
 BANK_SIZE = 0x4000
@@ -68,11 +70,14 @@ def run(tool: str, *args: str, cwd: Path) -> None:
             print(line, file=sys.stderr)
 
 
-def compile_all(work: Path) -> tuple[dict[int, int], str]:
-    """Compile and link in a scratch folder; return the bytes and the map text."""
+def compile_all(work: Path, data: Path) -> tuple[dict[int, int], str]:
+    """Compile and link in a scratch folder; return the bytes and the map text.
+
+    Files of `data` take the place of those in our own data/ that have the same names.
+    """
     tables, pictures, header = assets.generate(HERE / "art")
-    for folder in ("src", "data"):
-        for path in sorted((HERE / folder).iterdir()):
+    for folder in (HERE / "src", HERE / "data", data):
+        for path in sorted(folder.iterdir()):
             if path.suffix in (".c", ".h", ".s"):
                 shutil.copy(path, work / path.name)
     (work / "art_tables.c").write_text(tables, encoding="ascii")
@@ -142,7 +147,7 @@ def check_map(text: str) -> dict[str, tuple[int, int]]:
     return areas
 
 
-def make_rom(image: dict[int, int]) -> bytes:
+def make_rom(image: dict[int, int], title: bytes) -> bytes:
     rom = bytearray([0xFF]) * ROM_SIZE
     rom[0x104:0x150] = bytes(0x150 - 0x104)  # no logo of anyone's
     for address, byte in image.items():
@@ -151,7 +156,7 @@ def make_rom(image: dict[int, int]) -> bytes:
         if address >= ROM_SIZE:
             raise BuildError(f"code beyond the ROM at {address:05X}")
         rom[address] = byte
-    rom[0x134 : 0x134 + len(TITLE)] = TITLE
+    rom[0x134 : 0x134 + len(title)] = title
     rom[0x13F:0x143] = MAKER
     rom[0x143] = 0xC0  # colour only
     rom[0x144:0x146] = b"SV"
@@ -165,13 +170,13 @@ def make_rom(image: dict[int, int]) -> bytes:
     return bytes(rom)
 
 
-def build() -> tuple[bytes, dict[str, tuple[int, int]]]:
-    rooms_check.check(HERE / "data" / "rooms.c", HERE / "art" / "tiles.txt")
-    rooms_check.check_texts(HERE / "data" / "texts.c")
+def build(data: Path, title: bytes) -> tuple[bytes, dict[str, tuple[int, int]]]:
+    rooms_check.check(data / "rooms.c", HERE / "art" / "tiles.txt")
+    rooms_check.check_texts(data / "texts.c")
     with tempfile.TemporaryDirectory(prefix="cartridge-") as folder:
-        image, map_text = compile_all(Path(folder))
+        image, map_text = compile_all(Path(folder), data)
     areas = check_map(map_text)
-    return make_rom(image), areas
+    return make_rom(image, title), areas
 
 
 def main() -> int:
@@ -185,9 +190,22 @@ def main() -> int:
     parser.add_argument(
         "--check", action="store_true", help="compare with the existing ROM instead of writing it"
     )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=HERE / "data",
+        help="folder with other rooms.c, texts.c, texts.h and start.h (default: the game's own)",
+    )
+    parser.add_argument(
+        "--title", default=TITLE.decode(), help=f"title in the header (default: {TITLE.decode()})"
+    )
     args = parser.parse_args()
+    if args.data.resolve() != HERE / "data" and args.output == DEFAULT_OUT:
+        parser.error("--data builds another game: name its ROM with --output")
+    if len(args.title) > TITLE_LETTERS or not args.title.isascii():
+        parser.error(f"--title: at most {TITLE_LETTERS} ASCII letters fit the header")
     try:
-        rom, areas = build()
+        rom, areas = build(args.data, args.title.encode("ascii"))
     except (BuildError, assets.ArtError, rooms_check.RoomError) as error:
         print(f"build failed: {error}", file=sys.stderr)
         return 1

@@ -1,7 +1,7 @@
 """Every option on the embedded game: one that succeeds, one that gives up and says why."""
 
-import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +26,7 @@ from rlaif.game.options.factory import option_of
 from rlaif.game.options.guards import Guarded
 from rlaif.game.options.option import Choice, OptionLimits
 from rlaif.game.options.script import Script, Scripted
+from rlaif.testing.data.moments import saved_moments
 
 FRAME_SKIP = 4
 SHIELD, BOMBS, SWORD, ROD, BRACELET, FEATHER = 0x01, 0x03, 0x05, 0x07, 0x16, 0x17
@@ -76,21 +77,9 @@ def _keys(ram: RamBlocks) -> int:
 
 
 @pytest.fixture(scope="module")
-def moments(cartridge_folder: Any) -> dict[str, bytes]:
+def moments(cartridge_folder: Path) -> dict[str, bytes]:
     """Save states of the walkthrough by the name of the moment."""
-    emulator = PyBoyEmulator(load_cartridge().data)
-    waiting, found, frame = list(MOMENTS), {}, 0
-    for button, frames in json.loads((cartridge_folder / "walkthrough.json").read_text())["steps"]:
-        for _ in range(frames):
-            emulator.step(Action[button], 1)
-            frame += 1
-            ram = read_blocks(emulator) if frame % FRAME_SKIP == 0 else None
-            for name in [name for name in waiting if ram and MOMENTS[name](ram)]:
-                found[name] = emulator.save_state()
-                waiting.remove(name)
-    emulator.close()
-    assert not waiting
-    return found
+    return saved_moments(cartridge_folder / "walkthrough.json", MOMENTS)
 
 
 class Play:

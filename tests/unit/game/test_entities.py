@@ -4,6 +4,7 @@ import pytest
 
 from rlaif.game.memory.entities import (
     Entity,
+    are_enemies_near,
     companion,
     enemies,
     interactions,
@@ -89,3 +90,12 @@ def test_items_to_pick_up_are_drops_and_treasures(make_ram):
 def test_the_nearest_comes_first_and_ties_go_by_slot():
     near, far, tied = (Entity(slot, 1, 0, x, 0, 0) for slot, x in ((3, 12), (1, 40), (2, 8)))
     assert nearest([far, near, tied], 10, 0) == [tied, near, far]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "near"), [(100, 60, True), (126, 86, True), (127, 60, False), (100, 33, False)]
+)
+def test_an_enemy_is_near_when_it_is_on_both_axes(make_ram, x, y, near):
+    ram = make_ram(*an_object(0xD380, kind=0x09, x=x, y=y))
+    assert are_enemies_near(ram, 100, 60, 26) is near
+    assert not are_enemies_near(make_ram(), 100, 60, 26)

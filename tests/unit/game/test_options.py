@@ -348,6 +348,28 @@ def test_a_plan_ends_with_its_first_failure(make_ram: MakeRam) -> None:
     assert (outcome.macro, outcome.status, outcome.steps) == (Answer(choice=0), "failed", 0)
 
 
+@pytest.fixture
+def scene(make_ram: MakeRam) -> list[RamBlocks]:
+    """A text, its last press, and a scene that it starts and that ends in another room."""
+    text = make_ram(("wTextIsActive", 1))
+    scene = [("wPaletteThreadMode", 1)]
+    return [text] * 4 + [make_ram(*scene)] * 4 + [make_ram(*scene, ("wActiveRoom", 3))]
+
+
+def test_a_scene_of_the_last_press_may_lead_to_another_room(scene: list[RamBlocks]) -> None:
+    executor = PlanExecutor([Answer(choice=0)], graph=RoomGraph())
+    choices = [executor.next(ram) for ram in scene]
+    assert [choice.over for choice in choices] == [False] * 8 + [True]
+    assert choices[-1].status == "done"
+
+
+def test_a_plan_ends_where_a_scene_led_away_from_the_rest_of_it(scene: list[RamBlocks]) -> None:
+    executor = PlanExecutor([Answer(choice=0), Talk(column=1, row=1)], graph=RoomGraph())
+    choice = [executor.next(ram) for ram in scene][-1]
+    assert (choice.status, choice.cause) == ("failed", "left_room")
+    assert [outcome.status for outcome in executor.finished] == ["done"]
+
+
 def test_a_plan_of_nothing_is_done(make_ram: MakeRam) -> None:
     assert PlanExecutor([], graph=RoomGraph()).next(make_ram()).status == "done"
 

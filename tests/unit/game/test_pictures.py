@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rlaif.game.machine.pictures import jpeg, png
+from rlaif.game.machine.pictures import jpeg, png, webp
 
 
 def screen(colours):
@@ -17,6 +17,13 @@ def screen(colours):
 def test_a_png_gives_back_every_pixel(colours):
     picture = screen(colours)
     read = np.asarray(Image.open(io.BytesIO(png(picture))).convert("RGB"))
+    assert np.array_equal(read, picture)
+
+
+@pytest.mark.parametrize("colours", [1, 4, 32, 256, 5000])
+def test_a_webp_gives_back_every_pixel(colours):
+    picture = screen(colours)
+    read = np.asarray(Image.open(io.BytesIO(webp(picture))).convert("RGB"))
     assert np.array_equal(read, picture)
 
 

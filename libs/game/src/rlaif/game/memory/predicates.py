@@ -123,9 +123,9 @@ def is_puzzle_state(ram: RamBlocks) -> bool:
     A room that gave its item or had its event is done, whatever stands in it. Like every predicate
     it looks at one moment; who switches on it waits for a few frames that agree.
     """
-    return (
-        has_control(ram)
-        and is_room_stable(ram)
-        and not is_settled(ram)
-        and bool(puzzle_elements(ram))
-    )
+    return has_control(ram) and is_room_stable(ram) and has_puzzle(ram)
+
+
+def has_puzzle(ram: RamBlocks) -> bool:
+    """The room has something left to push, press, hit or light."""
+    return not is_settled(ram) and bool(puzzle_elements(ram))

@@ -71,6 +71,24 @@ def floor_grid(ram: RamBlocks) -> bytes | None:
     return grid if room and grid[cell] == room else None
 
 
+class MapPlace(NamedTuple):
+    """Where the current room lies on the map of its dungeon; None where that does not show it."""
+
+    dungeon: int | None
+    floor: int | None
+    column: int | None
+    line: int | None
+
+
+def map_place(ram: RamBlocks) -> MapPlace:
+    """Where the current room lies; nothing is known outside of dungeons."""
+    dungeon = dungeon_of(ram)
+    if floor_grid(ram) is None:
+        return MapPlace(dungeon, None, None, None)
+    line, column = divmod(ram.u8(_CELL) & (_FLOOR_CELLS - 1), _GRID)
+    return MapPlace(dungeon, ram.u8(_FLOOR) & 3, column, line)
+
+
 def visited_rooms(ram: RamBlocks, group: int) -> frozenset[int]:
     """Ids of the rooms of a map group that were visited; groups that share flags give the same."""
     page = room_flags_page(group)

@@ -221,12 +221,13 @@ def _off_the_edge(
     landing: tuple[int, int],
     width: int,
 ) -> Iterable[tuple[int, int]]:
-    """The pixels of the tile in the lane of its middle where the cliff stops him."""
+    """The pixels in the lane of a tile's middle where the cliff stops him, his feet on the tile."""
     dy, dx = VECTORS[direction]
     y, x = tile[0] * TILE + TILE // 2, tile[1] * TILE + TILE // 2
     for aside in range(-_LANE, _LANE + 1):
         for ahead in range(math.ceil(TILE / 2)):
-            at = (y + dy * ahead + aside * (dx != 0)) * width + x + dx * ahead + aside * (dy != 0)
-            if pixel[at] == at:
+            line = y + dy * ahead + aside * (dx != 0)
+            at = line * width + x + dx * ahead + aside * (dy != 0)
+            if pixel[at] == at and (line + FEET) // TILE == tile[0]:
                 there = landing[0] + aside * (dx != 0), landing[1] + aside * (dy != 0)
                 yield at, there[0] * width + there[1]

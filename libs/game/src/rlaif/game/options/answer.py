@@ -5,7 +5,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import is_text, is_text_choice
-from rlaif.game.options.attending import attend, read_to_question
+from rlaif.game.options.attending import read_to_question, see_out
 from rlaif.game.options.option import done
 from rlaif.game.options.script import GiveUp, Part, Script, tap
 
@@ -21,14 +21,14 @@ def answer(ram: RamBlocks, macro: Answer) -> Script:
         raise GiveUp("impossible", "no text is open")
     ram = yield from read_to_question(ram)
     if not is_text_choice(ram):
-        ram = yield from attend(ram)
+        ram = yield from see_out(ram)
         return done("read to its end; nothing was asked")
     ram = yield from _choose(ram, macro.choice)
     for _ in range(_TRIES):
         ram = yield from tap(Action.A)
         for _ in range(_STEPS_TO_CLOSE):
             if not is_text_choice(ram):
-                ram = yield from attend(ram)
+                ram = yield from see_out(ram)
                 asks = is_text_choice(ram)
                 return done("another question is open" if asks else "answered")
             ram = yield Action.NOP

@@ -4,6 +4,8 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.memory.predicates import has_control, is_menu, is_text, is_text_choice
+from rlaif.game.navigation.room_graph import RoomId
+from rlaif.game.navigation.room_watcher import standing
 from rlaif.game.options.script import GiveUp, Part
 
 _TEXT = address("wTextIsActive")
@@ -15,15 +17,26 @@ def attend(ram: RamBlocks) -> Part:
 
     A button is pressed in every second step at most, because a held one turns no page.
     """
-    while not (has_control(ram) or is_text_choice(ram)):
+    return (yield from _attended(ram, None))
+
+
+def see_out(ram: RamBlocks) -> Part:
+    """As `attend`, after a deed: also over once the scene that it began has led to another room."""
+    return (yield from _attended(ram, standing(ram).room))
+
+
+def _attended(ram: RamBlocks, room: RoomId | None) -> Part:
+    while not _is_attended(ram, room):
         button = _button(ram)
-        if button is None:
-            ram = yield Action.NOP
-            continue
         ram = yield Action.NOP
-        if _button(ram) == button and not is_text_choice(ram):
+        if button is not None and _button(ram) == button and not _is_attended(ram, room):
             ram = yield button
     return ram
+
+
+def _is_attended(ram: RamBlocks, room: RoomId | None) -> bool:
+    brought = room is not None and standing(ram).room != room
+    return brought or has_control(ram) or is_text_choice(ram)
 
 
 def take_control(ram: RamBlocks) -> Part:

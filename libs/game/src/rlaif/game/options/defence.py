@@ -2,7 +2,7 @@
 
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.entities import enemies
+from rlaif.game.memory.entities import are_enemies_near, enemies, player_position
 from rlaif.game.memory.memory_map import ITEM_SWORD, address
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.navigation.grid import FEET, VECTORS
@@ -51,13 +51,15 @@ class Defended:
 
     def _threat(self, ram: RamBlocks) -> Action | None:
         """The direction of an enemy that the blade would hit; None where it stays put away."""
-        if self._strokes >= _MOST_STROKES or not _can_strike(ram):
+        if self._strokes >= _MOST_STROKES:
+            return None
+        if not are_enemies_near(ram, *player_position(ram), _REACH):
             return None
         here = standing(ram)
         for enemy in enemies(ram):
             direction = _within_reach(enemy.x - here.x, enemy.y - here.y)
             if enemy.health and direction is not None and _may_turn(ram, direction):
-                return direction
+                return direction if _can_strike(ram) else None
         return None
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlaif.contracts.plans import Macro
+from rlaif.contracts.plans import Macro, MoveTo
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.navigation.room_graph import RoomGraph, RoomId
+from rlaif.game.navigation.room_watcher import standing
 from rlaif.game.options.factory import option_of
 from rlaif.game.options.guards import HealthGuard
-from rlaif.game.options.option import Cause, Choice, Option, OptionLimits, Status, done
+from rlaif.game.options.option import Cause, Choice, Option, OptionLimits, Status, done, failed
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class PlanExecutor:
         self._limits = limits or OptionLimits()
         self._health = HealthGuard(self._limits.most_quarter_hearts_lost)
         self._option: Option | None = None
+        self._room: RoomId | None = None  # in which it began
         self._steps = 0
         self._end: Choice | None = None
         self._finished: list[MacroOutcome] = []
@@ -59,19 +61,23 @@ class PlanExecutor:
             if not choice.over:
                 self._steps += 1
                 return choice
-            self._finish(choice)
+            self._finish(choice, standing(ram).room)
         return self._end
 
     def _ask(self, macro: Macro, ram: RamBlocks) -> Choice:
         if self._option is None:
             self._option = option_of(macro, graph=self._graph, limits=self._limits)
+            self._room = standing(ram).room
         return self._option.next(ram)
 
-    def _finish(self, choice: Choice) -> None:
-        outcome = MacroOutcome(
-            self._left.pop(0), choice.status, choice.cause, choice.reason, self._steps
+    def _finish(self, choice: Choice, here: RoomId) -> None:
+        macro = self._left.pop(0)
+        self._finished.append(
+            MacroOutcome(macro, choice.status, choice.cause, choice.reason, self._steps)
         )
-        self._finished.append(outcome)
         self._option, self._steps = None, 0
         if choice.status == "failed":
             self._end = choice
+        elif self._left and here != self._room and not isinstance(macro, MoveTo):
+            # What comes next was meant for the room that he was brought away from.
+            self._end = failed("left_room", f"a scene led to room {here.group}/{here.room}")

@@ -12,7 +12,7 @@ from rlaif.game.navigation.terrain import TILE
 
 _LAYOUT = address("wRoomLayout")
 _SOLID_QUARTERS = 0x0F
-_AHEAD = {Action.UP: (-7, 0), Action.DOWN: (11, 0), Action.LEFT: (2, -9), Action.RIGHT: (2, 8)}
+AHEAD = {Action.UP: (-7, 0), Action.DOWN: (11, 0), Action.LEFT: (2, -9), Action.RIGHT: (2, 8)}
 """(dy, dx) from the player to the pixel whose tile he acts on (the cartridge's `facing_pos`)."""
 
 
@@ -53,7 +53,7 @@ def tile_under(ram: RamBlocks) -> TilePlace:
 def tile_ahead(ram: RamBlocks) -> TilePlace:
     """The tile on which the player would act."""
     here = standing(ram)
-    dy, dx = _AHEAD[here.facing]
+    dy, dx = AHEAD[here.facing]
     return tile_of(here.x + dx, here.y + dy)
 
 

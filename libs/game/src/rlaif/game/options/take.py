@@ -7,7 +7,7 @@ from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.memory.entities import Entity, interactions, parts
 from rlaif.game.memory.memory_map import address
 from rlaif.game.navigation.grid import TilePlace
-from rlaif.game.options.attending import attend, take_control
+from rlaif.game.options.attending import see_out, take_control
 from rlaif.game.options.equipping import button_of, item_id
 from rlaif.game.options.option import done
 from rlaif.game.options.placing import stand_beside, walk_onto
@@ -53,7 +53,7 @@ def _open(ram: RamBlocks, chest: TilePlace) -> Script:
         ram = yield Action.A
         for _ in range(_STEPS_TO_SHOW):
             if index_at(ram, chest) != CHEST:
-                ram = yield from attend(ram)
+                ram = yield from see_out(ram)
                 return done("the chest is open")
             ram = yield Action.NOP
     raise GiveUp("no_progress", "the chest does not open")
@@ -66,7 +66,7 @@ def _lift(ram: RamBlocks, tile: TilePlace) -> Script:
         ram = yield button_of(ram, _BRACELET) or Action.A
         for _ in range(_STEPS_TO_SHOW):
             if index_at(ram, tile) != before:
-                ram = yield from attend(ram)
+                ram = yield from see_out(ram)
                 return done("lifted" if ram.u8(_GRAB) else "what stood there is gone")
             ram = yield Action.NOP
     raise GiveUp("no_progress", f"nothing to lift on tile {tile.column},{tile.row}")
@@ -80,7 +80,7 @@ def _collect(ram: RamBlocks, tile: TilePlace) -> Script:
     for _ in range(_STEPS_TO_TAKE):
         ram = yield from walk_onto(ram, tile)
         if not _lying(ram, tile):
-            ram = yield from attend(ram)
+            ram = yield from see_out(ram)
             return done("taken")
         if tile_under(ram) != tile:
             raise _no_way(tile)

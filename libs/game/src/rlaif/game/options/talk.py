@@ -7,7 +7,7 @@ from rlaif.game.memory.entities import talkables
 from rlaif.game.memory.predicates import is_text, is_text_choice
 from rlaif.game.navigation.grid import TilePlace
 from rlaif.game.navigation.room_watcher import standing
-from rlaif.game.options.attending import attend, take_control
+from rlaif.game.options.attending import see_out, take_control
 from rlaif.game.options.option import done
 from rlaif.game.options.placing import stand_beside
 from rlaif.game.options.room_tiles import in_room, is_solid, on_tile, person_near, tile_of
@@ -28,7 +28,7 @@ def talk(ram: RamBlocks, macro: Talk) -> Script:
             ram = yield standing(ram).facing
         ram = yield from _speak(ram)
         if is_text(ram):
-            ram = yield from attend(ram)
+            ram = yield from see_out(ram)
             asks = is_text_choice(ram)
             return done("a question is open" if asks else "the text was read to its end")
     raise GiveUp("no_progress", f"nobody answers on tile {asked.column},{asked.row}")

@@ -1,0 +1,107 @@
+"""Which decisions make sense now: RAM and an arm in, a flag a decision out."""
+
+from functools import cache, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.contracts.items import NAMED_ITEMS
+from rlaif.game.decisions.catalog import (
+    AIMED,
+    BUTTON,
+    COUNT,
+    FIGHT,
+    INTERACT,
+    ITEM,
+    ITEMS,
+    LEAVE,
+    WALK,
+    Arm,
+    go_to,
+    in_arm,
+    item,
+)
+from rlaif.game.decisions.moment import listens
+from rlaif.game.decisions.things import Thing, edges, fixed_things, moving_things
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import is_dying, is_menu, is_running, is_text, is_text_choice
+
+_BUTTONS, _AT_HAND = address("wInventoryB"), 18
+"""What is on B, on A, and in the cells of the inventory."""
+
+_BOMBS, _SEEDS, _KINDS_OF_SEEDS = address("wNumBombs"), address("wNumEmberSeeds"), 5
+_SWORD, _FEATHER = NAMED_ITEMS["sword"], NAMED_ITEMS["feather"]
+_ITEMS = np.array([NAMED_ITEMS[name] for name in ITEMS])
+_WAITING = (Action.A, Action.START, Action.NOP)
+"""Buttons where the game does not listen: it may wait for one of them after all."""
+
+_MOST = 512
+
+Flags = npt.NDArray[np.bool_]
+
+
+def allowed(ram: RamBlocks, arm: Arm) -> Flags:
+    """`[COUNT]` bool, never all False; not to be written to.
+
+    In texts, menus and deaths there are buttons and INTERACT alone, and in a question the walks,
+    which move its cursor; where the game does not listen there is waiting. The arm `seed` has its
+    eight buttons always.
+    """
+    if arm == "seed":
+        return in_arm(arm)
+    if listens(ram):
+        return _in_play(ram, arm)
+    if is_text(ram) or is_menu(ram) or is_dying(ram) or not is_running(ram):
+        return _answers(arm, is_text_choice(ram))
+    return _waits(arm)
+
+
+def _in_play(ram: RamBlocks, arm: Arm) -> Flags:
+    at_hand = ram.block(_BUTTONS, _AT_HAND)
+    bombs, seeds = ram.u8(_BOMBS) > 0, any(ram.block(_SEEDS, _KINDS_OF_SEEDS))
+    jumps = _FEATHER in at_hand
+    can = _with_items(at_hand, bombs, seeds) | _with_room(fixed_things(ram), edges(ram), jumps)
+    moving = moving_things(ram)
+    for thing in moving:
+        can[go_to(thing.tile)] = thing.reachable
+    foes = any(thing.kind == "enemy" and thing.reachable for thing in moving)
+    can[FIGHT] = foes and _SWORD in at_hand
+    can &= in_arm(arm)
+    return can
+
+
+@lru_cache(maxsize=_MOST)
+def _with_items(at_hand: bytes, bombs: bool, seeds: bool) -> Flags:
+    can = np.zeros(COUNT, dtype=np.bool_)
+    can[: AIMED.start] = can[INTERACT] = True
+    can[AIMED.start : AIMED.stop] = at_hand[0] != 0 or at_hand[1] == _FEATHER
+    can[ITEM.start : ITEM.stop] = np.isin(_ITEMS, np.frombuffer(at_hand, dtype=np.uint8))
+    can[item("bombs")] &= bombs
+    can[item("seed_satchel")] &= seeds
+    return can
+
+
+@lru_cache(maxsize=_MOST)
+def _with_room(things: tuple[Thing, ...], rims: tuple[bool, ...], jumps: bool) -> Flags:
+    can = np.zeros(COUNT, dtype=np.bool_)
+    can[LEAVE.start : LEAVE.stop] = rims
+    for thing in things:
+        can[go_to(thing.tile)] = thing.reachable and (jumps or thing.kind != "hole")
+    return can
+
+
+@cache
+def _answers(arm: Arm, choice: bool) -> Flags:
+    can = np.zeros(COUNT, dtype=np.bool_)
+    can[BUTTON.start : BUTTON.stop] = can[INTERACT] = True
+    can[WALK.start : WALK.stop] = choice
+    return can & in_arm(arm)
+
+
+@cache
+def _waits(arm: Arm) -> Flags:
+    can = np.zeros(COUNT, dtype=np.bool_)
+    can[list(_WAITING)] = can[INTERACT] = True
+    return can & in_arm(arm)

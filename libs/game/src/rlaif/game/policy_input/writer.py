@@ -1,0 +1,60 @@
+"""Writes a policy's input: the RAM of a moment in, one row out.
+
+A pure function of the RAM, the last decision and the arm. What seldom changes is kept by the bytes
+that it was made from, so that it costs a look-up.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from rlaif.game.decisions.catalog import Arm
+from rlaif.game.decisions.mask import allowed
+from rlaif.game.decisions.things import KINDS, fixed_things, moving_things
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.navigation.terrain import TILE_COLUMNS
+from rlaif.game.policy_input.amounts import Row
+from rlaif.game.policy_input.layout import ALLOWED, MOMENT, OWNED, SCENE, SIZE, THINGS, TILES
+from rlaif.game.policy_input.moment import moment
+from rlaif.game.policy_input.owned import owned
+from rlaif.game.policy_input.scene import scene
+
+_CODES = {kind: code for code, kind in enumerate(KINDS, start=1)}
+
+
+def write_policy_input(
+    ram: RamBlocks, last_decision: int | None, out: Row, *, arm: Arm = "macros"
+) -> None:
+    """Write the input of a moment into `out`, `[SIZE] float32`, all of it.
+
+    Any bytes give an input within the bounds of its fields.
+
+    Args:
+        ram: The RAM of the moment.
+        last_decision: The decision that led here, 0 to `COUNT` - 1; None: an episode begins.
+        out: Written over; need not be contiguous.
+        arm: Whose decisions the field `allowed` has.
+
+    Raises:
+        ValueError: There is no such decision.
+    """
+    out[MOMENT] = moment(ram, last_decision)
+    out[OWNED] = owned(ram)
+    out[SCENE] = scene(ram)
+    out[THINGS] = _things(ram)
+    out[ALLOWED] = allowed(ram, arm)
+
+
+def policy_input(ram: RamBlocks, last_decision: int | None = None, *, arm: Arm = "macros") -> Row:
+    """The input of a moment as a new row; see `write_policy_input`."""
+    out = np.empty(SIZE, dtype=np.float32)
+    write_policy_input(ram, last_decision, out, arm=arm)
+    return out
+
+
+def _things(ram: RamBlocks) -> npt.NDArray[np.uint8]:
+    """`[192] uint8`, the code of what is on each tile; of two the one that moves."""
+    codes = bytearray(TILES)
+    for found in (fixed_things(ram), moving_things(ram)):
+        for thing in found:
+            codes[thing.tile.row * TILE_COLUMNS + thing.tile.column] = _CODES[thing.kind]
+    return np.frombuffer(codes, dtype=np.uint8)
