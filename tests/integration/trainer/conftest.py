@@ -52,6 +52,22 @@ class Moment:
     inputs: tuple[int, ...]
 
 
+@pytest.fixture(scope="module")
+def ray_here() -> Iterator[None]:
+    """Ray on this machine, with room for a learner and two runners."""
+    import ray  # seconds that most tests here have no use for
+
+    ray.init(
+        address="local",
+        num_cpus=3,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="ERROR",
+    )
+    yield
+    ray.shutdown()
+
+
 @pytest.fixture(scope="session")
 def moments() -> dict[str, Moment]:
     """Last chapter and room, such as `sword@0:77` → the first moment there with control."""
@@ -91,7 +107,7 @@ class Player:
     """
 
     def __init__(self, start: bytes) -> None:
-        settings = GameSettings(noop_start=0, walk_start=0, longest_wait_frames=0)
+        settings = GameSettings(actions="seed", noop_start=0, walk_start=0, longest_wait_frames=0)
         given = StartSet([Start.of(start, "walkthrough")])
         self.game = GameEnv(settings, np.random.default_rng(0), starts=given)
         self.row = np.zeros(128, dtype=np.float32)

@@ -39,7 +39,9 @@ class Play:
     def __init__(self, directory: Path, attempt: int, *, begin: bool = True) -> None:
         self.directory = directory
         self.explorer: Explorer | None = None
-        config = EnvConfig(run_id="r", attempt=attempt, game=GameSettings(episode_length=EPISODE))
+        config = EnvConfig(
+            run_id="r", attempt=attempt, game=GameSettings(actions="seed", episode_length=EPISODE)
+        )
         self.vector = EmulatorVector(
             config, count=2, runner=0, seed=3, follow=self._watch, begin=begin
         )
@@ -92,9 +94,14 @@ def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path):
 
 
 def test_games_of_other_settings_are_not_resumed():
-    one = EmulatorVector(EnvConfig(run_id="r"), count=1, runner=0, seed=3)
+    one = EmulatorVector(
+        EnvConfig(run_id="r", game=GameSettings(actions="seed")), count=1, runner=0, seed=3
+    )
     other = EmulatorVector(
-        EnvConfig(run_id="r", game=GameSettings(frame_skip=2)), count=1, runner=0, seed=3
+        EnvConfig(run_id="r", game=GameSettings(actions="seed", frame_skip=2)),
+        count=1,
+        runner=0,
+        seed=3,
     )
     why = other.load_state_dict(one.state_dict())
     assert why is not None
@@ -121,7 +128,7 @@ def cluster() -> Iterator[None]:
 
 
 def algorithm(
-    directory: Path, workers: int, *, attempt: int, resumes: bool, away: bool
+    directory: Path, workers: int, actions: str, *, attempt: int, resumes: bool, away: bool
 ) -> ShapedPPO:
     settings = TrainerSettings.model_validate(
         {
@@ -133,9 +140,11 @@ def algorithm(
             "learning_rate": 1e-3,
             "curiosity_weight": 0.1,
             "imitation_weight": 0.1,
+            "episode_length": EPISODE,
+            "actions": actions,
         }
     )
-    env = EnvConfig(run_id="r", attempt=attempt, game=GameSettings(episode_length=EPISODE))
+    env = EnvConfig(run_id="r", attempt=attempt, game=settings.game, gamma=settings.ppo.gamma)
     if not away:
         return ShapedPPO(build_config(settings, env, explore(directory), resumes=resumes))
     keeper = RunningKeeper.start(explore(directory))
@@ -161,12 +170,17 @@ def parameters(algorithm: ShapedPPO) -> str:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    ("workers", "away"),
-    [(0, False), (1, False), (1, True)],
-    ids=["in the process", "one runner, overlapped", "one runner, on another machine"],
+    ("workers", "actions", "away"),
+    [(0, "seed", False), (1, "seed", False), (1, "seed", True), (0, "macros", False)],
+    ids=[
+        "in the process",
+        "one runner, overlapped",
+        "one runner, on another machine",
+        "decisions, in the process",
+    ],
 )
 def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
-    tmp_path: Path, cluster: None, workers: int, away: bool
+    tmp_path: Path, cluster: None, workers: int, actions: str, away: bool
 ):
     run, copy = tmp_path / "run", tmp_path / "copy"
     run.mkdir()
@@ -174,7 +188,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
     checkpoint.mkdir()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        one = algorithm(run, workers, attempt=0, resumes=False, away=away)
+        one = algorithm(run, workers, actions, attempt=0, resumes=False, away=away)
         for _ in range(2):
             one.train()
         before = parameters(one)
@@ -186,7 +200,7 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
             expected.append(parameters(one))
         one.stop()
 
-        two = algorithm(copy, workers, attempt=1, resumes=True, away=away)
+        two = algorithm(copy, workers, actions, attempt=1, resumes=True, away=away)
         assert parameters(two) != before
         assert snapshot.restore(two, RunTally(), copy / "checkpoint") == []
         assert parameters(two) == before

@@ -1,5 +1,6 @@
 """The environment on the built-in cartridge: Gymnasium's rules, seeds, captures."""
 
+import io
 import warnings
 from collections import Counter
 from dataclasses import replace
@@ -8,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from PIL import Image
 
 from rlaif.contracts.observation import slot_index
 from rlaif.game.captures.replay import replay
@@ -16,8 +18,8 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.followers.pay_meter import PayingModel
 from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.play.zelda_env import ENV_ID, ZeldaOracleEnv, register
@@ -25,7 +27,7 @@ from rlaif.trainer.run_folder.screen import ScreenSlot
 from rlaif.trainer.settings.capture import CaptureSettings
 from rlaif.trainer.settings.game import GameSettings
 
-GAME = GameSettings(episode_length=200)
+GAME = GameSettings(actions="seed", episode_length=200)
 CONFIG = EnvConfig(run_id="t", game=GAME, capture=CaptureSettings(keyframe_steps=60))
 
 
@@ -130,6 +132,7 @@ def test_episodes_start_at_the_states_that_are_given(tmp_path):
     config = EnvConfig(
         run_id="t",
         game=GameSettings(
+            actions="seed",
             episode_length=40,
             initial_state_paths=f"{tmp_path / 'first.state'}, {tmp_path / 'second.state'}=3",
         ),
@@ -237,10 +240,10 @@ def test_the_quota_bounds_the_captures():
 
 
 def test_the_watched_picture_comes_with_what_its_own_state_is_worth(tmp_path):
-    path = tmp_path / "screen.rgb"
-    config = replace(CONFIG, screen_path=path, game=GameSettings(watch_fps=60))
+    path = tmp_path
+    config = replace(CONFIG, screens=path, game=GameSettings(actions="seed", watch_fps=60))
     vector = EmulatorVector(config, count=2, runner=1, seed=6)
-    slot = ScreenSlot(path)
+    slot = ScreenSlot(path / "1.rgb")
     x = slot_index("player_x")
 
     def to_the_right(rows: np.ndarray) -> np.ndarray:
@@ -273,7 +276,7 @@ def test_segments_are_also_chosen_for_what_they_showed_and_replay_from_afar():
     """Seen at their end, so their keyframe may be older than that of the others."""
     config = EnvConfig(
         run_id="t",
-        game=GameSettings(episode_length=600),
+        game=GameSettings(actions="seed", episode_length=600),
         capture=CaptureSettings(keyframe_steps=20, uniform_share=0.2),
     )
     vector = EmulatorVector(config, count=3, runner=1, seed=2)
@@ -292,3 +295,21 @@ def test_segments_are_also_chosen_for_what_they_showed_and_replay_from_afar():
     assert why["uniform"] > 0
     entered = [item.capture for item in captured if item.capture.selected_by == "new room"]
     assert all(capture.waits for capture in entered), "the room scrolled in the segment"
+
+
+def test_the_rooms_of_the_game_are_told_with_their_names_and_pictures(tmp_path):
+    config = replace(CONFIG, screens=tmp_path, game=GameSettings(actions="seed", watch_fps=1))
+    vector = EmulatorVector(config, count=2, runner=1, seed=6)
+    fragment = play(vector, 300, 0)
+    vector.close()
+    rooms = fragment.rooms
+    assert rooms is not None
+    place = rooms.places[0, 0x77]
+    assert (place.name, place.dungeon, place.width, place.height) == ("Seedling", None, 160, 128)
+    assert set(rooms.pictures) <= set(rooms.tallies)
+    with Image.open(io.BytesIO(rooms.pictures[0, 0x77].png)) as picture:
+        assert picture.size == (160, 128)
+        assert len(picture.convert("RGB").getcolors(maxcolors=4096) or ()) > 3, "it is not blank"
+    # Every frame was played in some room, but for those between two.
+    played = fragment.actions.size * CONFIG.game.frame_skip
+    assert 0.9 * played < sum(tally.frames for tally in rooms.tallies.values())

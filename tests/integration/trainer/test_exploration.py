@@ -22,7 +22,7 @@ from rlaif.trainer.play.vector import EmulatorVector
 from rlaif.trainer.settings.exploration import ExploreSettings
 from rlaif.trainer.settings.game import GameSettings
 
-GAME = GameSettings(episode_length=150)
+GAME = GameSettings(actions="seed", episode_length=150)
 STEPS = 600
 
 
@@ -96,7 +96,7 @@ def test_an_episode_from_the_archive_starts_in_its_cell_and_is_paid_nothing_for_
     game, explorer = played
     assert explorer.archive is not None
     calm = GameEnv(
-        GameSettings(noop_start=0, walk_start=0),
+        GameSettings(actions="seed", noop_start=0, walk_start=0),
         np.random.default_rng(0),
         starts=explorer.starts(game.starts),
     )
@@ -143,7 +143,7 @@ def test_a_watched_vector_counts_places_and_starts_episodes_at_archived_states(t
             explorers.append(made)
         return explorers[0].environment(n)
 
-    config = EnvConfig(run_id="t", game=GameSettings(episode_length=60))
+    config = EnvConfig(run_id="t", game=GameSettings(actions="seed", episode_length=60))
     vector = EmulatorVector(config, count=2, runner=1, seed=1, follow=watch)
     vector.begin_fragment(300, capture_quota=0, context=CaptureContext())
     rng = np.random.default_rng(6)

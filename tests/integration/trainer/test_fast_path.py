@@ -1,7 +1,6 @@
 """Sampling that overlaps the update, with real runners; and RLlib's own parts on the same game."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,19 +25,6 @@ BATCH = 64
 SECONDS = 120.0
 
 
-@pytest.fixture(scope="module")
-def ray_here() -> Iterator[None]:
-    ray.init(
-        address="local",
-        num_cpus=3,
-        include_dashboard=False,
-        log_to_driver=False,
-        logging_level="ERROR",
-    )
-    yield
-    ray.shutdown()
-
-
 def settings_of(workers: int, *, overlap: bool = True) -> TrainerSettings:
     return TrainerSettings.model_validate(
         {
@@ -49,6 +35,7 @@ def settings_of(workers: int, *, overlap: bool = True) -> TrainerSettings:
             "epochs": 1,
             "hidden": 16,
             "overlap": overlap,
+            "actions": "seed",
         }
     )
 
@@ -56,7 +43,10 @@ def settings_of(workers: int, *, overlap: bool = True) -> TrainerSettings:
 def algorithm_of(workers: int, *, overlap: bool = True) -> ShapedPPO:
     settings = settings_of(workers, overlap=overlap)
     return ShapedPPO(
-        build_config(settings, EnvConfig(run_id="t", game=GameSettings(noop_start=0, walk_start=0)))
+        build_config(
+            settings,
+            EnvConfig(run_id="t", game=GameSettings(actions="seed", noop_start=0, walk_start=0)),
+        )
     )
 
 
@@ -118,7 +108,7 @@ def test_without_runner_processes_nothing_overlaps(ray_here: None):
 
 def test_rllibs_own_parts_train_and_are_saved_on_the_same_game(ray_here: None, tmp_path: Path):
     settings = settings_of(workers=0)
-    game = EnvConfig(run_id="t", game=GameSettings(noop_start=0, episode_length=20))
+    game = EnvConfig(run_id="t", game=GameSettings(actions="seed", noop_start=0, episode_length=20))
     algorithm = StockPPO(build_stock_config(settings, game))
     try:
         result = algorithm.train()

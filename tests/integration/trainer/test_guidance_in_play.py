@@ -25,7 +25,7 @@ from rlaif.trainer.settings.takeover import TakeoverSettings
 ENVS, STEPS, SEED = 3, 300, 4
 ENV = EnvConfig(
     run_id="t",
-    game=GameSettings(episode_length=220),
+    game=GameSettings(actions="seed", episode_length=220),
     capture=CaptureSettings(keyframe_steps=60),
 )
 OFTEN = AssistConfig(

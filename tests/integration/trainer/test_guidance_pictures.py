@@ -25,7 +25,9 @@ def new_game() -> Iterator[Callable[[], GameEnv]]:
     games = []
 
     def make() -> GameEnv:
-        game = GameEnv(GameSettings(episode_length=10_000), np.random.default_rng(5))
+        game = GameEnv(
+            GameSettings(actions="seed", episode_length=10_000), np.random.default_rng(5)
+        )
         game.reset(np.zeros(128, dtype=np.float32))
         games.append(game)
         return game
@@ -49,7 +51,7 @@ def test_it_is_the_screen_of_that_very_step_twice_as_large(new_game: Callable[[]
         GuidanceSettings(text_chance=0.1, vision_chance=0.1, rest_steps=0),
         count=1,
         rng=guidance_stream([2, 0, 0]),
-        planner=planner.ask,
+        planner=planner,
     )
     row = np.zeros(128, dtype=np.float32)
     screens, drawn = {}, 0

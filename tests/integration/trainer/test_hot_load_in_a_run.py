@@ -2,19 +2,22 @@
 
 import hashlib
 import struct
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import torch
 
+from rlaif.contracts.events import RunIterated, RunLoaded, RunStarted
 from rlaif.contracts.observation import LAYOUT_VERSION
 from rlaif.contracts.reward_models import RewardNetSpec
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.run_folder.protocol import GrantCaptures, LoadRewardModel
+from rlaif.trainer.run_folder.protocol import GrantCaptures, LoadRewardModel, Message
 from rlaif.trainer.run_folder.screen import ScreenSlot
 from rlaif.trainer.run_folder.spool import Spool, SpooledCapture
+from rlaif.trainer.service.runs.past import RunPast
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.rewards import ShapingSettings
@@ -29,6 +32,7 @@ def settings(tmp_path: Path) -> TrainerSettings:
         {
             "data_dir": tmp_path,
             "ray_workers": 0,
+            "actions": "seed",  # inside longer decisions pay is discounted; here sums are compared
             "batch_size": 128,
             "minibatch_size": 64,
             "epochs": 1,
@@ -59,7 +63,13 @@ def says(slot: ScreenSlot) -> int | None:
 async def test_models_are_swapped_between_iterations_and_a_refused_one_is_told(
     settings: TrainerSettings, tmp_path: Path
 ):
-    run = RunSupervisor(settings, "r-hot-load")
+    past = RunPast("r-hot-load", tmp_path, settings)
+    attempts = [0]
+
+    def note(message: Message) -> None:
+        past.note(message, datetime.now(UTC), attempts[-1])
+
+    run = RunSupervisor(settings, "r-hot-load", note)
 
     async def until(what: str, condition) -> None:
         await eventually(condition, what, seconds=SECONDS)
@@ -75,7 +85,7 @@ async def test_models_are_swapped_between_iterations_and_a_refused_one_is_told(
     assert last.potential_mean is not None
     assert last.paid_share == last.reward_statistics["shaping"].share
 
-    slot = ScreenSlot(run.directory / "screen.rgb")
+    slot = ScreenSlot(next((run.directory / "screens").glob("*.rgb")))
     await until("the picture says what model 1 thinks of it", lambda: says(slot) == 1)
 
     spool = Spool(run.directory / "spool")
@@ -99,10 +109,33 @@ async def test_models_are_swapped_between_iterations_and_a_refused_one_is_told(
     assert run.state.reward_model_refused is None
     await run.stop()
 
-    resumed = RunSupervisor(settings, "r-hot-load")
+    attempts.append(1)
+    resumed = RunSupervisor(settings, "r-hot-load", note)
     resumed.start()
     await until("the resumed run has it from its checkpoint", lambda: paid_by(resumed) == (3, 1.0))
     await resumed.stop()
+    told_whole(past)
+
+
+def told_whole(past: RunPast) -> None:
+    """What is told of this run is all of it: starts, loads, every step, every episode and sum."""
+    events = []
+    while (event := past.next(ended=True)) is not None:
+        past.told(event, datetime.now(UTC))
+        events.append(event)
+    assert [each.attempt for each in events if isinstance(each, RunStarted)] == [0, 1]
+    assert [each.version for each in events if isinstance(each, RunLoaded)] == [1, 3, 3]
+    pieces = [each for each in events if isinstance(each, RunIterated)]
+    assert [piece.since_step for piece in pieces] == [0, *(each.env_step for each in pieces[:-1])]
+    for piece in pieces:
+        assert piece.learned_from == pytest.approx(sum(piece.paid.values()), rel=1e-4, abs=1e-3)
+        assert piece.oldest_open is not None
+        assert piece.oldest_open <= piece.env_step
+        rows = piece.episodes
+        assert rows.count // rows.stride <= len(rows.began) <= rows.count
+        assert all(began is not None and began < piece.env_step for began in rows.began)
+        assert None not in rows.gained
+    assert sum(piece.episodes.count for piece in pieces) > 0
 
 
 def overflowing(directory: Path, version: int) -> LoadRewardModel:

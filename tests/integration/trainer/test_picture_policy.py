@@ -1,11 +1,9 @@
 """POLICY=cnn: the same PPO on what the emulators draw; POLICY=mlp draws nothing."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-import ray
 import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
@@ -27,19 +25,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def ray_here() -> Iterator[None]:
-    ray.init(
-        address="local",
-        num_cpus=1,
-        include_dashboard=False,
-        log_to_driver=False,
-        logging_level="ERROR",
-    )
-    yield
-    ray.shutdown()
-
-
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether each step was drawn."""
@@ -57,6 +42,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def algorithm_of(policy: str, *, attempt: int = 0, resumes: bool = False) -> ShapedPPO:
     settings = TrainerSettings.model_validate(
         {
+            "actions": "seed",
             "policy": policy,
             "ray_workers": 0,
             "envs_per_worker": 2,
@@ -69,7 +55,7 @@ def algorithm_of(policy: str, *, attempt: int = 0, resumes: bool = False) -> Sha
     env = EnvConfig(
         run_id="t",
         attempt=attempt,
-        game=GameSettings(noop_start=0, walk_start=0, episode_length=30),
+        game=GameSettings(actions="seed", noop_start=0, walk_start=0, episode_length=30),
         pictures=policy == "cnn",
     )
     return ShapedPPO(build_config(settings, env, resumes=resumes))

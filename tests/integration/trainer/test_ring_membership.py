@@ -2,18 +2,22 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rlaif.bus.connection import Bus
+from rlaif.contracts.events import RunStarted
 from rlaif.service.health import Readiness
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.nats_server import NatsServer
 from rlaif.testing.waiting import eventually
+from rlaif.trainer.run_folder.protocol import Started
 from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.past import RunPast
 from rlaif.trainer.service.runtime import ring_lifecycle
 from rlaif.trainer.settings import TrainerSettings
 
@@ -36,9 +40,13 @@ def readiness() -> Readiness:
 
 
 @pytest.fixture
-def ring(settings: TrainerSettings, readiness: Readiness) -> Ring:
-    metrics = ServiceMetrics("trainer")
-    return ring_lifecycle(settings, RunManager(settings, metrics), readiness, metrics)
+def runs(settings: TrainerSettings) -> RunManager:
+    return RunManager(settings, ServiceMetrics("trainer"))
+
+
+@pytest.fixture
+def ring(settings: TrainerSettings, runs: RunManager, readiness: Readiness) -> Ring:
+    return ring_lifecycle(settings, runs, readiness, ServiceMetrics("trainer"))
 
 
 async def details(readiness: Readiness) -> dict[str, str | None]:
@@ -84,3 +92,17 @@ async def test_it_tells_that_nats_is_away_and_keeps_its_place(
         await asyncio.to_thread(nats_server.start)
     await eventually(lambda: joined.check_bus() is None, "the connection is back")
     assert joined.job is first
+
+
+async def test_what_a_run_went_through_is_told_to_those_who_look_back(
+    ring: Ring, runs: RunManager, settings: TrainerSettings, readiness: Readiness, bus: Bus
+):
+    past = RunPast("r-1", settings.data_dir, settings)
+    past.note(Started(env_steps=0, iteration=0, restored_from=None), datetime.now(UTC), 0)
+    runs._pasts.append(past)
+    feed: Any = bus.feed().follow(RunStarted, history=True)
+    async with ring.running(readiness):
+        event = await asyncio.wait_for(anext(feed), timeout=20)
+        assert (event.data.run_id, event.data.attempt) == ("r-1", 0)
+        await eventually(lambda: past.is_empty, "it is told once")
+    await feed.aclose()

@@ -37,7 +37,8 @@ def settings(directory: Path, tmp_path: Path) -> TrainerSettings:
     """Those that the run's record holds, on this machine."""
     kept = RunRecord.read(directory / "run.json").settings
     settings = TrainerSettings.model_validate_json(kept).model_copy(update={"data_dir": tmp_path})
-    return with_overrides(settings, {"mode": "continuous"})
+    # Of a time when there was no other choice.
+    return with_overrides(settings, {"mode": "continuous", "actions": "seed"})
 
 
 def test_its_settings_are_read(settings: TrainerSettings):
@@ -48,6 +49,13 @@ def test_its_settings_are_read(settings: TrainerSettings):
     )
     assert (settings.imitation.weight, settings.imitation.segments) == (0.1, 1)
     assert (settings.explore.states, settings.game.episode_length) == (16, 40)
+
+
+async def test_with_other_decisions_it_says_what_to_set(settings: TrainerSettings):
+    run = RunSupervisor(with_overrides(settings, {"actions": "macros"}), RUN, lambda _: None)
+    run.start()
+    await eventually(lambda: run.state.status == "failed", "it cannot start", seconds=60)
+    assert "TRAINER_ACTIONS" in str(run.state.failure)
 
 
 @pytest.mark.timeout(240)

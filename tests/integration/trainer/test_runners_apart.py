@@ -33,6 +33,7 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO,
     run = tmp_path_factory.mktemp("run")
     settings = TrainerSettings.model_validate(
         {
+            "actions": "seed",
             "ray_workers": RUNNERS,
             "envs_per_worker": 2,
             "batch_size": 256,
@@ -42,7 +43,7 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO,
         }
     )
     # Without a walk at the start all episodes from power-on begin in one cell.
-    game = GameSettings(episode_length=60, noop_start=0, walk_start=0)
+    game = GameSettings(actions="seed", episode_length=60, noop_start=0, walk_start=0)
     env = EnvConfig(run_id="r", game=game)
     explore = ExploreConfig(
         run, ExploreSettings(restarts=0.5, swarm=0.5), save_every=50, sync_every=2

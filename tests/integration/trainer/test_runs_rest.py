@@ -10,7 +10,13 @@ import pytest
 from rlaif.trainer.service.app import create_app
 from rlaif.trainer.settings import TrainerSettings
 
-SMALL = {"EPOCH_STEPS": 128, "BATCH_SIZE": 128, "minibatch_size": 64, "TRAINER_EPOCHS": 1}
+SMALL = {
+    "actions": "seed",
+    "EPOCH_STEPS": 128,
+    "BATCH_SIZE": 128,
+    "minibatch_size": 64,
+    "TRAINER_EPOCHS": 1,
+}
 
 
 @pytest.fixture
@@ -19,6 +25,7 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     settings = TrainerSettings.model_validate(
         {
             "data_dir": tmp_path / "data",
+            "actions": "seed",
             "autostart": False,
             "ray_workers": 0,
             "nats_url": "nats://127.0.0.1:9",

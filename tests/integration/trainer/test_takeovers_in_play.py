@@ -32,7 +32,7 @@ INPUTS = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
 STEPS = 400
 CONFIG = EnvConfig(
     run_id="t",
-    game=GameSettings(episode_length=150, noop_start=4, walk_start=4),
+    game=GameSettings(actions="seed", episode_length=150, noop_start=4, walk_start=4),
     capture=CaptureSettings(keyframe_steps=60),
 )
 OFTEN = TakeoverSettings(share=0.5, most_steps=40, rest_steps=5)

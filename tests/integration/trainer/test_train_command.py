@@ -23,6 +23,7 @@ from rlaif.trainer.service.runs import checkpoint_store
 
 SMALL = {
     "RAY_WORKERS": "0",
+    "TRAINER_ACTIONS": "seed",
     "BATCH_SIZE": "128",
     "EPISODE_LENGTH": "60",
     "EPOCH_STEPS": "256",

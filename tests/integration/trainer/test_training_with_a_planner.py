@@ -84,6 +84,7 @@ def cluster() -> Iterator[None]:
 def algorithm(puzzle: Path, *, resumes: bool = False, **chosen: Any) -> ShapedPPO:
     settings = TrainerSettings.model_validate(
         {
+            "actions": "seed",
             "ray_workers": 0,
             "envs_per_worker": 2,
             "batch_size": 512,
@@ -94,7 +95,9 @@ def algorithm(puzzle: Path, *, resumes: bool = False, **chosen: Any) -> ShapedPP
             **chosen,
         }
     )
-    game = GameSettings(initial_state_path=puzzle, episode_length=200, noop_start=2, walk_start=2)
+    game = GameSettings(
+        actions="seed", initial_state_path=puzzle, episode_length=200, noop_start=2, walk_start=2
+    )
     env = EnvConfig(run_id="r", game=game)
     return ShapedPPO(build_config(settings, env, resumes=resumes))
 

@@ -30,7 +30,7 @@ def played():
     """The fragment in which two environments play three episodes each, and its return values."""
     config = EnvConfig(
         run_id="r-film",
-        game=GameSettings(episode_length=STEPS),
+        game=GameSettings(actions="seed", episode_length=STEPS),
         capture=CaptureSettings(best_episodes=2),
     )
     vector = EmulatorVector(config, count=2, runner=1, seed=3)

@@ -28,6 +28,8 @@ class Played:
     segments_skipped = 0
     continues = True
     runner = 1
+    steps = 1
+    actions = np.zeros((1, 1), dtype=np.int64)
 
     def __init__(self, assistance):
         self.reward_parts: dict[str, float] = {}

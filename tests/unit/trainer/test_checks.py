@@ -19,7 +19,7 @@ from rlaif.trainer.settings import TrainerSettings
 def wrong(tmp_path: Path, **values: Any) -> str:
     """The complaint about these settings."""
     with pytest.raises(WrongSettingsError) as complaint:
-        check(TrainerSettings.model_validate({"data_dir": tmp_path, **values}))
+        check(TrainerSettings.model_validate({"data_dir": tmp_path, "actions": "seed", **values}))
     text = str(complaint.value)
     assert "\n" not in text
     return text
@@ -45,6 +45,8 @@ def test_a_minibatch_larger_than_the_batch_is_impossible(tmp_path: Path):
         ({"policy": "cnn", "sampler": "stock"}, "POLICY is cnn, but SAMPLER is stock"),
         ({"policy": "cnn", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
         ({"sampler": "stock", "imitation_weight": 0.1}, "TRAINER_IMITATION_WEIGHT is above 0"),
+        ({"actions": "macros", "policy": "cnn"}, "TRAINER_ACTIONS is macros, but POLICY is cnn"),
+        ({"actions": "buttons", "sampler": "stock"}, "but SAMPLER is stock, whose environments"),
     ],
 )
 def test_a_policy_that_cannot_be_trained_so_is_told(
@@ -53,11 +55,57 @@ def test_a_policy_that_cannot_be_trained_so_is_told(
     assert text in wrong(tmp_path, **values)
 
 
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({}, "TRAINER_ACTIONS is seed, whose policy reads none of what demonstrations hold"),
+        ({"actions": "macros"}, "no demonstrations in"),
+        ({"actions": "macros", "ray_address": "ray://head:1"}, "RAY_ADDRESS names a cluster"),
+    ],
+)
+def test_a_curriculum_that_cannot_be_followed_is_told(
+    tmp_path: Path, values: dict[str, Any], text: str
+):
+    assert text in wrong(tmp_path, curriculum_path=tmp_path / "found", **values)
+
+
+def test_an_evaluation_needs_no_demonstrations(tmp_path: Path):
+    text = wrong(tmp_path, curriculum_path=tmp_path / "found", mode="evaluation")
+    assert "an evaluation needs TRAINER_CHECKPOINT" in text
+
+
+def test_a_planner_that_nobody_would_ask_is_told(tmp_path: Path):
+    text = wrong(tmp_path, sampler="stock", planner_base_url="http://models.example:8000")
+    assert "a planner is set, but SAMPLER is stock" in text
+    check(
+        TrainerSettings.model_validate(
+            {"data_dir": tmp_path, "actions": "seed", "sampler": "stock"}
+        )
+    )
+
+
 def test_a_checkpoint_of_the_other_policy_is_told(tmp_path: Path):
     values: dict[str, Any] = {"policy": "mlp"}  # and nothing else is asked for
     manifest = checkpoints.Manifest.model_construct(**values)
-    settings = TrainerSettings.model_validate({"data_dir": tmp_path, "policy": "cnn"})
+    settings = TrainerSettings.model_validate(
+        {"data_dir": tmp_path, "actions": "seed", "policy": "cnn"}
+    )
     with pytest.raises(WrongSettingsError, match="holds a policy of kind mlp, POLICY is cnn"):
+        fits(manifest, settings, "", "r-1/iteration_4")
+
+
+@pytest.mark.parametrize(
+    ("held", "actions", "text"),
+    [
+        ("mlp", "macros", "chooses among the eight buttons, TRAINER_ACTIONS is macros"),
+        ("decisions", "seed", "chooses among decisions of many steps, TRAINER_ACTIONS is seed"),
+    ],
+)
+def test_a_checkpoint_of_other_actions_is_told(tmp_path: Path, held: str, actions: str, text: str):
+    values: dict[str, Any] = {"policy": held}
+    manifest = checkpoints.Manifest.model_construct(**values)
+    settings = TrainerSettings.model_validate({"data_dir": tmp_path, "actions": actions})
+    with pytest.raises(WrongSettingsError, match=text):
         fits(manifest, settings, "", "r-1/iteration_4")
 
 

@@ -1,5 +1,8 @@
 """Curiosity pays for what is new, less for what is known, and the same for equal seeds."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -81,12 +84,34 @@ def test_the_stream_does_not_end_with_an_episode():
     rng = np.random.default_rng(3)
     rows = rng.random((65, 2, WIDTH), dtype=np.float32)
     open_end = part(rows)
-    died = np.zeros_like(open_end.terminated)
-    died[20] = True
+    cut = np.zeros_like(open_end.terminated)
+    cut[20] = True
     closed = Transitions(
-        rows, died, open_end.truncated, open_end.final_index, open_end.final_observations
+        rows, open_end.terminated, cut, np.array([[20, 0], [20, 1]]), rows[21].copy()
     )
     assert np.array_equal(pay(curiosity(), open_end), pay(curiosity(), closed))
+
+
+@pytest.mark.parametrize("how", ["terminated", "died"])
+def test_dying_is_paid_nothing_for_where_the_player_stands_after_it(how: str):
+    """He did not walk there: it is a new episode's start, or where the game puts the dead."""
+    rng = np.random.default_rng(3)
+    rows = rng.random((65, 2, WIDTH), dtype=np.float32)
+    calm = part(rows)
+    dead = np.zeros_like(calm.terminated)
+    dead[20, 1] = True
+    strange = rows.copy()
+    strange[21, 1] = 9.0
+    paid = []
+    for shown in (rows, strange):
+        of = curiosity()
+        shown_dead = replace(calm, observations=shown)
+        ends: dict[str, Any] = {how: dead}
+        paid.append(pay(of, replace(shown_dead, **ends)))
+        assert paid[-1][20, 1] == 0.0, "not paid"
+        assert of._observations.count == dead.size - 1, "not learned from"
+    assert np.array_equal(paid[0][:20], paid[1][:20])
+    assert pay(curiosity(), replace(calm, observations=strange))[20, 1] > 0.0
 
 
 def test_rewards_are_in_units_of_the_deviation_of_their_discounted_sum():

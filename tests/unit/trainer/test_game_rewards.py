@@ -56,6 +56,31 @@ def test_the_same_room_number_in_another_area_is_another_room(ledger: EpisodeRew
     assert "room" not in paid(ledger, group=2), "groups 1 to 3 share their rooms"
 
 
+def test_dying_is_paid_once_and_nothing_for_where_the_game_puts_the_player(
+    ledger: EpisodeRewards,
+):
+    assert set(paid(ledger, health=0, dead=True)) == {"death", "damage"}
+    assert paid(ledger, health=0, dead=True) == {}, "he lies there for a while"
+    assert paid(ledger, health=12, room=0x70, settled=False) == {}, "the screen fades"
+    assert paid(ledger, health=12, room=0x70, x=8) == {}, "the place is new, and no find"
+    assert paid(ledger, health=12, room=0x70, x=8) == {}
+    assert "square" in paid(ledger, room=0x70, x=40) or "novelty" in paid(ledger, room=0x70, x=56)
+    assert "room" in paid(ledger, room=0x71), "what he walks to is"
+    assert set(paid(ledger, room=0x71, health=0, dead=True)) == {"death", "damage"}, "each time"
+
+
+def test_standing_still_is_a_matter_of_time_whatever_a_step_is():
+    charged = {}
+    for frame_skip in (2, 4, 16):
+        ledger = EpisodeRewards(preset("seed"), frame_skip=frame_skip)
+        ledger.begin(START)
+        steps = 0
+        while "stuck" not in paid(ledger):
+            steps += 1
+        charged[frame_skip] = steps * frame_skip
+    assert charged == {2: 120, 4: 120, 16: 128}
+
+
 def test_rupees_that_are_spent_and_found_again_pay_nothing():
     ledger = EpisodeRewards(preset("seed"))
     ledger.begin(START)

@@ -55,7 +55,7 @@ class Games:
     ) -> None:
         self.planner = ScriptedPlanner(script or suggest("UP"), **how)
         self.guidance = Guidance(
-            settings, count=count, rng=guidance_stream([7, 0, 0]), planner=self.planner.ask
+            settings, count=count, rng=guidance_stream([7, 0, 0]), planner=self.planner
         )
         self.facts = [at()] * count
         self.steps = [0] * count
@@ -275,7 +275,8 @@ def test_a_planner_that_takes_no_more_is_left_alone_for_a_while():
         for n in range(4):
             games.guidance.ask(n, at(), games.steps[0], evidence, lambda: SCREEN)
     assert len(games.planner.asked) == 1
-    assert sum(described.values()) == 3, "one that was taken, and one try in each rest"
+    assert described == {1: 1}, "what is refused is not described before"
+    assert games.planner.counts().by_mode["dialog"].not_asked == {"busy": 2}, "one try a rest"
     games.answer()
     games.step(*[Action.NOP] * 4)
     assert len(games.planner.asked) == 2, "an answer ends the rest"
@@ -339,7 +340,7 @@ def test_by_default_a_step_asks_with_the_seeds_chances():
         GuidanceSettings(),
         count=1000,
         rng=guidance_stream([1, 0, 0]),
-        planner=lambda question: True,
+        planner=ScriptedPlanner(suggest("UP")),
     )
     found = Counter[str]()
     for _ in range(200):

@@ -48,7 +48,7 @@ def farmed(
         ),
         at_once=True,
     )
-    guidance = Guidance(settings, count=1, rng=guidance_stream([3, 0, 0]), planner=planner.ask)
+    guidance = Guidance(settings, count=1, rng=guidance_stream([3, 0, 0]), planner=planner)
     paid = np.zeros(steps, dtype=np.float32)
     for step in range(steps):
         action, place = loop[step % len(loop)]

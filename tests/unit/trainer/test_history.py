@@ -8,11 +8,14 @@ from typing import Any
 
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder.protocol import (
+    CurriculumTold,
     IterationDone,
     RewardModelLoaded,
     RewardModelRefused,
+    SearchTold,
     Started,
 )
+from rlaif.trainer.run_folder.telling import curriculum_figures
 from rlaif.trainer.service.live import LiveView
 from rlaif.trainer.service.runs.history import MOST_LOADS, MOST_POINTS, Curve, HistoryLog
 
@@ -50,6 +53,27 @@ def test_a_restarted_trainer_has_the_history_of_its_run(tmp_path: Path) -> None:
     again = HistoryLog("run", tmp_path)
     assert again.reading(NOW) == log.reading(NOW)
     assert again.reading(NOW).episode_return[-1] == (500, 5.0)
+
+
+def searched(frames: int, *, running: bool = True) -> SearchTold:
+    return SearchTold(
+        running=running, frames=frames, seconds=frames / 30_000, workers=2, nodes=9, level=2.5,
+        marks=4,
+    )  # fmt: skip
+
+
+def test_what_a_search_found_is_there_after_a_restart(tmp_path: Path) -> None:
+    log = HistoryLog("run", tmp_path)
+    assert (log.search, log.curriculum) == (None, None)
+    log.note(searched(1000), NOW)
+    log.note(searched(2000), NOW + timedelta(seconds=1))
+    assert HistoryLog("run", tmp_path).search == searched(1000), "it is not written every second"
+    log.note(searched(3000, running=False), NOW + timedelta(seconds=2))
+    assert HistoryLog("run", tmp_path).search == searched(3000, running=False)
+    figures = curriculum_figures("backward", [], power_on_share=1.0, demonstrations=0)
+    told = CurriculumTold(**dict(figures))
+    log.note(told, NOW + timedelta(minutes=1))
+    assert HistoryLog("run", tmp_path).curriculum == told
 
 
 def test_a_run_that_goes_on_from_a_checkpoint_has_not_lived_what_came_after_it(

@@ -1,10 +1,13 @@
 """The best segments are kept, for a while, and pull the policy towards what was done in them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from ray.rllib.core.columns import Columns
 
+from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.options.imitation import MAX_AGE, TopSegments, imitation_loss, weights_of
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Transitions
@@ -62,6 +65,21 @@ def test_the_segments_of_the_highest_rewards_stay():
     assert rows[Columns.OBS].shape == (8, 128)
     top.add([fragment()], [rewards(t0n0=2.5)], [paid], iteration=2)
     assert [each.score for each in top.segments] == [3.0, 2.5]
+
+
+def test_what_a_policy_of_decisions_read_is_kept_with_what_it_did():
+    inputs = np.arange((STEPS + 1) * ENVS * 5, dtype=np.float32).reshape(STEPS + 1, ENVS, 5)
+    top = TopSegments(keep=2, steps=4)
+    paid = rewards(t1n0=1.0, t5n1=3.0)
+    top.add([replace(fragment(), policy_inputs=inputs)], [paid], [paid], iteration=1)
+    rows = top.rows()
+    assert rows is not None
+    assert np.array_equal(rows[POLICY_INPUTS], np.concatenate([inputs[4:8, 1], inputs[:4, 0]]))
+    resumed = TopSegments(keep=2, steps=4)
+    resumed.load_state_dict(top.state_dict())
+    again = resumed.rows()
+    assert again is not None
+    assert np.array_equal(again[POLICY_INPUTS], rows[POLICY_INPUTS])
 
 
 def test_a_segment_is_of_one_episode_and_was_paid():

@@ -19,12 +19,12 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
+from rlaif.testing.made_fragments import End, made_fragment
 from rlaif.trainer.learner.algorithm.batch import columns
 from rlaif.trainer.learner.algorithm.gae import standardized
 from rlaif.trainer.learner.algorithm.inference import log_probabilities
 from rlaif.trainer.learner.algorithm.learner import ArrayLearner
 from rlaif.trainer.play.fragment import Fragment
-from rlaif.trainer.rewards.learned.shaping import Transitions
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -32,6 +32,9 @@ OBSERVATIONS = gym.spaces.Box(0.0, 1.0, shape=(128,), dtype=np.float32)
 ACTIONS: gym.spaces.Discrete = gym.spaces.Discrete(8)
 GAMMA, LAM = 0.97, 0.9
 STEPS, ENVS = 40, 3
+ENDS: dict[tuple[int, int], End] = {
+    (11, 0): "terminated", (30, 2): "terminated", (20, 0): "truncated", (25, 1): "truncated",
+}  # fmt: skip
 
 MakeLearner = Callable[[type[PPOTorchLearner]], Any]
 
@@ -69,32 +72,6 @@ def as_group(learner: Any) -> Any:
         return [SimpleNamespace(get=lambda: function(learner))]
 
     return SimpleNamespace(foreach_learner=foreach_learner)
-
-
-def played(rng: np.random.Generator) -> Fragment:
-    """T by N random steps with ends of both kinds."""
-    logits = rng.normal(size=(STEPS, ENVS, 8)).astype(np.float32)
-    actions = rng.integers(0, 8, (STEPS, ENVS))
-    terminated = np.zeros((STEPS, ENVS), dtype=np.bool_)
-    truncated = np.zeros((STEPS, ENVS), dtype=np.bool_)
-    terminated[11, 0] = terminated[30, 2] = True
-    truncated[20, 0] = truncated[25, 1] = True
-    final_index = np.argwhere(truncated)
-    return Fragment(
-        runner=1,
-        continues=False,
-        transitions=Transitions(
-            observations=rng.random((STEPS + 1, ENVS, 128), dtype=np.float32),
-            terminated=terminated,
-            truncated=truncated,
-            final_index=final_index,
-            final_observations=rng.random((len(final_index), 128), dtype=np.float32),
-        ),
-        actions=actions,
-        action_logp=log_probabilities(logits, actions),
-        action_dist_inputs=logits,
-        rewards=rng.normal(size=(STEPS, ENVS)).astype(np.float32),
-    )
 
 
 def episodes_of(fragment: Fragment) -> list[SingleAgentEpisode]:
@@ -225,7 +202,7 @@ def test_a_step_that_is_not_finite_is_left_out_and_told(learner_of: MakeLearner)
 
 
 def test_advantages_and_first_update_are_those_of_rllibs_connectors(learner_of: MakeLearner):
-    fragment = played(np.random.default_rng(5))
+    fragment = made_fragment(STEPS, ENVS, seed=5, ends=ENDS)
     stock, ours = learner_of(PPOTorchLearner), learner_of(ArrayLearner)
     theirs = stock._learner_connector(
         rl_module=stock.module, batch={}, episodes=episodes_of(fragment), shared_data={},

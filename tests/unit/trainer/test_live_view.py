@@ -17,9 +17,11 @@ from rlaif.contracts.telemetry import (
     ScreenFrame,
     TrainingProgress,
     WatchedPay,
+    WatchWish,
 )
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder.screen import BINS, Opinion, ScreenSlot
+from rlaif.trainer.run_folder.standing import WatchedFile
 from rlaif.trainer.service.live import LiveView
 from rlaif.trainer.service.runs.state import RunState
 
@@ -30,12 +32,13 @@ class Sent:
     def __init__(self) -> None:
         self.readings: list[Any] = []
         self.frames: list[ScreenFrame] = []
+        self.subjects: list[str] = []
 
     async def send(self, reading: Any) -> None:
         self.readings.append(reading)
 
     async def send_bytes(self, subject: str, payload: bytes) -> None:
-        assert subject == "telemetry.frame.env-0"
+        self.subjects.append(subject)
         self.frames.append(ScreenFrame.unpack(payload))
 
     def of(self, kind: type) -> list[Any]:
@@ -44,7 +47,7 @@ class Sent:
 
 @asynccontextmanager
 async def watching(path: Path) -> AsyncIterator[Sent]:
-    """A view of the picture in this file, 60 times a second."""
+    """A view of the screens in this folder, 60 times a second."""
     sent = Sent()
     view = asyncio.create_task(
         LiveView(sent, lambda: None, lambda: path, lambda: None, lambda: [], fps=60).run()
@@ -69,15 +72,46 @@ PAID = tuple(0.1 * number - 1 for number in range(BINS))
     ids=["no reward model", "one that pays a potential", "one that pays otherwise"],
 )
 async def test_each_picture_comes_with_what_its_state_is_worth(tmp_path, opinion, told):
-    slot = ScreenSlot(tmp_path / "screen.rgb", create=True)
+    slot = ScreenSlot(tmp_path / "1.rgb", create=True)
     pixels = np.zeros((144, 160, 3), dtype=np.uint8)
     slot.write(pixels, env_step=12, place=(0, 119, 8, 16), rooms_visited=2, opinion=opinion)
-    async with watching(tmp_path / "screen.rgb") as sent:
+    async with watching(tmp_path) as sent:
         await eventually(lambda: bool(sent.of(WatchedPay)), "its worth")
     (pay,) = sent.of(WatchedPay)
     assert (pay.reward_model_version, pay.potential, pay.paid) == told
     (frame,), (place,) = sent.frames, sent.of(MapPosition)
+    assert (sent.subjects, place.env) == (["telemetry.frame.1-0"], "1-0")
     assert (frame.step, pay.env_step, place.room, pay.env) == (12, 12, 119, place.env)
+
+
+async def test_the_environment_that_people_want_is_told_and_asked_of_the_runners(tmp_path):
+    for runner in (1, 2):
+        slot = ScreenSlot(tmp_path / f"{runner}.rgb", create=True)
+        pixels = np.zeros((144, 160, 3), dtype=np.uint8)
+        slot.write(pixels, env_step=12, env=3, place=(0, runner, 8, 16), rooms_visited=2)
+    sent, heard = Sent(), asyncio.Event()
+
+    async def wishes() -> AsyncIterator[tuple[str, bytes]]:
+        for payload in (b"no wish", b'{"at": "2026-11-23T12:00:00Z", "env": "somebody"}'):
+            yield WatchWish.SUBJECT, payload
+        wanted = WatchWish(at=datetime.now(UTC), env="2-3")
+        yield WatchWish.SUBJECT, wanted.model_dump_json().encode()
+        heard.set()
+        await asyncio.Event().wait()
+
+    view = LiveView(
+        sent, lambda: None, lambda: tmp_path if heard.is_set() else None, lambda: None,
+        lambda: [], fps=60, wishes=wishes,
+    )  # fmt: skip
+    task = asyncio.create_task(view.run())
+    try:
+        await eventually(lambda: bool(sent.of(WatchedPay)), "what the watched one is worth")
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert sorted(sent.subjects) == ["telemetry.frame.1-3", "telemetry.frame.2-3"]
+    assert {place.env for place in sent.of(MapPosition)} == {"2-3"}
+    assert WatchedFile(tmp_path / "watched").env == (2, 3), "its runner reads this"
 
 
 async def test_what_the_language_model_did_is_told_and_each_of_its_wishes_once():

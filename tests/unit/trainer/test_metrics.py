@@ -2,8 +2,10 @@
 
 import pytest
 
+from rlaif.contracts.curriculum_figures import CurriculumSegment
 from rlaif.service.metrics import ServiceMetrics
-from rlaif.trainer.run_folder.protocol import IterationDone
+from rlaif.trainer.run_folder.protocol import CurriculumTold, IterationDone, SearchTold
+from rlaif.trainer.run_folder.telling import curriculum_figures
 from rlaif.trainer.service.metrics import TrainerMetrics
 
 
@@ -45,3 +47,35 @@ def test_a_run_that_ends_is_no_longer_in_progress(metrics) -> None:
     assert read("rlaif_trainer_run_attempt") == 3
     runs["alive"] = False
     assert read("rlaif_trainer_run_in_progress") == 0
+
+
+def test_a_search_shows_what_it_found_and_that_it_is_over(metrics) -> None:
+    shown, read = TrainerMetrics(metrics), metrics.registry.get_sample_value
+    told = SearchTold(
+        running=True, frames=5_000_000, seconds=120.0, found_seconds=90.0, workers=2, nodes=800,
+        level=6.5, marks=14,
+    )  # fmt: skip
+    shown.quest.searched(told)
+    assert read("rlaif_trainer_search_running") == 1
+    assert read("rlaif_trainer_search_frames") == 5_000_000
+    assert read("rlaif_trainer_search_level") == 6.5
+    assert read("rlaif_trainer_search_seconds") - read("rlaif_trainer_search_found_seconds") == 30
+    shown.quest.searched(told.model_copy(update={"running": False, "workers": 0}))
+    assert read("rlaif_trainer_search_running") == 0
+    assert read("rlaif_trainer_search_marks") == 14
+
+
+def test_a_curriculum_shows_its_frontiers_and_keeps_a_mean_that_is_not_known(metrics) -> None:
+    shown, read = TrainerMetrics(metrics), metrics.registry.get_sample_value
+    segments = [
+        CurriculumSegment(
+            demonstration=0, from_mark=None, to_mark="m", frontier=at, success=success, tries=5
+        )
+        for at, success in ((0.0, 1.0), (0.8, None), (0.4, 0.5))
+    ]
+    for each in (segments, []):
+        figures = curriculum_figures("backward", each, power_on_share=0.02, demonstrations=2)
+        shown.quest.taught(CurriculumTold(**dict(figures)))
+        assert read("rlaif_trainer_curriculum_frontier_mean") == pytest.approx(0.4)
+        assert read("rlaif_trainer_curriculum_success_mean") == 0.75
+        assert read("rlaif_trainer_curriculum_segments", {"state": "mastered"}) == bool(each)

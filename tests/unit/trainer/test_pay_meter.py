@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.play.followers.pay_meter import PayingModel, PayMeter
+from rlaif.trainer.play.followers.pay_meter import PayMeter
+from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.rewards.learned.shaping import PotentialShaper, Transitions
 from rlaif.trainer.run_folder.screen import BIN_SECONDS, BINS, Opinion, ScreenSlot
 

@@ -20,9 +20,9 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
+from rlaif.testing.made_fragments import End, made_fragment
 from rlaif.trainer.learner.algorithm.batch import by_policy, columns, finite
 from rlaif.trainer.learner.algorithm.gae import advantages, cut_by_planner
-from rlaif.trainer.learner.algorithm.inference import log_probabilities
 from rlaif.trainer.learner.algorithm.learner import ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import CURIOSITY, LearnerRewards
 from rlaif.trainer.learner.options.imitation import TopSegments
@@ -45,34 +45,11 @@ GAMMA, LAM = 0.97, 0.9
 Bool = np.ndarray
 
 
-def played(
-    by_planner: Bool, *, seed: int = 0, ends: dict[int, str] | None = None, runner: int = 1
-) -> Fragment:
+def played(by_planner: Bool, *, seed: int = 0, ends: dict[int, End] | None = None) -> Fragment:
     """Random steps `[T, N]`; `ends` are steps of environment 0 that end an episode, and how."""
-    rng = np.random.default_rng(seed)
     steps, envs = by_planner.shape
-    logits = rng.normal(size=(steps, envs, 8)).astype(np.float32)
-    actions = rng.integers(0, 8, (steps, envs))
-    terminated, truncated = np.zeros((2, steps, envs), dtype=np.bool_)
-    for t, how in (ends or {}).items():
-        (terminated if how == "terminated" else truncated)[t, 0] = True
-    final_index = np.argwhere(truncated)
-    return Fragment(
-        runner=runner,
-        continues=False,
-        transitions=Transitions(
-            observations=rng.random((steps + 1, envs, 128), dtype=np.float32),
-            terminated=terminated,
-            truncated=truncated,
-            final_index=final_index,
-            final_observations=rng.random((len(final_index), 128), dtype=np.float32),
-        ),
-        actions=actions,
-        action_logp=log_probabilities(logits, actions),
-        action_dist_inputs=logits,
-        rewards=rng.normal(size=(steps, envs)).astype(np.float32),
-        by_planner=by_planner,
-    )
+    at = {(t, 0): how for t, how in (ends or {}).items()}
+    return made_fragment(steps, envs, seed=seed, ends=at, by_planner=by_planner)
 
 
 def stretches(fragment: Fragment) -> list[Fragment]:
@@ -126,7 +103,7 @@ ENDS = st.dictionaries(st.integers(0, 29), st.sampled_from(["terminated", "trunc
 
 @given(MASKS, ENDS, st.integers(0, 99))
 def test_a_batch_with_planner_rows_is_the_batch_without_them(
-    mask: list[bool], ends: dict[int, str], seed: int
+    mask: list[bool], ends: dict[int, End], seed: int
 ):
     """The last step before a takeover is followed by the state in which it began."""
     by_planner = np.array(mask, dtype=np.bool_)[:, None]

@@ -9,18 +9,19 @@ from rlaif.trainer.settings import TrainerSettings
 
 NUMBERS = {
     "learning_rate", "gamma", "gae_lambda", "clip", "value_clip", "entropy", "batch_size",
-    "minibatch_size", "epochs",
+    "minibatch_size", "epochs", "share_layers", "value_loss", "normalize_values", "entropy_steps",
 }  # fmt: skip
 
 
-def numbers(settings: TrainerSettings) -> dict[str, float]:
+def numbers(settings: TrainerSettings) -> dict[str, float | str]:
     return settings.ppo.model_dump(include=NUMBERS)
 
 
 def test_the_default_preset_applies_when_none_is_named():
     assert numbers(TrainerSettings()) == {
-        "learning_rate": 3e-4, "gamma": 0.999, "gae_lambda": 0.95, "clip": 0.2, "value_clip": 10.0,
+        "learning_rate": 3e-4, "gamma": 0.999, "gae_lambda": 0.95, "clip": 0.2, "value_clip": 0.0,
         "entropy": 0.01, "batch_size": 4096, "minibatch_size": 1024, "epochs": 4,
+        "share_layers": False, "value_loss": "huber", "normalize_values": True, "entropy_steps": 0,
     }  # fmt: skip
 
 
@@ -28,6 +29,8 @@ def test_the_seeds_numbers_are_those_of_their_documents():
     assert numbers(TrainerSettings.model_validate({"ppo_preset": "seed"})) == {
         "learning_rate": 5e-5, "gamma": 0.99, "gae_lambda": 0.95, "clip": 0.2, "value_clip": 10.0,
         "entropy": 0.01, "batch_size": 4096, "minibatch_size": 512, "epochs": 10,
+        "share_layers": True, "value_loss": "squared", "normalize_values": False,
+        "entropy_steps": 0,
     }  # fmt: skip
 
 

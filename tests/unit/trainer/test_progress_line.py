@@ -1,9 +1,19 @@
 """What a person reads of a run."""
 
 from pathlib import Path
+from typing import Any
 
-from rlaif.trainer.run_folder.protocol import IterationDone
-from rlaif.trainer.service.progress_line import duration, progress_line, summary
+from rlaif.contracts.curriculum_figures import CurriculumSegment
+from rlaif.contracts.search_figures import TreeNode
+from rlaif.trainer.run_folder.protocol import IterationDone, SearchTold
+from rlaif.trainer.run_folder.telling import curriculum_figures
+from rlaif.trainer.service.progress_line import (
+    duration,
+    find_line,
+    progress_line,
+    search_line,
+    summary,
+)
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
 
@@ -35,6 +45,39 @@ def test_the_line_has_all_that_is_asked_for_and_no_guess():
     assert "reward model 4" in progress_line(DONE, 4)
 
 
+def test_the_line_says_how_far_the_curriculum_is():
+    segments = [
+        CurriculumSegment(
+            demonstration=0, from_mark=None, to_mark=mark, frontier=at, success=success, tries=8
+        )
+        for mark, at, success in (("sword", 0.0, 0.9), ("shield", 0.5, 0.3))
+    ]
+    told = curriculum_figures("backward", segments, power_on_share=0.02, demonstrations=1)
+    assert (
+        "2 seen | backward: 1 of 2 segments | frontier 25.0% to go | success 60.0% | no reward"
+    ) in progress_line(DONE, None, told)
+
+
+def searched(**values: Any) -> SearchTold:
+    basics = {
+        "running": True, "frames": 23_700_000, "seconds": 620.0, "seconds_left": 2080.0,
+        "workers": 2, "nodes": 4123, "level": 11.5, "marks": 31,
+    }  # fmt: skip
+    return SearchTold.model_validate({**basics, **values})
+
+
+def test_a_search_says_what_it_found_and_when():
+    node = TreeNode(
+        node=7, parent=None, frames=9, seconds=500.0, level=11.5, marks=("feather", "key 1")
+    )
+    assert search_line(searched(tree=(node,), found_seconds=500.0)) == (
+        "search 10 min 20 s | 23.70 M frames | 4,123 states of 2 workers | level 11.5 | 31 marks, "
+        "the newest 2 min 00 s ago: feather, key 1 | ends in 34 min 40 s at the latest"
+    )
+    assert "the newest 20 s ago | " in search_line(searched(tree=(node,), found_seconds=600.0))
+    assert "none new yet | over" in search_line(searched(running=False))
+
+
 def test_the_summary_says_how_it_ended_and_what_is_left(tmp_path: Path):
     settings = TrainerSettings(data_dir=tmp_path)
     state = RunState(run_id="r-1", status="finished", finished="time", last=DONE, checkpoint=12)
@@ -50,3 +93,24 @@ def test_the_summary_says_how_it_ended_and_what_is_left(tmp_path: Path):
 
 def test_durations_are_short():
     assert [duration(s) for s in (None, 7.4, 65, 3600)] == ["?", "7 s", "1 min 05 s", "1 h 00 min"]
+
+
+def test_a_find_says_what_it_was_and_when():
+    node = TreeNode(
+        node=7,
+        parent=0,
+        frames=310_000,
+        seconds=62,
+        level=2,
+        marks=("sword", "item in room 0/66"),
+        marks_left_out=3,
+    )
+    assert find_line(node) == (
+        "  found sword, item in room 0/66 and 3 more after 0.31 M frames, 1 min 02 s"
+    )
+
+
+def test_a_run_of_mode_quest_ends_by_its_own_minutes(tmp_path: Path):
+    settings = TrainerSettings.model_validate({"data_dir": tmp_path, "mode": "quest"})
+    state = RunState(run_id="r-1", status="finished", finished="time", last=DONE)
+    assert summary(state, settings, []).startswith("run r-1: QUEST_MINUTES are over\n")

@@ -1,6 +1,8 @@
 """What the page calls speed is what a watch would say, however uneven the iterations are."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rlaif.trainer.learner.step_rate import WINDOW_SECONDS, StepRate
 
@@ -32,3 +34,29 @@ def test_it_keeps_no_more_than_its_window():
     for tenth in range(1, 1000):
         rate.after(tenth / 10, tenth)
     assert len(rate._marks) <= WINDOW_SECONDS * 10 + 2
+
+
+@given(
+    st.floats(0.05, 20.0),
+    st.lists(st.floats(0.0, 60.0), min_size=1, max_size=60),
+)
+def test_no_rate_is_above_that_at_which_the_runners_play(play_seconds: float, pauses: list[float]):
+    """Two batches are on order; each is played after the other, while the learner does its own."""
+    batch = 4096
+    rate, now = StepRate(0.0, 0), 0.0
+    ordered, ready = [0.0, 0.0], 0.0
+    for count, pause in enumerate(pauses, start=1):
+        ready = max(ready, ordered.pop(0)) + play_seconds
+        now = max(now, ready) + pause  # waits for the batch, then learns, evaluates or saves
+        told = rate.after(now, count * batch, play_seconds)
+        ordered.append(now)
+        assert told <= batch / play_seconds * (1 + 1e-9)
+
+
+def test_in_the_long_run_it_is_what_a_watch_says():
+    rate, now = StepRate(0.0, 0), 0.0
+    told = []
+    for count in range(1, 101):
+        now += 0.75
+        told.append(rate.after(now, count * 1000, 0.5))
+    assert told[-1] == pytest.approx(1000 / 0.75)

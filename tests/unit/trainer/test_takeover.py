@@ -207,6 +207,7 @@ def test_a_planner_that_refuses_is_asked_again_after_a_while():
     world.games[0].puzzle(3)
     world.steps(2 * REFUSED_REST + 10)
     assert world.planner.counts().by_mode["puzzle"].not_asked == {"busy": 3}
+    assert world.told_failed == [], "what is refused is not described before"
 
 
 def test_a_resumed_run_drops_what_was_under_way_and_keeps_what_was_spent():
@@ -256,7 +257,7 @@ def test_who_goes_through_a_door_faces_where_he_walked():
     graph = RoomGraph()
     learner, game = WayLearner(graph), WrittenGame()
     before = game.facts._replace(x=40, y=50)
-    learner.see(read_blocks(game.emulator), None, Action.NOP)
+    learner.see(read_blocks(game.emulator), before, Action.NOP)
     for room, walked in enumerate((Action.RIGHT, Action.UP, Action.NOP), start=2):
         game.walk(room)
         learner.see(read_blocks(game.emulator), before, walked)

@@ -13,6 +13,7 @@ from rlaif.game.starts.power_on import NoStartError
 from rlaif.game.starts.savestates import load_state_file
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.service.settings import describe, flat_values
+from rlaif.trainer.curriculum import library
 from rlaif.trainer.planning.opening import PlannerSettingsError, check_planner
 from rlaif.trainer.play.start import check_starts
 from rlaif.trainer.run_folder import checkpoints
@@ -82,6 +83,7 @@ def check(settings: TrainerSettings, resumed: Path | None = None) -> None:
     """
     _check_sizes(settings)
     _check_policy(settings)
+    _check_curriculum(settings)
     _check_planner(settings)
     cartridge = _check_game(settings)
     if resumed is None or settings.run.mode == "evaluation":
@@ -161,10 +163,52 @@ def _check_policy(settings: TrainerSettings) -> None:
             "TRAINER_IMITATION_WEIGHT is above 0, but imitation keeps neither pictures nor what "
             "RLlib's own sampler plays: set POLICY to mlp and SAMPLER to fast, or the weight to 0"
         )
+    if settings.game.by_decisions:
+        _check_decisions(settings)
+    elif settings.run.mode == "quest":
+        raise WrongSettingsError(
+            "TRAINER_MODE is quest, but TRAINER_ACTIONS is seed, and what a search finds is made "
+            "of decisions: set TRAINER_ACTIONS to macros, buttons or options"
+        )
     if settings.network.kind == "cnn" and settings.sampling.sampler == "stock":
         raise WrongSettingsError(
             "POLICY is cnn, but SAMPLER is stock, whose environments draw no pictures: set "
             "SAMPLER to fast, or POLICY to mlp"
+        )
+
+
+def _check_decisions(settings: TrainerSettings) -> None:
+    actions = f"TRAINER_ACTIONS is {settings.game.actions}"
+    if settings.network.kind == "cnn":
+        raise WrongSettingsError(
+            f"{actions}, but POLICY is cnn, which chooses among the eight buttons: set POLICY to "
+            "mlp, or TRAINER_ACTIONS to seed"
+        )
+    if settings.sampling.sampler == "stock":
+        raise WrongSettingsError(
+            f"{actions}, but SAMPLER is stock, whose environments know the eight buttons alone: "
+            "set SAMPLER to fast, or TRAINER_ACTIONS to seed"
+        )
+
+
+def _check_curriculum(settings: TrainerSettings) -> None:
+    path = settings.curriculum.path
+    if path is None or not settings.curriculum_counts:
+        return
+    if not settings.game.by_decisions:
+        raise WrongSettingsError(
+            "TRAINER_CURRICULUM_PATH is set, but TRAINER_ACTIONS is seed, whose policy reads none "
+            "of what demonstrations hold: set TRAINER_ACTIONS to what they were made for"
+        )
+    if not settings.ray.is_own:
+        raise WrongSettingsError(
+            "TRAINER_CURRICULUM_PATH is set, but RAY_ADDRESS names a cluster, whose runners do not "
+            "see that folder: leave RAY_ADDRESS out"
+        )
+    if not library.exists(path):
+        raise WrongSettingsError(
+            f"no demonstrations in {path}: correct TRAINER_CURRICULUM_PATH, or make some "
+            "(python -m rlaif.trainer.curriculum)"
         )
 
 
@@ -173,6 +217,11 @@ def _check_planner(settings: TrainerSettings) -> None:
         check_planner(settings.planner)
     except PlannerSettingsError as error:
         raise WrongSettingsError(str(error)) from error
+    if settings.planner.is_on and settings.sampling.sampler == "stock":
+        raise WrongSettingsError(
+            "a planner is set, but SAMPLER is stock, whose runners ask none: set SAMPLER to fast, "
+            "or unset PLANNER_BASE_URL"
+        )
 
 
 def _check_game(settings: TrainerSettings) -> Cartridge:
@@ -217,15 +266,26 @@ def _check_resumed(settings: TrainerSettings, cartridge: Cartridge, path: Path) 
     fits(manifest, settings, cartridge.sha256, f"{manifest.run_id}/{path.name}")
 
 
+def _fits_policy(manifest: checkpoints.Manifest, settings: TrainerSettings, name: str) -> None:
+    if manifest.policy == settings.policy_kind:
+        return
+    if "decisions" in (manifest.policy, settings.policy_kind):
+        holds = "decisions of many steps" if manifest.policy == "decisions" else "the eight buttons"
+        raise WrongSettingsError(
+            f"checkpoint {name} holds a policy that chooses among {holds}, TRAINER_ACTIONS is "
+            f"{settings.game.actions}: set it to what the run began with, or begin a new run"
+        )
+    raise WrongSettingsError(
+        f"checkpoint {name} holds a policy of kind {manifest.policy}, POLICY is "
+        f"{settings.network.kind}: set it to {manifest.policy}, or begin a new run"
+    )
+
+
 def fits(
     manifest: checkpoints.Manifest, settings: TrainerSettings, rom_sha256: str, name: str
 ) -> None:
     """Raise `WrongSettingsError` unless a checkpoint is of these settings' policy and game."""
-    if manifest.policy != settings.network.kind:
-        raise WrongSettingsError(
-            f"checkpoint {name} holds a policy of kind {manifest.policy}, POLICY is "
-            f"{settings.network.kind}: set it to {manifest.policy}, or begin a new run"
-        )
+    _fits_policy(manifest, settings, name)
     if manifest.hidden != settings.network.hidden:
         raise WrongSettingsError(
             f"checkpoint {name} has layers of {manifest.hidden} units, TRAINER_HIDDEN is "

@@ -72,7 +72,7 @@ def _evaluate(
     settings, began = run.settings, time.monotonic()
     task = EvaluationTask.of(
         run.environments(),
-        length=settings.evaluation.episode_length,
+        length=settings.evaluation_length,
         seed=settings.evaluation.seed,
         greedy=settings.evaluation.greedy,
     )
@@ -90,7 +90,7 @@ def _evaluate(
         rom_sha256=manifest.rom_sha256,
         seed=settings.evaluation.seed,
         policy="greedy" if settings.evaluation.greedy else "sampled",
-        episode_length=settings.evaluation.episode_length,
+        episode_length=settings.evaluation_length,
         reward_model_version=model.version if model else None,
         **evaluations.figures(episodes),
     )

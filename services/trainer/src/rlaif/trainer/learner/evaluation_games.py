@@ -8,7 +8,7 @@ plays the same episodes, on however many runners they are spread.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -16,12 +16,16 @@ from ray.rllib.core.columns import Columns
 
 from rlaif.game.encoder.cached import EncoderCache
 from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.policy_input.layout import SIZE
+from rlaif.game.policy_input.writer import write_policy_input
 from rlaif.game.stories.milestones import MilestoneLatch, Story
 from rlaif.game.stories.story_lookup import story_of
+from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.options.picture_policy import PICTURES
 from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.decision_step import DecisionStep
 from rlaif.trainer.play.followers.frame_stack import FrameStack
-from rlaif.trainer.play.game_env import GameEnv, StepOutcome
+from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome
 from rlaif.trainer.play.start import StartSource
 from rlaif.trainer.run_folder.evaluations import EvaluatedEpisode
 
@@ -29,13 +33,34 @@ GROUP = 8
 """Games stepped together, and rows of a forward pass."""
 
 Forward = Callable[..., np.ndarray[Any, Any]]
-"""`[GROUP, 128] float32` observations, and for a policy that looks at pictures
-`[GROUP, 4, 72, 80] uint8` stacks, to `[GROUP, 8]` logits."""
+"""`[GROUP, 128] float32` observations to `[GROUP, A]` logits. A policy that looks at pictures is
+also given `pictures`, `[GROUP, 4, 72, 80] uint8` stacks; one that makes decisions `policy_inputs`,
+`[GROUP, SIZE] float32`."""
+
+
+class EpisodeWatcher(Protocol):
+    """Looks on while an episode is played."""
+
+    def after_step(self, game: GameEnv, button: int, wait: int) -> None:
+        """A base step was played, and `wait` frames after it."""
+        ...
+
+    def after_decision(self) -> None:
+        """A decision is over."""
+        ...
+
+    def end(self, game: GameEnv, episode: EvaluatedEpisode) -> None:
+        """The episode is over; the game still stands at its end."""
+        ...
+
+
+Watch = Callable[[GameEnv, int], EpisodeWatcher]
+"""Begins to watch an episode: its game, which stands at the start, and its number."""
 
 
 @dataclass(frozen=True)
 class EvaluationTask:
-    """What is played; travels to the runners. `greedy` takes the likeliest action, draws none."""
+    """What is played; travels to the runners. `greedy` takes the likeliest decision, draws none."""
 
     env: EnvConfig
     seed: int
@@ -43,9 +68,9 @@ class EvaluationTask:
 
     @classmethod
     def of(cls, env: EnvConfig, *, length: int, seed: int, greedy: bool) -> "EvaluationTask":
-        """Play `env` without pictures, for `length` steps an episode."""
+        """Play `env` unwatched, for `length` steps of four frames an episode."""
         game = env.game.model_copy(update={"episode_length": length})
-        return cls(replace(env, game=game, screen_path=None), seed, greedy)
+        return cls(replace(env, game=game, screens=None), seed, greedy)
 
 
 @dataclass
@@ -56,11 +81,33 @@ class _Seat:
     number: int
     draws: np.random.Generator
     latch: MilestoneLatch
+    decision: DecisionStep | None
     reward: float = 0.0
+    watcher: EpisodeWatcher | None = None
+
+    def play(self, index: int, row: Row, *, render: bool) -> StepOutcome:
+        """Play a decision; gives the outcome of its last step, `row` is what it led to."""
+        if self.decision is None:
+            return self._step(index, row, render=render)
+        outcome: StepOutcome | None = None
+        self.decision.begin(index)
+        while (button := self.decision.button()) is not None:
+            outcome = self._step(button, row, render=render)
+            self.decision.note(outcome)
+        assert outcome is not None, "a decision plays one base step at least"
+        return outcome
+
+    def _step(self, button: int, row: Row, *, render: bool) -> StepOutcome:
+        outcome = self.game.step(button, row, render=render)
+        self.reward += outcome.reward
+        self.latch.update(read_blocks(self.game.emulator))
+        if self.watcher is not None:
+            self.watcher.after_step(self.game, button, outcome.wait)
+        return outcome
 
     def finished(self, outcome: StepOutcome) -> EvaluatedEpisode:
         game = self.game
-        return EvaluatedEpisode(
+        episode = EvaluatedEpisode(
             number=self.number,
             start=game.start.provenance,
             steps=game.steps,
@@ -72,6 +119,9 @@ class _Seat:
             milestones=tuple(milestone.name for milestone in self.latch.reached),
             fraction=self.latch.fraction,
         )
+        if self.watcher is not None:
+            self.watcher.end(game, episode)
+        return episode
 
 
 def play_on_runners(group: Any, task: EvaluationTask, count: int) -> list[EvaluatedEpisode]:
@@ -102,17 +152,62 @@ def _logits(
     module: Any,
     observations: np.ndarray[Any, Any],
     pictures: np.ndarray[Any, Any] | None = None,
+    policy_inputs: np.ndarray[Any, Any] | None = None,
 ) -> np.ndarray[Any, Any]:
     batch = {Columns.OBS: torch.from_numpy(observations)}
     if pictures is not None:
         batch[PICTURES] = torch.from_numpy(pictures)
+    if policy_inputs is not None:
+        batch[POLICY_INPUTS] = torch.from_numpy(policy_inputs)
     with torch.inference_mode():
         out = module.forward_inference(batch)
     logits: np.ndarray[Any, Any] = out[Columns.ACTION_DIST_INPUTS].numpy()
     return logits
 
 
-def play(task: EvaluationTask, numbers: Sequence[int], forward: Forward) -> list[EvaluatedEpisode]:
+class _Seen:
+    """What the policy is shown of a group of games."""
+
+    def __init__(self, env: EnvConfig) -> None:
+        self._arm = env.game.actions
+        self.rows: Row = np.zeros((GROUP, 128), dtype=np.float32)
+        self.frame_stack = FrameStack(GROUP) if env.pictures else None
+        decides = env.game.by_decisions
+        self._inputs: Row | None = np.zeros((GROUP, SIZE), dtype=np.float32) if decides else None
+
+    def ask(self, forward: Forward) -> np.ndarray[Any, Any]:
+        """The logits of all games, `[GROUP, A]`."""
+        more: dict[str, np.ndarray[Any, Any]] = {}
+        if self.frame_stack is not None:
+            more["pictures"] = self.frame_stack.stacks
+        if self._inputs is not None:
+            more["policy_inputs"] = self._inputs
+        return forward(self.rows, **more)
+
+    def played(self, n: int, seat: _Seat) -> None:
+        """Game `n` has played on."""
+        if self.frame_stack is not None:
+            self.frame_stack.push(n, seat.game.emulator.screen())
+        self._look(n, seat)
+
+    def begun(self, n: int, seat: _Seat) -> None:
+        """Game `n` begins an episode."""
+        if self.frame_stack is not None:
+            self.frame_stack.clear(n)
+        self._look(n, seat)
+
+    def _look(self, n: int, seat: _Seat) -> None:
+        if self._inputs is not None and seat.decision is not None:
+            ram = read_blocks(seat.game.emulator)
+            write_policy_input(ram, seat.decision.last, self._inputs[n], arm=self._arm)
+
+
+def play(
+    task: EvaluationTask,
+    numbers: Sequence[int],
+    forward: Forward,
+    watch: Watch | None = None,
+) -> list[EvaluatedEpisode]:
     """Play the episodes of these numbers, up to `GROUP` at once; gives them in no fixed order."""
     waiting = list(reversed(numbers))
     games: list[GameEnv] = []
@@ -122,25 +217,25 @@ def play(task: EvaluationTask, numbers: Sequence[int], forward: Forward) -> list
         game = GameEnv(task.env.game, _stream(task, number), starts=starts, cache=cache)
         starts = game.starts  # the way from power-on takes a second or two: once
         games.append(game)
-    rows = np.zeros((GROUP, 128), dtype=np.float32)
-    frame_stack = FrameStack(GROUP) if task.env.pictures else None
+    seen = _Seen(task.env)
     done: list[EvaluatedEpisode] = []
     try:
-        seats = [_seated(task, game, waiting.pop(), rows[n]) for n, game in enumerate(games)]
+        seats = [_seated(task, game, waiting.pop(), seen, n, watch) for n, game in enumerate(games)]
         playing = set(range(len(seats)))
         while playing:
-            logits = forward(rows) if frame_stack is None else forward(rows, frame_stack.stacks)
+            logits = seen.ask(forward)
             for n in sorted(playing):
-                outcome = _step(task, seats[n], logits[n], rows[n])
-                if frame_stack is not None:
-                    frame_stack.push(n, seats[n].game.emulator.screen())
+                seat = seats[n]
+                index = _chosen(task, seat, logits[n])
+                outcome = seat.play(index, seen.rows[n], render=task.env.pictures)
+                if seat.watcher is not None:
+                    seat.watcher.after_decision()
+                seen.played(n, seat)
                 if not (outcome.terminated or outcome.truncated):
                     continue
-                done.append(seats[n].finished(outcome))
-                if frame_stack is not None:
-                    frame_stack.clear(n)
+                done.append(seat.finished(outcome))
                 if waiting:
-                    seats[n] = _seated(task, seats[n].game, waiting.pop(), rows[n])
+                    seats[n] = _seated(task, seat.game, waiting.pop(), seen, n, watch)
                 else:
                     playing.discard(n)
     finally:
@@ -149,23 +244,26 @@ def play(task: EvaluationTask, numbers: Sequence[int], forward: Forward) -> list
     return done
 
 
-def _step(
-    task: EvaluationTask, seat: _Seat, logits: np.ndarray[Any, Any], row: np.ndarray[Any, Any]
-) -> StepOutcome:
+def _chosen(task: EvaluationTask, seat: _Seat, logits: np.ndarray[Any, Any]) -> int:
     noise = 0.0 if task.greedy else seat.draws.gumbel(size=logits.shape)
-    action = int((logits + noise).argmax())
-    outcome = seat.game.step(action, row, render=task.env.pictures)
-    seat.reward += outcome.reward
-    seat.latch.update(read_blocks(seat.game.emulator))
-    return outcome
+    return int((logits + noise).argmax())
 
 
-def _seated(task: EvaluationTask, game: GameEnv, number: int, row: np.ndarray[Any, Any]) -> _Seat:
+def _seated(
+    task: EvaluationTask, game: GameEnv, number: int, seen: _Seen, n: int, watch: Watch | None
+) -> _Seat:
+    """Begin the episode of that number in game `n`."""
     game.use(_stream(task, number))
-    game.reset(row)
+    game.reset(seen.rows[n])
     story: Story = story_of(game.cartridge.game)
     draws = np.random.default_rng([task.seed, number, 1])
-    return _Seat(game, number, draws, MilestoneLatch(story, read_blocks(game.emulator)))
+    decision = DecisionStep(game, gamma=task.env.gamma) if task.env.game.by_decisions else None
+    latch = MilestoneLatch(story, read_blocks(game.emulator))
+    seat = _Seat(game, number, draws, latch, decision)
+    if watch is not None:
+        seat.watcher = watch(game, number)
+    seen.begun(n, seat)
+    return seat
 
 
 def _stream(task: EvaluationTask, number: int) -> np.random.Generator:

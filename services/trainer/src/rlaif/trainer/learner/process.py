@@ -20,27 +20,55 @@ import ray
 
 from rlaif.reward_net.errors import RewardNetError
 from rlaif.trainer import checks
-from rlaif.trainer.learner import evaluating
+from rlaif.trainer.curriculum.library import DemonstrationsError
+from rlaif.trainer.learner import evaluating, quest_phases, trained
 from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.algorithm.stock import StockPPO, build_stock_config
 from rlaif.trainer.learner.commands import CommandHandler, queue_commands
+from rlaif.trainer.learner.course_report import course_report
+from rlaif.trainer.learner.options.demonstrated import IMITATION
 from rlaif.trainer.learner.progress import RunTally
+from rlaif.trainer.learner.quest_demonstrations import make_demonstrations
+from rlaif.trainer.learner.quest_search import QuestSearch
 from rlaif.trainer.learner.report import report
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.learner.saving import CheckpointSaver
 from rlaif.trainer.learner.step_rate import StepRate
 from rlaif.trainer.play.followers.best_episodes import BestEpisodes
-from rlaif.trainer.run_folder import checkpoints, disk, session
+from rlaif.trainer.run_folder import checkpoints, disk, session, trained_policy
 from rlaif.trainer.run_folder.npz_tree import NpzTreeError
 from rlaif.trainer.run_folder.plan import End, Plan
-from rlaif.trainer.run_folder.protocol import Command, Failed, Finished, Message
+from rlaif.trainer.run_folder.protocol import (
+    Command,
+    Failed,
+    Finished,
+    Message,
+    PhaseTold,
+    WorldTold,
+)
+from rlaif.trainer.run_folder.quest_record import QuestRecordError
 from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.run_folder.room_pictures import RoomPictures
 from rlaif.trainer.run_folder.spool import Spool
+from rlaif.trainer.run_folder.trained_policy import TrainedPolicyError
+from rlaif.trainer.search.tree import TreeError
 from rlaif.trainer.settings import TrainerSettings
+
+_FINAL = (
+    checks.WrongSettingsError,
+    checkpoints.CheckpointError,
+    DemonstrationsError,
+    QuestRecordError,
+    TreeError,
+)
+"""Trying again would fail in the same way."""
 
 _NICENESS = 5
 """Training yields to the services on its cores: a late heartbeat costs more than a step."""
+
+_WORLD_SECONDS = 3.0
+"""Between two accounts of the world: some hundred rooms are 100 kB."""
 
 
 class LearnerProcess:
@@ -51,20 +79,42 @@ class LearnerProcess:
         self._commands = commands
         self._figures = RunTally()
         self._rate: StepRate | None = None
+        self._world_told = float("-inf")
+
+    def prepare(self) -> bool:
+        """Do what comes before the loop, without Ray; False when told to stop there."""
+        run = self._run
+        if run.settings.run.mode != "quest":
+            return True
+        ready = quest_phases.prepare(run, self._commands, QuestSearch, make_demonstrations)
+        if ready is None:
+            run.tell(Finished(why="asked"))
+            return False
+        self._run = ready
+        return True
 
     def run(self) -> None:
-        """Do what the run's mode says, until it is done or told to stop."""
+        """Do what the run's mode says, until it is done or told to stop; after `prepare`."""
         run = self._run
         if run.settings.run.mode == "evaluation":
             path = evaluating.find_checkpoint(run)
+            run = run.with_critic_of(path)
             # As if it resumed: no episode of training begins.
             evaluating.evaluate_only(run, _build(run, resumes=True), path)
             return
         Spool(run.directory / "spool").prepare()
         found = checkpoints.newest_usable(run.checkpoints)
+        begun_with = run.settings.run.checkpoint
+        if found is not None:
+            run = self._run = run.with_critic_of(found[0])
+        elif begun_with is not None:
+            run = self._run = run.with_critic_of(run.named_checkpoint(begun_with))
         algorithm = _build(run, resumes=found is not None)
         saver = CheckpointSaver(run, algorithm, self._figures)
         saver.restore(found)
+        is_new = found is None and begun_with is None
+        if (imitated := algorithm.follow_demonstrations(is_new=is_new)) is not None:
+            imitated.write(run.directory / IMITATION)
         commands = CommandHandler(run, algorithm, self._commands)
         commands.tell_live_model()
         plan = run.plan(algorithm.env_steps)
@@ -81,7 +131,19 @@ class LearnerProcess:
                 before = algorithm.env_steps
                 self._iterate(algorithm, plan, saver, commands)
                 saver.save_if_due(plan, before)
-        run.tell(Finished(why=saver.save_at_the_end(why, commands.obey)))
+        why = saver.save_at_the_end(why, commands.obey)
+        if run.settings.run.mode == "quest" and saver.is_saved:
+            self._export(run.checkpoints / checkpoints.folder_name(saver.iteration))
+        run.tell(Finished(why=why))
+
+    def _export(self, checkpoint: Path) -> None:
+        """Write the trained policy; what goes wrong is told, the checkpoint has it all the same."""
+        try:
+            trained.export(self._run, checkpoint)
+            words = f"written to {self._run.directory / trained_policy.FOLDER}"
+        except (OSError, TrainedPolicyError) as error:
+            words = f"not written: {error}"
+        self._run.tell(PhaseTold(phase="policy", words=words))
 
     def _iterate(
         self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver, commands: CommandHandler
@@ -91,15 +153,17 @@ class LearnerProcess:
             self._rate = StepRate(time.monotonic(), algorithm.env_steps)
         result = algorithm.train()
         saver.iteration += 1
-        self._figures.add(algorithm.fragments, algorithm.learned)
+        self._figures.add(algorithm.fragments, algorithm.learned, env_steps=algorithm.env_steps)
         for fragment in algorithm.fragments:
             algorithm.capture_quota -= len(fragment.captures)
             for captured in fragment.captures:
                 self._figures.note_spooled(captured.capture.selected_by, spool.offer(captured))
         algorithm.capture_quota = max(0, algorithm.capture_quota)
         not_kept = self._keep_best(algorithm)
+        not_kept = self._keep_world(algorithm) or not_kept
         commands.tell_refused_models()
-        rate = self._rate.after(time.monotonic(), algorithm.env_steps)
+        played = max((fragment.seconds for fragment in algorithm.fragments), default=0.0)
+        rate = self._rate.after(time.monotonic(), algorithm.env_steps, played)
         trained = saver.trained_seconds
         self._run.tell(
             report(
@@ -113,6 +177,12 @@ class LearnerProcess:
                 not_written=not_kept,
             )
         )
+        if time.monotonic() - self._world_told >= _WORLD_SECONDS:
+            self._world_told = time.monotonic()
+            self._run.tell(WorldTold(**dict(self._figures.world.figures())))
+        if algorithm.legs:
+            curriculum = self._run.settings.curriculum
+            self._run.tell(course_report(algorithm.legs, curriculum))
 
     def _keep_best(self, algorithm: ShapedPPO) -> str | None:
         """Put the best episodes where films are made from; a full disk costs films, not the run.
@@ -127,6 +197,24 @@ class LearnerProcess:
             except OSError as error:
                 lost.append(disk.why(error))
         return lost[0] if lost else None
+
+    def _keep_world(self, algorithm: ShapedPPO) -> str | None:
+        """Count rooms and keep their pictures; gives why the disk did not take one."""
+        world, lost = self._figures.world, None
+        played = [fragment.rooms for fragment in algorithm.fragments if fragment.rooms is not None]
+        world.add(played, algorithm.env_steps)
+        folder = RoomPictures.of_run(self._run.directory)
+        for rooms in played:
+            for room, picture in rooms.pictures.items():
+                if not world.wants(room):
+                    continue
+                try:
+                    folder.keep(*room, picture.png)
+                except OSError as error:
+                    lost = disk.why(error)
+                else:
+                    world.keep(room, picture)
+        return lost
 
 
 def _build(run: RunContext, *, resumes: bool) -> ShapedPPO:
@@ -197,9 +285,11 @@ def main(arguments: list[str]) -> int:
         run = RunContext(settings, record, run_file.parent, tell)
         try:
             checks.check_start(settings)
-            _join_ray(settings)
-            LearnerProcess(run, commands).run()
-        except (checks.WrongSettingsError, checkpoints.CheckpointError) as error:
+            learner = LearnerProcess(run, commands)
+            if learner.prepare():
+                _join_ray(settings)
+                learner.run()
+        except _FINAL as error:
             tell(Failed(reason=str(error), is_final=True))
             return 2
         except (NpzTreeError, RewardNetError) as error:

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from rlaif.contracts.run_figures import RunFigures
+from rlaif.contracts.run_points import EndedEpisodes
 from rlaif.trainer.learner.algorithm.learner_rewards import GAME, LearnedRewards
+from rlaif.trainer.learner.cohorts import Cohorts
+from rlaif.trainer.learner.world_tally import WorldTally
 from rlaif.trainer.play.assistance_figures import AssistanceFigures, summed
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.rewards.learned.shaping import Float32
@@ -32,6 +35,7 @@ class RunTally:
     selected_by: Counter[str] = field(default_factory=Counter)
     captures_lost: str | None = None
     reward_parts: dict[str, float] = field(default_factory=dict)
+    world: WorldTally = field(default_factory=WorldTally)
     _assistance: AssistanceFigures | None = None
     _assisted: AssistanceFigures = field(default_factory=AssistanceFigures)
     _windows: dict[str, deque[float]] = field(
@@ -39,17 +43,22 @@ class RunTally:
     )
     _milestones: dict[str, None] = field(default_factory=dict)
     _open: dict[tuple[int, int], float] = field(default_factory=dict)
+    _cohorts: Cohorts = field(default_factory=Cohorts)
 
-    def add(self, fragments: list[Fragment], learned: LearnedRewards) -> None:
-        """Fold one iteration in."""
+    def add(
+        self, fragments: list[Fragment], learned: LearnedRewards, *, env_steps: int = 0
+    ) -> None:
+        """Fold one iteration in, after which the run has had `env_steps`."""
         self.reward_parts = {}
+        shaped: list[list[float]] = []
         self.captures_lost = None
         for fragment, extra in zip(fragments, learned.shaping, strict=True):
             self.segments_captured += len(fragment.captures)
             self.segments_skipped += fragment.segments_skipped
             for name, amount in fragment.reward_parts.items():
                 self.reward_parts[name] = self.reward_parts.get(name, 0.0) + amount
-            self._fold_episodes(fragment, extra)
+            shaped.append(self._fold_episodes(fragment, extra))
+        self._cohorts.add(fragments, shaped, env_steps)
         self._assistance = summed(fragment.assistance for fragment in fragments)
         if self._assistance is not None:
             self._assisted.add(replace(self._assistance, events=[]))
@@ -63,7 +72,9 @@ class RunTally:
         self.segments_dropped += why_lost is not None
         self.captures_lost = why_lost or self.captures_lost
 
-    def _fold_episodes(self, fragment: Fragment, shaping: Float32) -> None:
+    def _fold_episodes(self, fragment: Fragment, shaping: Float32) -> list[float]:
+        """Fold the episodes that ended in; gives what the reward model paid each of them."""
+        paid: list[float] = []
         if not fragment.continues:
             # The games of a runner that was lost never ended: what they were paid goes with them.
             for n in range(shaping.shape[1]):
@@ -73,7 +84,8 @@ class RunTally:
             key = (fragment.runner, n)
             tail = float(shaping[starts[n] : t + 1, n].sum())
             starts[n] = t + 1
-            self._windows["shaped"].append(self._open.pop(key, 0.0) + tail)
+            paid.append(self._open.pop(key, 0.0) + tail)
+            self._windows["shaped"].append(paid[-1])
             self._windows["returns"].append(episode.reward)
             self._windows["lengths"].append(episode.length)
             self._windows["rooms"].append(episode.rooms)
@@ -84,6 +96,7 @@ class RunTally:
         for n, start in enumerate(starts):
             key = (fragment.runner, n)
             self._open[key] = self._open.get(key, 0.0) + float(shaping[start:, n].sum())
+        return paid
 
     def state_dict(self) -> dict[str, Any]:
         """Counters and windows as plain values, for a checkpoint."""
@@ -94,7 +107,9 @@ class RunTally:
             "selected_by": dict(self.selected_by),
             "milestones": list(self._milestones),
             "open": [(*key, amount) for key, amount in self._open.items()],
+            "cohorts": self._cohorts.state_dict(),
             "assisted": self._assisted.plain(),
+            "world": self.world.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -106,6 +121,19 @@ class RunTally:
         self._milestones = dict.fromkeys(state["milestones"])
         self._open = {(runner, n): amount for runner, n, amount in state["open"]}
         self._assisted = AssistanceFigures.of(state.get("assisted", {}))
+        self._cohorts.load_state_dict(state.get("cohorts", []))
+        if "world" in state:
+            self.world.load_state_dict(state["world"])
+
+    @property
+    def ended(self) -> EndedEpisodes:
+        """The episodes that ended in the last iteration."""
+        return self._cohorts.ended
+
+    @property
+    def oldest_open(self) -> int | None:
+        """Step at which the running episode began that runs longest; None when it is not known."""
+        return self._cohorts.oldest_open
 
     def assistance(self) -> AssistanceDone | None:
         """What the language model did in the last iteration; None without a planner."""

@@ -78,6 +78,8 @@ def report(
         },
         reward_model_version=learned.reward_model_version,
         assistance=tally.assistance(),
+        ended=tally.ended,
+        oldest_open=tally.oldest_open,
         samples_left_out=algorithm.samples_left_out,
         updates_left_out=int(module.get("steps_left_out", 0)),
         not_learned=_why_nothing_was_learned(algorithm, module),

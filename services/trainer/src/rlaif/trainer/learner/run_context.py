@@ -1,8 +1,9 @@
 """The run that this process trains: its settings, its folder, and the way back to the service."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.play.config import EnvConfig
@@ -11,6 +12,7 @@ from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.plan import Plan
 from rlaif.trainer.run_folder.protocol import Message
 from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.run_folder.standing import SCREENS
 from rlaif.trainer.settings import TrainerSettings
 
 
@@ -22,6 +24,21 @@ class RunContext:
     record: RunRecord
     directory: Path
     tell: Callable[[Message], None]
+
+    def with_critic_of(self, checkpoint: Path) -> Self:
+        """The same with a critic of the shape that a checkpoint's has.
+
+        A critic that shares the policy's layers cannot go on as one that has its own: what was
+        begun one way, or saved before there was a choice, stays as it is.
+        """
+        manifest = checkpoints.read_manifest(checkpoint)
+        ppo = self.settings.ppo.model_copy(
+            update={
+                "share_layers": manifest.share_layers,
+                "normalize_values": manifest.normalize_values,
+            }
+        )
+        return replace(self, settings=self.settings.model_copy(update={"ppo": ppo}))
 
     @property
     def checkpoints(self) -> Path:
@@ -43,7 +60,10 @@ class RunContext:
 
     def exploration(self) -> ExploreConfig:
         """How places are explored."""
-        return ExploreConfig(self.directory, self.settings.explore)
+        settings = self.settings
+        return ExploreConfig(
+            self.directory, settings.explore, save_every=settings.steps_between_saves
+        )
 
     def environments(self) -> EnvConfig:
         """What every environment is built from."""
@@ -52,6 +72,7 @@ class RunContext:
             attempt=self.record.attempts,
             game=self.settings.game,
             capture=self.settings.capture,
+            gamma=self.settings.ppo.gamma,
             pictures=self.settings.network.kind == "cnn",
-            screen_path=self.directory / "screen.rgb",
+            screens=self.directory / SCREENS,
         )

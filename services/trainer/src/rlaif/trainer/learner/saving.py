@@ -143,7 +143,9 @@ class CheckpointSaver:
                 segments_skipped=self._figures.segments_skipped,
             ),
             hidden=run.settings.network.hidden,
-            policy=run.settings.network.kind,
+            policy=run.settings.policy_kind,
+            share_layers=run.settings.ppo.share_layers,
+            normalize_values=run.settings.ppo.normalize_values,
             rom_sha256=run.rom_sha256,
             reward_model=checkpoints.RewardModelEntry(version=live.version, sha256=live.sha256)
             if live

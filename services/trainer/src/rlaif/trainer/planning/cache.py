@@ -1,6 +1,7 @@
 """Good answers by situation, so that equal questions are asked once; bounded in number and age."""
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rlaif.contracts.plans import Mode, Plan, Suggestion
@@ -32,6 +33,10 @@ class AnswerCache:
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def keys(self) -> Iterable[Key]:
+        """Of what is kept, too old or not."""
+        return self._kept
 
     def get(self, key: Key, now: float) -> Good | None:
         """The answer to an equal question, unless it is too old; using it keeps it no longer."""

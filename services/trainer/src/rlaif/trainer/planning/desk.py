@@ -8,6 +8,7 @@ steady clock.
 import threading
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 from rlaif.contracts.plans import Mode, Plan, Suggestion
@@ -21,7 +22,7 @@ from rlaif.trainer.play.planner_counts import (
     PlannerCounts,
     one_call,
 )
-from rlaif.trainer.play.planner_port import PlannerQuestion, PlannerReply
+from rlaif.trainer.play.planner_port import Kind, PlannerQuestion, PlannerReply
 from rlaif.trainer.settings.planner import PlannerSettings
 
 MODES: tuple[Mode, ...] = ("dialog", "puzzle", "vision")
@@ -83,14 +84,28 @@ class Desk:
                 sharing.append((question, now))
                 self._count(question.mode, ModeCounts(asked=1))
                 return "waits"
-            why = self._why_not(question.mode, now, is_new=sharing is None)
+            why = "busy" if sharing is not None else self._why_no_call(question.mode, now)
             if why is not None:
                 return self._refuse(question.mode, why)
+            self._pace.spend(1)
             self._flights[key] = [(question, now)]
             self._calls[question.mode] += 1
             self._breakers[question.mode].enter()
             self._count(question.mode, ModeCounts(asked=1))
             return "call"
+
+    def refuses(self, mode: Mode, kind: Kind, about: str, now: float) -> bool:
+        """Whether `take` refuses all questions whose situation begins so; counts it as one refused.
+
+        One that is equal to another that was answered, or is under way, needs no call.
+        """
+        with self._lock:
+            if not self._closed:
+                for known in chain(self._flights, self._cache.keys()):
+                    if known[:2] == (mode, kind) and known[2].startswith(about):
+                        return False
+            why = "closed" if self._closed else self._why_no_call(mode, now)
+            return why is not None and self._refuse(mode, why) == "refused"
 
     def settle(self, question: PlannerQuestion, end: CallEnd, now: float) -> None:
         """The call for a question ended: all who waited for it have their replies."""
@@ -109,10 +124,13 @@ class Desk:
                 counts = ModeCounts(outcomes={end.outcome: 1}, cached=1)
                 self._count(mode, counts if shared else _of_call(end, seconds))
 
+    @property
+    def has_replies(self) -> bool:
+        """Whether any came since the last call of `replies`; takes no lock, as most have not."""
+        return bool(self._ready)
+
     def replies(self) -> list[PlannerReply]:
         """Those that came since the last call."""
-        if not self._ready:  # no lock: most looks find nothing
-            return []
         with self._lock:
             ready, self._ready = self._ready, []
             return ready
@@ -140,15 +158,14 @@ class Desk:
             self._calls.clear()
             self._ready = []
 
-    def _why_not(self, mode: Mode, now: float, *, is_new: bool) -> NotAsked | None:
+    def _why_no_call(self, mode: Mode, now: float) -> NotAsked | None:
         limits = self._settings
         full = self._calls[mode] >= limits.in_flight
-        if not is_new or full or self._calls.total() >= limits.in_flight_total:
+        if full or self._calls.total() >= limits.in_flight_total:
             return "busy"
         if self._breakers[mode].wait(now) > 0:
             return "resting"
-        # Last: a question that is not asked for another reason takes nothing of the pace.
-        return "paced" if self._pace.take(now) > 0 else None
+        return "paced" if self._pace.level(now) < 1 else None
 
     def _judge(self, mode: Mode, end: CallEnd, now: float) -> None:
         """What the end of a call tells of its route.

@@ -20,7 +20,7 @@ from rlaif.llm.ports import LanguageModel
 from rlaif.trainer.planning.calling import Caller
 from rlaif.trainer.planning.desk import MODES, CallEnd, Desk
 from rlaif.trainer.play.planner_counts import PlannerCounts
-from rlaif.trainer.play.planner_port import PlannerQuestion, PlannerReply
+from rlaif.trainer.play.planner_port import Kind, PlannerQuestion, PlannerReply
 from rlaif.trainer.settings.planner import PlannerSettings
 
 log = logging.getLogger(__name__)
@@ -61,9 +61,13 @@ class ThreadedPlanner:
             self._hand_over(question)
         return taken != "refused"
 
+    def refuses(self, mode: Mode, kind: Kind, about: str) -> bool:
+        """Whether it surely would not take such a question; then it counts as refused."""
+        return not self._is_mine or self._desk.refuses(mode, kind, about, self._clock())
+
     def replies(self) -> list[PlannerReply]:
         """Those that came since the last call."""
-        return self._desk.replies() if self._is_mine else []
+        return self._desk.replies() if self._desk.has_replies and self._is_mine else []
 
     def counts(self) -> PlannerCounts:
         """What happened since the last call, and what is under way now."""

@@ -15,8 +15,9 @@ class EnvConfig:
         attempt: Rises each time the run's process is started, so that ids never repeat.
         life: 0 for a runner's first process in an attempt, a number of its own for each that
             replaces a lost one, for the same reason.
+        gamma: Discount of four frames, inside decisions that last longer.
         pictures: The policy looks at pictures: every environment draws every step.
-        screen_path: Where environment 0 of the first runner leaves its picture; None for nowhere.
+        screens: Folder where the runners leave pictures and where players stand; None for nowhere.
     """
 
     run_id: str
@@ -24,8 +25,9 @@ class EnvConfig:
     life: int = 0
     game: GameSettings = field(default_factory=GameSettings)
     capture: CaptureSettings = field(default_factory=CaptureSettings)
+    gamma: float = 1.0
     pictures: bool = False
-    screen_path: Path | None = None
+    screens: Path | None = None
 
     @property
     def segment_steps(self) -> int:

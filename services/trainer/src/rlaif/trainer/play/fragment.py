@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.trainer.play.assistance_figures import AssistanceFigures
+from rlaif.trainer.play.course_figures import LegFigures
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import PictureFragment
+from rlaif.trainer.play.rooms_played import RoomsPlayed
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.run_folder.spool import SpooledCapture
 
@@ -28,6 +30,9 @@ class EpisodeSummary:
         frames: Game frames, waits included.
         milestones: Story steps that the game showed at its end, those of its start too.
         milestone_fraction: Share of the main ones among them, 0 to 1.
+        gained: How many of `milestones` its start did not show; None when that is not known, as of
+            one that a resumed run took over.
+        died: A death ended it; None where deaths end nothing.
     """
 
     length: int
@@ -39,20 +44,30 @@ class EpisodeSummary:
     frames: int = 0
     milestones: tuple[str, ...] = ()
     milestone_fraction: float = 0.0
+    gained: int | None = None
+    died: bool | None = None
 
 
 @dataclass(frozen=True)
 class Fragment:
-    """T decision steps of N environments.
+    """T decisions of N environments.
 
     Attributes:
         continues: True when it follows the last fragment of this runner without a gap; False
             after the runner was started anew.
-        actions: `[T, N] int64`, 0 to 7, as they were played.
+        actions: `[T, N] int64`, as they were played: numbers of `rlaif.game.decisions`, of which 0
+            to 7 are the buttons and all that the seeds have.
         action_logp: `[T, N] float32`, their log probability under the policy that played.
-        action_dist_inputs: `[T, N, 8] float32`, its logits.
-        rewards: `[T, N] float32`, the game's own reward.
-        reward_parts: Part → sum over the fragment; they sum to `rewards.sum()`.
+        action_dist_inputs: `[T, N, A] float32`, its logits of A decisions.
+        rewards: `[T, N] float32`, the game's own reward; inside a decision of many steps what comes
+            later is discounted.
+        reward_parts: Part → sum over the steps of the fragment, undiscounted; where every decision
+            is one step they sum to `rewards.sum()`.
+        policy_inputs: `[T+1, N, S] float32`, what the policy read beside the observations
+            (`rlaif.game.policy_input`), row by row like them; None with the seeds' actions.
+        final_policy_inputs: `[K, S] float32`, the same of `transitions.final_observations`.
+        base_steps: Steps of the game inside; a decision is one or more.
+        seconds: Wall time in which it was played.
         by_planner: `[T, N] bool`, the planner chose the action, not the policy (ADR 0023); all
             False without a planner.
         guidance: `[T, N] float32`, what the policy's own choices were paid for following
@@ -66,6 +81,8 @@ class Fragment:
         policy_version: Updates that the policy which chose the actions had had.
         not_written: Why the disk did not take what was found; None when it did.
         assistance: What the language model did inside; None without a planner.
+        course: How the segments of this runner's curriculum stood at the end; empty without one.
+        rooms: What happened in which room; None where that is not followed.
     """
 
     runner: int
@@ -87,6 +104,12 @@ class Fragment:
     policy_version: int = 0
     not_written: str | None = None
     assistance: AssistanceFigures | None = None
+    policy_inputs: npt.NDArray[np.float32] | None = None
+    final_policy_inputs: npt.NDArray[np.float32] | None = None
+    base_steps: int = 0
+    seconds: float = 0.0
+    course: tuple[LegFigures, ...] = ()
+    rooms: RoomsPlayed | None = None
 
     def __post_init__(self) -> None:
         if not self.by_planner.size:
@@ -103,8 +126,13 @@ class Fragment:
 
     @property
     def steps(self) -> int:
-        """Environment steps inside: T * N."""
+        """Decisions inside: T * N."""
         return int(self.actions.size)
+
+    @property
+    def frames(self) -> npt.NDArray[np.int32] | None:
+        """`[T, N] int32`, game frames of each decision; None where each is one step."""
+        return self.transitions.frames
 
 
 def plain(fragment: Fragment) -> dict[str, Any]:
@@ -117,6 +145,7 @@ def plain(fragment: Fragment) -> dict[str, Any]:
         "best": [episode.pack() for episode in fragment.best],
         "pictures": None if fragment.pictures is None else _by_field(fragment.pictures),
         "assistance": None if fragment.assistance is None else fragment.assistance.plain(),
+        "rooms": None if fragment.rooms is None else fragment.rooms.plain(),
     }
 
 
@@ -138,5 +167,7 @@ def fragment_of(values: dict[str, Any]) -> Fragment:
             "assistance": AssistanceFigures.of(values["assistance"])
             if values.get("assistance")
             else None,
+            "rooms": RoomsPlayed.of(values["rooms"]) if values.get("rooms") else None,
+            "course": tuple(LegFigures(*each) for each in values.get("course", ())),
         }
     )

@@ -1,5 +1,6 @@
 """One emulator played in episodes: the part that the Gymnasium and the vector form share."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import LiveRam, RamBlocks, read_blocks
+from rlaif.game.memory.memory_map import address
 from rlaif.trainer.play.facts import read_facts
 from rlaif.trainer.play.stall_detector import Fault, StallDetector
 from rlaif.trainer.play.start import Start, StartSource, start_set
@@ -20,7 +22,7 @@ from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.rewards.game.ledger import EpisodeRewards, total
 from rlaif.trainer.rewards.game.presets import preset
 from rlaif.trainer.rewards.game.terms import VisitCounts
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.game import STEP_FRAMES, GameSettings, steps_lasting
 
 Row = npt.NDArray[np.float32]
 """One observation, `[128] float32`."""
@@ -30,6 +32,7 @@ CHECK_STEPS = 16
 
 _DIRECTIONS = (Action.UP, Action.DOWN, Action.LEFT, Action.RIGHT)
 _HAS_CONTROL, _DYING = slot_index("has_control"), slot_index("dying")
+_FINISHED = address("wFileIsCompleted")
 
 
 class StepOutcome(NamedTuple):
@@ -37,7 +40,7 @@ class StepOutcome(NamedTuple):
 
     Attributes:
         parts: `[P] float32` in the order of `rewards.game.PARTS`; `reward` is their sum.
-        terminated: The player died.
+        terminated: The player died where that ends episodes, or has finished the game.
         truncated: The episode was cut: it reached its limit, or the game will not go on.
         wait: Game frames played after the step because the player had no control.
         fault: Why the stall detector cut the episode.
@@ -62,6 +65,8 @@ class GameEnv:
         frames: Game frames of this episode, warm-up not included.
         scene: The RAM of the newest scene (`Encoder.scene`), another object with each one: while it
             is the same, so are the room, what is owned and what kind of moment it is.
+        facts_before: Those of the step before the one that brought this scene.
+        on_scene: Called with every new scene; None for nobody.
     """
 
     def __init__(
@@ -79,13 +84,21 @@ class GameEnv:
         """
         self._settings = settings
         self._frame_skip = settings.frame_skip
+        self._by_decisions = settings.by_decisions
+        self._ends_at_death = settings.ends_at_death
+        self._most_steps = steps_lasting(settings.episode_length, settings.frame_skip)
+        self._most_frames = STEP_FRAMES * settings.episode_length
+        self._cut_at: int | None = None
+        self._finished = False
         self._rng = rng
         self.cartridge = load_cartridge(settings.rom_path)
         self.emulator = PyBoyEmulator(
             self.cartridge.data, sound_emulated=self.cartridge.needs_sound
         )
         self.starts = starts or start_set(self.emulator, self.cartridge, settings.initial_states)
-        self._rewards = EpisodeRewards(preset(settings.reward_preset))
+        self._rewards = EpisodeRewards(
+            preset(settings.reward_preset), frame_skip=settings.frame_skip
+        )
         self._encoder = Encoder(cache)
         self._ram = LiveRam(self.emulator)
         self._stalls = StallDetector(self.emulator)
@@ -97,8 +110,10 @@ class GameEnv:
         self.warm_up: tuple[tuple[int, int], ...] = ()
         self.steps = self.frames = 0
         self.scene: RamBlocks | None = None
+        self.on_scene: Callable[[], object] | None = None
         self.start: Start
         self.facts: GameFacts
+        self.facts_before: GameFacts
 
     def use(self, rng: np.random.Generator) -> None:
         """Draw from another generator from now on."""
@@ -113,9 +128,11 @@ class GameEnv:
 
         Before it, 0 to `noop_start` steps without a button and 0 to `walk_start` steps into random
         directions are played: the episode starts in a state that play reaches, and another seed
-        starts another game. A start at which that kills the player is used without them.
+        starts another game. A start at which that kills the player is used without them, and one
+        from play with fewer (`restart_noops`).
         """
         self.start = self.starts.choose(self._rng)
+        self._cut_at = None
         walk = self._drawn_walk()
         self._warm_up(walk)
         self._look(out)
@@ -125,8 +142,15 @@ class GameEnv:
         self.steps = self.frames = 0
         self._stalls.begin()
         self._next_check = 0
-        self.facts = read_facts(read_blocks(self.emulator))
+        ram = read_blocks(self.emulator)
+        self.facts = self.facts_before = read_facts(ram)
+        self._finished = self.facts.running and ram.u8(_FINISHED) != 0
         self._rewards.begin(self.facts)
+
+    def cut_after(self, frames: int) -> None:
+        """Truncate this episode at the first step that ends at or after so many of its frames."""
+        self._cut_at = frames
+        self._next_check = 0
 
     def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
         """Play one action; writes the observation after it into `out`."""
@@ -162,13 +186,14 @@ class GameEnv:
             wait, scene, still = self._wait(out, scene, render=render)
         frames = self._frame_skip + wait
         self.frames += frames
-        self._update_facts(scene, waited=wait > 0)
+        has_finished = self._update_facts(scene, waited=wait > 0)
         parts = self._rewards.step(self.facts, action)
         fault = self._stalls.check(still, frames)
-        self._plan_check()
-        terminated = self.facts.dead
-        late = self.steps >= self._settings.episode_length
-        truncated = not terminated and (late or fault is not None)
+        left = self._steps_left()
+        # An uneventful step is looked at all the same now and then, and the last one.
+        self._next_check = self.steps + min(1 if self._stalls.suspects else CHECK_STEPS, left)
+        terminated = (self.facts.dead and self._ends_at_death) or has_finished
+        truncated = not terminated and (left <= 0 or fault is not None)
         if parts is self._rewards.nothing and not (wait or terminated or truncated):
             return self.uneventful
         return StepOutcome(total(parts), parts, terminated, truncated, wait, fault)
@@ -188,21 +213,33 @@ class GameEnv:
             still = still and self._encoder.still
         return wait, scene, still
 
-    def _update_facts(self, scene: RamBlocks | None, *, waited: bool) -> None:
-        encoder = self._encoder
+    def _update_facts(self, scene: RamBlocks | None, *, waited: bool) -> bool:
+        """Look at what the rewards are paid on; gives whether the game was finished just now.
+
+        Only decisions end an episode there: the seeds' went on.
+        """
+        encoder, finished_now = self._encoder, False
         if scene is not None:
+            self.facts_before = self.facts
             # Frames that were waited may have changed more than the last scene shows.
             ram = read_blocks(self.emulator) if waited else scene
             same_progress = not waited and not encoder.progressed
             self.facts = read_facts(ram, self.facts, same_progress=same_progress)
+            if self._by_decisions and not self._finished and self.facts.running:
+                finished_now = self._finished = ram.u8(_FINISHED) != 0
         elif encoder.x != self.facts.x or encoder.y != self.facts.y:
             # The facts are of the scene but for the position; a test holds them to it.
             self.facts = self.facts.moved_to(encoder.x, encoder.y)
+        return finished_now
 
-    def _plan_check(self) -> None:
-        """Say at which step an uneventful one is looked at all the same."""
-        often = 1 if self._stalls.suspects else CHECK_STEPS
-        self._next_check = min(self.steps + often, self._settings.episode_length)
+    def _steps_left(self) -> int:
+        """Steps without a wait until the episode is truncated; none left: 0 or less."""
+        left = self._most_steps - self.steps
+        if self._by_decisions:
+            left = -(-(self._most_frames - self.frames) // self._frame_skip)
+        if self._cut_at is not None:
+            left = min(left, -(-(self._cut_at - self.frames) // self._frame_skip))
+        return left
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that decides how the episode continues, as plain values; about 36 ms."""
@@ -213,6 +250,7 @@ class GameEnv:
             "state_sha256": sha256,
             "start": (self.start.keyframe.data, self.start.keyframe.sha256),
             "provenance": self.start.provenance,
+            "from_play": self.start.from_play,
             "warm_up": self.warm_up,
             "steps": self.steps,
             "frames": self.frames,
@@ -220,6 +258,8 @@ class GameEnv:
             "rewards": self._rewards.state_dict(),
             "watchdog": self._stalls.state_dict(),
             "next_check": self._next_check,
+            "cut_at": self._cut_at,
+            "finished": self._finished,
         }
 
     def load_state_dict(self, state: dict[str, Any], out: Row) -> PackedKeyframe:
@@ -236,13 +276,14 @@ class GameEnv:
         self._rng.bit_generator.state = state["rng"]
         start = PackedKeyframe(*state["start"])
         start_state = unpack_keyframe(start.data, start.sha256)
-        self.start = Start(start_state, state["provenance"], start)
+        self.start = Start(start_state, state["provenance"], start, state.get("from_play", False))
         self.warm_up = state["warm_up"]
         self.steps, self.frames = state["steps"], state["frames"]
-        self.facts = GameFacts.of(state["facts"])
+        self.facts = self.facts_before = GameFacts.of(state["facts"])
         self._rewards.load_state_dict(state["rewards"], self.facts.progress)
         self._stalls.load_state_dict(state["watchdog"])
         self._next_check = state["next_check"]
+        self._cut_at, self._finished = state.get("cut_at"), state.get("finished", False)
         self._look(out)
         return keyframe
 
@@ -265,12 +306,18 @@ class GameEnv:
         encoder.encode_into(ram.wram, ram.dungeon_layout, out)
         if encoder.scene is not None:
             self.scene = encoder.scene
+            if self.on_scene is not None:
+                self.on_scene()
             self._alone = not out[_HAS_CONTROL] and plays_alone(encoder.scene)
         return encoder.scene
 
     def _drawn_walk(self) -> list[int]:
-        still = int(self._rng.integers(0, self._settings.noop_start + 1))
-        moves = int(self._rng.integers(0, self._settings.walk_start + 1))
+        settings, skip = self._settings, self._frame_skip
+        few = settings.noops_where_play_was if self.start.from_play else None
+        if few is not None:
+            return [int(Action.NOP)] * int(self._rng.integers(0, steps_lasting(few, skip) + 1))
+        still = int(self._rng.integers(0, steps_lasting(settings.noop_start, skip) + 1))
+        moves = int(self._rng.integers(0, steps_lasting(settings.walk_start, skip) + 1))
         drawn = self._rng.integers(0, len(_DIRECTIONS), size=moves).tolist()
         return [int(Action.NOP)] * still + [int(_DIRECTIONS[number]) for number in drawn]
 

@@ -73,6 +73,14 @@ class Planner(Protocol):
         """
         ...
 
+    def refuses(self, mode: Mode, kind: Kind, about: str) -> bool:
+        """Whether `ask` would surely not take a question whose `situation` begins with `about`.
+
+        Then it counts as one that was asked and not taken: who makes it only if this says no spares
+        the work, and nothing else is different.
+        """
+        ...
+
     def replies(self) -> list[PlannerReply]:
         """Those that came since the last call, in the order in which they came."""
         ...

@@ -30,11 +30,14 @@ class Start:
     Attributes:
         provenance: Where it comes from: `power-on`, a file's name, an archive's cell.
         keyframe: The same state as captures store it.
+        from_play: Play came there by itself, as to an archived state: it needs no warm-up to be
+            another than the one before.
     """
 
     state: bytes
     provenance: str
     keyframe: PackedKeyframe
+    from_play: bool = False
 
     @classmethod
     def of(cls, state: bytes, provenance: str) -> "Start":

@@ -6,38 +6,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.game.description.words import words_of
 from rlaif.game.encoder.cached import EncoderCache
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.stories.milestones import fraction, milestones_reached
 from rlaif.game.stories.story_lookup import story_of
 from rlaif.trainer.play.assistance import Assistance
-from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended, EnvRecorder
-from rlaif.trainer.play.capturing.selection import SegmentSelector, SelectionRules
+from rlaif.trainer.play.capturing.recorder import CaptureContext, Ended
 from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.decision_rows import DecisionRows
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
-from rlaif.trainer.play.followers.episode_log import BestEpisodeRecorder, EpisodeLog
 from rlaif.trainer.play.followers.frame_stack import HEIGHT, WIDTH, FrameStack, PictureFragment
-from rlaif.trainer.play.followers.pay_meter import PayingModel
+from rlaif.trainer.play.followers.room_log import RoomLog
 from rlaif.trainer.play.followers.screen_feed import ScreenFeed
 from rlaif.trainer.play.fragment import EpisodeSummary, Fragment
 from rlaif.trainer.play.game_env import GameEnv, Row, StepOutcome
+from rlaif.trainer.play.paying_model import PayingModel
+from rlaif.trainer.play.recording import Disagreement, Recording
 from rlaif.trainer.play.start import StartSource
 from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.rewards.learned.shaping import Transitions
-from rlaif.trainer.run_folder.spool import SpooledCapture
-
-Disagreement = Callable[[npt.NDArray[np.float32]], float]
-"""How much the networks of a reward model disagree on `[B, 128]` observations."""
-
-_WATCHED = 0
-"""The environment whose picture and pay are shown, of the first runner."""
-
-_SEEN_LAST = 16
-"""Steps before a segment on which the disagreement is measured."""
 
 
 class EmulatorVector:
-    """Environments of one runner, their recorders, and the fragment being filled.
+    """Environments of one runner, who follows them, and the fragment being filled.
 
     Attributes:
         observations: `[N, 128] float32`, what the next actions are chosen on; a row of the
@@ -82,25 +74,28 @@ class EmulatorVector:
         if follow is not None:
             self._let_follow(follow)
         self._assistance = None if assist is None else assist(self._games)
+        self._decisions = DecisionRows.of(config, self._games)
         self.frame_stack = FrameStack(count) if config.pictures else None
-        self._select_rng = np.random.default_rng(streams[count])
-        self._selector = SegmentSelector(
-            SelectionRules(
-                uniform_share=config.capture.uniform_share,
-                episode_segments=config.game.episode_length // config.segment_steps,
-            ),
-            self._select_rng,
+        self._recording = Recording(
+            config,
+            self._games,
+            self._story,
+            env_ids=[self._env_id(n) for n in range(count)],
+            rng=np.random.default_rng(streams[count]),
+            seen=self._seen_last,
         )
-        self._disagreement: Disagreement | None = None
         self._episode_numbers = [0] * count
         self._returns = [0.0] * count
+        self._shown_at_start: list[frozenset[str] | None] = [None] * count
         self._row_rewards = [0.0] * count
-        self._recorders = [self._recorder(n) for n in range(count)]
-        keep = config.capture.best_episodes
-        logs = [self._log(n) for n in range(count)] if keep else []
-        self._best = BestEpisodeRecorder(logs, keep, self._story)
-        is_watched = runner in (0, 1)
-        self._screen = ScreenFeed(config.screen_path if is_watched else None, config.game.watch_fps)
+        self._rooms = RoomLog(
+            count,
+            words_of(self._games[0].cartridge.game, self._games[0].cartridge.data),
+            pictures=config.screens is not None,
+        )
+        if self._assistance is not None:
+            self._assistance.on_reply = self._rooms.note_reply
+        self._screen = ScreenFeed(config.screens, config.game.watch_fps, runner=runner, count=count)
         self._env_steps = 0
         self._fragments = 0
         self.observations = np.zeros((count, 128), dtype=np.float32)
@@ -125,92 +120,165 @@ class EmulatorVector:
         self._finals: list[tuple[int, int, npt.NDArray[np.float32]]] = []
         self._episodes: list[EpisodeSummary] = []
         self._ends: list[tuple[int, int]] = []
-        self._captures: list[SpooledCapture] = []
-        self._best.begin_fragment()
         if self._assistance is not None:
             self._assistance.begin_fragment()
         if self.frame_stack is not None:
             self._first_stacks = self.frame_stack.stacks.copy()
             self._frames = np.zeros((steps, self.count, HEIGHT, WIDTH), dtype=np.uint8)
-        self._selector.begin_fragment(
-            capture_quota,
-            starting=steps * self.count / self._config.segment_steps,
-            pending=sum(recorder.chosen is not None for recorder in self._recorders),
-            ranked=self._disagreement is not None,
-        )
-        for recorder in self._recorders:
-            recorder.context = context
+        pace = 1.0
+        if self._decisions is not None:
+            pace = self._decisions.pace
+            self._decisions.begin_fragment(steps)
+        self._recording.begin_fragment(capture_quota, context, steps=steps * self.count * pace)
 
     def ask_about(self, disagreement: Disagreement | None) -> None:
         """Select by another reward model's disagreement from now on; None: by none."""
-        self._disagreement = disagreement
-        self._selector.forget_scores()
+        self._recording.ask_about(disagreement)
 
     def pay_by(self, model: PayingModel | None) -> None:
-        """Show by another reward model what the watched game is paid; None: by none."""
+        """Tell by another reward model what the games are paid; None: by none."""
+        self._recording.pay_by(model)
         if self._screen.meter is not None:
             self._screen.meter.pay_by(model)
 
     def step(self, t: int, actions: npt.NDArray[np.int64]) -> None:
-        """Play row t: one action in every environment, episodes restarted where they end.
+        """Play row t: one decision in every environment, episodes restarted where they end.
 
         `actions` are the policy's; where a planner took over, its button is played (`played`).
         """
         helped = self._assistance
         if helped is not None:
             actions = helped.before_step(actions, self._by_planner[t])
-            self._bonuses[t] = helped.bonuses
+            if helped.bonuses is not None:
+                self._bonuses[t] = helped.bonuses
         self._actions[t] = actions
         chosen = actions.tolist()
-        shown = _WATCHED if self._screen.is_due() else None
+        if self._screen.turned() and self._screen.meter is not None:
+            self._screen.meter.resume_at(self._rows[t, self._screen.watched])
+        if self._decisions is None:
+            ended = self._play_steps(t, chosen)
+        else:
+            ended = self._play_decisions(t, chosen, self._decisions)
+        if helped is not None:
+            helped.after_step(chosen, ended)
+        self._rewards[t] = self._row_rewards
+        self.observations = self._rows[t + 1]
+        self._env_steps += self.count
+        self._screen.tell_standings(self._games, self._returns)
+
+    def _play_steps(self, t: int, chosen: list[int]) -> list[int]:
+        """Row t where each decision is one step; gives the environments whose episode ended."""
+        shown = self._screen.watched if self._screen.is_due() else None
         drawn = self._drawn(shown)
         self._press(t, chosen, drawn)
-        logs, followers, meter = self._best.logs, self._followers, self._screen.meter
+        meter, measured = self._screen.meter, self._screen.measured
         rows = self._rows[t + 1]
+        ended: list[int] = []
         for n, game in enumerate(self._games):
             outcome = game.finish_step(chosen[n], rows[n], render=n in drawn)
-            eventful = outcome is not game.uneventful
             if self.frame_stack is not None:
                 self._frames[t, n] = self.frame_stack.push(n, game.emulator.screen())
             self._row_rewards[n] = outcome.reward
-            if eventful:
-                self._returns[n] += outcome.reward
-                self._parts += outcome.parts
-            capture = self._recorders[n].after_step(
-                chosen[n], _ended(outcome) if eventful else "running", game.facts, outcome.wait
-            )
-            if logs:
-                logs[n].add(chosen[n], outcome.wait)
-            if capture is not None:
-                self._captures.append(capture)
-            if followers:
-                followers[n].after_step(game.emulator, game.facts, chosen[n], outcome.wait)
-            if n == _WATCHED and meter is not None:
+            self._note_step(n, rows[n], chosen[n], outcome)
+            if n in drawn and n in self._rooms.wanting:
+                self._rooms.take(n, game)
+            if n == measured and meter is not None:
                 meter.after_step(
-                    rows[n], terminated=outcome.terminated, truncated=outcome.truncated
+                    rows[n],
+                    terminated=outcome.terminated,
+                    truncated=outcome.truncated,
+                    env_step=self._env_steps,
                 )
             if n == shown:
                 self._screen.show(game, self._env_steps)
-            if eventful and (outcome.terminated or outcome.truncated):
+            if outcome.terminated or outcome.truncated:
                 self._end_episode(t, n, game, outcome)
-            elif helped is not None:
-                helped.after_step(n, chosen[n])
-        self._rewards[t] = self._row_rewards
-        self.observations = rows
-        self._env_steps += self.count
+                ended.append(n)
+        return ended
+
+    def _play_decisions(self, t: int, chosen: list[int], rows: DecisionRows) -> list[int]:
+        """Row t where decisions have lengths of their own: each environment plays its own.
+
+        Gives the environments whose episode ended.
+        """
+        meter, measured = self._screen.meter, self._screen.measured
+        after = self._rows[t + 1]
+        ended: list[int] = []
+        for n, game in enumerate(self._games):
+            step = rows.steps[n]
+            step.begin(chosen[n])
+            while (button := step.button()) is not None:
+                step.note(self._play_base_step(t, n, game, button))
+            outcome = step.outcome
+            assert outcome is not None, "a decision plays one base step at least"
+            self._row_rewards[n] = step.reward
+            rows.note(t, n)
+            if n == measured and meter is not None:
+                meter.after_step(
+                    after[n],
+                    terminated=outcome.terminated,
+                    truncated=outcome.truncated,
+                    frames=step.frames,
+                    died=step.died,
+                    env_step=self._env_steps,
+                )
+            if step.ended:
+                if outcome.truncated:
+                    rows.note_final(n)
+                self._end_episode(t, n, game, outcome)
+                ended.append(n)
+        rows.look(t + 1)
+        return ended
+
+    def _play_base_step(self, t: int, n: int, game: GameEnv, button: int) -> StepOutcome:
+        """One base step of the decision of row t in environment `n`."""
+        self._recording.before_step(t, n)
+        helped = self._assistance
+        shown = n == self._screen.watched and self._screen.is_due()
+        drawn = shown or n in self._rooms.wanting
+        drawn = drawn or (helped is not None and n in helped.pictured)
+        game.emulator.step(button, self._frame_skip, render=drawn)
+        row = self._rows[t + 1, n]
+        outcome = game.finish_step(button, row, render=drawn)
+        self._note_step(n, row, button, outcome)
+        if drawn and n in self._rooms.wanting:
+            self._rooms.take(n, game)
+        if helped is not None:
+            helped.walked(n, button)
+        if shown:
+            self._screen.show(game, self._env_steps)
+        return outcome
+
+    def _note_step(self, n: int, row: Row, button: int, outcome: StepOutcome) -> None:
+        """Tell all who follow environment `n` that it played a step of the game, up to `row`."""
+        game = self._games[n]
+        eventful = outcome is not game.uneventful
+        if eventful:
+            self._returns[n] += outcome.reward
+            self._parts += outcome.parts
+            if n == self._screen.measured and self._screen.meter is not None:
+                self._screen.meter.note(outcome.reward, outcome.parts)
+        ended = _ended(outcome) if eventful else "running"
+        if game.facts is not self._rooms.seen[n]:
+            self._rooms.see(n, game)
+        captured = self._recording.after_step(n, button, ended, row, outcome)
+        if captured is not None:
+            self._rooms.note_capture(n, game, captured.capture)
+        if self._followers:
+            self._followers[n].after_step(game.emulator, game.facts, button, outcome.wait)
 
     def _drawn(self, shown: int | None) -> Collection[int]:
         """The environments whose picture somebody looks at in the step that comes now."""
         if self.frame_stack is not None:
             return range(self.count)
-        watched = () if shown is None else (shown,)
+        watched = (*(() if shown is None else (shown,)), *self._rooms.wanting)
         return watched if self._assistance is None else (*watched, *self._assistance.pictured)
 
     def _press(self, t: int, chosen: list[int], drawn: Collection[int]) -> None:
         """Play the actions of row t in all emulators."""
+        recording = self._recording
         for n, game in enumerate(self._games):
-            if self._recorders[n].at_border:
-                self._recorders[n].before_segment(self._asked(t, n))
+            recording.before_step(t, n)
             game.emulator.step(chosen[n], self._frame_skip, render=n in drawn)
 
     def end_fragment(
@@ -241,15 +309,23 @@ class EmulatorVector:
             guidance=self._bonuses if self._assistance and self._assistance.guides else None,
             episodes=tuple(self._episodes),
             env_index_of_end=tuple(self._ends),
-            captures=tuple(self._captures),
-            best=tuple(self._best.found),
+            captures=tuple(self._recording.captures),
+            best=self._recording.best,
             pictures=PictureFragment(self._first_stacks, self._frames)
             if self.frame_stack
             else None,
-            segments_skipped=self._selector.skipped,
+            segments_skipped=self._recording.skipped,
+            rooms=self._rooms.end_fragment(self._games),
         )
+        if self._decisions is not None:
+            fragment = self._decisions.end_fragment(fragment)
         self._fragments += 1
         return fragment
+
+    @property
+    def policy_inputs(self) -> npt.NDArray[np.float32] | None:
+        """`[N, S] float32`, what the policy reads beside `observations`; None for the seeds'."""
+        return None if self._decisions is None else self._decisions.current
 
     @property
     def played(self) -> npt.NDArray[np.int64]:
@@ -262,8 +338,12 @@ class EmulatorVector:
 
     def state_dict(self) -> dict[str, Any]:
         """Where these games stand between two fragments, as plain values; 40 ms an environment."""
-        assisted = {} if self._assistance is None else {"assistance": self._assistance.state_dict()}
-        return assisted | {
+        more = self._recording.state_dict()
+        if self._assistance is not None:
+            more["assistance"] = self._assistance.state_dict()
+        if self._decisions is not None:
+            more["decisions"] = self._decisions.state_dict()
+        return more | {
             "played": self._played,
             "observations": self.observations.copy(),
             "games": [game.state_dict() for game in self._games],
@@ -272,11 +352,11 @@ class EmulatorVector:
                 for follower, game in zip(self._followers, self._games, strict=False)
             ],
             "returns": list(self._returns),
+            "shown_at_start": [
+                None if shown is None else sorted(shown) for shown in self._shown_at_start
+            ],
             "episode_numbers": list(self._episode_numbers),
-            "select_rng": self._select_rng.bit_generator.state,
-            "selected": self._selector.state_dict(),
             "seen": None if self.frame_stack is None else self.frame_stack.stacks.copy(),
-            "best_ranks": self._best.ranks.state_dict(),
             "env_steps": self._env_steps,
             "fragments": self._fragments,
         }
@@ -297,26 +377,29 @@ class EmulatorVector:
         for n, game in enumerate(self._games):
             keyframe = game.load_state_dict(state["games"][n], rows[n])
             number = self._episode_numbers[n] = state["episode_numbers"][n]
-            self._recorders[n].begin_episode(
-                f"{self._env_id(n)}-{number}", keyframe, (), game.facts
-            )
-            self._best.skip_episode(n)
+            self._recording.resume_episode(n, f"{self._env_id(n)}-{number}", keyframe, rows[n])
+            self._rooms.begin_episode(n, game)
             self._episode_numbers[n] += 1
             if self._followers and state["watchers"]:
                 self._followers[n].load_state_dict(state["watchers"][n], game.facts)
         if self._assistance is not None:
             self._assistance.load_state_dict(state.get("assistance"))
+        if self._decisions is not None:
+            self._decisions.load_state_dict(state["decisions"])
         self._returns = list(state["returns"])
-        self._select_rng.bit_generator.state = state["select_rng"]
+        # What a checkpoint of an older release did not keep is not known of these episodes.
+        self._shown_at_start = [
+            None if shown is None else frozenset(shown)
+            for shown in state.get("shown_at_start", [None] * self.count)
+        ]
+        self._recording.load_state_dict(state)
         if self.frame_stack is not None and state.get("seen") is not None:
             self.frame_stack.stacks[:] = state["seen"]
-        self._best.ranks.load_state_dict(state.get("best_ranks", ()))
-        self._selector.load_state_dict(state.get("selected", {"taken": {}, "shown": {}}))
         self._env_steps = state["env_steps"]
         self._fragments = state["fragments"]
         self.observations = rows
         if self._screen.meter is not None:
-            self._screen.meter.resume_at(rows[_WATCHED])
+            self._screen.meter.resume_at(rows[self._screen.watched])
         self._begun = True
         return None
 
@@ -324,7 +407,8 @@ class EmulatorVector:
     def _played(self) -> dict[str, Any]:
         """What a saved state depends on."""
         cartridge, config = self._games[0].cartridge, self._config
-        return {
+        actions = {"actions": config.game.actions} if config.game.by_decisions else {}
+        return actions | {
             "environments": self.count,
             "rom_sha256": cartridge.sha256,
             "emulator": self._games[0].emulator.identity.model_dump(mode="json"),
@@ -354,6 +438,7 @@ class EmulatorVector:
         if outcome.truncated:
             self._finals.append((t, n, row.copy()))
         reached = milestones_reached(read_blocks(game.emulator), self._story)
+        shown = self._shown_at_start[n]
         self._episodes.append(
             EpisodeSummary(
                 length=game.steps,
@@ -365,38 +450,43 @@ class EmulatorVector:
                 frames=game.frames,
                 milestones=tuple(milestone.name for milestone in reached),
                 milestone_fraction=fraction(reached, self._story),
+                gained=None if shown is None else sum(step.name not in shown for step in reached),
+                died=(outcome.terminated and game.facts.dead)
+                if self._config.game.ends_at_death
+                else None,
             )
         )
         self._ends.append((t, n))
-        self._best.end_episode(
-            n,
-            game,
-            frozenset(step.name for step in reached),
-            reward=self._returns[n],
-            ended=_ended(outcome),
-            context=self._recorders[n].context,
-        )
+        ended = _ended(outcome)
+        self._recording.end_episode(n, reached, reward=self._returns[n], ended=ended)
+        self._rooms.end_episode(n, game)
         self._begin_episode(n, row)
 
     def _begin(self) -> None:
         self._begun = True
         for n in range(self.count):
             self._begin_episode(n, self.observations[n])
+        if self._decisions is not None:
+            self._decisions.look_at_start()
 
     def _begin_episode(self, n: int, row: Row) -> None:
         game = self._games[n]
         game.reset(row)
+        if self._decisions is not None:
+            self._decisions.steps[n].begin_episode()
         if self.frame_stack is not None:
             self.frame_stack.clear(n)
         self._returns[n] = 0.0
+        shown = milestones_reached(read_blocks(game.emulator), self._story)
+        self._shown_at_start[n] = frozenset(step.name for step in shown)
         name = f"{self._env_id(n)}-{self._episode_numbers[n]}"
-        self._recorders[n].begin_episode(name, game.start.keyframe, game.warm_up, game.facts)
-        self._best.begin_episode(n, name, game)
+        self._recording.begin_episode(n, name, row)
+        self._rooms.begin_episode(n, game)
         if self._followers:
             self._followers[n].begin_episode(game.emulator, game.facts, game.start, game.warm_up)
         if self._assistance is not None:
             self._assistance.begin_episode(n)
-        if n == _WATCHED and self._screen.meter is not None:
+        if n == self._screen.measured and self._screen.meter is not None:
             self._screen.meter.begin_episode(row)
         self._episode_numbers[n] += 1
 
@@ -404,37 +494,13 @@ class EmulatorVector:
         life = f"x{self._config.life:x}" if self._config.life else ""
         return f"{self._config.run_id}-{self._config.attempt}-{self._runner}{life}-{n}"
 
-    def _log(self, n: int) -> EpisodeLog:
-        game = self._games[n]
-        return EpisodeLog(
-            run_id=self._config.run_id,
-            env_id=self._env_id(n),
-            game=game.cartridge.identity,
-            emulator=game.emulator,
-            frame_skip=self._config.game.frame_skip,
-        )
-
-    def _recorder(self, n: int) -> EnvRecorder:
-        game = self._games[n]
-        return EnvRecorder(
-            run_id=self._config.run_id,
-            env_id=self._env_id(n),
-            game=game.cartridge.identity,
-            emulator=game.emulator,
-            frame_skip=self._config.game.frame_skip,
-            segment_steps=self._config.segment_steps,
-            keyframe_steps=self._config.capture.keyframe_steps,
-            story=self._story,
-            selector=self._selector,
-        )
-
-    def _asked(self, t: int, n: int) -> Callable[[], float] | None:
-        """The reward model's disagreement on what environment `n` has seen last."""
-        measure = self._disagreement
-        if measure is None:
-            return None
-        seen = min(t, self._recorders[n].step, _SEEN_LAST - 1)
-        return lambda: measure(self._rows[t - seen : t + 1, n])
+    def _seen_last(self, t: int, n: int, most: int) -> npt.NDArray[np.float32]:
+        """Up to `most` observations on which environment `n` decided last, row `t`'s included."""
+        before = self._recording.steps_of(n)
+        if self._decisions is not None:
+            before = self._decisions.steps[n].before
+        seen = min(t, before, most - 1)
+        return self._rows[t - seen : t + 1, n]
 
 
 def _ended(outcome: StepOutcome) -> Ended:

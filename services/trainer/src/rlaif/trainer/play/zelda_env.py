@@ -6,11 +6,13 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.game.decisions.catalog import COUNT
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import StartSource
 from rlaif.trainer.rewards.game.presets import PARTS
+from rlaif.trainer.settings.game import GameSettings
 
 ENV_ID = "ZeldaOracle-v1"
 
@@ -23,11 +25,17 @@ ACTION_SPACE: gym.spaces.Discrete[np.int64] = gym.spaces.Discrete(8)
 Observation = npt.NDArray[np.float32]
 
 
-class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
-    """One game. For speed the trainer steps many through `rlaif.trainer.play.vector` instead.
+def actions_of(game: GameSettings) -> "gym.spaces.Discrete[np.int64]":
+    """What a policy of these settings chooses from: the buttons, or all decisions by number."""
+    return gym.spaces.Discrete(COUNT) if game.by_decisions else ACTION_SPACE
 
-    The same seed and actions give the same observations, on every machine with this emulator
-    version. The screen is drawn only when `render_mode` is `rgb_array`.
+
+class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
+    """One game, played with the seeds' eight buttons.
+
+    For speed the trainer steps many through `rlaif.trainer.play.vector` instead. The same seed and
+    actions give the same observations, on every machine with this emulator version. The screen is
+    drawn only when `render_mode` is `rgb_array`.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 15}  # noqa: RUF012  # Gymnasium's own contract
@@ -39,11 +47,12 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
     ) -> None:
         """Play with the `env` (an `EnvConfig`) and `starts` (a `StartSource`) of `env_config`.
 
-        Without them the built-in cartridge is played with the defaults. `render_mode` may be
-        `rgb_array`.
+        Without them the built-in cartridge is played with the defaults. Whatever decisions its
+        settings name, it is played with the buttons. `render_mode` may be `rgb_array`.
         """
         given = env_config or {}
-        self._config: EnvConfig = given.get("env") or EnvConfig(run_id="env")
+        config: EnvConfig = given.get("env") or EnvConfig(run_id="env")
+        self._game_settings = config.game.model_copy(update={"actions": "seed"})
         self._starts: StartSource | None = given.get("starts")
         self.render_mode = render_mode
         self._game: GameEnv | None = None
@@ -55,7 +64,7 @@ class ZeldaOracleEnv(gym.Env[Observation, np.int64]):
         """Start an episode; see `gymnasium.Env.reset`."""
         super().reset(seed=seed)
         if self._game is None:
-            self._game = GameEnv(self._config.game, self.np_random, starts=self._starts)
+            self._game = GameEnv(self._game_settings, self.np_random, starts=self._starts)
         self._game.use(self.np_random)
         observation = np.empty(128, dtype=np.float32)
         self._game.reset(observation)

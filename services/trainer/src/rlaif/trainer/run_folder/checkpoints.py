@@ -75,7 +75,13 @@ class Manifest(BaseModel):
     created_at: AwareDatetime
     counters: Counters
     hidden: int = Field(description="Units of each policy layer.")
-    policy: Literal["mlp", "cnn"] = "mlp"
+    policy: Literal["mlp", "cnn", "decisions"] = "mlp"
+    share_layers: bool = Field(
+        default=True, description="Whether the critic goes on from the policy's layers."
+    )
+    normalize_values: bool = Field(
+        default=False, description="Whether the critic learns values in their own deviations."
+    )
     rom_sha256: Sha256
     reward_model: RewardModelEntry | None = None
     files: dict[str, FileEntry] = Field(default_factory=dict)

@@ -24,7 +24,7 @@ class EvaluatedEpisode(BaseModel):
 
     number: int = Field(description="From 0; with the seed it decides start and draws.")
     start: str = Field(description="Where it started, such as power-on.")
-    steps: int = Field(description="Decision steps.")
+    steps: int = Field(description="Steps of the game; a decision may last several.")
     frames: int
     ended: Literal["terminated", "truncated"]
     fault: str | None = None
@@ -50,7 +50,9 @@ class Evaluation(BaseModel):
     rom_sha256: Sha256
     seed: int
     policy: Literal["greedy", "sampled"]
-    episode_length: int = Field(description="Decision steps after which episodes were cut.")
+    episode_length: int = Field(
+        description="Length at which episodes were cut, in steps of four frames."
+    )
     reward_model_version: int | None = None
     fraction_mean: float
     return_mean: float

@@ -27,6 +27,19 @@ class NpzTreeError(ValueError):
 
 def write(path: Path, tree: Tree) -> None:
     """Write a tree; another type in it is a `TypeError`."""
+    path.write_bytes(packed(tree))
+
+
+def read(path: Path) -> Tree:
+    """Read what `write` wrote; raises `NpzTreeError` for anything else."""
+    try:
+        return unpacked(path.read_bytes())
+    except NpzTreeError as error:
+        raise NpzTreeError(f"{path} cannot be read: {error}") from error
+
+
+def packed(tree: Tree) -> bytes:
+    """A tree as the bytes of such a file; another type in it is a `TypeError`."""
     arrays: list[npt.NDArray[Any]] = []
     text = json.dumps(_pack(tree, arrays), allow_nan=True)
     named = {f"a{index}": array for index, array in enumerate(arrays)}
@@ -37,18 +50,16 @@ def write(path: Path, tree: Tree) -> None:
         **{_TREE: np.frombuffer(text.encode(), dtype=np.uint8)},
         **named,
     )
-    path.write_bytes(buffer.getvalue())
+    return buffer.getvalue()
 
 
-def read(path: Path) -> Tree:
-    """Read what `write` wrote; raises `NpzTreeError` for anything else."""
-    data = path.read_bytes()
+def unpacked(data: bytes) -> Tree:
+    """The tree that `packed` packed; raises `NpzTreeError` for anything else."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            packed = json.loads(file[_TREE].tobytes())
-            return _unpack(packed, file)
+            return _unpack(json.loads(file[_TREE].tobytes()), file)
     except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
-        raise NpzTreeError(f"{path} cannot be read: {error}") from error
+        raise NpzTreeError(str(error)) from error
 
 
 def _pack(value: Tree, arrays: list[npt.NDArray[Any]]) -> Any:

@@ -10,7 +10,11 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from rlaif.contracts.assistance import AssistanceEvent, ModeFigures
+from rlaif.contracts.curriculum_figures import CurriculumFigures
 from rlaif.contracts.run_figures import RunFigures
+from rlaif.contracts.run_points import EndedEpisodes
+from rlaif.contracts.search_figures import SearchFigures
+from rlaif.contracts.world_figures import WorldFigures
 
 
 class _Line(BaseModel):
@@ -106,6 +110,10 @@ class IterationDone(RunFigures, _Line):
         default=None, description="Of the reward model that paid in this iteration."
     )
     assistance: AssistanceDone | None = Field(default=None, description="Null without a planner.")
+    ended: EndedEpisodes = Field(
+        default_factory=EndedEpisodes, description="Episodes that ended in the iteration."
+    )
+    oldest_open: int | None = Field(default=None, description="As in `RunPoint`.")
     learner: dict[str, float] = Field(description="Losses, entropy, KL as RLlib reports them.")
     samples_left_out: int = Field(
         default=0, description="Environment steps of the batch whose advantage is no number."
@@ -116,6 +124,32 @@ class IterationDone(RunFigures, _Line):
     not_learned: str | None = Field(
         default=None, description="Why nothing was learned in the iteration; null: something was."
     )
+
+
+class SearchTold(SearchFigures, _Line):
+    """What the search found so far; told every few seconds, and when it is over."""
+
+    kind: Literal["search_told"] = "search_told"
+
+
+class CurriculumTold(CurriculumFigures, _Line):
+    """How far the curriculum came; told with each iteration of it at most."""
+
+    kind: Literal["curriculum_told"] = "curriculum_told"
+
+
+class WorldTold(WorldFigures, _Line):
+    """What the run has seen of its world; told every few seconds at most."""
+
+    kind: Literal["world_told"] = "world_told"
+
+
+class PhaseTold(_Line):
+    """A run of mode quest came to another phase, or did some of it; for people."""
+
+    kind: Literal["phase_told"] = "phase_told"
+    phase: Literal["search", "demonstrations", "policy"]
+    words: str
 
 
 class EvaluationDone(_Line):
@@ -208,6 +242,10 @@ class Failed(_Line):
 
 Message = Annotated[
     IterationDone
+    | SearchTold
+    | CurriculumTold
+    | WorldTold
+    | PhaseTold
     | EvaluationDone
     | EvaluationFailed
     | RewardModelLoaded

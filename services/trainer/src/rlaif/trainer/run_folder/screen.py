@@ -1,4 +1,6 @@
-"""The live picture of one environment, handed from an environment runner to the service.
+"""The live picture of one environment of a runner, handed from that to the service.
+
+    runs/{run_id}/screens/{runner}.rgb
 
 A memory-mapped file with one slot. The writer bumps the sequence to an odd number, writes, and
 bumps it to an even one (a seqlock); a reader that saw an odd or a changed sequence tries again
@@ -20,7 +22,7 @@ HEIGHT, WIDTH = 144, 160
 BINS, BIN_SECONDS = 20, 0.5
 """Into how many stretches of time what was paid lately is summed, and how long one is."""
 
-_HEADER = struct.Struct(f"<QQiiiiiid{BINS}d")
+_HEADER = struct.Struct(f"<QQiiiiiiid{BINS}d")
 _PIXELS = HEIGHT * WIDTH * 3
 _SIZE = _HEADER.size + _PIXELS
 _SEQUENCE = struct.Struct("<Q")
@@ -47,7 +49,8 @@ class Picture:
 
     Attributes:
         sequence: Rises with each picture.
-        env_step: Steps of this environment.
+        env_step: Steps of all environments of the runner.
+        env: Number of the environment in its runner.
         x, y: Pixels inside the room.
         rooms_visited: Distinct rooms of the episode.
         opinion: None while no reward model counts.
@@ -56,6 +59,7 @@ class Picture:
 
     sequence: int
     env_step: int
+    env: int
     group: int
     room: int
     x: int
@@ -84,14 +88,14 @@ class ScreenSlot:
         place: tuple[int, int, int, int],
         rooms_visited: int,
         opinion: Opinion | None = None,
+        env: int = 0,
     ) -> None:
         """Replace the picture; `place` is (group, room, x, y)."""
         self._sequence += 2
         _SEQUENCE.pack_into(self._map, 0, self._sequence - 1)
         self._map[_HEADER.size : _SIZE] = pixels.tobytes()
-        _HEADER.pack_into(
-            self._map, 0, self._sequence - 1, env_step, *place, rooms_visited, *_packed(opinion)
-        )
+        head = (self._sequence - 1, env_step, env, *place, rooms_visited)
+        _HEADER.pack_into(self._map, 0, *head, *_packed(opinion))
         _SEQUENCE.pack_into(self._map, 0, self._sequence)
 
     def read(self, *, newer_than: int = 0) -> Picture | None:
@@ -105,10 +109,9 @@ class ScreenSlot:
         if after != before:
             return None
         pixels = np.frombuffer(raw, dtype=np.uint8).reshape(HEIGHT, WIDTH, 3)
-        sequence, env_step, group, room, x, y, rooms_visited, *packed = header
-        return Picture(
-            sequence, env_step, group, room, x, y, rooms_visited, _unpacked(packed), pixels
-        )
+        sequence, env_step, env, group, room, x, y, rooms_visited, *packed = header
+        place = (group, room, x, y)
+        return Picture(sequence, env_step, env, *place, rooms_visited, _unpacked(packed), pixels)
 
     def close(self) -> None:
         """Unmap the file."""

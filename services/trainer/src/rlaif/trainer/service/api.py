@@ -8,8 +8,10 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, computed_field
 
+from rlaif.contracts.curriculum_figures import CurriculumFigures
 from rlaif.contracts.ids import Id
 from rlaif.contracts.run_figures import RunFigures
+from rlaif.contracts.search_figures import SearchFigures
 from rlaif.service.health import Readiness
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem, store_unavailable
@@ -54,6 +56,17 @@ class RunReport(RunFigures):
         default=None, description="What each part of the reward weighed in the last iteration."
     )
     learner: dict[str, float] | None = Field(default=None, description="Of the last iteration.")
+    phase: str | None = Field(
+        default=None,
+        description="Of a run of mode quest: search, demonstrations or policy; null for others.",
+    )
+    phase_words: str | None = Field(default=None, description="What it does in it, or did last.")
+    search: SearchFigures | None = Field(
+        default=None, description="What the search found; null when there was none."
+    )
+    curriculum: CurriculumFigures | None = Field(
+        default=None, description="How far the curriculum came; null when there is none."
+    )
     failure: str | None = None
     trouble: str | None = Field(
         default=None, description="Why it waits, loses files or learns nothing; null: it does not."
@@ -225,5 +238,7 @@ def _view(record: RunRecord, state: RunState | None) -> RunReport:
         evaluation=state.evaluation.evaluation_id if state.evaluation else None,
         rewards=last.reward_statistics if last else None,
         learner=last.learner if last else None,
+        search=state.search,
+        curriculum=state.curriculum,
         failure=state.failure,
     )

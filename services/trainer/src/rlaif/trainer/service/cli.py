@@ -34,12 +34,19 @@ from rlaif.trainer.run_folder.protocol import (
     EvaluationFailed,
     IterationDone,
     Message,
+    PhaseTold,
     RewardModelLoaded,
     RewardModelRefused,
+    SearchTold,
     Started,
 )
 from rlaif.trainer.service.job_page import job_page
-from rlaif.trainer.service.progress_line import progress_line, summary
+from rlaif.trainer.service.progress_line import (
+    find_line,
+    progress_line,
+    search_line,
+    summary,
+)
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.service.runs.store_mirror import StoreMirror
@@ -55,6 +62,9 @@ _WARN_SECONDS = 5.0
 _TROUBLE_SECONDS = 2.0
 _LINE_SECONDS = 10.0
 """Between two lines of progress where there is no terminal to write over."""
+
+_NEW_SEARCH_SECONDS = 60.0
+"""A search that is older when first heard of was resumed: what it had found was told before."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -214,6 +224,7 @@ class _LineWriter:
         self._settings = settings
         self._written = 0.0
         self._open_line = False
+        self._found: set[int] = set()
 
     def begin(self, run_id: str) -> None:
         directory = self._settings.data_dir / "runs" / run_id
@@ -222,7 +233,14 @@ class _LineWriter:
     def take(self, message: Message) -> None:
         match message:
             case IterationDone():
-                self._progress(message)
+                state = self._state()
+                model = state.reward_model_version if state else None
+                course = state.curriculum if state else None
+                self._progress(progress_line(message, model, course))
+            case SearchTold():
+                self._search(message)
+            case PhaseTold():
+                self.note(f"{message.phase}: {message.words}")
             case Started() if message.restored_from:
                 self.note(f"resumes from {message.restored_from} at step {message.env_steps:,}")
                 for text in message.passed_over:
@@ -255,9 +273,18 @@ class _LineWriter:
     def end(self, state: RunState, left: list[str]) -> None:
         self.note(summary(state, self._settings, left))
 
-    def _progress(self, message: IterationDone) -> None:
-        state = self._state()
-        line = progress_line(message, state.reward_model_version if state else None)
+    def _search(self, message: SearchTold) -> None:
+        if self._found or message.seconds < _NEW_SEARCH_SECONDS:
+            for node in message.tree:
+                if node.node not in self._found:
+                    self.note(find_line(node))
+        self._found.update(node.node for node in message.tree)
+        if message.running:
+            self._progress(search_line(message))
+        else:
+            self.note(search_line(message))
+
+    def _progress(self, line: str) -> None:
         if sys.stdout.isatty():
             sys.stdout.write(f"\r\x1b[K{line}")
             sys.stdout.flush()

@@ -1,34 +1,46 @@
 """Telemetry of the run: the watched screen, progress, reward parts, its history."""
 
 import asyncio
-import io
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from PIL import Image
+from pydantic import ValidationError
 
 from rlaif.bus.ports import TelemetryPublisher
 from rlaif.contracts.telemetry import (
     FRAME_SUBJECT,
     MapPosition,
+    PaidSteps,
     PlayerCall,
     RunHistory,
     ScreenFrame,
     WatchedPay,
+    WatchWish,
 )
-from rlaif.trainer.run_folder.screen import BIN_SECONDS, Picture, ScreenSlot
+from rlaif.game.machine.pictures import webp
+from rlaif.trainer.run_folder.screen import BIN_SECONDS, Picture
+from rlaif.trainer.run_folder.standing import env_name, named_env
+from rlaif.trainer.run_folder.step_ring import steps_path
 from rlaif.trainer.service.runs.state import RunState
-
-JPEG_QUALITY = 40
-"""The seeds' figure: about 5 kB a picture."""
+from rlaif.trainer.service.screens import RunnerScreens
+from rlaif.trainer.service.watched_steps import WatchedSteps
 
 _PROGRESS_SECONDS = 1.0
 _HISTORY_SECONDS = 3.0
 """A page that came late, or whose HUD was restarted, waits this long for the curve."""
 
-_ENV = "env-0"
+_STEPS_SECONDS = 0.5
+_FACTS_SECONDS = 0.25
+"""Where the player stands, and what that is worth: as text, oftener cannot be read."""
+
+_LOOKS = 4
+"""Looks for a new picture in the time of one: with a single look the writer's clock and this one
+drift past each other, and pictures are overwritten before they are found."""
+
+_LOOK_SECONDS = 1.0
+"""Between two looks for runners that came or went; as often people are told where all stand."""
 
 
 class LiveView:
@@ -38,18 +50,23 @@ class LiveView:
         self,
         telemetry: TelemetryPublisher,
         state: Callable[[], RunState | None],
-        screen: Callable[[], Path | None],
+        screens: Callable[[], Path | None],
         history: Callable[[], RunHistory | None],
         player_calls: Callable[[], list[PlayerCall]],
         *,
         fps: float,
+        wishes: Callable[[], AsyncIterator[tuple[str, bytes]]] | None = None,
     ) -> None:
+        """Publish of the run whose screens are in `screens()`; `wishes` follows `WatchWish`."""
         self._telemetry = telemetry
         self._state = state
-        self._screen = screen
+        self._folder = screens
+        self._screens = RunnerScreens()
+        self._wishes = wishes
         self._history = history
         self._player_calls = player_calls
-        self._pause = 1.0 / fps if fps > 0 else None
+        self._pause = 1.0 / fps / _LOOKS if fps > 0 else None
+        self._facts_due = 0.0
 
     async def run(self) -> None:
         """Publish until cancelled."""
@@ -58,6 +75,9 @@ class LiveView:
             tasks.create_task(self._send_history())
             if self._pause is not None:
                 tasks.create_task(self._send_screens(self._pause))
+                tasks.create_task(self._send_steps())
+                if self._wishes is not None:
+                    tasks.create_task(self._hear_wishes(self._wishes()))
 
     async def _send_progress(self) -> None:
         while True:
@@ -79,42 +99,73 @@ class LiveView:
                 await self._telemetry.send(history)
             state = self._state()
             if state is not None:
-                await self._telemetry.send(state.assistance(datetime.now(UTC)))
+                now = datetime.now(UTC)
+                told = (state.assistance(now), state.found(now), state.course(now))
+                for reading in (*told, state.explored(now)):
+                    if reading is not None:
+                        await self._telemetry.send(reading)
             await asyncio.sleep(_HISTORY_SECONDS)
 
+    async def _send_steps(self) -> None:
+        steps = WatchedSteps()
+        while True:
+            await asyncio.sleep(_STEPS_SECONDS)
+            folder, watched = self._folder(), self._screens.watched
+            if folder is None or watched is None:
+                continue
+            told = steps.newer(steps_path(folder, watched[0]))
+            if told:
+                env = env_name(*watched)
+                await self._telemetry.send(PaidSteps(at=datetime.now(UTC), env=env, steps=told))
+
     async def _send_screens(self, pause: float) -> None:
-        slot: ScreenSlot | None = None
-        identity: tuple[int, int] | None = None
-        last, sent = 0, 0
+        screens, sent, look_due = self._screens, 0, 0.0
         while True:
             await asyncio.sleep(pause)
-            path = self._screen()
-            current = _identity(path)
-            if current != identity:
-                # Each process makes the file anew.
-                if slot is not None:
-                    slot.close()
-                slot = _opened(path) if path is not None and current is not None else None
-                identity, last = current if slot is not None else None, 0
-            picture = slot.read(newer_than=last) if slot is not None else None
-            if picture is None:
-                continue
-            last, sent = picture.sequence, sent + 1
-            await self._send_picture(picture, sent)
+            if time.monotonic() >= look_due:
+                look_due = time.monotonic() + _LOOK_SECONDS
+                screens.look(self._folder())
+                await self._send_environments()
+            for env, picture in screens.newer():
+                sent += 1
+                await self._send_picture(env, picture, sent)
 
-    async def _send_picture(self, picture: Picture, number: int) -> None:
+    async def _send_environments(self) -> None:
+        state = self._state()
+        told = None if state is None else self._screens.told(state.run_id, datetime.now(UTC))
+        if told is not None:
+            await self._telemetry.send(told)
+
+    async def _hear_wishes(self, wishes: AsyncIterator[tuple[str, bytes]]) -> None:
+        """Show what people want to see; a wish that is not readable is none."""
+        async for _, payload in wishes:
+            try:
+                env = named_env(WatchWish.model_validate_json(payload).env)
+            except ValidationError:
+                continue
+            if env is not None:
+                self._screens.wish(env)
+
+    async def _send_picture(self, env: str, picture: Picture, number: int) -> None:
         frame = ScreenFrame(
             sequence=number,
             captured_us=time.time_ns() // 1000,
             step=picture.env_step,
-            # Half a millisecond; handing it to a thread costs as much again.
-            jpeg=_jpeg(picture),
+            # Half a millisecond; handing it to a thread costs as much again. It is not encoded once
+            # more on its way to the pages.
+            picture=webp(picture.pixels),
         )
-        await self._telemetry.send_bytes(f"{FRAME_SUBJECT}.{_ENV}", frame.pack())
+        await self._telemetry.send_bytes(f"{FRAME_SUBJECT}.{env}", frame.pack())
+        now, watched = time.monotonic(), self._screens.watched
+        if now >= self._facts_due and watched is not None and env == env_name(*watched):
+            self._facts_due = now + _FACTS_SECONDS
+            await self._send_facts(env, picture)
+
+    async def _send_facts(self, env: str, picture: Picture) -> None:
         await self._telemetry.send(
             MapPosition(
                 at=datetime.now(UTC),
-                env=_ENV,
+                env=env,
                 group=picture.group,
                 room=picture.room,
                 x=picture.x,
@@ -126,7 +177,7 @@ class LiveView:
         await self._telemetry.send(
             WatchedPay(
                 at=datetime.now(UTC),
-                env=_ENV,
+                env=env,
                 env_step=picture.env_step,
                 reward_model_version=opinion.version if opinion else None,
                 potential=opinion.potential if opinion else None,
@@ -134,26 +185,3 @@ class LiveView:
                 bin_seconds=BIN_SECONDS,
             )
         )
-
-
-def _opened(path: Path) -> ScreenSlot | None:
-    """The file, to look into; None when it cannot be, which is tried again."""
-    try:
-        return ScreenSlot(path)
-    except (OSError, ValueError):
-        return None
-
-
-def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Device and inode of the file; None while there is none."""
-    try:
-        info = path.stat() if path is not None else None
-    except OSError:
-        return None
-    return (info.st_dev, info.st_ino) if info else None
-
-
-def _jpeg(picture: Picture) -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(picture.pixels).save(buffer, "JPEG", quality=JPEG_QUALITY)
-    return buffer.getvalue()

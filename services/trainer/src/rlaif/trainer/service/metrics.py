@@ -5,10 +5,15 @@ from collections.abc import Callable
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.trainer.run_folder.protocol import IterationDone
 from rlaif.trainer.service.assistance_metrics import AssistanceMetrics
+from rlaif.trainer.service.quest_metrics import QuestMetrics
 
 
 class TrainerMetrics:
-    """Shows the run as its last iteration left it, and counts what was not learned from."""
+    """Shows the run as its last iteration left it, and counts what was not learned from.
+
+    Attributes:
+        quest: What a search and a curriculum told.
+    """
 
     def __init__(self, metrics: ServiceMetrics) -> None:
         self._steps = metrics.gauge("env_steps", "Environment steps of the run.")
@@ -55,6 +60,7 @@ class TrainerMetrics:
             "run_in_progress", "1 while a run is in progress, also while its process restarts."
         )
         self._assistance = AssistanceMetrics(metrics)
+        self.quest = QuestMetrics(metrics)
         self._attempts = metrics.gauge(
             "run_attempt", "Starts of the run's training process; a resumed run counts on."
         )

@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 
+from rlaif.contracts.curriculum_figures import CurriculumFigures
+from rlaif.contracts.search_figures import SearchFigures, TreeNode
 from rlaif.trainer.run_folder.evaluations import best, read_all
 from rlaif.trainer.run_folder.protocol import IterationDone
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
 
 
-def progress_line(done: IterationDone, reward_model: int | None) -> str:
-    """Iteration, steps, speed, return, milestones, reward model, time to the end."""
+def progress_line(
+    done: IterationDone, reward_model: int | None, curriculum: CurriculumFigures | None = None
+) -> str:
+    """Iteration, steps, speed, return, milestones, curriculum, reward model, time to the end."""
     return " | ".join(
         (
             f"iteration {done.iteration}",
@@ -17,17 +21,62 @@ def progress_line(done: IterationDone, reward_model: int | None) -> str:
             f"{done.steps_per_second:,.0f} steps/s",
             f"return {_number(done.episode_return_mean)}",
             f"milestones {_share(done.milestone_fraction)}, {len(done.milestones)} seen",
+            *([] if curriculum is None else [curriculum_words(curriculum)]),
             "no reward model" if reward_model is None else f"reward model {reward_model}",
             f"ends in {duration(done.seconds_left)}",
         )
     )
 
 
+def search_line(told: SearchFigures) -> str:
+    """Time, frames, states, level and marks of a search, its newest find, time to its end."""
+    return " | ".join(
+        (
+            f"search {duration(told.seconds)}",
+            f"{told.frames / 1e6:.2f} M frames",
+            f"{told.nodes:,} states of {told.workers} workers",
+            f"level {told.level:g}",
+            f"{told.marks} marks, {_newest(told)}",
+            f"ends in {duration(told.seconds_left)} at the latest" if told.running else "over",
+        )
+    )
+
+
+def find_line(node: TreeNode) -> str:
+    """The marks that a state was the first to have, and when it was found."""
+    more = f" and {node.marks_left_out} more" if node.marks_left_out else ""
+    when = f"{node.frames / 1e6:,.2f} M frames, {duration(node.seconds)}"
+    return f"  found {', '.join(node.marks)}{more} after {when}"
+
+
+def curriculum_words(told: CurriculumFigures) -> str:
+    """Phase, segments that are mastered, mean frontier and success of a curriculum."""
+    return " | ".join(
+        (
+            f"{told.phase}: {told.mastered} of {told.all_segments} segments",
+            f"frontier {_share(told.frontier_mean)} to go",
+            f"success {_share(told.success_mean)}",
+        )
+    )
+
+
+def _newest(told: SearchFigures) -> str:
+    if told.found_seconds is None:
+        return "none new yet"
+    ago = f"{duration(told.seconds - told.found_seconds)} ago"
+    # A tree that is not told whole may lack it.
+    marks = [
+        mark for node in told.tree if node.seconds == told.found_seconds for mark in node.marks
+    ]
+    return f"the newest {ago}" + (f": {', '.join(marks)}" if marks else "")
+
+
 def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> str:
     """How a run ended, and what is where; `left` says what stays on this disk, and why."""
     last = state.last
     directory = settings.data_dir / "runs" / state.run_id
-    why = {"time": "RUN_HOURS are over", "epoch": "its epoch is over", "evaluated": "evaluated"}
+    limit = "QUEST_MINUTES" if settings.run.mode == "quest" else "RUN_HOURS"
+    why = {"time": f"{limit} are over", "epoch": "its epoch is over", "evaluated": "evaluated"}
     ended = why.get(state.finished or "", state.status)
     lines = [f"run {state.run_id}: {ended}"]
     if state.failure:

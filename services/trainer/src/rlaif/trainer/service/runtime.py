@@ -7,6 +7,7 @@ from collections.abc import Callable
 from rlaif.bus.connection import Bus, open_bus
 from rlaif.bus.errors import BusError, BusUnavailableError
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
+from rlaif.contracts.telemetry import WatchWish
 from rlaif.service.health import Readiness
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.service.metrics import ServiceMetrics
@@ -18,6 +19,8 @@ from rlaif.trainer.service.capture_budget import CaptureBudget
 from rlaif.trainer.service.champion import ChampionWatcher
 from rlaif.trainer.service.consumers import build_workers
 from rlaif.trainer.service.live import LiveView
+from rlaif.trainer.service.past_teller import tell_pasts
+from rlaif.trainer.service.room_uploader import RoomUploader
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.store_mirror import StoreMirror
 from rlaif.trainer.service.uploader import CaptureUploader
@@ -47,16 +50,18 @@ class RingJob:
         self._bus = bus
         self._stopping = asyncio.Event()
         self.uploader = CaptureUploader(runs.spools, episodes, bus.publisher("trainer"))
+        self._rooms = RoomUploader(runs.current_folder, episodes)
         self.champion = ChampionWatcher(
             models, settings.data_dir.resolve() / "reward_models", runs.send, runs.refuse
         )
         self._view = LiveView(
             bus.telemetry(),
             lambda: runs.state,
-            lambda: runs.screen_path,
+            lambda: runs.screens,
             runs.history,
             runs.player_calls.take,
             fps=settings.game.watch_fps,
+            wishes=lambda: bus.subscribe(WatchWish.SUBJECT),
         )
         self._workers = build_workers(bus, self.champion, metrics.worker_observer())
 
@@ -72,9 +77,11 @@ class RingJob:
                 group.create_task(each)
                 for each in (
                     self.uploader.run(),
+                    self._rooms.run(),
                     self.champion.run(),
                     self._view.run(),
                     self._grant_captures(),
+                    tell_pasts(self._runs, self._bus.publisher("trainer")),
                     *(worker.run() for worker in self._workers),
                 )
             ]

@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 _PAUSE_SECONDS = 0.5
 _OUTAGE_PAUSE_SECONDS = 3.0
 _KNOWN_KEYFRAMES = 256
+_MOST_ROOMS = 32
+"""Rooms that an event names at most; the capture has all."""
 
 
 class CaptureUploader:
@@ -123,4 +125,9 @@ def captured_event(capture: Capture, key: str, data: bytes, keyframe_key: str) -
         keyframe_sha256=capture.keyframe_sha256,
         decision_steps=len(capture.actions),
         env_step=capture.env_step,
+        selected_by=capture.selected_by,
+        reward_model_version=capture.reward_model_version,
+        rooms=None if capture.rooms is None else capture.rooms[:_MOST_ROOMS],
+        milestones=capture.milestones,
+        model_rise=None if capture.pay is None else capture.pay.model_rise,
     )

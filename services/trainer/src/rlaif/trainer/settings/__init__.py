@@ -5,28 +5,32 @@
     shaping, additive,
     curiosity, imitation        settings/rewards.py       what the learner adds to the rewards
     explore                     settings/exploration.py   where episodes start
+    curriculum                  settings/curriculum.py    learning along what a search found
     guidance                    settings/guidance.py      which button a language model suggests
     takeover                    settings/takeover.py      when a planner plays, and how much
     capture                     settings/capture.py       what the judges see
     planner                     settings/planner.py       language models that help while it plays
     run, evaluation, ray        settings/run.py           when, how long, where
+    quest                       settings/quest.py         how long a run searches before it trains
 
 What needs a block takes it as it is; there is no second class with the same values.
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from rlaif.service.settings import Block, ServiceSettings
 from rlaif.trainer.settings.capture import CaptureSettings
+from rlaif.trainer.settings.curriculum import CurriculumSettings
 from rlaif.trainer.settings.exploration import ExploreSettings
 from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.settings.guidance import GuidanceSettings
 from rlaif.trainer.settings.planner import PlannerSettings
 from rlaif.trainer.settings.ppo import NetworkSettings, PpoSettings, SamplingSettings
+from rlaif.trainer.settings.quest import QuestSettings, with_defaults
 from rlaif.trainer.settings.rewards import (
     AdditiveSettings,
     CuriositySettings,
@@ -73,6 +77,7 @@ class TrainerSettings(ServiceSettings):
     ray: Annotated[
         RaySettings, Block(names={"run_on": "run_on"}, unprefixed=frozenset({"workers", "address"}))
     ] = RaySettings()
+    quest: QuestSettings = QuestSettings()
     sampling: Annotated[
         SamplingSettings, Block(prefix="", unprefixed=frozenset({"sampler", "envs_per_worker"}))
     ] = SamplingSettings()
@@ -89,6 +94,7 @@ class TrainerSettings(ServiceSettings):
     curiosity: CuriositySettings = CuriositySettings()
     imitation: ImitationSettings = ImitationSettings()
     explore: ExploreSettings = ExploreSettings()
+    curriculum: CurriculumSettings = CurriculumSettings()
     guidance: GuidanceSettings = GuidanceSettings()
     takeover: TakeoverSettings = TakeoverSettings()
     capture: Annotated[
@@ -97,6 +103,33 @@ class TrainerSettings(ServiceSettings):
     planner: Annotated[
         PlannerSettings, Block(unprefixed=frozenset(PlannerSettings.model_fields))
     ] = PlannerSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_what_a_quest_needs(cls, given: Any) -> Any:
+        return with_defaults(given) if isinstance(given, dict) else given
+
+    @property
+    def evaluation_length(self) -> int:
+        """Length of an evaluation's episodes in steps of four frames."""
+        own = self.evaluation.episode_length
+        return own or (15_000 if self.game.by_decisions else 3_000)
+
+    @property
+    def steps_between_saves(self) -> int:
+        """Steps of a runner between two archived states, in the length that steps have here."""
+        frames = self.explore.save_frames or (4_000 if self.game.by_decisions else 64_000)
+        return max(1, frames // self.game.frame_skip)
+
+    @property
+    def policy_kind(self) -> Literal["mlp", "cnn", "decisions"]:
+        """The network that plays: POLICY's, unless it chooses among decisions of many steps."""
+        return "decisions" if self.game.by_decisions else self.network.kind
+
+    @property
+    def curriculum_counts(self) -> bool:
+        """Whether episodes start on demonstrations, and a policy imitates them."""
+        return self.curriculum.path is not None and self.run.mode != "evaluation"
 
     @property
     def rewards(self) -> RewardSettings:

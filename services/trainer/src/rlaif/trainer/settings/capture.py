@@ -14,7 +14,8 @@ class CaptureSettings(BaseModel, frozen=True, extra="forbid"):
     keyframe_steps: int = Field(
         default=600,
         ge=1,
-        description="Longest replay before a segment; a save state costs about 30 ms.",
+        description="Longest replay before a segment, in steps of four frames; a save state costs "
+        "about 30 ms.",
     )
     uniform_share: float = Field(
         default=0.3,

@@ -6,6 +6,20 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+Actions = Literal["seed", "buttons", "macros", "options"]
+"""What a policy chooses from; the arms of `rlaif.game.decisions`."""
+
+DEFAULT_ACTIONS: Actions = "macros"
+
+STEP_FRAMES = 4
+"""Game frames of a base step, of which decisions are made. Settings that mean time count steps of
+this length, 15 a second, however long a decision is."""
+
+
+def steps_lasting(steps: int, frame_skip: int) -> int:
+    """How many steps of `frame_skip` frames last as long as so many of four, rounded up."""
+    return -(-steps * STEP_FRAMES // frame_skip)
+
 
 class GameSettings(BaseModel, frozen=True, extra="forbid"):
     """What every environment of a run plays."""
@@ -23,24 +37,53 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
         description="More of them, separated by commas; each episode draws one of all. PATH=WEIGHT "
         "is drawn so many times as often as a PATH alone.",
     )
-    frame_skip: int = Field(default=4, ge=1, le=60, description="Game frames a decision step.")
+    actions: Actions = Field(
+        default=DEFAULT_ACTIONS,
+        description="What the policy chooses from: seed, the seeds' eight buttons for FRAME_SKIP "
+        "frames each; buttons, those with long walks, jumps and items put on B; macros, everything "
+        "up to going to a thing; options, macros without buttons (ADR 0028).",
+    )
+    frame_skip: int = Field(
+        default=4,
+        ge=1,
+        le=60,
+        description="Game frames a step. Only with ACTIONS seed it may be another than 4.",
+    )
     episode_length: int = Field(
         default=30_000,
         ge=1,
-        description="Decision steps after which an episode is truncated.",
+        description="Length at which an episode is truncated, in steps of four frames: 30,000 are "
+        "33 minutes in the game. With ACTIONS seed frames that were waited do not count.",
+    )
+    death_ends: bool | None = Field(
+        default=None,
+        description="Whether an episode ends when the player dies. False: he has paid for it and "
+        "goes on where the game puts him. Unset: only with ACTIONS seed.",
     )
     reward_preset: Literal["seed", "default"] = Field(
         default="default", description="Reward weights: the seeds' own, or ours (ADR 0004)."
     )
     noop_start: int = Field(
-        default=30, ge=0, le=255, description="An episode starts with 0 to this many NOP steps."
+        default=30,
+        ge=0,
+        le=255,
+        description="An episode starts with 0 to this many steps of four frames without a button.",
     )
     walk_start: int = Field(
         default=16,
         ge=0,
         le=255,
-        description="After them come 0 to this many steps in directions drawn at random. More: "
-        "episodes differ more, and say less of what the policy does from the start on.",
+        description="After them come 0 to this many steps of four frames in directions drawn at "
+        "random. More: episodes differ more, and say less of what the policy does from the start "
+        "on.",
+    )
+    restart_noops: int | None = Field(
+        default=None,
+        ge=0,
+        le=255,
+        description="Where play has been before, such as an archived state, an episode starts with "
+        "0 to this many steps of four frames without a button, in the place of both. Unset: 2, and "
+        "with ACTIONS seed both.",
     )
     longest_wait_frames: int = Field(
         default=240,
@@ -49,11 +92,21 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
         "many game frames at most. 0: the policy acts through all of it, as in the original.",
     )
     watch_fps: float = Field(
-        default=15.0,
+        default=20.0,
         ge=0,
         le=60,
         description="Pictures a second of the watched environment; 0 shows none.",
     )
+
+    @model_validator(mode="after")
+    def _decisions_are_made_of_base_steps(self) -> Self:
+        if self.by_decisions and self.frame_skip != STEP_FRAMES:
+            raise ValueError(
+                f"frame_skip is {self.frame_skip} but decisions of TRAINER_ACTIONS={self.actions} "
+                f"are made of steps of {STEP_FRAMES} frames: leave TRAINER_FRAME_SKIP at "
+                f"{STEP_FRAMES}, or set TRAINER_ACTIONS=seed"
+            )
+        return self
 
     @model_validator(mode="after")
     def _initial_states_are_readable(self) -> Self:
@@ -63,6 +116,23 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
                 "finite; leave out what is never to be drawn"
             )
         return self
+
+    @property
+    def by_decisions(self) -> bool:
+        """Whether decisions have lengths of their own; else each is one step."""
+        return self.actions != "seed"
+
+    @property
+    def ends_at_death(self) -> bool:
+        """Whether an episode ends when the player dies."""
+        return not self.by_decisions if self.death_ends is None else self.death_ends
+
+    @property
+    def noops_where_play_was(self) -> int | None:
+        """At most so many steps of four frames before an episode there; None: as anywhere else."""
+        if self.restart_noops is None and self.by_decisions:
+            return 2
+        return self.restart_noops
 
     @property
     def initial_states(self) -> tuple[tuple[Path, float], ...]:

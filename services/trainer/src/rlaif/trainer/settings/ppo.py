@@ -4,11 +4,20 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
-PRESETS: dict[str, dict[str, float]] = {
+PRESETS: dict[str, dict[str, float | str]] = {
     "default": {},
-    "seed": {"minibatch_size": 512, "epochs": 10, "learning_rate": 5e-5, "gamma": 0.99},
+    "seed": {
+        "minibatch_size": 512,
+        "epochs": 10,
+        "learning_rate": 5e-5,
+        "gamma": 0.99,
+        "share_layers": True,
+        "value_loss": "squared",
+        "value_clip": 10.0,
+        "normalize_values": False,
+    },
 }
-"""What a preset changes of the defaults below. Reasons and measurements: ADR 0011."""
+"""What a preset changes of the defaults below. Reasons and measurements: ADRs 0011 and 0029."""
 
 
 class PpoSettings(BaseModel, frozen=True, extra="forbid"):
@@ -45,19 +54,63 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
         default=0.999,
         gt=0,
         lt=1,
-        description="Discount a decision step. Preset seed: 0.99, which forgets a segment "
-        "(ADR 0004).",
+        description="Discount of four frames; with ACTIONS seed of a decision. Preset seed: 0.99, "
+        "which forgets a segment (ADR 0004).",
     )
     gae_lambda: float = Field(
         default=0.95, ge=0, le=1, description="Lambda of GAE, in both presets."
     )
     clip: float = Field(default=0.2, gt=0, description="PPO ratio clip, in both presets.")
+    share_layers: bool = Field(
+        default=False,
+        description="Whether the critic goes on from what the policy's layers make of a moment. "
+        "Off it has layers of its own, its gradient is clipped apart, and neither moves the other: "
+        "more time an update, nothing more a step. A resumed run keeps what it began with, and "
+        "POLICY=cnn always shares. Preset seed: on (ADR 0029).",
+    )
+    value_loss: Literal["huber", "squared"] = Field(
+        default="huber",
+        description="What an error of the critic costs: huber is half the square up to one unit "
+        "and straight beyond, so that a large reward pulls no harder than a middling one and is "
+        "still learned; squared is RLlib's. Preset seed: squared.",
+    )
     value_clip: float = Field(
-        default=10.0, gt=0, description="Clip of the value loss, in both presets."
+        default=0.0,
+        ge=0,
+        description="The value loss of a sample is cut there, and an error beyond it teaches "
+        "nothing: with squared and 10 that is every error above 3.2. 0 cuts nothing. Preset seed: "
+        "10.",
+    )
+    normalize_values: bool = Field(
+        default=True,
+        description="The critic learns returns in their running standard deviations (PopArt), and "
+        "the unit of huber is one of those. Off it learns them as they are paid. Preset seed: off.",
     )
     entropy: float = Field(
-        default=0.01, ge=0, description="Weight of the entropy bonus, in both presets."
+        default=0.01,
+        ge=0,
+        description="Weight of the entropy bonus, in both presets; with TRAINER_ENTROPY_STEPS at "
+        "the beginning. More tries more, and commits later.",
     )
+    entropy_end: float = Field(
+        default=0.005,
+        ge=0,
+        description="Weight of the entropy bonus after TRAINER_ENTROPY_STEPS, towards which it "
+        "goes in a straight line; of no effect without them.",
+    )
+    entropy_steps: int = Field(
+        default=0,
+        ge=0,
+        description="Decisions of the run over which the entropy bonus goes from TRAINER_ENTROPY "
+        "to TRAINER_ENTROPY_END. 0: it stays as it is.",
+    )
+
+    @property
+    def entropy_schedule(self) -> float | list[list[float]]:
+        """The weight of the entropy bonus as RLlib takes it: a number, or (steps, weight) pairs."""
+        if not self.entropy_steps:
+            return self.entropy
+        return [[0, self.entropy], [self.entropy_steps, self.entropy_end]]
 
     @model_validator(mode="before")
     @classmethod
@@ -77,6 +130,17 @@ class NetworkSettings(BaseModel, frozen=True, extra="forbid"):
         "learns several times slower.",
     )
     hidden: int = Field(default=256, ge=8, le=4096, description="Units of each policy layer.")
+    policy_sees: Literal["all", "observation"] = Field(
+        default="all",
+        description="What a policy of decisions (TRAINER_ACTIONS other than seed) sees: all of its "
+        "input, or, to compare with, the 128 numbers of the observation and what is allowed.",
+    )
+    normalize_inputs: bool = Field(
+        default=True,
+        description="A policy of decisions reads the 128 numbers in their running deviations, so "
+        "that what moves little, such as money, counts as much as the rest. Off it reads them as "
+        "they are.",
+    )
 
 
 class SamplingSettings(BaseModel, frozen=True, extra="forbid"):
@@ -85,7 +149,8 @@ class SamplingSettings(BaseModel, frozen=True, extra="forbid"):
     sampler: Literal["fast", "stock"] = Field(
         default="fast",
         description="stock plays and learns with RLlib's own runner, connectors and learner, to "
-        "compare with: slower, and without captures, reward model, exploration and curiosity.",
+        "compare with: slower, and without captures, reward model, exploration, curiosity and "
+        "planner.",
     )
     envs_per_worker: int = Field(
         default=1,

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from rlaif.contracts.ids import Id
 
-Mode = Literal["continuous", "epoch", "pipeline", "evaluation"]
+Mode = Literal["continuous", "epoch", "pipeline", "evaluation", "quest"]
 """What a run does; see the setting."""
 
 
@@ -18,7 +18,9 @@ class RunSettings(BaseModel, frozen=True, extra="forbid"):
         default="continuous",
         description="continuous trains until RUN_HOURS; epoch trains to the next multiple of "
         "EPOCH_STEPS; pipeline is continuous with an evaluation every EVAL_INTERVAL epochs; "
-        "evaluation plays a checkpoint and trains nothing.",
+        "evaluation plays a checkpoint and trains nothing; quest searches for a way through the "
+        "game, makes demonstrations of what it found and trains along them, for "
+        "TRAINER_QUEST_MINUTES.",
     )
     id: Id | None = Field(
         default=None,
@@ -26,7 +28,9 @@ class RunSettings(BaseModel, frozen=True, extra="forbid"):
         "name when neither knows it. Unset: the service resumes the newest, rlaif-train "
         "begins a new one.",
     )
-    seed: int = Field(default=7, ge=0, description="Seed of environments, policy and selection.")
+    seed: int = Field(
+        default=7, ge=0, lt=2**32, description="Seed of environments, policy and selection."
+    )
     checkpoint: str | None = Field(
         default=None,
         description="Checkpoint to evaluate, or whose policy a new run begins with: a run's id "
@@ -78,8 +82,12 @@ class EvaluationSettings(BaseModel, frozen=True, extra="forbid"):
     episodes: int = Field(
         default=8, ge=1, le=1000, description="Episodes an evaluation. More are surer and slower."
     )
-    episode_length: int = Field(
-        default=3_000, ge=1, description="Decision steps after which its episodes are cut."
+    episode_length: int | None = Field(
+        default=None,
+        ge=1,
+        description="Length at which its episodes are cut, in steps of four frames. Unset: 15,000, "
+        "17 minutes in the game, in which the whole quest has its place twice; 3,000 with ACTIONS "
+        "seed.",
     )
     seed: int = Field(
         default=1_000, ge=0, description="Seed of its episodes: the same one plays the same starts."

@@ -1,6 +1,6 @@
 """Who plays along in a runner's games: settings in, an `Assistance` out, or nobody."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Self
@@ -16,7 +16,7 @@ from rlaif.trainer.play.assistance import Assistance, AssistanceParts
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.guidance.guidance import Guidance, guidance_stream
-from rlaif.trainer.play.planner_port import Planner, PlannerQuestion
+from rlaif.trainer.play.planner_port import Planner
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.guidance import GuidanceSettings
 from rlaif.trainer.settings.planner import PlannerSettings
@@ -93,7 +93,7 @@ def _guidance(
     drawn_from: Sequence[int],
     runner: int,
     count: int,
-    ask: Callable[[PlannerQuestion], bool],
+    planner: Planner,
 ) -> Guidance:
     rng = guidance_stream(drawn_from)
-    return Guidance(settings, count=count, rng=rng, planner=ask, runner=runner)
+    return Guidance(settings, count=count, rng=rng, planner=planner, runner=runner)

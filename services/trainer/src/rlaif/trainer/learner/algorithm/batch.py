@@ -10,10 +10,12 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import SampleBatch
 
+from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.algorithm.gae import advantages, cut_by_planner, standardized
 from rlaif.trainer.learner.options.picture_policy import PICTURES
 from rlaif.trainer.play.followers.frame_stack import UInt8
 from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.rewards.learned.discounting import discounts
 from rlaif.trainer.rewards.learned.shaping import Float32
 
 _FLOATS = (
@@ -24,8 +26,8 @@ _FLOATS = (
     Postprocessing.VALUE_TARGETS,
 )
 
-_PICTURES_AT_ONCE = 512
-"""Rows of a forward pass of the critic with pictures: about 25 MB of activations."""
+_ROWS_AT_ONCE = 512
+"""Rows of a forward pass of a critic that reads more: with pictures about 25 MB of activations."""
 
 
 def columns(
@@ -51,8 +53,12 @@ def columns(
         values, next_values = values_of(fragment, learner_group, seen)
         if seen is not None:
             parts.setdefault(PICTURES, []).append(seen[0][:-1].reshape(-1, *seen[0].shape[2:]))
+        if fragment.policy_inputs is not None:
+            inputs = fragment.policy_inputs[:-1]
+            parts.setdefault(POLICY_INPUTS, []).append(inputs.reshape(-1, inputs.shape[2]))
         ended = cut_by_planner(trans.ended, fragment.by_planner)
-        adv = advantages(reward, values, next_values, ended, gamma=gamma, lam=lam)
+        discount = discounts(trans.frames, gamma)
+        adv = advantages(reward, values, next_values, ended, gamma=discount, lam=lam)
         adv[fragment.by_planner] = np.nan
         for name, array in (
             (Columns.OBS, trans.observations[:-1]),
@@ -101,10 +107,14 @@ def values_of(
     flat = np.concatenate(
         [trans.observations.reshape(rows * envs, width), trans.final_observations]
     )
-    pictures = None
+    more: dict[str, np.ndarray[Any, Any]] = {}
     if seen is not None:
-        pictures = np.concatenate([seen[0].reshape(rows * envs, *seen[0].shape[2:]), seen[1]])
-    out = next(iter(learner_group.foreach_learner(partial(_critic, flat, pictures)))).get()
+        pictures = seen[0].reshape(rows * envs, *seen[0].shape[2:])
+        more[PICTURES] = np.concatenate([pictures, seen[1]])
+    if fragment.policy_inputs is not None and fragment.final_policy_inputs is not None:
+        inputs = fragment.policy_inputs.reshape(rows * envs, -1)
+        more[POLICY_INPUTS] = np.concatenate([inputs, fragment.final_policy_inputs])
+    out = next(iter(learner_group.foreach_learner(partial(_critic, flat, more)))).get()
     grid = out[: rows * envs].reshape(rows, envs)
     next_values = grid[1:].copy()
     next_values[trans.terminated] = 0.0
@@ -114,16 +124,18 @@ def values_of(
     return grid[:-1], next_values
 
 
-def _critic(observations: Float32, pictures: UInt8 | None, learner: Any) -> Float32:
-    """V of `[B, 128]` observations by the learner's critic, `[B]`; in one pass without pictures."""
+def _critic(observations: Float32, more: dict[str, np.ndarray[Any, Any]], learner: Any) -> Float32:
+    """V of `[B, 128]` observations and the same rows of `more` columns, by the learner's critic.
+
+    `[B] float32`; in one pass where it reads the observations alone.
+    """
     module = learner.module[DEFAULT_MODULE_ID]
-    size = len(observations) if pictures is None else _PICTURES_AT_ONCE
+    size = _ROWS_AT_ONCE if more else len(observations)
     parts: list[Float32] = []
     with torch.inference_mode():
         for start in range(0, len(observations), size):
             few = slice(start, start + size)
             batch = {Columns.OBS: torch.from_numpy(observations[few])}
-            if pictures is not None:
-                batch[PICTURES] = torch.from_numpy(pictures[few])
+            batch |= {name: torch.from_numpy(column[few]) for name, column in more.items()}
             parts.append(module.compute_values(batch).numpy())
     return np.concatenate(parts).astype(np.float32)

@@ -4,6 +4,8 @@ RLlib's own runner builds an episode object for every step; this one fills preal
 and returns them whole.
 """
 
+import gc
+import time
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
@@ -21,7 +23,9 @@ from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME, WEIGHTS_SEQ_
 
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.machine.emulator import SaveStateError
+from rlaif.trainer.curriculum.course import Course
 from rlaif.trainer.learner.algorithm.assisting import assistance_of
+from rlaif.trainer.learner.algorithm.coursing import course_of
 from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
 from rlaif.trainer.learner.algorithm.keeping import RunnerExploration
 from rlaif.trainer.learner.algorithm.sampler import share
@@ -30,11 +34,12 @@ from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
-from rlaif.trainer.play.followers.pay_meter import PayingModel
 from rlaif.trainer.play.fragment import Fragment
 from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.play.vector import EmulatorVector
-from rlaif.trainer.play.zelda_env import ACTION_SPACE, OBSERVATION_SPACE
+from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
+from rlaif.trainer.settings.curriculum import CurriculumSettings
 from rlaif.trainer.settings.rewards import RewardSettings
 
 
@@ -42,8 +47,9 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
     """An RLlib environment runner that returns a `Fragment`.
 
     `config.env_config["env"]` is the `EnvConfig` of every environment, `["explore"]` the
-    `ExploreConfig` of the run or None, `["assist"]` its `AssistConfig` or None. With `["resumes"]`
-    no episode begins before `load_state_dict` or the first fragment.
+    `ExploreConfig` of the run or None, `["assist"]` its `AssistConfig` or None, `["curriculum"]`
+    its `CurriculumSettings` or None. With `["resumes"]` no episode begins before `load_state_dict`
+    or the first fragment.
     """
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
@@ -53,6 +59,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         self._weights_seq_no = 0
         self._vector: EmulatorVector | None = None
         self._explorer: Explorer | None = None
+        self._course: Course | None = None
         self.module: Any = None
         self._life = _life()
         self._policy_rng = np.random.default_rng(
@@ -67,16 +74,20 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         """Start the emulators."""
         if self._vector is not None:
             self._vector.close()
+            self._vector = None
+            gc.unfreeze()
         env_config: EnvConfig = replace(self.config.env_config["env"], life=self._life)
         explore: ExploreConfig | None = self.config.env_config.get("explore")
-        self._explorer = None
+        curriculum: CurriculumSettings | None = self.config.env_config.get("curriculum")
+        follows = explore is not None or curriculum is not None
+        self._explorer = self._course = None
         self._used = ""
         self._vector = EmulatorVector(
             env_config,
             count=self.config.num_envs_per_env_runner,
             runner=self.worker_index or 0,
             seed=self.config.seed or 0,
-            follow=None if explore is None else partial(self._follow, explore, env_config),
+            follow=partial(self._follow, explore, curriculum, env_config) if follows else None,
             assist=partial(
                 assistance_of,
                 self.config.env_config.get("assist"),
@@ -86,12 +97,19 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             ),
             begin=not self.config.env_config.get("resumes", False),
         )
+        if self.worker_index:  # a process of its own
+            _keep_for_good()
 
     def _follow(
-        self, explore: ExploreConfig, env: EnvConfig, game: GameEnv, n: int
+        self,
+        explore: ExploreConfig | None,
+        curriculum: CurriculumSettings | None,
+        env: EnvConfig,
+        game: GameEnv,
+        n: int,
     ) -> EpisodeFollower:
-        """What follows environment `n`; all of this runner share one explorer."""
-        if self._explorer is None:
+        """What follows environment `n`; all of this runner share one explorer and one course."""
+        if explore is not None and self._explorer is None:
             self._exploration = RunnerExploration.of(explore)
             self._explorer = Explorer.of_game(
                 self._exploration.config,
@@ -101,17 +119,25 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
                 frame_skip=env.game.frame_skip,
                 keeper=self._exploration.keeper,
             )
-        return self._explorer.environment(n)
+        explorer = None if self._explorer is None else self._explorer.environment(n)
+        if curriculum is None:
+            assert explorer is not None
+            return explorer
+        if self._course is None:
+            self._course = course_of(curriculum, env.game, game)
+        return self._course.environment(game, explorer)
 
     def make_module(self) -> None:
         """Build the policy network; the critic stays with the learner."""
+        self._choices = int(actions_of(self.config.env_config["env"].game).n)
         spec = self.config.get_rl_module_spec(spaces=self.get_spaces(), inference_only=True)
         self.module = spec.build()
         self._policy = PolicyInference(self.module, self.config.num_envs_per_env_runner)
 
     def get_spaces(self) -> dict[str, tuple[gym.Space[Any], gym.Space[Any]]]:
         """Spaces of the environment and of the module."""
-        spaces = (OBSERVATION_SPACE, ACTION_SPACE)
+        env: EnvConfig = self.config.env_config["env"]
+        spaces = (OBSERVATION_SPACE, actions_of(env.game))
         return {
             INPUT_ENV_SPACES: spaces,
             INPUT_ENV_SINGLE_SPACES: spaces,
@@ -127,26 +153,29 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         runners: int = 1,
         model: RunnerRewardModel | None = None,
     ) -> Fragment:
-        """Play `steps` decision steps in every environment.
+        """Play `steps` decisions in every environment.
 
         `capture_quota` is shared by all `runners`; the disagreement of `model` decides on captures,
         and what it pays is shown.
         """
         if self._vector is None:
             raise RuntimeError("this environment runner has no environments: it is the driver's")
+        began = time.perf_counter()
         self._use(model, self._vector)
         own = self.worker_index or 0
         quota = share(capture_quota, parts=runners, part=own, turn=context.policy_iteration)
         self._vector.begin_fragment(steps, capture_quota=quota, context=context)
-        count, choices = self._vector.count, int(ACTION_SPACE.n)
-        logits = np.empty((steps, count, choices), dtype=np.float32)
+        count = self._vector.count
+        logits = np.empty((steps, count, self._choices), dtype=np.float32)
         actions = np.empty((steps, count), dtype=np.int64)
         frame_stack = self._vector.frame_stack
         # The largest of logits plus Gumbel noise is a draw from their softmax.
         noise = self._policy_rng.gumbel(size=logits.shape)
         for t in range(steps):
             pictures = None if frame_stack is None else frame_stack.stacks
-            logits[t] = self._policy.logits(self._vector.observations, pictures)
+            logits[t] = self._policy.logits(
+                self._vector.observations, pictures, self._vector.policy_inputs
+            )
             (logits[t] + noise[t]).argmax(axis=1, out=actions[t])
             self._vector.step(t, actions[t])
         self.num_env_steps_sampled_lifetime += steps * count
@@ -154,7 +183,13 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             self._explorer.end_fragment()
         fragment = self._vector.end_fragment(logits, log_probabilities(logits, self._vector.played))
         not_written = None if self._explorer is None else self._explorer.trouble
-        return replace(fragment, policy_version=self._weights_seq_no, not_written=not_written)
+        return replace(
+            fragment,
+            policy_version=self._weights_seq_no,
+            not_written=not_written,
+            seconds=time.perf_counter() - began,
+            course=() if self._course is None else self._course.figures(),
+        )
 
     def _use(self, model: RunnerRewardModel | None, vector: EmulatorVector) -> None:
         """Select captures by this reward model, and show what it pays."""
@@ -231,6 +266,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             "policy_rng": self._policy_rng.bit_generator.state,
             "vector": self._vector.state_dict(),
             "explorer": explorer,
+            "course": None if self._course is None else self._course.state_dict(),
             "played_from": [] if explorer is None else explorer["played_from"],
         }
 
@@ -241,6 +277,8 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         """
         if self._vector is None:
             return "it has no environments"
+        if (saved.get("course") is None) != (self._course is None):
+            return "it was saved with a curriculum and resumes without, or the other way round"
         try:
             why = self._vector.load_state_dict(saved["vector"])
         except (KeyframeError, SaveStateError) as error:
@@ -250,6 +288,8 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             return why
         if self._explorer is not None and saved["explorer"] is not None:
             self._explorer.load_state_dict(saved["explorer"], played_from=played_from)
+        if self._course is not None and saved.get("course") is not None:
+            self._course.load_state_dict(saved["course"])
         self._policy_rng.bit_generator.state = saved["policy_rng"]
         return None
 
@@ -259,6 +299,15 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             self._explorer.sync()
         if self._vector is not None:
             self._vector.close()
+
+
+def _keep_for_good() -> None:
+    """What there is now lives as long as the process: the garbage collector need not look at it.
+
+    It is half a million objects, and looking through them takes a quarter of a second of play.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _life() -> int:

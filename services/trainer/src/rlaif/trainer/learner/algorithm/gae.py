@@ -1,7 +1,9 @@
 """Generalized advantage estimation over fragments of N environments.
 
 Source: Schulman et al. 2016, arXiv 1506.02438, equation 16; truncated episodes bootstrap, ended
-ones do not. Where a planner takes over, the policy's part is cut as by a limit (ADR 0023).
+ones do not. Decisions of their own length discount by it; lambda counts decisions: it weighs how
+far the critic is trusted, from choice to choice. Where a planner takes over, the policy's part is
+cut as by a limit (ADR 0023).
 """
 
 import numpy as np
@@ -17,7 +19,7 @@ def advantages(
     next_values: Float32,
     ended: Bool,
     *,
-    gamma: float,
+    gamma: float | Float32,
     lam: float,
 ) -> Float32:
     """Advantages, with the recursion cut at the end of each episode.
@@ -28,17 +30,18 @@ def advantages(
         next_values: `[T, N]`, V of the state after it: 0 where the game ended the episode, V of
             the final observation where a limit cut it.
         ended: `[T, N] bool`, terminated or truncated, or `cut_by_planner`.
-        gamma: Discount.
+        gamma: Discount of a decision, of all alike or `[T, N] float32` (`discounting.discounts`).
         lam: Lambda; 0 is one-step TD, 1 is Monte Carlo minus the baseline.
 
     Returns:
         `[T, N] float32`. Value targets are `advantages + values`.
     """
     deltas = rewards + gamma * next_values - values
+    decay = np.broadcast_to(np.asarray(gamma * lam, dtype=np.float32), deltas.shape)
     result: Float32 = np.empty_like(deltas)
     running = np.zeros(deltas.shape[1], dtype=np.float32)
     for t in range(deltas.shape[0] - 1, -1, -1):
-        running = deltas[t] + gamma * lam * np.where(ended[t], 0.0, running).astype(np.float32)
+        running = deltas[t] + decay[t] * np.where(ended[t], 0.0, running).astype(np.float32)
         result[t] = running
     return result
 

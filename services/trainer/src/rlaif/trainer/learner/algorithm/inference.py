@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from ray.rllib.core.columns import Columns
 
+from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.options.picture_policy import PICTURES
 
 Float32 = npt.NDArray[np.float32]
@@ -47,7 +48,7 @@ class _Layer:
 
 
 class PolicyInference:
-    """`[N, 128]` observations to `[N, 8]` logits by an RLlib module.
+    """`[N, 128]` observations to `[N, A]` logits by an RLlib module.
 
     A policy of linear layers with tanh or ReLU between them is run straight (`straight`); any other
     goes through the module.
@@ -64,11 +65,15 @@ class PolicyInference:
             layer.refresh()
 
     def logits(
-        self, observations: Float32, pictures: npt.NDArray[np.uint8] | None = None
+        self,
+        observations: Float32,
+        pictures: npt.NDArray[np.uint8] | None = None,
+        policy_inputs: Float32 | None = None,
     ) -> Float32:
         """The logits of each row; the array is written over by the next call.
 
-        `pictures` are `[N, 4, 72, 80]`, for a policy that looks at them.
+        `pictures` are `[N, 4, 72, 80]`, for a policy that looks at them; `policy_inputs` are
+        `[N, SIZE]`, for one that chooses among decisions.
         """
         if self.straight:
             rows = observations
@@ -79,6 +84,8 @@ class PolicyInference:
             batch = {Columns.OBS: torch.from_numpy(observations)}
             if pictures is not None:
                 batch[PICTURES] = torch.from_numpy(pictures)
+            if policy_inputs is not None:
+                batch[POLICY_INPUTS] = torch.from_numpy(policy_inputs)
             out = self._module.forward_exploration(batch)[Columns.ACTION_DIST_INPUTS]
         result: Float32 = out.numpy()
         return result

@@ -5,26 +5,47 @@ slicing `SampleBatch` objects, on metrics, and on looking through every gradient
 gradients.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
+from ray.rllib.algorithms.ppo.ppo import (
+    LEARNER_RESULTS_VF_EXPLAINED_VAR_KEY,
+    LEARNER_RESULTS_VF_LOSS_UNCLIPPED_KEY,
+)
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
 from ray.rllib.core import ALL_MODULES, DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
+from ray.rllib.core.learner.learner import VF_LOSS_KEY
+from ray.rllib.core.rl_module.apis import InferenceOnlyAPI
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import MultiAgentBatch
 from ray.rllib.utils.metrics import (
+    NUM_ENV_STEPS_SAMPLED_LIFETIME,
     NUM_MODULE_STEPS_TRAINED,
     NUM_MODULE_STEPS_TRAINED_LIFETIME,
     WEIGHTS_SEQ_NO,
 )
+from ray.rllib.utils.torch_utils import explained_variance
 from torch.nn.utils import clip_grad_norm_
 
+from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
+from rlaif.trainer.learner.networks.running_scale import ValueHead
+from rlaif.trainer.learner.networks.value_loss import ValueLoss
+from rlaif.trainer.learner.options.demonstrated import (
+    LEGS,
+    ImitationFigures,
+    WarmStart,
+    demonstration_loss,
+    figures_of,
+    warm_start,
+)
 from rlaif.trainer.learner.options.imitation import imitation_loss
+from rlaif.trainer.learner.options.imitation_term import ImitationTerm
 from rlaif.trainer.learner.options.picture_policy import PICTURES
 
 _COLUMNS = (
@@ -37,6 +58,17 @@ _COLUMNS = (
 )
 """What the PPO loss reads; a policy may read more."""
 
+_DEMONSTRATED_SHARE = 0.25
+"""Rows of demonstrations beside each row that was played: they are few, and seen often enough."""
+
+_MORE = (PICTURES, POLICY_INPUTS)
+
+VALUE_LOSS = "value_loss"
+"""Key of `learner_config_dict`: a `ValueLoss`; None, or no such key, leaves it to RLlib's loss."""
+
+NORMALIZE = "normalize_values"
+"""Another: whether a `ValueHead` follows the returns."""
+
 
 class _NoMetrics:
     """Takes what the loss reports for every minibatch, and drops it."""
@@ -46,6 +78,22 @@ class _NoMetrics:
 
     def log_value(self, *args: Any, **kwargs: Any) -> None:
         """Nothing."""
+
+
+class _HeldSchedule:
+    """An entropy schedule of RLlib's that goes no lower than a floor."""
+
+    def __init__(self, schedule: Any) -> None:
+        self._schedule = schedule
+        self.floor = 0.0
+
+    def get_current_value(self) -> Any:
+        """The weight, as RLlib's loss reads it."""
+        return max(self._schedule.get_current_value(), self.floor)
+
+    def update(self, timestep: int) -> float:
+        """Go on to this step of the run; gives the weight there."""
+        return max(float(self._schedule.update(timestep=timestep)), self.floor)
 
 
 class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
@@ -58,8 +106,23 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
     metrics: Any
     _weights_seq_no: int
 
-    _imitated: dict[str, torch.Tensor] | None = None
-    _imitation_weight = 0.0
+    _policy_alone: Any = None
+
+    def build(self) -> None:
+        """Build RLlib's, with an entropy schedule that can be held up."""
+        super().build()
+        self._best = ImitationTerm(imitation_loss)
+        self._demonstrated = ImitationTerm(demonstration_loss, share=_DEMONSTRATED_SHARE)
+        self._legs_of_rows: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._value_loss: ValueLoss | None = self.config.learner_config_dict.get(VALUE_LOSS)
+        schedules = self.entropy_coeff_schedulers_per_module
+        self._apart = _policy_and_critic(self.module[DEFAULT_MODULE_ID])
+        self._entropy = _HeldSchedule(schedules[DEFAULT_MODULE_ID])
+        schedules[DEFAULT_MODULE_ID] = self._entropy
+
+    def hold_entropy(self, floor: float) -> None:
+        """Weigh the entropy bonus at least so much from the next update on."""
+        self._entropy.floor = floor
 
     def configure_optimizers_for_module(self, module_id: str, config: Any = None) -> None:
         """Adam with RLlib's numbers, in one kernel for all parameters."""
@@ -89,22 +152,71 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
             shuffle=kwargs.get("shuffle_batch_per_epoch", False),
         )
 
+    def compute_loss_for_module(
+        self, *, module_id: str, config: Any, batch: dict[str, Any], fwd_out: dict[str, Any]
+    ) -> torch.Tensor:
+        """RLlib's PPO loss, with the critic's part by the settings where they are not RLlib's."""
+        if self._value_loss is None:
+            loss: torch.Tensor = super().compute_loss_for_module(
+                module_id=module_id, config=config, batch=batch, fwd_out=fwd_out
+            )
+            return loss
+        module = self.module[module_id].unwrapped()
+        values = module.compute_values(batch, embeddings=fwd_out.get(Columns.EMBEDDINGS))
+        loss = super().compute_loss_for_module(
+            module_id=module_id, config=self._without_critic(config), batch=batch, fwd_out=fwd_out
+        )
+        returns = batch[Postprocessing.VALUE_TARGETS]
+        spread = module.vf.spread if isinstance(module.vf, ValueHead) else 1.0
+        of_critic = self._value_loss(values, returns, spread).mean()
+        loss = loss + config.vf_loss_coeff * of_critic
+        self.metrics.log_dict(
+            {
+                VF_LOSS_KEY: of_critic,
+                LEARNER_RESULTS_VF_LOSS_UNCLIPPED_KEY: ((values - returns) ** 2).mean(),
+                LEARNER_RESULTS_VF_EXPLAINED_VAR_KEY: explained_variance(returns, values),
+            },
+            key=module_id,
+            window=1,
+        )
+        return loss
+
+    def _without_critic(self, config: Any) -> Any:
+        """The configuration in which RLlib's loss leaves the critic out."""
+        if self._policy_alone is None:
+            self._policy_alone = config.copy(copy_frozen=False)
+            self._policy_alone.use_critic = False
+        return self._policy_alone
+
     def imitate(self, rows: dict[str, np.ndarray[Any, Any]] | None, weight: float) -> None:
         """Add imitation of `TopSegments.rows`, if any, to the loss of the updates from now on."""
-        self._imitated = None
-        if rows is not None:
-            self._imitated = {
-                name: torch.as_tensor(array).to(self._device) for name, array in rows.items()
-            }
-        self._imitation_weight = weight
+        self._best.take(rows, self._device)
+        self._best.weight = weight
 
-    def _imitation(self, size: int) -> torch.Tensor:
-        """The weighted term for some of the rows, drawn anew for each minibatch."""
-        assert self._imitated is not None
-        drawn = self._imitation_rng.integers(0, len(self._imitated[Columns.ACTIONS]), size)
-        order = torch.from_numpy(drawn).to(self._device)
-        rows = {name: array[order] for name, array in self._imitated.items()}
-        return self._imitation_weight * imitation_loss(self.module[DEFAULT_MODULE_ID], rows)
+    def follow(self, demonstrations: dict[str, np.ndarray[Any, Any]]) -> None:
+        """Imitate these rows from now on, as far as `imitate_legs` says."""
+        self._demonstrated.take(demonstrations, self._device)
+        self._legs_of_rows = demonstrations[LEGS]
+
+    def imitate_legs(self, legs: Sequence[int] | None, weight: float) -> None:
+        """From now on imitate what leads to these legs of the curriculum; None: everything."""
+        self._demonstrated.choose(None if legs is None else np.isin(self._legs_of_rows, legs))
+        self._demonstrated.weight = weight
+
+    def warm_up(
+        self,
+        rows: dict[str, np.ndarray[Any, Any]],
+        tested: dict[str, np.ndarray[Any, Any]],
+        settings: WarmStart,
+    ) -> ImitationFigures:
+        """Imitate these rows now, before any update; gives how well it does then."""
+        module = self.module[DEFAULT_MODULE_ID]
+        own, apart = (
+            {name: torch.as_tensor(array).to(self._device) for name, array in each.items()}
+            for each in (rows, tested)
+        )
+        warm_start(module, own, settings, seed=self.config.seed or 0)
+        return figures_of(module, own, apart)
 
     def _takes(self, batch: Any) -> bool:
         return (
@@ -129,23 +241,39 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         self.before_gradient_based_update(timesteps=timesteps)
         self._weights_seq_no += 1
         self._steps_left_out = 0
+        # After a resume, too: RLlib's own has only the first value until an update is over.
+        self._entropy.update(timestep=timesteps.get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0))
         self._imitation_rng = np.random.default_rng(
             [self.config.seed or 0, 0x1A, self._weights_seq_no]
         )
         rows = given[DEFAULT_MODULE_ID]
-        names = (*_COLUMNS, PICTURES) if PICTURES in rows else _COLUMNS
+        names = (*_COLUMNS, *(name for name in _MORE if name in rows))
         batch = {name: torch.as_tensor(rows[name]).to(self._device) for name in names}
         orders = list(self._orders(len(rows), epochs, size, shuffle))
         self._gradient_steps = len(orders)
         optimizer = self.get_optimizer(DEFAULT_MODULE_ID)
+        self._before_steps(batch)
         with self._quiet():
             for order in orders[:-1]:
                 self._step(optimizer, {name: array[order] for name, array in batch.items()})
         last = {name: array[orders[-1]] for name, array in batch.items()}
         loss, norm = self._step(optimizer, last)
+        self._after_steps(batch)
         self._log(loss, norm, trained=sum(len(order) for order in orders))
         self.after_gradient_based_update(timesteps=timesteps)
         return self.metrics.reduce()
+
+    def _before_steps(self, batch: dict[str, torch.Tensor]) -> None:
+        """The critic's head takes over the figures of the returns that it is about to learn."""
+        head = getattr(self.module[DEFAULT_MODULE_ID], "vf", None)
+        if self.config.learner_config_dict.get(NORMALIZE) and isinstance(head, ValueHead):
+            head.follow(batch[Postprocessing.VALUE_TARGETS])
+
+    def _after_steps(self, batch: dict[str, torch.Tensor]) -> None:
+        """A network that normalises what it reads takes this batch into its figures."""
+        observe = getattr(self.module[DEFAULT_MODULE_ID], "observe", None)
+        if observe is not None:
+            observe(batch)
 
     def _orders(self, rows: int, epochs: int, size: int, shuffle: bool) -> Iterator[torch.Tensor]:
         """The rows of each minibatch. A pass that does not fill its last one borrows of the next.
@@ -170,12 +298,12 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
             batch=batch,
             fwd_out=module.forward_train(batch),
         )
-        if self._imitated is not None:
-            loss = loss + self._imitation(len(batch[Columns.ACTIONS]))
+        for term in (self._best, self._demonstrated):
+            imitated = term.of(module, len(batch[Columns.ACTIONS]), self._imitation_rng)
+            loss = loss if imitated is None else loss + imitated
         optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        limit = self.config.grad_clip
-        norm = clip_grad_norm_(module.parameters(), inf if limit is None else limit, foreach=True)
+        loss.backward()  # type: ignore[no-untyped-call]  # torch says so
+        norm = self._clipped(module)
         # One look at the norm finds what RLlib looks for in each gradient. A step that is not
         # finite is left out.
         if torch.isfinite(norm):
@@ -183,6 +311,18 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         else:
             self._steps_left_out += 1
         return loss.detach(), norm
+
+    def _clipped(self, module: Any) -> torch.Tensor:
+        """Clip the gradients; gives their norm before it.
+
+        A critic with layers of its own is clipped apart: its errors do not shorten the policy's
+        steps.
+        """
+        limit = self.config.grad_clip
+        most = inf if limit is None else limit
+        groups = self._apart or [list(module.parameters())]
+        norms = [clip_grad_norm_(group, most, foreach=True) for group in groups]
+        return norms[0] if len(norms) == 1 else torch.stack(norms).norm()
 
     def _log(self, loss: torch.Tensor, norm: torch.Tensor, *, trained: int) -> None:
         """What RLlib logs after each minibatch, once."""
@@ -204,3 +344,17 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
             yield
         finally:
             self.metrics = metrics
+
+
+def _policy_and_critic(module: Any) -> list[list[torch.nn.Parameter]]:
+    """The parameters of policy and critic; empty where they share some."""
+    if not isinstance(module, InferenceOnlyAPI):
+        return []
+    apart = tuple(f"{name}." for name in module.get_non_inference_attributes())
+    if all(name == "vf." for name in apart):
+        return []
+    named = list(module.named_parameters())
+    return [
+        [each for name, each in named if name.startswith(apart) == of_critic]
+        for of_critic in (False, True)
+    ]

@@ -23,6 +23,7 @@ from rlaif.trainer.rewards.learned.additive import (
     lower_bound,
 )
 from rlaif.trainer.rewards.learned.curiosity import Curiosity
+from rlaif.trainer.rewards.learned.discounting import discounts
 from rlaif.trainer.rewards.learned.reward_models import (
     ModelSchedule,
     NonsenseError,
@@ -88,7 +89,7 @@ class LearnerRewards:
     ) -> None:
         """Start anew. `gamma` must be PPO's discount; `gae_lambda` serves the statistics alone."""
         self._settings = settings
-        self._decay = gamma * gae_lambda
+        self._gamma, self._lambda = gamma, gae_lambda
         self._seen: list[Float32] = []
         self.refused: list[tuple[RewardModel, str]] = []
         self.models = ModelSchedule(
@@ -129,9 +130,13 @@ class LearnerRewards:
             for fragment in fragments
         ]
         own = [~taken for taken in by_planner]
+        decays = [
+            self._lambda * discounts(fragment.transitions.frames, self._gamma)
+            for fragment in fragments
+        ]
         learned = LearnedRewards(
             parts=parts,
-            statistics=part_statistics(parts, ended, decay=self._decay, own=own),
+            statistics=part_statistics(parts, ended, decay=decays, own=own),
             reward_model_version=self.version,
             reward_model_share=self.models.share if self.models.live else 0.0,
             potential_mean=self._potential_mean(fragments),

@@ -1,5 +1,6 @@
 """PPO on finished arrays: RLlib's learner, loss and checkpoints with our own sampling loop."""
 
+import math
 import time
 from dataclasses import replace
 from operator import methodcaller
@@ -10,7 +11,7 @@ import ray
 from ray.rllib.algorithms.algorithm import Algorithm
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.core import DEFAULT_MODULE_ID
-from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 from ray.rllib.utils.metrics import (
@@ -22,20 +23,34 @@ from ray.rllib.utils.metrics import (
 
 from rlaif.trainer.learner.algorithm.assisting import AssistConfig
 from rlaif.trainer.learner.algorithm.batch import by_policy, columns, finite
+from rlaif.trainer.learner.algorithm.coursing import (
+    Imitated,
+    demonstrations_of,
+    entropy_floor,
+    legs_to_imitate,
+    of_all_runners,
+)
+from rlaif.trainer.learner.algorithm.decision_module import decision_spec
 from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
 from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
-from rlaif.trainer.learner.algorithm.learner import ArrayLearner
+from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
 from rlaif.trainer.learner.algorithm.sampler import MOST_AHEAD, FragmentSampler
+from rlaif.trainer.learner.networks.mlp import mlp_spec
+from rlaif.trainer.learner.networks.value_loss import ValueLoss
+from rlaif.trainer.learner.options.demonstrated import ImitationFigures, WarmStart
 from rlaif.trainer.learner.options.disagreement import RunnerRewardModel
 from rlaif.trainer.learner.options.imitation import TopSegments
 from rlaif.trainer.learner.options.picture_policy import picture_spec
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.course_figures import LegFigures
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
-from rlaif.trainer.play.zelda_env import ACTION_SPACE, OBSERVATION_SPACE, ZeldaOracleEnv
+from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, ZeldaOracleEnv, actions_of
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.curriculum import CurriculumSettings
+from rlaif.trainer.settings.ppo import PpoSettings
 from rlaif.trainer.settings.rewards import ImitationSettings, RewardSettings
 
 
@@ -62,9 +77,10 @@ def build_config(
             "overlap": settings.sampling.overlap,
             "imitation": settings.imitation,
             "segment_steps": env.segment_steps,
+            "curriculum": settings.curriculum.absolute() if settings.curriculum_counts else None,
         },
         observation_space=OBSERVATION_SPACE,
-        action_space=ACTION_SPACE,
+        action_space=actions_of(env.game),
     )
     config.env_runners(
         env_runner_cls=EmulatorEnvRunner,
@@ -78,24 +94,23 @@ def build_config(
         broadcast_env_runner_states=False,
     )
     config.fault_tolerance(restart_failed_env_runners=True)
-    config.learners(num_learners=0, num_gpus_per_learner=0)
-    if settings.network.kind == "cnn":
-        config.rl_module(rl_module_spec=picture_spec(settings.network.hidden))
-    else:
-        config.rl_module(
-            model_config=DefaultModelConfig(
-                fcnet_hiddens=[settings.network.hidden, settings.network.hidden],
-                fcnet_activation="tanh",
-            )
-        )
+    config.learners(
+        num_learners=0,
+        num_gpus_per_learner=0,
+        learner_config_dict={
+            VALUE_LOSS: value_loss_of(settings.ppo),
+            NORMALIZE: settings.ppo.normalize_values,
+        },
+    )
+    config.rl_module(rl_module_spec=network_of(settings))
     config.training(
         learner_class=ArrayLearner,
         gamma=settings.ppo.gamma,
         lr=settings.ppo.learning_rate,
         lambda_=settings.ppo.gae_lambda,
         clip_param=settings.ppo.clip,
-        vf_clip_param=settings.ppo.value_clip,
-        entropy_coeff=settings.ppo.entropy,
+        vf_clip_param=settings.ppo.value_clip or math.inf,
+        entropy_coeff=settings.ppo.entropy_schedule,
         train_batch_size_per_learner=settings.ppo.batch_size,
         minibatch_size=min(settings.ppo.minibatch_size, settings.ppo.batch_size),
         num_epochs=settings.ppo.epochs,
@@ -105,6 +120,31 @@ def build_config(
     config.reporting(min_time_s_per_iteration=0, metrics_num_episodes_for_smoothing=100)
     config.debugging(seed=settings.run.seed, log_level="ERROR")
     return config
+
+
+def network_of(settings: TrainerSettings) -> RLModuleSpec:
+    """The network that plays and its critic, as RLlib builds them."""
+    network, ppo = settings.network, settings.ppo
+    if settings.policy_kind == "decisions":
+        return decision_spec(
+            network.hidden,
+            share_layers=ppo.share_layers,
+            seed=settings.run.seed,
+            sees=network.policy_sees,
+            normalize_inputs=network.normalize_inputs,
+        )
+    if network.kind == "cnn":
+        return picture_spec(network.hidden, normalize_values=ppo.normalize_values)
+    return mlp_spec(
+        network.hidden, share_layers=ppo.share_layers, normalize_values=ppo.normalize_values
+    )
+
+
+def value_loss_of(ppo: PpoSettings) -> ValueLoss | None:
+    """What the critic's errors cost; None where RLlib's own loss says so."""
+    if ppo.value_loss == "squared" and not ppo.normalize_values:
+        return None
+    return ValueLoss(ppo.value_loss, ppo.value_clip or None)
 
 
 class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
@@ -144,6 +184,8 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         )
         self.sampler = FragmentSampler(self.env_runner_group, timeout=self.config.sample_timeout_s)
         own = self.config.env_config
+        self._curriculum: CurriculumSettings | None = own.get("curriculum")
+        self._legs: dict[int, tuple[LegFigures, ...]] = {}
         self._imitation: ImitationSettings = own.get("imitation", ImitationSettings())
         self.top = TopSegments(self._imitation.segments, own.get("segment_steps", 75))
         self._sent: RunnerRewardModel | None = None
@@ -184,6 +226,8 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         )
         if self._imitation.weight > 0:
             self._choose_what_to_imitate(batch)
+        if self._curriculum is not None:
+            self._go_along(self._curriculum)
         batch = by_policy(batch, self.fragments)
         whole = finite(batch)
         self.samples_left_out = len(batch) - len(whole)
@@ -211,6 +255,44 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         )
         imitate = methodcaller("imitate", self.top.rows(), self._imitation.weight)
         self.learner_group.foreach_learner(imitate)
+
+    def follow_demonstrations(self, *, is_new: bool) -> ImitationFigures | None:
+        """Imitate those of the run's curriculum, if it has one, beside PPO from now on.
+
+        A new policy imitates them alone first; gives how well it does then.
+
+        Raises:
+            DemonstrationsError: There are none, or they do not fit.
+        """
+        if self._curriculum is None:
+            return None
+        env: EnvConfig = self.config.env_config["env"]
+        found = demonstrations_of(self._curriculum, env.game)
+        imitated = Imitated.of(found, gamma=self.config.gamma)
+        self.learner_group.foreach_learner(methodcaller("follow", imitated.rows))
+        if not is_new or not self._curriculum.warm_start:
+            return None
+        call = methodcaller(
+            "warm_up",
+            imitated.rows,
+            imitated.tested,
+            WarmStart(steps=self._curriculum.warm_start),
+        )
+        figures: ImitationFigures = next(iter(self.learner_group.foreach_learner(call))).get()
+        self._send_weights()
+        return figures
+
+    @property
+    def legs(self) -> tuple[LegFigures, ...]:
+        """The segments of the curriculum, as all runners told them last."""
+        return of_all_runners(list(self._legs.values()))
+
+    def _go_along(self, curriculum: CurriculumSettings) -> None:
+        """Weigh imitation and entropy by how far the run and its curriculum came."""
+        self._legs |= {each.runner: each.course for each in self.fragments if each.course}
+        imitate = methodcaller("imitate_legs", legs_to_imitate(self.legs), curriculum.imitation)
+        self.learner_group.foreach_learner(imitate)
+        self.hold_entropy(entropy_floor(curriculum, self.legs))
 
     def get_auto_filled_metrics(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Tune's, without RLlib's deep copy of the whole configuration in every result: 7 ms."""
@@ -319,6 +401,14 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
                 timeout_seconds=self.config.env_runner_restore_timeout_s,
             )
         return back
+
+    def hold_entropy(self, floor: float) -> None:
+        """Weigh the entropy bonus at least so much from now on; 0 leaves it to the schedule.
+
+        For who sees that exploring is not over where the schedule thinks it is. No checkpoint keeps
+        it: who asks for it asks again.
+        """
+        self.learner_group.foreach_learner(methodcaller("hold_entropy", floor))
 
     def state_dict(self) -> dict[str, Any]:
         """What decides the next step besides networks and games, as plain values.

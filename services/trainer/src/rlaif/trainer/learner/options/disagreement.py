@@ -8,7 +8,7 @@ import ray
 
 from rlaif.reward_net.potential import PotentialFunction
 from rlaif.trainer.learner.hot_load import check_reward_model
-from rlaif.trainer.play.vector import Disagreement
+from rlaif.trainer.play.recording import Disagreement
 from rlaif.trainer.rewards.learned.reward_models import RewardModel
 from rlaif.trainer.rewards.learned.shaping import Float32
 

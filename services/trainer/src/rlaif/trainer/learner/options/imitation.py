@@ -21,6 +21,9 @@ MAX_AGE = 50
 """Iterations after which a segment is forgotten: another policy played it, another reward model
 may have paid for it."""
 
+_INPUTS = "policy_inputs"
+"""Column of what a policy reads besides, by the name that the networks have for it."""
+
 _MOST_WEIGHT = 20.0
 _LEAST_SPREAD = 1e-4
 
@@ -33,6 +36,7 @@ class GoodSegment(NamedTuple):
         observations: `[S, 128] float32`.
         actions: `[S] int64`.
         returns: `[S] float32`, TD(lambda) returns by the critic of then.
+        policy_inputs: `[S, SIZE] float32`, what the policy read besides; None for the seeds'.
     """
 
     score: float
@@ -40,6 +44,7 @@ class GoodSegment(NamedTuple):
     observations: Float32
     actions: npt.NDArray[np.int64]
     returns: Float32
+    policy_inputs: Float32 | None = None
 
 
 @dataclass
@@ -73,6 +78,7 @@ class TopSegments:
     ) -> list[GoodSegment]:
         """Whole segments of one episode that were paid and that the policy played alone."""
         found = []
+        inputs = fragment.policy_inputs
         steps = min(self.steps, len(rewards))
         ended = fragment.transitions.ended
         for start in range(0, len(rewards) - steps + 1, steps):
@@ -89,6 +95,7 @@ class TopSegments:
                         fragment.transitions.observations[start:stop, n].copy(),
                         fragment.actions[start:stop, n].copy(),
                         returns[start:stop, n].copy(),
+                        None if inputs is None else inputs[start:stop, n].copy(),
                     )
                 )
         return found
@@ -97,11 +104,13 @@ class TopSegments:
         """All steps of all segments as columns; None while there are none."""
         if not self.segments:
             return None
-        return {
+        rows: dict[str, npt.NDArray[Any]] = {
             Columns.OBS: np.concatenate([each.observations for each in self.segments]),
             Columns.ACTIONS: np.concatenate([each.actions for each in self.segments]),
             "returns": np.concatenate([each.returns for each in self.segments]),
         }
+        inputs = [each.policy_inputs for each in self.segments if each.policy_inputs is not None]
+        return rows | {_INPUTS: np.concatenate(inputs)} if inputs else rows
 
     def state_dict(self) -> list[dict[str, Any]]:
         """The segments as plain values, for a checkpoint."""
@@ -115,8 +124,8 @@ class TopSegments:
 def imitation_loss(module: Any, rows: dict[str, Tensor]) -> Tensor:
     """Minus the weighted mean log probability of the actions, a scalar.
 
-    `rows` holds `obs` `[B, 128]`, `actions` `[B]` and `returns` `[B]`. No gradient flows into the
-    critic's judgement of the advantages.
+    `rows` holds `obs` `[B, 128]`, `actions` `[B]`, `returns` `[B]` and what the policy reads
+    besides. No gradient flows into the critic's judgement of the advantages.
     """
     out = module.forward_train(rows)
     with torch.no_grad():

@@ -16,6 +16,7 @@ from ray.rllib.models.torch.torch_distributions import TorchCategorical
 from torch import Tensor, nn
 
 from rlaif.contracts.observation import OBSERVATION_SIZE
+from rlaif.trainer.learner.networks.running_scale import ValueHead
 from rlaif.trainer.play.followers.frame_stack import FRAMES, HEIGHT, WIDTH
 
 PICTURES = "pictures"
@@ -31,7 +32,11 @@ class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # r
     """Screens and memory to logits and value; both heads share all below them."""
 
     def setup(self) -> None:
-        """Build the layers; `model_config["hidden"]` units in the last shared one."""
+        """Build the layers.
+
+        `model_config` has `hidden`, units in the last shared layer, and `normalize_values`, whether
+        the critic learns values in their own deviations.
+        """
         hidden: int = self.model_config["hidden"]
         self.screens = nn.Conv2d(FRAMES, _FIRST, 8, stride=4)
         self.memory = nn.Linear(OBSERVATION_SIZE, _FIRST, bias=False)
@@ -40,7 +45,8 @@ class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # r
             seen = self.shapes(self.screens(torch.zeros(1, FRAMES, HEIGHT, WIDTH)))
         self.shared = nn.Linear(seen[0].numel(), hidden)
         self.pi = nn.Linear(hidden, _ACTIONS)
-        self.vf = nn.Linear(hidden, 1)
+        scales: bool = self.model_config.get("normalize_values", False)
+        self.vf = ValueHead(hidden) if scales else nn.Linear(hidden, 1)
         # Small first logits: the first policy tries everything.
         nn.init.orthogonal_(self.pi.weight, 0.01)
         nn.init.zeros_(self.pi.bias)
@@ -71,6 +77,9 @@ class PictureModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # r
         return torch.relu(self.shared(shapes.flatten(1)))
 
 
-def picture_spec(hidden: int) -> RLModuleSpec:
+def picture_spec(hidden: int, *, normalize_values: bool = False) -> RLModuleSpec:
     """How RLlib builds it, with `hidden` units in the last shared layer."""
-    return RLModuleSpec(module_class=PictureModule, model_config={"hidden": hidden})
+    return RLModuleSpec(
+        module_class=PictureModule,
+        model_config={"hidden": hidden, "normalize_values": normalize_values},
+    )

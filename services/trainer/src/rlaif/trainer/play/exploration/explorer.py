@@ -35,8 +35,8 @@ class ExploreConfig:
     Attributes:
         directory: Of the run; `exploration/` is made in it.
         settings: With no restarts and no swarm, no states are kept.
-        save_every: Decision steps of a runner between two states, milestones excepted. A save
-            costs about 36 ms and 16,000 steps about 4 s, so that saving costs 1 %.
+        save_every: Steps of a runner between two states, milestones excepted. A save costs about
+            36 ms and 16,000 steps of four frames about 4 s, so that saving costs 1 % at most.
         sync_every: Fragments between two exchanges with the other runners.
         keeper: Name of the one to ask where `directory` is not shared; empty when there is none.
     """

@@ -46,7 +46,8 @@ class ArchiveStarts:
             with contextlib.suppress(ArchivedStateError):
                 state, packed = self._archive.load(record.sha256)
                 keyframe = PackedKeyframe(packed, record.sha256)
-                return Start(state, f"archive:{record.sha256[:12]}", keyframe)
+                name = f"archive:{record.sha256[:12]}"
+                return Start(state, name, keyframe, from_play=record.parent is not None)
         return self._given.choose(rng)
 
     def _drawn(self, rng: np.random.Generator) -> ArchiveRecord | None:

@@ -7,11 +7,11 @@ later, is less while that model takes over from the one before it.
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from rlaif.reward_net.pay import Potential
+from rlaif.trainer.play.followers.step_ledger import StepLedger
+from rlaif.trainer.play.paying_model import PayingModel
 from rlaif.trainer.rewards.learned.shaping import Bool, Float32, PotentialShaper, Transitions
 from rlaif.trainer.run_folder.screen import BIN_SECONDS, BINS, Opinion
 
@@ -19,35 +19,24 @@ _MOST_PENDING = 256
 """Steps that wait for the next look; more are counted without one, to bound the memory."""
 
 
-@dataclass(frozen=True)
-class PayingModel:
-    """The reward model that counts.
-
-    Attributes:
-        gamma: Discount of the run.
-        weight: Of what it pays as a potential; None when it pays in another way.
-    """
-
-    version: int
-    potential: Potential
-    gamma: float
-    weight: float | None
-
-
 class PayMeter:
     """Follows one environment step by step; the network is asked when somebody looks.
 
     What is paid is counted by the learner's own `PotentialShaper`. A look takes 0.11 ms with five
-    networks of 64-64, so 15 a second take 0.2 % of a runner.
+    networks of 64-64, so 20 a second take 0.3 % of a runner.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives seconds."""
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, ledger: StepLedger | None = None
+    ) -> None:
+        """`clock` gives seconds; `ledger` is told what each decision was paid."""
         self._clock = clock
+        self._ledger = ledger
         self._model: PayingModel | None = None
         self._shaper = PotentialShaper(gamma=1.0, weight=0.0)
         self._rows: list[Float32] = []
-        self._ends: list[tuple[bool, bool]] = []
+        self._ends: list[tuple[bool, bool, bool]] = []
+        self._frames: list[int | None] = []
         self._finals: list[Float32] = []
         self._newest: Float32 | None = None
         self._continues = False
@@ -63,13 +52,36 @@ class PayMeter:
     def resume_at(self, row: Float32) -> None:
         """The game was put somewhere else: nothing before counts for its pay."""
         self._newest = row.copy()
-        self._rows, self._ends, self._finals = [self._newest], [], []
+        self._rows, self._ends, self._finals, self._frames = [self._newest], [], [], []
         self._continues = False
+        if self._ledger is not None:
+            self._ledger.restart()
 
-    def after_step(self, row: Float32, *, terminated: bool, truncated: bool) -> None:
-        """A step reached `row`, `[D]`. After an end `begin_episode` follows."""
+    def note(self, reward: float, parts: Float32) -> None:
+        """A base step of the decision that is being played was paid this by the game, `[P]`."""
+        if self._ledger is not None:
+            self._ledger.note(reward, parts)
+
+    def after_step(
+        self,
+        row: Float32,
+        *,
+        terminated: bool,
+        truncated: bool,
+        frames: int | None = None,
+        died: bool = False,
+        env_step: int = 0,
+    ) -> None:
+        """A decision reached `row`, `[D]`. After an end `begin_episode` follows.
+
+        `frames` and `died` as `Transitions` has them; the former always or never. `env_step` as
+        with the picture.
+        """
+        if self._ledger is not None:
+            self._ledger.decided(env_step, ended=terminated or truncated)
         self._newest = row.copy()
-        self._ends.append((terminated, truncated))
+        self._ends.append((terminated, truncated, died))
+        self._frames.append(frames)
         if truncated:
             self._finals.append(self._newest)
         if not (terminated or truncated):
@@ -121,22 +133,30 @@ class PayMeter:
         paid = self._shaper.shape(0, steps, known, continues=self._continues)
         now = self._clock()
         self._paid.append((now, float(paid.sum(dtype=np.float64))))
+        if self._ledger is not None:
+            pays = self._model is not None and self._model.weight is not None and known is not None
+            version = self._model.version if self._model is not None and pays else None
+            self._ledger.settle(paid[:, 0].tolist() if pays else [None] * whole, version)
         while now - self._paid[0][0] > BINS * BIN_SECONDS:
             self._paid.popleft()
         self._rows, self._ends = self._rows[-1:], self._ends[whole:]
+        self._frames = self._frames[whole:]
         self._finals = self._finals[len(steps.final_index) :]
         self._continues = True
 
     def _pending(self, whole: int) -> Transitions:
         ends: Bool = np.array(self._ends[:whole], dtype=np.bool_)
-        index = np.argwhere(ends[:, 1:]).astype(np.int64).reshape(-1, 2)
+        index = np.argwhere(ends[:, 1:2]).astype(np.int64).reshape(-1, 2)
+        lengths = [frames for frames in self._frames[:whole] if frames is not None]
         width = len(self._rows[0])
         return Transitions(
             observations=np.stack(self._rows)[:, None],
             terminated=ends[:, :1],
-            truncated=ends[:, 1:],
+            truncated=ends[:, 1:2],
             final_index=index,
             final_observations=np.array(self._finals[: len(index)], dtype=np.float32).reshape(
                 -1, width
             ),
+            frames=np.array(lengths, dtype=np.int32)[:, None] if lengths else None,
+            died=ends[:, 2:],
         )

@@ -1,60 +1,164 @@
-"""The picture of the environment that people watch, so many times a second, into its file."""
+"""What people see of a runner's games, into its files: one picture, and where all players stand.
 
+The picture is that of the environment that people want to see, so many times a second, when it is
+one of this runner; else of the first one, now and then, so that another runner's screen can take
+the place of one that fell silent.
+"""
+
+import threading
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from rlaif.trainer.play.followers.pay_meter import PayMeter
+from rlaif.trainer.play.followers.step_ledger import StepLedger
 from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.rewards.game.presets import PARTS
 from rlaif.trainer.run_folder.screen import ScreenSlot
+from rlaif.trainer.run_folder.standing import PlayerStands, Standings, WatchedFile
+from rlaif.trainer.run_folder.step_ring import steps_path
+
+_STANDBY_SECONDS = 2.0
+"""Between two pictures of a runner whose screen nobody wants; a picture costs a millisecond."""
+
+_STANDING_SECONDS = 0.5
+_BEAT_SECONDS = 0.5
+_FIRST_RUNNERS = (0, 1)
+"""Of them there is one alone; its first environment is shown while nobody has asked for any."""
 
 
 class ScreenFeed:
-    """Shows one environment; nobody sees it while the disk does not take the file.
+    """Shows the games of a runner; nobody sees them while the disk does not take the files.
 
     Attributes:
-        meter: What the reward model says of that environment; None when nobody watches.
+        watched: The environment of this runner whose picture is shown.
+        is_wanted: People want to see it, and not another runner's.
+        meter: What the reward model says of it while it is wanted; None when nobody watches.
     """
 
-    def __init__(self, path: Path | None, fps: float) -> None:
-        self._path = path if fps > 0 else None
+    def __init__(self, folder: Path | None, fps: float, *, runner: int, count: int) -> None:
+        """Of `count` games of a runner; None as `folder`, or no pictures a second: show nothing."""
+        self._folder = folder if fps > 0 else None
         self._fps = fps
-        self._next = 0.0
+        self._runner, self._count = runner, count
+        self._next = self._next_standing = 0.0
         self._slot: ScreenSlot | None = None
-        self.meter = PayMeter() if self._path is not None else None
+        self._standings: Standings | None = None
+        self._wish: WatchedFile | None = None
+        self._beating: threading.Event | None = None
+        self.watched = 0
+        self.is_wanted = runner in _FIRST_RUNNERS
+        self.meter: PayMeter | None = None
+        self._ledger: StepLedger | None = None
+        if self._folder is not None:
+            self._ledger = StepLedger(steps_path(self._folder, runner), PARTS)
+            self.meter = PayMeter(ledger=self._ledger)
         self.open()
 
     def open(self) -> None:
-        """Make the file, unless it is there; asked again for each fragment."""
-        if self._path is None or self._slot is not None:
+        """Make the files, unless they are there; asked again for each fragment."""
+        if self._folder is None:
             return
-        try:
-            self._slot = ScreenSlot(self._path, create=True)
-        except OSError:
-            return
+        with suppress(OSError, ValueError):  # a full disk, or a file that another makes just now
+            self._folder.mkdir(exist_ok=True)
+            if self._ledger is not None:
+                self._ledger.open()
+            if self._slot is None:
+                self._slot = ScreenSlot(self._folder / f"{self._runner}.rgb", create=True)
+            if self._standings is None:
+                path = self._folder / f"{self._runner}.where"
+                self._standings = Standings.create(path, self._count)
+                self._beating = _beats(self._standings)
+            if self._wish is None:
+                self._wish = WatchedFile(self._folder / "watched")
+
+    def turned(self) -> bool:
+        """Whether the meter has another environment to follow than before; asked once a row."""
+        if self._wish is None:
+            return False
+        before = (self.watched, self.is_wanted)
+        wanted = self._wish.env
+        if wanted is None:
+            self.watched, self.is_wanted = 0, self._runner in _FIRST_RUNNERS
+        else:
+            runner, n = wanted
+            self.is_wanted = runner == self._runner and n < self._count
+            self.watched = n if self.is_wanted else 0
+        turned = self.is_wanted and before != (self.watched, self.is_wanted)
+        if turned:
+            self._next = 0.0  # at once
+        return turned
+
+    @property
+    def measured(self) -> int | None:
+        """The environment that the meter follows; None while it follows none."""
+        return self.watched if self.is_wanted and self.meter is not None else None
 
     def is_due(self) -> bool:
-        """Whether the environment draws this step; drawing does not touch its RAM."""
+        """Whether the watched environment draws this step; drawing does not touch its RAM."""
         if self._slot is None:
             return False
         now = time.monotonic()
         if now < self._next:
             return False
-        self._next = now + 1.0 / self._fps
+        # On a grid: counted from this step, each wait would be rounded up to whole steps, and a
+        # fifth of the pictures would be missing. What a pause of the play missed is not made up.
+        pause = 1.0 / self._fps if self.is_wanted else _STANDBY_SECONDS
+        self._next = max(self._next + pause, now)
         return True
 
     def show(self, game: GameEnv, env_step: int) -> None:
-        """Write the picture that `game` has drawn; after `is_due` alone."""
+        """Write the picture that `game`, the watched one, has drawn; after `is_due` alone."""
         assert self._slot is not None
         facts = game.facts
         self._slot.write(
             game.emulator.screen(),
             env_step=env_step,
+            env=self.watched,
             place=(facts.group, facts.room, facts.x, facts.y),
             rooms_visited=game.rooms_visited,
-            opinion=self.meter.read() if self.meter is not None else None,
+            opinion=self.meter.read() if self.meter is not None and self.is_wanted else None,
         )
 
+    def tell_standings(self, games: Sequence[GameEnv], returns: Sequence[float]) -> None:
+        """Write where all players stand, if that is due; asked once a row."""
+        if self._standings is None:
+            return
+        now = time.monotonic()
+        if now < self._next_standing:
+            return
+        self._next_standing = now + _STANDING_SECONDS
+        self._standings.write([_stands(*each) for each in zip(games, returns, strict=True)])
+
     def close(self) -> None:
-        """Close the file."""
-        if self._slot is not None:
-            self._slot.close()
+        """Close the files."""
+        if self._beating is not None:
+            self._beating.set()
+        for file in (self._slot, self._standings, self._wish, self._ledger):
+            if file is not None:
+                file.close()
+
+
+def _stands(game: GameEnv, episode_return: float) -> PlayerStands:
+    facts = game.facts
+    return PlayerStands(
+        facts.group, facts.room, facts.x, facts.y, game.rooms_visited, game.steps, episode_return
+    )
+
+
+def _beats(standings: Standings) -> threading.Event:
+    """Let the process give signs of life from now on, also while it waits; until the event.
+
+    A runner that waits for the learner lives; one that is stopped or hangs as a whole does not.
+    """
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(_BEAT_SECONDS):
+            with suppress(ValueError):  # closed meanwhile
+                standings.beat()
+
+    standings.beat()
+    threading.Thread(target=beat, name="sign of life", daemon=True).start()
+    return over

@@ -19,17 +19,17 @@ import numpy.typing as npt
 
 from rlaif.contracts.briefing import Briefing
 from rlaif.contracts.plans import Mode
+from rlaif.game.navigation.grid import FEET
+from rlaif.game.navigation.terrain import TILE
 from rlaif.trainer.play.assistance_figures import AssistanceFigures
 from rlaif.trainer.play.guidance.allowance import Allowance
+from rlaif.trainer.play.guidance.draws import VISION, Draws
 from rlaif.trainer.play.guidance.picture import question_picture
 from rlaif.trainer.play.guidance.record import GuidanceRecord
 from rlaif.trainer.play.guidance.suggestion import Fate, KeptSuggestion, Spot
-from rlaif.trainer.play.planner_port import PlannerQuestion, PlannerReply
+from rlaif.trainer.play.planner_port import Planner, PlannerQuestion, PlannerReply
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings.guidance import GuidanceSettings
-
-TEXT: Mode = "dialog"
-VISION: Mode = "vision"
 
 REFUSED_REST = 1024
 """Steps without a question after one that was not taken, unless an answer comes before: a planner
@@ -58,17 +58,17 @@ class Guidance:
         *,
         count: int,
         rng: np.random.Generator,
-        planner: Callable[[PlannerQuestion], bool],
+        planner: Planner,
         runner: int = 0,
     ) -> None:
-        """Guide N = `count` games of a runner; `planner` takes a question or says False at once."""
+        """Guide N = `count` games of a runner."""
         self._settings = settings
         self._count = count
-        self._rng = rng
+        self._draws = Draws(settings, count=count, rng=rng)
         self._planner = planner
-        self._any_chance = settings.text_chance + settings.vision_chance
         self._kept: list[KeptSuggestion | None] = [None] * count
         self._asked: list[tuple[PlannerQuestion, Spot] | None] = [None] * count
+        self._apart: list[GameFacts | None] = [None] * count  # where what is kept does not count
         self._allowances = [Allowance(settings.most_an_episode) for _ in range(count)]
         self._steps = 0
         self._free_at = [0] * count
@@ -83,14 +83,12 @@ class Guidance:
         One number is drawn for each of them, whatever they do.
         """
         self._steps += 1
-        luck = self._rng.random(self._count)
-        self.drawn = {}
-        if self._is_full():
+        drawn = self._draws.next()
+        if not drawn or self._is_full():
+            self.drawn = {}
             return
         self.drawn = {
-            n: mode
-            for n in np.flatnonzero(luck < self._any_chance).tolist()
-            if n not in taken_over and self._may_ask(n, mode := self._route(luck[n]))
+            n: mode for n, mode in drawn.items() if n not in taken_over and self._may_ask(n, mode)
         }
 
     def looks(self, n: int) -> bool:
@@ -112,7 +110,12 @@ class Guidance:
         episode had before it.
         """
         kept = self._kept[n]
-        if kept is None or n not in self.open or not self._counts(n, kept, facts, step):
+        if kept is None or n not in self.open or self._is_too_old(n, kept, step):
+            return 0.0
+        if facts is self._apart[n]:  # he has not moved
+            return 0.0
+        if not self._counts(n, kept, facts):
+            self._apart[n] = facts
             return 0.0
         kept.compared += 1
         amount = 0.0
@@ -143,18 +146,22 @@ class Guidance:
         mode = self.drawn.get(n)
         if mode is None or self._is_full() or not facts.settled or facts.dead:
             return None
+        about = _about(facts)
+        if self._planner.refuses(mode, "suggestion", about):
+            self._planner_free_at = self._steps + REFUSED_REST
+            return None
         told = evidence()
         picture = question_picture(screen()) if mode == VISION else None
         question = PlannerQuestion(
             env=n,
             mode=mode,
             kind="suggestion",
-            situation=_situation(told, picture),
+            situation=_situation(about, told, picture),
             evidence=told,
             picture=picture,
             asked_step=step,
         )
-        if not self._planner(question):
+        if not self._planner.ask(question):
             self._planner_free_at = self._steps + REFUSED_REST
             return None
         self._waiting += 1
@@ -179,7 +186,7 @@ class Guidance:
             self._record.end(n, KeptSuggestion.of(reply, fate="left"))
             return False
         self._end(n, "replaced")
-        self._kept[n] = KeptSuggestion.of(reply, spot)
+        self._kept[n], self._apart[n] = KeptSuggestion.of(reply, spot), None
         self.open.add(n)
         return True
 
@@ -202,7 +209,7 @@ class Guidance:
     def state_dict(self) -> dict[str, Any]:
         """What decides how guidance goes on, as plain values; answers under way are not in it."""
         return {
-            "rng": self._rng.bit_generator.state,
+            "rng": self._draws.state,
             "kept": [None if kept is None else kept.plain() for kept in self._kept],
             "paid": [allowance.paid for allowance in self._allowances],
             "rests": [max(0, free - self._steps) for free in self._free_at],
@@ -210,20 +217,18 @@ class Guidance:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Resume in the middle of the episodes with what `state_dict` gave."""
-        self._rng.bit_generator.state = state["rng"]
+        self._draws.resume(state["rng"])
         self._kept = [
             None if kept is None else KeptSuggestion.from_plain(kept) for kept in state["kept"]
         ]
         self.open = {n for n, kept in enumerate(self._kept) if kept and kept.fate is None}
+        self._apart = [None] * self._count
         for allowance, paid in zip(self._allowances, state["paid"], strict=True):
             allowance.paid = paid
         self._free_at = [self._steps + rest for rest in state["rests"]]
         self._asked = [None] * self._count
         self._waiting = 0
         self.drawn = {}
-
-    def _route(self, luck: float) -> Mode:
-        return TEXT if luck < self._settings.text_chance else VISION
 
     def _may_ask(self, n: int, mode: Mode) -> bool:
         return (
@@ -240,12 +245,16 @@ class Guidance:
     def _bonus(self, mode: Mode) -> float:
         return self._settings.vision_bonus if mode == VISION else self._settings.text_bonus
 
-    def _counts(self, n: int, kept: KeptSuggestion, facts: GameFacts, step: int) -> bool:
+    def _is_too_old(self, n: int, kept: KeptSuggestion, step: int) -> bool:
+        most = self._settings.expiry_steps
+        if most is None or kept.age(step) <= most:
+            return False
+        self._end(n, "expired")
+        return True
+
+    def _counts(self, n: int, kept: KeptSuggestion, facts: GameFacts) -> bool:
         """Whether a decision at `facts` is compared with what is kept; may end it."""
         rules = self._settings
-        if rules.expiry_steps is not None and kept.age(step) > rules.expiry_steps:
-            self._end(n, "expired")
-            return False
         if rules.reach_tiles is None:
             return True
         if not facts.settled:
@@ -264,8 +273,14 @@ class Guidance:
             self._record.end(n, kept)
 
 
-def _situation(evidence: Briefing, picture: bytes | None) -> str:
+def _about(facts: GameFacts) -> str:
+    """Room and tile: what is told of a moment tells these, so equal questions share them."""
+    tile = facts.x // TILE, (facts.y + FEET) // TILE
+    return f"suggestion/{facts.group}/{facts.room}/{tile[0]}/{tile[1]}"
+
+
+def _situation(about: str, evidence: Briefing, picture: bytes | None) -> str:
     """Equal for questions whose answers may be exchanged: those told and shown the same."""
     digest = blake2b(evidence.to_json().encode(), digest_size=16)
     digest.update(picture or b"")
-    return f"suggestion/{digest.hexdigest()}"
+    return f"{about}/{digest.hexdigest()}"

@@ -7,6 +7,9 @@ from rlaif.trainer.settings.takeover import TakeoverSettings
 
 _MOST_DOUBLINGS = 4
 
+NEVER = 2**62
+"""More steps than are ever played."""
+
 
 class TakeoverBudget:
     """Of one environment's running episode.
@@ -39,6 +42,17 @@ class TakeoverBudget:
     def rests(self, mode: Mode) -> bool:
         """Whether it is too early for another question of this mode."""
         return self.steps < self._rests_until.get(mode, 0)
+
+    def steps_without(self, mode: Mode) -> int:
+        """In so many of the steps that come now `allows` says no, if the planner plays none.
+
+        Below 1: perhaps in none.
+        """
+        share = self._settings.share
+        if share <= 0:
+            return NEVER
+        allowed_at = int(self.planned / share) - 1  # a step early, as floats are not exact
+        return max(allowed_at, self._rests_until.get(mode, 0)) - self.steps - 1
 
     @property
     def is_spent(self) -> bool:

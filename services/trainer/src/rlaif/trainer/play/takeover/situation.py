@@ -50,4 +50,9 @@ class Situation:
         digest = blake2b(digest_size=16)
         digest.update(repr((self.group, self.room, self.text, self.puzzle)).encode())
         digest.update(told.model_dump_json(include=_PLANNED_BY).encode())
-        return f"{self.mode}/{self.group}/{self.room}/{digest.hexdigest()}"
+        return f"{self.about}/{digest.hexdigest()}"
+
+    @property
+    def about(self) -> str:
+        """How the keys of all situations in this room begin."""
+        return f"{self.mode}/{self.group}/{self.room}"

@@ -2,14 +2,29 @@
 
 from rlaif.contracts.plans import Mode
 from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.predicates import is_dialog_state, is_puzzle_state
+from rlaif.game.memory.predicates import (
+    has_puzzle,
+    is_dialog_state,
+    is_menu,
+    is_puzzle_state,
+    is_text,
+)
+from rlaif.trainer.rewards.game.facts import GameFacts
 
 
 def mode_of(ram: RamBlocks) -> Mode | None:
     """What a planner could be asked about at this moment; None for plain play."""
-    if is_dialog_state(ram):
-        return "dialog"
-    return "puzzle" if is_puzzle_state(ram) else None
+    if is_text(ram):
+        return "dialog" if is_dialog_state(ram) else None
+    # An open menu is the usual reason that it is none, and looked at sooner than all of them.
+    return "puzzle" if not is_menu(ram) and is_puzzle_state(ram) else None
+
+
+def mode_at(facts: GameFacts, ram: RamBlocks) -> Mode | None:
+    """The same of a moment whose facts are known: most need no look at the RAM."""
+    if facts.text:
+        return mode_of(ram)
+    return "puzzle" if facts.control and facts.settled and has_puzzle(ram) else None
 
 
 class PolicySwitch:

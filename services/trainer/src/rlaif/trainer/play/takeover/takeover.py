@@ -19,10 +19,10 @@ from rlaif.contracts.plans import Macro, Mode, macro_words
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.trainer.play.assistance_figures import DONE, AssistanceFigures, PlanFate, reason, wanted
-from rlaif.trainer.play.planner_port import PlannerQuestion, PlannerReply
-from rlaif.trainer.play.takeover.budget import TakeoverBudget
+from rlaif.trainer.play.planner_port import Kind, PlannerQuestion, PlannerReply
+from rlaif.trainer.play.takeover.budget import NEVER, TakeoverBudget
 from rlaif.trainer.play.takeover.situation import Situation
-from rlaif.trainer.play.takeover.switch import PolicySwitch, mode_of
+from rlaif.trainer.play.takeover.switch import PolicySwitch
 from rlaif.trainer.settings.takeover import TakeoverSettings
 
 State = Literal["idle", "asked", "executing", "resting"]
@@ -69,11 +69,13 @@ class TakeoverParts:
 
     Attributes:
         ask: Takes a question or says False; never waits.
+        refuses: Whether it surely would, given how the situation's key begins (`Planner.refuses`).
         brief: Tells a moment; the second argument are the macros that failed in that room.
         executor_of: Makes an executor; `ValueError` for macros that it cannot play.
     """
 
     ask: Callable[[PlannerQuestion], bool]
+    refuses: Callable[[Mode, Kind, str], bool]
     brief: Callable[[RamBlocks, Sequence[str]], Briefing]
     executor_of: Callable[[tuple[Macro, ...]], Executor]
 
@@ -98,6 +100,7 @@ class Takeover:
 
     Attributes:
         account: Where counts and events go; whoever reads it puts a new one here.
+        seen: What the newest scene shows (`switch.mode_of`); whoever looks at it puts it here.
     """
 
     def __init__(
@@ -117,7 +120,7 @@ class Takeover:
         self.account = AssistanceFigures()
         self._switch = PolicySwitch(settings.looks)
         self._budget = TakeoverBudget(settings)
-        self._seen: Mode | None = None
+        self.seen: Mode | None = None
         self._asked: _Asked | None = None
         self._run: _Run | None = None
         self._failed: tuple[str, ...] = ()
@@ -134,6 +137,20 @@ class Takeover:
         mode = self._switch.mode
         return "resting" if mode is not None and self._budget.rests(mode) else "idle"
 
+    def steps_to_sleep(self, closed: int) -> int:
+        """Steps in which `after_step` would only count, unless the mode changes or a reply comes.
+
+        In the next `closed` steps it may not ask. 0 while it plays, or the looks do not agree yet.
+        """
+        mode = self._switch.mode
+        if self._run is not None or self.seen != mode:
+            return 0
+        if mode is None:
+            return NEVER
+        if self._asked is not None:
+            return max(0, closed, self._asked.at + self._settings.patience_steps - self._clock)
+        return max(0, closed, self._budget.steps_without(mode))
+
     def begin_episode(self) -> None:
         """Another episode starts: what was played or asked for in the one before is dropped."""
         self._stop(EPISODE_OVER)
@@ -141,7 +158,7 @@ class Takeover:
             self._asked.situation = None
         self._budget.begin_episode()
         self._switch.reset()
-        self._seen = None
+        self.seen = None
         self._failed, self._failed_in = (), None
 
     def choose(self) -> Action | None:
@@ -162,20 +179,22 @@ class Takeover:
         self.account.note_planner_steps(run.reply.question.mode)
         return choice.action
 
-    def after_step(self, scene: RamBlocks | None, *, may_ask: bool = True) -> bool:
+    def after_step(self, *, may_ask: bool = True) -> bool:
         """A step was played and the episode goes on; gives whether a question was refused.
 
-        `scene` is the RAM of a new scene, None while it is the same: the mode changes in no other
-        step. With `may_ask` False there is no question.
+        With `may_ask` False there is no question.
         """
         self._clock += 1
         self._budget.steps += 1
-        if scene is not None:
-            self._seen = mode_of(scene)
-        mode = self._switch.look(self._seen)
+        mode = self._switch.look(self.seen)
         if mode is None or not may_ask or self._run is not None or self._waits:
             return False
         return self._budget.allows(mode) and not self._ask(mode)
+
+    def pass_steps(self, count: int) -> None:
+        """While it slept `count` steps were played: the same as `after_step` for each of them."""
+        self._clock += count
+        self._budget.steps += count
 
     def hear(self, reply: PlannerReply) -> bool:
         """A question of this environment was answered; gives whether a takeover begins."""
@@ -236,6 +255,8 @@ class Takeover:
         situation = Situation.at(ram)
         if situation is None or situation.mode != mode:
             return True
+        if self._parts.refuses(mode, "plan", situation.about):
+            return False
         here = (situation.group, situation.room)
         told = self._parts.brief(ram, self._failed if here == self._failed_in else ())
         question = PlannerQuestion(

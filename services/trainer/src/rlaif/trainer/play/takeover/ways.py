@@ -31,14 +31,13 @@ class WayLearner:
         self._watcher.forget()
         self._here = None
 
-    def see(self, ram: RamBlocks, before: GameFacts | None, action: int) -> None:
-        """The RAM of a new scene, after `action` was played at `before`; None: not known where."""
+    def see(self, ram: RamBlocks, before: GameFacts, action: int) -> None:
+        """The RAM of a new scene, after `action` was played at `before`."""
         room = (ram.u8(_GROUP), ram.u8(_ROOM))
         if room == self._here:
             return
-        if before is not None:
-            walked = Action(action)
-            self._watcher.moved(before.x, before.y, walked if walked in OPPOSITE else None)
+        walked = Action(action)
+        self._watcher.moved(before.x, before.y, walked if walked in OPPOSITE else None)
         crossing = self._watcher.see(ram)
         self._here = room if has_control(ram) else None
         if crossing is not None and len(self._graph) < MOST_WAYS:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from rlaif.trainer.rewards.game import terms
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.rewards.game.presets import PARTS, RewardWeights
+from rlaif.trainer.settings.game import STEP_FRAMES
 
 Float32 = npt.NDArray[np.float32]
 
@@ -23,8 +24,10 @@ def total(parts: Float32) -> float:
     return float(parts.sum())
 
 
-def build_terms(weights: RewardWeights, visits: terms.VisitCounts) -> tuple[terms.Term, ...]:
-    """One term a part, in the order of `PARTS`."""
+def build_terms(
+    weights: RewardWeights, visits: terms.VisitCounts, frame_skip: int = STEP_FRAMES
+) -> tuple[terms.Term, ...]:
+    """One term a part, in the order of `PARTS`, for steps of `frame_skip` frames."""
     return (
         terms.NewRooms(weights.room),
         terms.NewSquares(weights.square),
@@ -38,7 +41,7 @@ def build_terms(weights: RewardWeights, visits: terms.VisitCounts) -> tuple[term
         terms.Damage(weights.damage),
         terms.Deaths(weights.death),
         terms.MenuPresses(weights.menu),
-        terms.Standstill(weights.stuck),
+        terms.Standstill(weights.stuck, frame_skip),
     )
 
 
@@ -51,12 +54,21 @@ class EpisodeRewards:
     `nothing` are the parts of every step that pays nothing: one object, read-only.
     """
 
-    def __init__(self, weights: RewardWeights, visits: terms.VisitCounts | None = None) -> None:
-        """Use these weights in every episode; `visits` serve the `novelty` part."""
+    def __init__(
+        self,
+        weights: RewardWeights,
+        visits: terms.VisitCounts | None = None,
+        *,
+        frame_skip: int = STEP_FRAMES,
+    ) -> None:
+        """Use these weights in every episode, in steps of `frame_skip` frames.
+
+        `visits` serve the `novelty` part.
+        """
         self._visits = terms.SwitchedVisits()
         if visits is not None:
             self.count_visits(visits)
-        every = build_terms(weights, self._visits)
+        every = build_terms(weights, self._visits, frame_skip)
         self._rooms = every[0]
         # A part that pays nothing need not be computed; the rooms are counted in any case.
         self._paying = [

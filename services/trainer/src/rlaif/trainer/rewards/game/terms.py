@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from rlaif.game.machine.actions import Action
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
+from rlaif.trainer.settings.game import STEP_FRAMES, steps_lasting
 
 STUCK_STEPS = 30
-"""Decision steps in one place, with control, that count as stuck: 2 s at four frames a step."""
+"""Steps of four frames in one place, with control, that count as stuck: 2 s."""
 
 
 class VisitCounts(Protocol):
@@ -82,7 +83,11 @@ class _Stateless(Term):
 
 
 class _NewPlaces(Term):
-    """Pays for each place of the episode, once; the first one is where it starts."""
+    """Pays for each place of the episode, once.
+
+    Not for the first one, where it starts, nor for the first one after a death: the game put the
+    player there.
+    """
 
     def begin(self, facts: GameFacts) -> None:
         self._seen: set[int] = {self._place(facts)} if facts.settled else set()
@@ -95,6 +100,8 @@ class _NewPlaces(Term):
         self._seen, self._here = set(state["_seen"]), state["_here"]
 
     def step(self, before: GameFacts, after: GameFacts, action: int) -> float:
+        if before.dead:
+            self._here = -1
         if not after.settled:
             return 0.0
         place = self._place(after)
@@ -323,7 +330,7 @@ class MenuPresses(_Stateless):
 
 
 class Standstill(Term):
-    """Steps in one place with control, after `STUCK_STEPS` of them.
+    """Steps in one place with control, after as many as last as long as `STUCK_STEPS`.
 
     Text, menus and fades stop the count and do not set it back: opening a menu is no way out. What
     was charged is not paid back by moving.
@@ -331,6 +338,10 @@ class Standstill(Term):
 
     name = "stuck"
     looks_at = "steps"
+
+    def __init__(self, weight: float, frame_skip: int = STEP_FRAMES) -> None:
+        super().__init__(weight)
+        self._most = steps_lasting(STUCK_STEPS, frame_skip)
 
     def begin(self, facts: GameFacts) -> None:
         """An episode starts here."""
@@ -352,4 +363,4 @@ class Standstill(Term):
         if not after.control:
             return 0.0
         self._still += 1
-        return self.weight if self._still > STUCK_STEPS else 0.0
+        return self.weight if self._still > self._most else 0.0

@@ -67,7 +67,8 @@ class AdditiveRewards:
     ) -> Float32:
         """Rewards of one fragment, `[T, N] float32`; none without `answers` of a reward model.
 
-        A terminated step pays nothing: the observation that it reached is not kept. A runner that
+        A terminated step pays nothing: the observation that it reached is not kept. Nor does one in
+        which the player died: the game put him where it leads. A runner that
         was started anew does not continue its open episodes. Steps `by_planner`, `[T, N] bool`, are
         paid nothing and take nothing of the cap; where they led counts as visited, as it does for
         the game's own rewards.
@@ -78,7 +79,7 @@ class AdditiveRewards:
         if answers is not None:
             z = answers(reached.reshape(-1, width)).reshape(steps, envs)
             pay += np.clip(z - self.settings.threshold, 0.0, self.settings.clip)
-            pay[transitions.terminated] = 0.0
+            pay[transitions.torn] = 0.0
             if by_planner is not None:
                 pay[by_planner] = 0.0
         places = places_of(reached)

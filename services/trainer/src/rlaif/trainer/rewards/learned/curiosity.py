@@ -70,13 +70,13 @@ class Curiosity:
         """Rewards of one iteration's fragments, `[T, N] float32` each; then learn from them.
 
         Steps `by_planner`, `[T, N] bool` each, are not there: they are paid 0, and neither networks
-        nor running figures learn from them. What the planner has seen stays new to the policy.
+        nor running figures learn from them. What the planner has seen stays new to the policy. The
+        same holds for steps with which the game ended an episode or in which the player died
+        (`Transitions.torn`): where he stands after them, nothing that he did leads to.
         """
-        own = (
-            [np.ones(part.terminated.shape, dtype=np.bool_) for part in fragments]
-            if by_planner is None
-            else [~taken for taken in by_planner]
-        )
+        own = [~part.torn for part in fragments]
+        if by_planner is not None:
+            own = [mask & ~taken for mask, taken in zip(own, by_planner, strict=True)]
         grids = [np.zeros(mask.shape) for mask in own]
         rows = np.concatenate(
             [part.reached()[mask] for part, mask in zip(fragments, own, strict=True)]

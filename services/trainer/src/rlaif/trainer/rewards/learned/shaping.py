@@ -7,7 +7,8 @@ the discounted sum of F is therefore 0, whatever start it had.
 Each P is remembered from when its state was reached (Devlin & Kudenko, AAMAS 2012). After a swap of
 models in the middle of an episode P goes on from where it was, by what the new model says of the
 states from there on: the swap itself pays nothing. The same holds for a weight that changes, since
-it is weight * P that is remembered.
+it is weight * P that is remembered; and for a death after which the game puts the player somewhere
+else. Of decisions with lengths of their own, gamma is that of their frames (`discounting`).
 """
 
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.reward_net.pay import Potential, step_pay
+from rlaif.trainer.rewards.learned.discounting import Int32, discounts
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -25,7 +27,7 @@ Bool = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Transitions:
-    """T decision steps of N environments, in time order.
+    """T decisions of N environments, in time order.
 
     Attributes:
         observations: `[T+1, N, D] float32`; row t is what action t was chosen on. After the end of
@@ -34,6 +36,10 @@ class Transitions:
         truncated: `[T, N] bool`; the episode was cut by a limit.
         final_index: `[K, 2] int64`; (t, n) of each truncated step, in order.
         final_observations: `[K, D] float32`; the observation after each of them.
+        frames: `[T, N] int32`, game frames of each decision, waits included; None where every
+            decision is one step and counts as one.
+        died: `[T, N] bool`; the player died and the episode went on: he may stand somewhere else
+            after it. None where deaths end episodes.
     """
 
     observations: Float32
@@ -41,6 +47,8 @@ class Transitions:
     truncated: Bool
     final_index: npt.NDArray[np.int64]
     final_observations: Float32
+    frames: Int32 | None = None
+    died: Bool | None = None
 
     def visited(self) -> Float32:
         """`[(T+1)*N + K, D]`: every row, then every final observation."""
@@ -57,6 +65,11 @@ class Transitions:
     def ended(self) -> Bool:
         """`[T, N]`: the episode ended here, either way."""
         return self.terminated | self.truncated
+
+    @property
+    def torn(self) -> Bool:
+        """`[T, N]`: what the step reached is not where it led: it is not kept, or after a death."""
+        return self.terminated if self.died is None else self.terminated | self.died
 
     def reached(self) -> Float32:
         """`[T, N, D]`: the observation after each step.
@@ -115,16 +128,19 @@ class PotentialShaper:
             values, final_values = _evaluate(transitions, potential)
             phi += self.weight * values
             phi_final += self.weight * final_values
-        baseline = _baselines(phi, self._carried(runner, transitions, continues), transitions.ended)
+        baseline = _baselines(phi, self._carried(runner, transitions, continues), transitions)
         counted = phi - baseline
         self._last[runner] = _Last(counted[steps].copy(), transitions.observations[steps].copy())
 
         after = counted[1:].copy()
-        after[transitions.terminated] = 0.0
         if len(phi_final):
             t, n = transitions.final_index.T
             after[t, n] = phi_final - baseline[t, n]
-        return step_pay(counted[:-1], after, gamma=self.gamma).astype(np.float32)
+        if transitions.died is not None:
+            after[transitions.died] = counted[:-1][transitions.died]
+        after[transitions.terminated] = 0.0
+        gamma = np.asarray(discounts(transitions.frames, self.gamma), dtype=np.float64)
+        return step_pay(counted[:-1], after, gamma=gamma).astype(np.float32)
 
     def _carried(self, runner: int, transitions: Transitions, continues: bool) -> Float64:
         """`[N]` how high the first row counts already; 0 where an episode begins or is unknown."""
@@ -158,15 +174,20 @@ class PotentialShaper:
         }
 
 
-def _baselines(phi: Float64, carried: Float64, ended: Bool) -> Float64:
-    """`[T+1, N]` what is taken off each row's potential, so that an episode's first row counts 0.
+def _baselines(phi: Float64, carried: Float64, transitions: Transitions) -> Float64:
+    """`[T+1, N]` what is taken off each row's potential.
 
+    An episode's first row then counts 0, and the row after a death as much as the one before it.
     `phi` is `[T+1, N]`; `carried` is `[N]`, how high the first row counts, whatever model said so.
     """
+    died = transitions.died
     baseline = np.empty_like(phi)
     baseline[0] = phi[0] - carried
-    for t, ends in enumerate(ended):
-        baseline[t + 1] = np.where(ends, phi[t + 1], baseline[t])
+    for t, ends in enumerate(transitions.ended):
+        going_on = baseline[t]
+        if died is not None:
+            going_on = going_on + np.where(died[t], phi[t + 1] - phi[t], 0.0)
+        baseline[t + 1] = np.where(ends, phi[t + 1], going_on)
     return baseline
 
 

@@ -1,5 +1,6 @@
 """What each part of the reward weighs: `[T, N]` arrays by part in, a few numbers a part out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,13 +31,14 @@ def part_statistics(
     parts: dict[str, list[Float32]],
     ended: list[Bool],
     *,
-    decay: float,
+    decay: float | Sequence[float | Float32],
     own: list[Bool] | None = None,
 ) -> dict[str, PartStatistics]:
     """Statistics by part, from `[T, N]` rewards and ends for each fragment.
 
-    `decay` is gamma * lambda of the advantages. Only the steps in `own`, `[T, N] bool` each, count:
-    those that are learned from; without it all are. With none there are no statistics.
+    `decay` is gamma * lambda of the advantages: one number, or for each fragment one or `[T, N]`.
+    Only the steps in `own`, `[T, N] bool` each, count: those that are learned from; without it all
+    are. With none there are no statistics.
     """
     own = own or [np.ones(ends.shape, dtype=np.bool_) for ends in ended]
     flat = {
@@ -49,7 +51,8 @@ def part_statistics(
         return {}
     weight = {name: float(np.abs(values).sum()) for name, values in flat.items()}
     everything = sum(weight.values())
-    shares = _advantage_shares(parts, ended, own, decay)
+    decays = [decay] * len(ended) if isinstance(decay, float | int) else decay
+    shares = _advantage_shares(parts, ended, own, decays)
     return {
         name: PartStatistics(
             sum=float(values.sum()),
@@ -63,7 +66,10 @@ def part_statistics(
 
 
 def _advantage_shares(
-    parts: dict[str, list[Float32]], ended: list[Bool], own: list[Bool], decay: float
+    parts: dict[str, list[Float32]],
+    ended: list[Bool],
+    own: list[Bool],
+    decay: Sequence[float | Float32],
 ) -> dict[str, float] | None:
     """Advantages are linear in the rewards, so their variance splits into the parts'."""
     sums: list[npt.NDArray[np.float64]] = []
@@ -73,9 +79,9 @@ def _advantage_shares(
         rewards = np.stack(
             [np.concatenate([grids[n] for n in alike], axis=1) for grids in parts.values()]
         )
-        ends = np.concatenate([ended[n] for n in alike], axis=1)
         counts = np.concatenate([own[n] for n in alike], axis=1)
-        sums.append(_discounted(rewards.astype(np.float64), ends, decay)[:, counts])
+        kept = np.concatenate([np.where(ended[n], 0.0, decay[n]) for n in alike], axis=1)
+        sums.append(_discounted(rewards.astype(np.float64), kept)[:, counts])
     every = np.concatenate(sums, axis=1)
     every -= every.mean(axis=1, keepdims=True)
     whole = every.sum(axis=0)
@@ -86,10 +92,12 @@ def _advantage_shares(
 
 
 def _discounted(
-    rewards: npt.NDArray[np.float64], ended: Bool, decay: float
+    rewards: npt.NDArray[np.float64], kept: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """`[P, T, N]` rewards to their discounted sums until the end of the episode or fragment."""
-    kept = np.where(ended, 0.0, decay)
+    """`[P, T, N]` rewards to their discounted sums until the end of the fragment.
+
+    `kept` is `[T, N]`, what counts of the sums after each step: 0 at the end of an episode.
+    """
     sums = np.empty_like(rewards)
     running = np.zeros_like(rewards[:, 0])
     for t in range(rewards.shape[1] - 1, -1, -1):

@@ -15,11 +15,14 @@ from rlaif.contracts.telemetry import ModelLoad, RunHistory
 from rlaif.files.whole import write_whole
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.protocol import (
+    CurriculumTold,
     IterationDone,
     Message,
     RewardModelLoaded,
     RewardModelRefused,
+    SearchTold,
     Started,
+    WorldTold,
 )
 
 log = logging.getLogger(__name__)
@@ -66,12 +69,12 @@ class Curve(BaseModel):
             self.newest = self.kept[-1] if self.kept else None
 
     def points(self) -> list[Point]:
-        """At most about `most` points, the newest one among them."""
+        """At most `most` points, the newest one among them; the others stay as some are added."""
         if self.newest is None:
             return []
         kept = [point for point in self.kept if point[0] < self.newest[0]]
-        stride = -(-(len(kept) + 1) // self.most)
-        return [*kept, self.newest][::-1][::stride][::-1]
+        stride = -(-len(kept) // (self.most - 1))
+        return [*kept[:: stride or 1], self.newest]
 
 
 class _Written(BaseModel):
@@ -79,6 +82,9 @@ class _Written(BaseModel):
 
     episode_return: Curve = Field(default_factory=Curve)
     loads: list[ModelLoad] = Field(default_factory=list)
+    search: SearchTold | None = None
+    curriculum: CurriculumTold | None = None
+    world: WorldTold | None = None
 
 
 class HistoryLog:
@@ -108,8 +114,32 @@ class HistoryLog:
                 self._note_load(message.version, message.env_step, now)
             case RewardModelRefused() if message.rolled_back and message.counts is not None:
                 self._note_load(message.counts, self._step, now)
+            case SearchTold():
+                self._written.search = message
+                self._write_if_due(now, at_once=not message.running)
+            case CurriculumTold():
+                self._written.curriculum = message
+                self._write_if_due(now)
+            case WorldTold():
+                self._written.world = message
+                self._write_if_due(now)
             case _:
                 pass
+
+    @property
+    def search(self) -> SearchTold | None:
+        """What the search told last; it tells no more once it is over."""
+        return self._written.search
+
+    @property
+    def curriculum(self) -> CurriculumTold | None:
+        """What the curriculum told last."""
+        return self._written.curriculum
+
+    @property
+    def world(self) -> WorldTold | None:
+        """What was told of the game's world last."""
+        return self._written.world
 
     def reading(self, now: datetime) -> RunHistory:
         """The history as telemetry."""
@@ -124,7 +154,10 @@ class HistoryLog:
         if mean is None:
             return
         self._written.episode_return.add(self._step, mean)
-        if self._due is None or now >= self._due:
+        self._write_if_due(now)
+
+    def _write_if_due(self, now: datetime, *, at_once: bool = False) -> None:
+        if at_once or self._due is None or now >= self._due:
             self._write(now)
 
     def _note_load(self, version: int, step: int, now: datetime) -> None:

@@ -3,10 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry import RunHistory
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
@@ -17,19 +19,23 @@ from rlaif.trainer.run_folder.checkpoints import CheckpointError
 from rlaif.trainer.run_folder.protocol import (
     CheckpointNotSaved,
     Command,
+    CurriculumTold,
     EvaluationDone,
     EvaluationFailed,
     IterationDone,
     LoadRewardModel,
     Message,
     RewardModelRefused,
+    SearchTold,
     Started,
 )
 from rlaif.trainer.run_folder.record import RunRecord, list_runs, new_run_id, record_path
 from rlaif.trainer.run_folder.spool import Spool
+from rlaif.trainer.run_folder.standing import SCREENS
 from rlaif.trainer.service.metrics import TrainerMetrics
 from rlaif.trainer.service.runs import checkpoint_store
 from rlaif.trainer.service.runs.history import HistoryLog
+from rlaif.trainer.service.runs.past import RunPast
 from rlaif.trainer.service.runs.player_calls import PlayerCalls
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
@@ -38,6 +44,7 @@ from rlaif.trainer.settings import TrainerSettings
 log = logging.getLogger(__name__)
 
 _STORE_RETRY_SECONDS = 5.0
+_PASTS_KEPT = 3
 
 
 class RunInProgressError(Exception):
@@ -55,6 +62,7 @@ class RunManager:
         self._data_dir = settings.data_dir.resolve()
         self._current: RunSupervisor | None = None
         self._history: HistoryLog | None = None
+        self._pasts: list[RunPast] = []
         self._model: LoadRewardModel | None = None
         self._why_not: str | None = None
         self._starting = asyncio.Lock()
@@ -144,6 +152,10 @@ class RunManager:
             )
             identity = self._current.state.run_id
             self._history = HistoryLog(identity, self.directory(identity))
+            self._remember(self._current, self._history)
+            # The one before may still have something to tell.
+            self._pasts = [past for past in self._pasts if not past.is_empty][-_PASTS_KEPT:]
+            self._pasts.append(RunPast(identity, self.directory(identity), settings))
             self._current.start(self._model)
             await asyncio.sleep(0)  # whoever is told the id finds the run's record on disk
             return self._current
@@ -194,6 +206,19 @@ class RunManager:
         """What the current run went through."""
         return self._history.reading(datetime.now(UTC)) if self._history else None
 
+    def next_past(self) -> EventData | None:
+        """What is to be published next of what runs went through; None for nothing now."""
+        for past in self._pasts:
+            ended = past is not self._pasts[-1] or not self.alive
+            if (event := past.next(ended=ended)) is not None:
+                return event
+        return None
+
+    def told_past(self, event: EventData, now: datetime) -> None:
+        """It was published, or nobody can."""
+        for past in self._pasts:
+            past.told(event, now)
+
     @property
     def alive(self) -> bool:
         """Whether a run is in progress."""
@@ -204,9 +229,14 @@ class RunManager:
         return [Spool(self.directory(record.run_id) / "spool") for record in self.on_disk()]
 
     @property
-    def screen_path(self) -> Path | None:
-        """Picture file of the current run."""
-        return self._current.directory / "screen.rgb" if self._current else None
+    def screens(self) -> Path | None:
+        """Where the runners of the current run leave their pictures."""
+        return self._current.directory / SCREENS if self._current else None
+
+    def current_folder(self) -> tuple[str, Path] | None:
+        """Id and folder of the current run; None without one."""
+        run = self._current
+        return None if run is None else (run.state.run_id, run.directory)
 
     @property
     def segments_captured(self) -> int:
@@ -265,8 +295,11 @@ class RunManager:
         return open_store(self._settings.models_store, S3Credentials.of(self._settings))
 
     def _note(self, message: Message) -> None:
+        now = datetime.now(UTC)
         if self._history is not None:
-            self._history.note(message, datetime.now(UTC))
+            self._history.note(message, now)
+        if self._pasts and self.state is not None:
+            self._pasts[-1].note(message, now, self.state.attempt)
         if self._listener is not None:
             self._listener(message)
         match message:
@@ -297,8 +330,25 @@ class RunManager:
                 log.warning("not all was resumed", extra={"passed_over": message.passed_over})
             case IterationDone():
                 self._measure(message)
+            case SearchTold():
+                self._metrics.quest.searched(message)
+            case CurriculumTold():
+                self._metrics.quest.taught(message)
             case _:
                 pass
+
+    def _remember(self, run: RunSupervisor, history: HistoryLog) -> None:
+        """Let a run that was resumed say what it found before this service started."""
+        run.state = replace(
+            run.state,
+            search=history.search,
+            curriculum=history.curriculum,
+            world=history.world,
+        )
+        if history.search is not None:
+            self._metrics.quest.searched(history.search)
+        if history.curriculum is not None:
+            self._metrics.quest.taught(history.curriculum)
 
     def _measure(self, message: IterationDone) -> None:
         state = self.state

@@ -4,20 +4,31 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from rlaif.contracts.telemetry import AssistanceStatus, RewardBreakdown, TrainingProgress
+from rlaif.contracts.telemetry import (
+    AssistanceStatus,
+    CurriculumProgress,
+    RewardBreakdown,
+    SearchProgress,
+    TrainingProgress,
+    WorldProgress,
+)
 from rlaif.trainer.run_folder.plan import End
 from rlaif.trainer.run_folder.protocol import (
     CheckpointNotSaved,
     CheckpointSaved,
+    CurriculumTold,
     EvaluationDone,
     EvaluationFailed,
     Failed,
     Finished,
     IterationDone,
     Message,
+    PhaseTold,
     RewardModelLoaded,
     RewardModelRefused,
+    SearchTold,
     Started,
+    WorldTold,
 )
 from rlaif.trainer.service.runs.planner_routes import Silences, outages, silences_after
 
@@ -44,6 +55,10 @@ class RunState:
         not_saved: Why the last checkpoint was not saved; None when it was.
         not_written: Why the last iteration left less on disk than it should; None when it did not.
         silences: Routes of the planner that did not answer last.
+        phase: Of a run that searches first; None before it told.
+        search: What the search told last, over all attempts; None when there was none.
+        curriculum: Likewise of the curriculum.
+        world: Likewise of the game's world.
     """
 
     run_id: str
@@ -64,6 +79,21 @@ class RunState:
     not_saved: str | None = None
     not_written: str | None = None
     silences: Silences = field(default_factory=dict)
+    phase: PhaseTold | None = None
+    search: SearchTold | None = None
+    curriculum: CurriculumTold | None = None
+    world: WorldTold | None = None
+
+    def begun_again(self, attempt: int) -> "RunState":
+        """The state of another attempt: what lasts longer than a process stays."""
+        return RunState(
+            run_id=self.run_id,
+            attempt=attempt,
+            env_steps=self.env_steps,
+            search=self.search,
+            curriculum=self.curriculum,
+            world=self.world,
+        )
 
     def after(self, message: Message) -> "RunState":
         """The state once a message of the process is folded in."""
@@ -86,26 +116,16 @@ class RunState:
                     if message.assistance is None
                     else silences_after(self.silences, message.assistance),
                 )
-            case RewardModelLoaded():
-                return replace(
-                    self,
-                    reward_model_version=message.version,
-                    reward_model_loaded_at_step=message.env_step,
-                    reward_model_refused=None,
-                )
-            case RewardModelRefused():
-                refused = replace(self, reward_model_refused=message)
-                if not message.rolled_back:
-                    return refused
-                return replace(
-                    refused,
-                    reward_model_version=message.counts,
-                    reward_model_loaded_at_step=None if message.counts is None else self.env_steps,
-                )
+            case RewardModelLoaded() | RewardModelRefused():
+                return self._after_model(message)
             case CheckpointSaved():
                 return replace(self, checkpoint=message.iteration, not_saved=None)
             case CheckpointNotSaved():
                 return replace(self, not_saved=message.reason)
+            case PhaseTold() | SearchTold() | CurriculumTold():
+                return self._after_quest(message)
+            case WorldTold():
+                return replace(self, world=message)
             case EvaluationDone():
                 return replace(self, evaluation=message)
             case EvaluationFailed():
@@ -119,6 +139,36 @@ class RunState:
                     failure_is_final=message.is_final,
                     waiting_for=message.of_disk,
                 )
+
+    def _after_quest(self, message: PhaseTold | SearchTold | CurriculumTold) -> "RunState":
+        if isinstance(message, CurriculumTold):
+            return replace(self, curriculum=message)
+        if isinstance(message, PhaseTold):
+            told = replace(self, phase=message)
+            learner_is_next = message.phase == "policy"
+        else:
+            told = replace(self, search=message)
+            learner_is_next = not message.running
+        # What a run does before its learner is built is no waiting for that.
+        works = self.status == "starting" and not learner_is_next
+        return replace(told, status="training") if works else told
+
+    def _after_model(self, message: RewardModelLoaded | RewardModelRefused) -> "RunState":
+        if isinstance(message, RewardModelLoaded):
+            return replace(
+                self,
+                reward_model_version=message.version,
+                reward_model_loaded_at_step=message.env_step,
+                reward_model_refused=None,
+            )
+        refused = replace(self, reward_model_refused=message)
+        if not message.rolled_back:
+            return refused
+        return replace(
+            refused,
+            reward_model_version=message.counts,
+            reward_model_loaded_at_step=None if message.counts is None else self.env_steps,
+        )
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -166,6 +216,8 @@ class RunState:
             "reward_model_refused": refused.version if refused else None,
             "reward_model_refusal": refused.reason if refused else None,
             "trouble": self.disk_trouble or self.learning_trouble,
+            "phase": self.phase.phase if self.phase else None,
+            "phase_words": self.phase.words if self.phase else None,
         }
 
     def progress(self, now: datetime) -> TrainingProgress:
@@ -183,6 +235,27 @@ class RunState:
             by_mode=told.of_run if told is not None else {},
             down=outages(self.silences),
         )
+
+    def found(self, now: datetime) -> SearchProgress | None:
+        """What the search found, as telemetry; None when there was none."""
+        told = self.search
+        if told is None:
+            return None
+        return SearchProgress(at=now, run_id=self.run_id, **dict(told))
+
+    def course(self, now: datetime) -> CurriculumProgress | None:
+        """How far the curriculum came, as telemetry; None when there was none."""
+        told = self.curriculum
+        if told is None:
+            return None
+        return CurriculumProgress(at=now, run_id=self.run_id, **dict(told))
+
+    def explored(self, now: datetime) -> WorldProgress | None:
+        """What the run has seen of the game's world, as telemetry; None before it told."""
+        told = self.world
+        if told is None:
+            return None
+        return WorldProgress(at=now, run_id=self.run_id, **dict(told))
 
     def reward(self, now: datetime) -> RewardBreakdown | None:
         """The parts of the reward of the last iteration; None before the first."""

@@ -196,9 +196,7 @@ class RunSupervisor:
             self._overrides,
         )
         attempt = RunRecord.read(run_file).attempts
-        self.state = RunState(
-            run_id=self.state.run_id, attempt=attempt, env_steps=self.state.env_steps
-        )
+        self.state = self.state.begun_again(attempt)
         read_fd, write_fd = os.pipe()
         try:
             self._process = process = await self._spawn(run_file, write_fd)

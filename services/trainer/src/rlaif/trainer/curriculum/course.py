@@ -1,0 +1,217 @@
+"""The curriculum of one environment runner: says where episodes start, watches how they end."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from rlaif.game.captures.capture import unpack_keyframe
+from rlaif.game.machine.emulator import Emulator
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.trainer.curriculum.attempt import Attempt, limit
+from rlaif.trainer.curriculum.demonstrations import Demonstration
+from rlaif.trainer.curriculum.route import Route
+from rlaif.trainer.play.course_figures import LegFigures
+from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
+from rlaif.trainer.play.start import Start, StartSource
+from rlaif.trainer.rewards.game.facts import GameFacts
+from rlaif.trainer.search.marks import Marks
+from rlaif.trainer.settings.curriculum import CurriculumSettings
+
+PROVENANCE = "demonstration:"
+"""What the provenance of a start on a demonstration begins with."""
+
+
+class WatchedGame(Protocol):
+    """What a course asks of an environment.
+
+    Attributes:
+        frames: Game frames of the episode.
+        scene: RAM of the newest scene; another object when what is owned changes.
+    """
+
+    frames: int
+    scene: RamBlocks | None
+
+    def cut_after(self, frames: int) -> None:
+        """Truncate this episode at the first step that ends at or after so many frames."""
+        ...
+
+
+class Course:
+    """All environments of one runner learn along the same demonstrations.
+
+    Attributes:
+        route: Segments and frontiers, of this runner alone.
+        frames: Game frames played so far.
+        frames_otherwise: Of these, in episodes that started at no demonstration.
+    """
+
+    def __init__(
+        self,
+        demonstrations: Sequence[Demonstration],
+        settings: CurriculumSettings,
+        marks_of: Callable[[RamBlocks], Marks],
+    ) -> None:
+        """Begin with every frontier at its goal; `marks_of` reads lasting progress."""
+        self.settings = settings
+        self.marks_of = marks_of
+        self.route = Route([each.without_rows() for each in demonstrations], settings)
+        self.frames = self.frames_otherwise = 0
+
+    @property
+    def played_otherwise(self) -> float:
+        """Share of the play that started at no demonstration, 0 before any."""
+        return self.frames_otherwise / max(1, self.frames)
+
+    def count(self, frames: int, *, otherwise: bool) -> None:
+        """So many game frames were played."""
+        self.frames += frames
+        self.frames_otherwise += frames * otherwise
+
+    def environment(self, game: WatchedGame, inner: EpisodeFollower | None) -> "CourseFollower":
+        """What follows an environment that `inner`, if anybody, follows too."""
+        return CourseFollower(self, game, inner)
+
+    def figures(self) -> tuple[LegFigures, ...]:
+        """How all segments stand."""
+        return self.route.figures()
+
+    def state_dict(self) -> dict[str, Any]:
+        """What the environments do not keep, as plain values."""
+        return {
+            "route": self.route.state_dict(),
+            "frames": self.frames,
+            "frames_otherwise": self.frames_otherwise,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Resume with what `state_dict` gave."""
+        self.route.load_state_dict(state["route"])
+        self.frames, self.frames_otherwise = state["frames"], state["frames_otherwise"]
+
+
+class CourseFollower:
+    """One environment on the course of its runner: an `EpisodeFollower` around another."""
+
+    def __init__(self, course: Course, game: WatchedGame, inner: EpisodeFollower | None) -> None:
+        self._course, self._route = course, course.route
+        self._game, self._inner = game, inner
+        self._drawn: tuple[int, int, int] | None = None
+        self._attempt: Attempt | None = None
+        self._more = 0
+        self._frames = 0
+        self._otherwise = True
+        self._scene: RamBlocks | None = None
+
+    def starts(self, given: StartSource) -> StartSource:
+        """Places on the demonstrations, and now and then what `given` chooses."""
+        if self._inner is not None:
+            given = self._inner.starts(given)
+        return _CourseStarts(self, given)
+
+    def choose(self, rng: np.random.Generator) -> Start | None:
+        """A place on a demonstration, or None for another start; it holds for the next episode."""
+        self._drawn = None
+        drawn = self._route.draw(rng, played_otherwise=self._course.played_otherwise)
+        if drawn is None:
+            return None
+        number, place = drawn
+        goes_on = self._course.settings.goes_on
+        more = len(self._route.legs) if goes_on == 1 else int(rng.geometric(1 - goes_on)) - 1
+        self._drawn = number, place, more
+        leg = self._route.legs[number]
+        keyframe = leg.state(place).keyframe
+        state = unpack_keyframe(keyframe.data, keyframe.sha256)
+        return Start(
+            state, f"{PROVENANCE}{leg.key}@{leg.state(place).at}", keyframe, from_play=True
+        )
+
+    def episodes(self, square: int) -> int:
+        """See `EpisodeFollower.episodes`."""
+        return 0 if self._inner is None else self._inner.episodes(square)
+
+    def begin_episode(
+        self,
+        emulator: Emulator,
+        facts: GameFacts,
+        start: Start,
+        warm_up: Sequence[tuple[int, int]],
+    ) -> None:
+        """An episode starts; a try that the one before it did not bring to its goal has failed."""
+        if self._attempt is not None:
+            self._route.note(self._attempt.leg, self._attempt.place, success=False)
+        self._attempt = None
+        self._frames = self._game.frames
+        if self._inner is not None:
+            self._inner.begin_episode(emulator, facts, start, warm_up)
+        self._otherwise = self._drawn is None or not start.provenance.startswith(PROVENANCE)
+        if self._drawn is None or self._otherwise:
+            return
+        leg, place, self._more = self._drawn
+        self._drawn = None
+        self._begin(leg, place)
+        self._look(read_blocks(emulator))
+
+    def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
+        """A base step was played; looks at the marks when the scene is new."""
+        if self._inner is not None:
+            self._inner.after_step(emulator, facts, action, wait)
+        frames = self._game.frames
+        self._course.count(frames - self._frames, otherwise=self._otherwise)
+        self._frames = frames
+        if self._attempt is None or self._game.scene is self._scene:
+            return
+        self._scene = self._game.scene
+        self._look(read_blocks(emulator))
+
+    def _begin(self, leg: int, place: int) -> None:
+        part = self._route.legs[leg]
+        time = limit(part.frames_from(place), self._course.settings.patience)
+        until = self._game.frames + time
+        self._attempt = Attempt(leg, place, part.segment.goal, until=until)
+        self._game.cut_after(until)
+
+    def _look(self, ram: RamBlocks) -> None:
+        attempt = self._attempt
+        if attempt is None or not attempt.see(self._course.marks_of(ram)):
+            return
+        self._route.note(attempt.leg, attempt.place, success=True)
+        self._attempt = None
+        following = self._route.after(attempt.leg)
+        if self._more and following is not None:
+            self._more -= 1
+            self._begin(following, 0)
+            self._look(ram)
+        else:
+            self._game.cut_after(self._game.frames)
+
+    def state_dict(self, facts: GameFacts) -> dict[str, Any]:
+        """What is remembered of the running episode, as plain values."""
+        return {
+            "inner": None if self._inner is None else self._inner.state_dict(facts),
+            "attempt": None if self._attempt is None else self._attempt.state_dict(),
+            "more": self._more,
+            "otherwise": self._otherwise,
+        }
+
+    def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None:
+        """Resume in the middle of the episode that `state_dict` gave."""
+        if self._inner is not None and state["inner"] is not None:
+            self._inner.load_state_dict(state["inner"], facts)
+        saved = state["attempt"]
+        self._attempt = None if saved is None else Attempt.of(saved)
+        self._more, self._otherwise = state["more"], state["otherwise"]
+        self._frames = self._game.frames
+        self._scene = None
+
+
+class _CourseStarts:
+    """A `StartSource`: places on demonstrations, else a start of the game."""
+
+    def __init__(self, follower: CourseFollower, given: StartSource) -> None:
+        self._follower, self._given = follower, given
+
+    def choose(self, rng: np.random.Generator) -> Start:
+        """Where the next episode starts."""
+        return self._follower.choose(rng) or self._given.choose(rng)

@@ -1,0 +1,99 @@
+"""How far back from a goal play still reaches it: outcomes of tries in, the next start out.
+
+Source: Salimans & Chen 2018, arXiv 1812.03381: starts move from the end of a demonstration to its
+beginning, each time the policy reaches the end often enough. Strides that double, and a step
+towards the goal after one that was too long, are ours: after imitation a policy knows most of the
+way, and a frontier that looks at each place of it would spend most tries on what is known.
+"""
+
+from collections import deque
+from typing import Any
+
+TOO_FAR = 0.1
+"""Success at or below which a stride of several places is halved."""
+
+
+class Frontier:
+    """Places on the way to one goal, numbered from the farthest, 0, to the nearest.
+
+    Attributes:
+        at: The place to start from now. It moves back by success alone.
+        places: How many there are.
+    """
+
+    def __init__(self, places: int, *, tries: int, success: float) -> None:
+        """Begin at the nearest of `places`; move when more than `success` of `tries` succeed."""
+        if places < 1 or tries < 1 or not 0 < success < 1:
+            raise ValueError(
+                f"{places} places, {tries} tries and success {success}: give at least one place "
+                "and one try, and a share between 0 and 1"
+            )
+        self.places = places
+        self.at = places - 1
+        self._tries, self._success = tries, success
+        self._reached = places
+        self._stride = 1
+        self._outcomes: deque[bool] = deque(maxlen=tries)
+        self._is_home = False
+
+    @property
+    def is_home(self) -> bool:
+        """Whether the last tries from the farthest place succeeded often enough."""
+        return self._is_home
+
+    @property
+    def success(self) -> float | None:
+        """Share of the last tries from `at` that succeeded; None while there are none."""
+        if not self._outcomes:
+            return None
+        return sum(self._outcomes) / len(self._outcomes)
+
+    def note(self, place: int, *, success: bool) -> None:
+        """A try from `place` ended. Tries from elsewhere than `at` decide nothing."""
+        if place != self.at:
+            return
+        self._outcomes.append(success)
+        if len(self._outcomes) < self._tries:
+            return
+        rate = sum(self._outcomes) / self._tries
+        if rate > self._success:
+            self._move_back()
+            return
+        self._stride = 1
+        self._is_home = False
+        if rate <= TOO_FAR and self._reached - self.at > 1:
+            self._move_to(self.at + (self._reached - self.at) // 2)
+
+    def _move_back(self) -> None:
+        self._reached = self.at
+        if self.at == 0:
+            self._is_home = True
+            return
+        self._move_to(max(0, self.at - self._stride))
+        self._stride *= 2
+
+    def _move_to(self, place: int) -> None:
+        self.at = place
+        self._outcomes.clear()
+        self._is_home = False
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where it stands, as plain values."""
+        return {
+            "places": self.places,
+            "at": self.at,
+            "reached": self._reached,
+            "stride": self._stride,
+            "outcomes": list(self._outcomes),
+            "is_home": self._is_home,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Resume with what `state_dict` gave; of another number of places it is a ValueError."""
+        if state["places"] != self.places:
+            raise ValueError(
+                f"the frontier was saved of {state['places']} places, not of {self.places}"
+            )
+        self.at, self._reached = state["at"], state["reached"]
+        self._stride, self._is_home = state["stride"], state["is_home"]
+        self._outcomes = deque(state["outcomes"], maxlen=self._tries)

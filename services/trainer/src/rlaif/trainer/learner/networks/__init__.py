@@ -1,0 +1,1 @@
+"""Networks and parts of them, as the learner and the runners build them."""

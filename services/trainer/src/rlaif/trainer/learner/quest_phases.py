@@ -1,0 +1,175 @@
+"""What a run of mode `quest` does before it trains: it searches, and makes demonstrations.
+
+    search ──▶ demonstrations ──▶ policy (the loop of `process.py`, along the demonstrations)
+
+Each phase saves as it goes, and goes on after a stop or a kill where it was saved last.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from queue import Empty, SimpleQueue
+from typing import Protocol
+
+from rlaif.contracts.search_figures import SearchFigures
+from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.run_folder.protocol import Command, PhaseTold, SearchTold, Stop
+from rlaif.trainer.run_folder.quest_curve import QuestCurve
+from rlaif.trainer.run_folder.quest_record import (
+    DEMONSTRATIONS_FOLDER,
+    QuestRecord,
+    SearchEnd,
+    search_end,
+)
+
+TELL_SECONDS = 5.0
+
+
+class Search(Protocol):
+    """A search that is under way, over all its attempts."""
+
+    @property
+    def seconds(self) -> float:
+        """It searched."""
+
+    @property
+    def seconds_since_new(self) -> float:
+        """Of these, since it last found a lasting mark that it had never seen."""
+
+    @property
+    def with_essence(self) -> int:
+        """Ways that it knows which end with an essence."""
+
+    def go_on(self) -> None:
+        """Search for some seconds."""
+
+    def figures(self) -> SearchFigures:
+        """Where it stands."""
+
+    def close(self) -> None:
+        """Bring to disk what is not there yet, and end its processes."""
+
+
+OpenSearch = Callable[[RunContext], Search]
+MakeDemonstrations = Callable[[RunContext, Callable[[], bool]], int | None]
+"""Makes those of a run that are not made yet, and gives how many there are then; None when it was
+asked to stop, which the function that it gets says."""
+
+
+@dataclass
+class Requests:
+    """Commands that wait while a phase works: a stop counts at once, the others for the policy."""
+
+    commands: "SimpleQueue[Command]"
+    _kept: list[Command] = field(default_factory=list)
+    _stop: bool = False
+
+    def stop_asked(self) -> bool:
+        """Whether the run shall save and end."""
+        while not self._stop:
+            try:
+                command = self.commands.get_nowait()
+            except Empty:
+                break
+            if isinstance(command, Stop):
+                self._stop = True
+            else:
+                self._kept.append(command)
+        return self._stop
+
+    def give_back(self) -> None:
+        """Let the policy's loop find the others, in their order."""
+        for command in self._kept:
+            self.commands.put(command)
+        self._kept.clear()
+
+
+def prepare(
+    run: RunContext,
+    commands: "SimpleQueue[Command]",
+    open_search: OpenSearch,
+    make_demonstrations: MakeDemonstrations,
+) -> RunContext | None:
+    """Do what is left of the phases before the policy.
+
+    Gives the run as the policy's loop shall train it: along the demonstrations, for the time that
+    is left. None: it was asked to stop, and what was found is saved.
+
+    Raises:
+        QuestRecordError: `quest.json` is damaged.
+    """
+    run = replace(run, tell=QuestCurve(run.directory, run.tell).tell)
+    requests = Requests(commands)
+    record = QuestRecord.read(run.directory)
+    if record.phase == "search":
+        most = min(run.settings.quest.search_minutes, run.settings.quest.minutes)
+        _tell_phase(run, record, f"{most - record.search_seconds / 60:.0f} minutes at most")
+        record = _search(run, record, requests, open_search(run))
+    if record.phase == "demonstrations" and not requests.stop_asked():
+        _tell_phase(run, record, f"of {run.settings.quest.lineages} ways that the search found")
+        record = _demonstrate(run, record, requests, make_demonstrations)
+    if record.phase != "policy" or requests.stop_asked():
+        return None
+    requests.give_back()
+    seconds = record.policy_seconds(run.settings.quest)
+    _tell_phase(run, record, f"{seconds / 60:.1f} minutes of training in all")
+    return for_the_policy(run, record)
+
+
+def _tell_phase(run: RunContext, record: QuestRecord, words: str) -> None:
+    run.tell(PhaseTold(phase=record.phase, words=words))
+
+
+def for_the_policy(run: RunContext, record: QuestRecord) -> RunContext:
+    """The run with the settings that the phases before the policy give it."""
+    settings = run.settings
+    hours = record.policy_seconds(settings.quest) / 3600
+    path = settings.curriculum.path or run.directory / DEMONSTRATIONS_FOLDER
+    changed = {
+        "run": settings.run.model_copy(update={"run_hours": hours}),
+        "curriculum": settings.curriculum.model_copy(update={"path": path}),
+    }
+    return replace(run, settings=settings.model_copy(update=changed))
+
+
+def _search(
+    run: RunContext, record: QuestRecord, requests: Requests, search: Search
+) -> QuestRecord:
+    """Search until it is over or the run shall end; the record of it, which is on disk."""
+    told = time.monotonic()
+    try:
+        over: SearchEnd | None = None
+        while over is None and not requests.stop_asked():
+            search.go_on()
+            over = search_end(
+                run.settings.quest,
+                seconds=search.seconds,
+                seconds_since_new=search.seconds_since_new,
+                with_essence=search.with_essence,
+            )
+            now = time.monotonic()
+            if now - told >= TELL_SECONDS or over is not None:
+                run.tell(_told(search, over is None))
+                told = now
+        seconds = search.seconds
+    finally:
+        search.close()
+    record = record.model_copy(update={"search_seconds": seconds, "search_over": over})
+    record.write(run.directory)
+    return record
+
+
+def _told(search: Search, running: bool) -> SearchTold:
+    figures = search.figures().model_copy(update={"running": running})
+    return SearchTold.model_validate(figures.model_dump())
+
+
+def _demonstrate(
+    run: RunContext, record: QuestRecord, requests: Requests, make: MakeDemonstrations
+) -> QuestRecord:
+    began = time.monotonic()
+    made = make(run, requests.stop_asked)
+    seconds = record.demonstrations_seconds + time.monotonic() - began
+    record = record.model_copy(update={"demonstrations": made, "demonstrations_seconds": seconds})
+    record.write(run.directory)
+    return record

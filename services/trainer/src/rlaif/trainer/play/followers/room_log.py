@@ -1,0 +1,181 @@
+"""Which rooms the players of a runner are in, and what happens to them there.
+
+What a runner calls:
+
+    log.see(n, game)          # whenever the facts of environment n are other ones than before
+    log.take(n, game)         # it has drawn a step, and `wanting` names it
+    rooms = log.end_fragment(games)
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rlaif.contracts.captures import Capture
+from rlaif.contracts.world_figures import LONG_STAY_FRAMES, NAME_CHARACTERS
+from rlaif.game.description.words import GameWords
+from rlaif.game.machine.pictures import png
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.memory_map import SMALL_ROOM
+from rlaif.game.memory.readers import number
+from rlaif.game.memory.rooms import STATUS_BAR_PIXELS, map_place, room_size
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.planner_port import PlannerReply
+from rlaif.trainer.play.rooms_played import (
+    PassedThrough,
+    Room,
+    RoomPicture,
+    RoomPlace,
+    RoomsPlayed,
+)
+from rlaif.trainer.rewards.game.facts import GameFacts
+
+_TILE = 16
+"""Pixels."""
+
+_TRAIL_ROOMS = 64
+"""Rooms of an episode that are remembered; a segment of 20 s passes through few."""
+
+
+@dataclass
+class _Stay:
+    """One player's stay in a room: where, since which frame of the episode, counted until when."""
+
+    room: Room
+    since: int
+    counted: int
+    is_long: bool = False
+
+
+class RoomLog:
+    """Follows N environments.
+
+    Attributes:
+        seen: The facts of each that were looked at last.
+        wanting: Environments whose room has no picture yet: they draw their next step.
+    """
+
+    def __init__(self, count: int, words: GameWords, *, pictures: bool) -> None:
+        """Follow `count` environments of a game with these words; with `pictures`, take some."""
+        self._words = words
+        self._pictures = pictures
+        self.seen: list[GameFacts | None] = [None] * count
+        self.wanting: set[int] = set()
+        self._stays: list[_Stay | None] = [None] * count
+        self._dead = [False] * count
+        self._trails: list[deque[tuple[int, Room]]] = [
+            deque(maxlen=_TRAIL_ROOMS) for _ in range(count)
+        ]
+        self._known: set[Room] = set()
+        self._pictured: set[Room] = set()
+        self._played = RoomsPlayed()
+
+    def begin_episode(self, n: int, game: GameEnv) -> None:
+        """Environment `n` starts an episode, or resumes one: it has come into the room."""
+        self._stays[n], self._dead[n] = None, game.facts.dead
+        self._trails[n].clear()
+        self.wanting.discard(n)
+        self.see(n, game)
+
+    def end_episode(self, n: int, game: GameEnv) -> None:
+        """The episode of environment `n` has just ended."""
+        self._leave(n, game.frames)
+
+    def see(self, n: int, game: GameEnv) -> None:
+        """Look at what is new of environment `n`."""
+        facts = self.seen[n] = game.facts
+        stay = self._stays[n]
+        if facts.dead != self._dead[n]:
+            self._dead[n] = facts.dead
+            if facts.dead and stay is not None:
+                self._played.tally(stay.room).deaths += 1
+        if not facts.settled:
+            return  # between two rooms, or on the title screen
+        room = (facts.group, facts.room)
+        if stay is None or stay.room != room:
+            self._leave(n, game.frames)
+            self._enter(n, room, game)
+
+    def take(self, n: int, game: GameEnv) -> None:
+        """Environment `n` has drawn its step: keep the picture of its room, if it shows that."""
+        facts, stay = game.facts, self._stays[n]
+        if stay is None or stay.room != (facts.group, facts.room):
+            return
+        if not (facts.settled and facts.control) or facts.menu or facts.text or facts.dead:
+            return
+        self.wanting.discard(n)
+        if stay.room in self._pictured:
+            return
+        self._pictured.add(stay.room)
+        left = top = 0
+        if room_size(read_blocks(game.emulator)) != SMALL_ROOM:
+            left, top = number(game.emulator, "hCameraX"), number(game.emulator, "hCameraY")
+        view = game.emulator.screen()[STATUS_BAR_PIXELS:]
+        self._played.pictures[stay.room] = RoomPicture(png(view), left & 0xFF, top & 0xFF)
+
+    def note_reply(self, reply: PlannerReply) -> None:
+        """A language model was asked, in the room of which it was told; a cached answer is none."""
+        group, _, room = (reply.question.evidence.room or "").partition("/")
+        if not reply.cached and group.isdecimal() and room.isdecimal():
+            self._played.tally((int(group), int(room))).calls += 1
+
+    def note_capture(self, n: int, game: GameEnv, capture: Capture) -> None:
+        """A segment of environment `n` has ended now and is captured."""
+        began = game.steps - len(capture.actions)
+        rooms: dict[Room, None] = {}
+        for entered, room in reversed(self._trails[n]):
+            rooms[room] = None
+            if entered <= began:
+                break
+        passed = PassedThrough(capture.episode_id, capture.segment_id, tuple(reversed(rooms)))
+        self._played.passed.append(passed)
+
+    def end_fragment(self, games: Sequence[GameEnv]) -> RoomsPlayed:
+        """What happened since the last call; stays go on."""
+        for stay, game in zip(self._stays, games, strict=True):
+            if stay is not None:
+                self._count_stay(stay, game.frames)
+        played, self._played = self._played, RoomsPlayed()
+        return played
+
+    def _enter(self, n: int, room: Room, game: GameEnv) -> None:
+        self._stays[n] = _Stay(room, since=game.frames, counted=game.frames)
+        self._trails[n].append((game.steps, room))
+        self._played.tally(room).entries += 1
+        if room not in self._known:
+            self._known.add(room)
+            self._played.places[room] = place_of(read_blocks(game.emulator), room, self._words)
+        if self._pictures and room not in self._pictured:
+            self.wanting.add(n)
+
+    def _leave(self, n: int, frames: int) -> None:
+        stay, self._stays[n] = self._stays[n], None
+        self.wanting.discard(n)
+        if stay is not None:
+            self._count_stay(stay, frames)
+
+    def _count_stay(self, stay: _Stay, frames: int) -> None:
+        tally = self._played.tally(stay.room)
+        tally.frames += frames - stay.counted
+        stay.counted = frames
+        if not stay.is_long and frames - stay.since >= LONG_STAY_FRAMES:
+            stay.is_long = True
+            tally.long_stays += 1
+
+
+def place_of(ram: RamBlocks, room: Room, words: GameWords) -> RoomPlace:
+    """What the RAM says of the room that the player is in, and the story of its name."""
+    dungeon, floor, column, line = map_place(ram)
+    name = words.rooms.get(room)
+    if name is None and dungeon is not None and dungeon < len(words.dungeons):
+        name = words.dungeons[dungeon]
+    columns, rows = room_size(ram)
+    return RoomPlace(
+        name=None if name is None else name[:NAME_CHARACTERS],
+        dungeon=dungeon,
+        floor=floor,
+        column=column,
+        line=line,
+        width=columns * _TILE,
+        height=rows * _TILE,
+    )

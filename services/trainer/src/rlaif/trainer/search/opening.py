@@ -1,0 +1,39 @@
+"""Opens a search in a folder: tree, workers and what they play."""
+
+from pathlib import Path
+
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import STATE_VERSION
+from rlaif.trainer.search.pool import InProcess, Processes, WorkerPool
+from rlaif.trainer.search.search import Search, SearchSettings
+from rlaif.trainer.search.tree import Tree
+
+TREE = "tree.sqlite"
+"""The tree's name in the folder of a search."""
+
+
+def open_search(
+    folder: Path, cartridge: Cartridge, settings: SearchSettings, *, workers: int = 1
+) -> Search:
+    """Begin a search in a folder, or go on with the one there; without workers in this process.
+
+    Raises:
+        TreeError: The folder holds a search of another game or emulator.
+    """
+    tree = Tree(folder / TREE, identity_of(cartridge))
+    sound = cartridge.needs_sound
+    pool: WorkerPool
+    if workers:
+        pool = Processes(workers, cartridge.data, settings.rollout, sound=sound)
+    else:
+        pool = InProcess(cartridge.data, settings.rollout, sound=sound)
+    return Search(tree, pool, cartridge, settings)
+
+
+def identity_of(cartridge: Cartridge) -> dict[str, str]:
+    """What the states of a search depend on."""
+    return {
+        "rom_sha256": cartridge.sha256,
+        "title": cartridge.title,
+        "state_version": str(STATE_VERSION),
+    }

@@ -1,0 +1,192 @@
+"""One try from a state: proposals drawn and played, and what was new on the way."""
+
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.predicates import has_control, is_dying
+from rlaif.game.navigation.room_watcher import standing
+from rlaif.trainer.search.cell import Cell, Worth, cell_of, strength_of
+from rlaif.trainer.search.marks import Marks, marks_of
+from rlaif.trainer.search.proposals import Tries, choose, decisions_of, proposals, untried
+from rlaif.trainer.search.session import Session
+from rlaif.trainer.search.trips import destination, room_key, trip
+
+
+@dataclass(frozen=True)
+class RolloutSettings:
+    """How long a try lasts and what is worth keeping."""
+
+    patience: int = 8  # proposals without a new place after which a try ends
+    patience_after_mark: int = 24  # the same once it has led to a mark that nobody had
+    patience_in_old_places: int = 4  # the same where a place is new with these marks alone
+    most_proposals: int = 120  # of one try
+    trips: float = 0.04  # share of the proposals that are a trip to another known room
+    stronger: float = 0.3  # how much stronger a state must be to take another one's place
+    sooner: float = 0.7  # or in what share of its frames an equally strong one was reached
+
+
+@dataclass(frozen=True)
+class Find:
+    """A moment that is worth keeping, as a worker tells of it."""
+
+    parent: int  # node; below 0 the find at place -1 - parent of the same report
+    cell: bytes
+    place: bytes
+    room: int
+    marks: Marks
+    worth: Worth
+    decisions: tuple[tuple[int, int], ...]
+    actions: str
+    digest: str
+    untried: int
+    played: int  # frames that the worker had played in this job
+
+
+class Outcome(NamedTuple):
+    """What came of a try."""
+
+    new_cells: int
+    untried: int  # proposals at its start that nobody had tried with what is owned
+
+
+class Known:
+    """The cells that are known to a process and what the state of each is worth."""
+
+    def __init__(self, settings: RolloutSettings) -> None:
+        self._settings = settings
+        self._worth: dict[bytes, Worth] = {}
+        self._places: set[bytes] = set()
+        self._marks: set[str] = set()
+
+    def learn(self, cells: dict[bytes, Worth], marks: Marks) -> None:
+        """These are known."""
+        self._worth.update(cells)
+        self._marks |= marks
+
+    def is_new_place(self, place: bytes) -> bool:
+        """Whether this process was never there, whatever it had; it counts as known then."""
+        is_new = place not in self._places
+        self._places.add(place)
+        return is_new
+
+    def forget(self, cells: Iterable[bytes]) -> None:
+        """These are known no more."""
+        for cell in cells:
+            self._worth.pop(cell, None)
+
+    def is_new(self, cell: bytes) -> bool:
+        """Nobody has been there."""
+        return cell not in self._worth
+
+    def wants(self, cell: bytes, worth: Worth) -> bool:
+        """Whether a state should be kept."""
+        known, settings = self._worth.get(cell), self._settings
+        return known is None or worth.much_better_than(known, settings.stronger, settings.sooner)
+
+    def new_marks(self, marks: Marks) -> Marks:
+        """Those that nobody had."""
+        return marks - self._marks
+
+
+class Rollout:
+    """Tries of one worker."""
+
+    def __init__(
+        self, session: Session, known: Known, tries: Tries, settings: RolloutSettings
+    ) -> None:
+        self._session, self._known, self._tries = session, known, tries
+        self._settings = settings
+        self._finds: list[Find] = []
+        self._parent = self._before = self._left = self._new_cells = 0
+
+    def play(self, node: int, frames: int, finds: list[Find], rng: np.random.Generator) -> Outcome:
+        """Play from a node, where the session is; what is worth keeping is added to `finds`.
+
+        `frames` are those of the game from power-on to the node.
+        """
+        self._session.mark()
+        self._finds, self._parent = finds, node
+        self._before = frames - self._session.frames
+        self._left, self._new_cells = self._settings.patience, 0
+        left_to_try = untried(proposals(self._session.ram), self._tries)
+        for _ in range(self._settings.most_proposals):
+            if self._left <= 0 or not self._try(rng):
+                break
+            self._left -= 1
+            self._look()
+        return Outcome(self._new_cells, left_to_try)
+
+    def _try(self, rng: np.random.Generator) -> bool:
+        """Draw something to do and play it; False when the game does not come back."""
+        session = self._session
+        steps = self._steps(rng)
+        decision = next(steps, None)
+        while decision is not None:
+            room = standing(session.ram).room
+            if not session.play(decision) or is_dying(session.ram):
+                break
+            if standing(session.ram).room != room:
+                if not session.settle():
+                    return False
+                self._look()
+            try:
+                decision = steps.send(session.ram)
+            except StopIteration:
+                break
+        return session.settle()
+
+    def _steps(self, rng: np.random.Generator) -> Generator[int, RamBlocks, None]:
+        ram, graph = self._session.ram, self._session.graph
+        if has_control(ram) and rng.random() < self._settings.trips:
+            room = destination(ram, graph, self._tries, rng)
+            if room is not None:
+                return trip(ram, room, graph)
+        proposal = choose(proposals(ram), self._tries, rng)
+        self._tries.add(proposal.key)
+        self._tries.add(room_key(ram, standing(ram).room))
+        return decisions_of(proposal, rng)
+
+    def _look(self) -> None:
+        """Keep this moment if it is worth it."""
+        session, settings = self._session, self._settings
+        if not has_control(session.ram):
+            return
+        cell = cell_of(session.ram)
+        key, worth = cell.key, Worth(strength_of(session.ram), self._before + session.frames)
+        if not self._known.wants(key, worth):
+            return
+        is_new = self._known.is_new(key)
+        find = self._find(cell, key, worth)
+        news = self._known.new_marks(find.marks)
+        self._known.learn({key: worth}, find.marks)
+        self._finds.append(find)
+        self._parent = -len(self._finds)
+        session.mark()
+        if is_new:
+            self._new_cells += 1
+            patience = settings.patience_in_old_places
+            if self._known.is_new_place(cell.place):
+                patience = settings.patience
+            if news:
+                patience = settings.patience_after_mark
+            self._left = max(self._left, patience)
+
+    def _find(self, cell: Cell, key: bytes, worth: Worth) -> Find:
+        session = self._session
+        return Find(
+            parent=self._parent,
+            cell=key,
+            place=cell.place,
+            room=cell.group << 8 | cell.room,
+            marks=marks_of(session.ram),
+            worth=worth,
+            decisions=session.decisions,
+            actions=session.actions,
+            digest=session.digest(),
+            untried=untried(proposals(session.ram), self._tries),
+            played=session.frames,
+        )

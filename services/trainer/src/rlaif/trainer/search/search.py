@@ -1,0 +1,331 @@
+"""The search: draws starts, hands them to workers, takes in what they found, and remembers it.
+
+    search = Search(Tree(path, identity), pool, cartridge, SearchSettings(seed=1))
+    for figures in search.run(): ...
+
+It knows the clock only for what it tells; what it does depends on the seed and on the order in
+which workers answer, so with one worker on the seed alone.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rlaif.game.captures.capture import pack_keyframe
+from rlaif.game.machine.cartridges import Cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.game.starts.power_on import bring_to_control
+from rlaif.trainer.search.cell import Worth, cell_of, strength_of
+from rlaif.trainer.search.draws import Draws, DrawSettings
+from rlaif.trainer.search.figures import Figures, FirstFound
+from rlaif.trainer.search.marks import Marks, large, level_of, marks_of
+from rlaif.trainer.search.notices import Notices
+from rlaif.trainer.search.pool import WorkerPool
+from rlaif.trainer.search.proposals import Tries
+from rlaif.trainer.search.rollout import Find, RolloutSettings
+from rlaif.trainer.search.session import FRAMES
+from rlaif.trainer.search.tree import Node, Tree
+from rlaif.trainer.search.worker import Begin, Job, Report
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How a search goes about it."""
+
+    seed: int = 0
+    starts_a_job: int = 12  # about a second of a worker; what it finds is shared after it
+    most_cells: int = 20_000  # some 10 kB each on disk; over it the least worthy are dropped
+    save_after: int = 950  # frames; saving a state takes as long as playing so many
+    commit_seconds: float = 5.0  # what was found in so long is lost when the search is killed
+    progress_seconds: float = 30.0  # the same for the counts
+    draws: DrawSettings = field(default_factory=DrawSettings)
+    rollout: RolloutSettings = field(default_factory=RolloutSettings)
+
+
+@dataclass
+class _Kept:
+    """The node that stands for a cell."""
+
+    node: int
+    worth: Worth
+    digest: str
+    returned: int = 0  # frames that were played to return there
+
+
+class Search:
+    """One search in one tree."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        pool: WorkerPool,
+        cartridge: Cartridge,
+        settings: SearchSettings | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin a search, or go on with what the tree holds."""
+        self._tree, self._pool = tree, pool
+        self._settings = settings or SearchSettings()
+        self._clock = clock
+        self._draws = Draws(self._settings.draws)
+        self._kept: dict[bytes, _Kept] = {}
+        self._marks: dict[str, FirstFound] = {}
+        self._tries = Tries()
+        self._graph = RoomGraph()
+        self._rng = np.random.default_rng(self._settings.seed)
+        self._counts = {"frames": 0, "rollouts": 0, "decisions": 0, "deaths": 0}
+        self._seconds = self._cpu_seconds = 0.0
+        self._best = (0.0, 0)
+        self._rooms: set[int] = set()
+        self._notices = Notices(pool.size)
+        self._jobs: dict[int, Job] = {}
+        if not len(tree):
+            self._plant(cartridge)
+        self._resume()
+
+    @property
+    def figures(self) -> Figures:
+        """How far it is."""
+        return Figures(
+            **self._counts,
+            seconds=self._seconds,
+            cpu_seconds=self._cpu_seconds,
+            nodes=self._tree.next_id,
+            cells=len(self._draws),
+            rooms=len(self._rooms),
+            level=self._best[0],
+            best=self._best[1],
+            marks=tuple(self._marks.values()),
+        )
+
+    def run(self) -> Iterator[Figures]:
+        """Search without end, with figures after each report; ask for no more, then `close`."""
+        began, before = self._clock(), self._seconds
+        committed = written = began
+        self._tree.begin()
+        for worker in range(self._pool.size):
+            if worker not in self._jobs:
+                self._submit(worker)
+        while True:
+            for worker, report in self._pool.collect():
+                self._take_in(worker, report)
+                self._submit(worker)
+            now = self._clock()
+            self._seconds = before + now - began
+            if now - written >= self._settings.progress_seconds:
+                self._write_progress()
+                written = now
+            if now - committed >= self._settings.commit_seconds:
+                self._tree.commit()
+                self._tree.begin()
+                committed = now
+            yield self.figures
+
+    def close(self) -> None:
+        """Write what is known; workers and tree are closed."""
+        self._tree.begin()
+        self._write_progress()
+        self._tree.commit()
+        self._pool.close()
+        self._tree.close()
+
+    def _plant(self, cartridge: Cartridge) -> None:
+        """The root: where the player first has control after power-on."""
+        emulator = PyBoyEmulator(cartridge.data, sound_emulated=cartridge.needs_sound)
+        bring_to_control(emulator, cartridge)
+        packed, sha256 = pack_keyframe(emulator.save_state())
+        ram = read_blocks(emulator)
+        cell = cell_of(ram)
+        root = Node(
+            id=0,
+            parent=None,
+            cell=cell.key,
+            room=cell.group << 8 | cell.room,
+            marks=marks_of(ram),
+            strength=strength_of(ram),
+            decisions=(),
+            actions="",
+            frames=0,
+            digest=emulator.ram_digest(),
+            found_at=0,
+            place=cell.place,
+        )
+        emulator.close()
+        self._tree.begin()
+        self._tree.add(root)
+        self._tree.put_state(root.id, sha256, packed)
+        self._tree.commit()
+
+    def _resume(self) -> None:
+        self._frames = dict(self._tree.frames())
+        for start in self._tree.starts:
+            worth = Worth(start.strength, start.frames)
+            self._kept[start.cell] = _Kept(start.node, worth, start.digest)
+            self._draws.add(start.cell, large(start.marks), room=start.room, place=start.place)
+            self._rank(start.node, start.marks)
+        self._rooms = set(self._tree.rooms())
+        saved = self._tree.progress("search")
+        if saved is not None:
+            self._load(saved)
+        self._find_late_marks()
+        cells = {cell: kept.worth for cell, kept in self._kept.items()}
+        self._notices.cells(cells, frozenset(self._marks))
+        self._notices.tries(self._tries.all())
+        self._notices.crossings(self._graph)
+
+    def _load(self, saved: dict[str, Any]) -> None:
+        self._draws.load_state_dict(saved["draws"])
+        self._tries.load_state_dict(saved["tries"])
+        self._graph = RoomGraph.from_json(saved["graph"])
+        self._rng.bit_generator.state = saved["rng"]
+        self._counts, self._seconds = saved["counts"], saved["seconds"]
+        self._cpu_seconds = saved["cpu_seconds"]
+        self._marks = {row["mark"]: FirstFound(**row) for row in saved["marks"]}
+
+    def _find_late_marks(self) -> None:
+        """Marks that were found after the progress was written last."""
+        if not self._draws.marks - set(self._marks):
+            return
+        for node in self._tree.nodes():
+            for mark in sorted(node.marks - set(self._marks)):
+                self._marks[mark] = FirstFound(mark, node.found_at, self._seconds, node.id)
+
+    def _write_progress(self) -> None:
+        self._tree.write_progress(
+            {
+                "search": {
+                    "draws": self._draws.state_dict(),
+                    "tries": self._tries.state_dict(),
+                    "graph": self._graph.to_json(),
+                    "rng": self._rng.bit_generator.state,
+                    "counts": self._counts,
+                    "seconds": self._seconds,
+                    "cpu_seconds": self._cpu_seconds,
+                    "marks": [asdict(first) for first in self._marks.values()],
+                }
+            }
+        )
+
+    def _submit(self, worker: int) -> None:
+        starts = []
+        for _ in range(self._settings.starts_a_job):
+            cell = self._draws.draw(self._rng)
+            starts.append(self._begin(cell))
+        news = self._notices.take(worker)
+        job = Job(
+            seed=int(self._rng.integers(1 << 62)),
+            starts=tuple(starts),
+            cells=news.cells,
+            dropped=tuple(news.dropped),
+            marks=frozenset(news.marks),
+            tries=news.tries,
+            crossings=tuple(news.crossings),
+        )
+        self._jobs[worker] = job
+        self._pool.submit(worker, job)
+
+    def _begin(self, cell: bytes) -> Begin:
+        """How to return to a cell.
+
+        A state costs as much as playing `save_after` frames. It is saved once the buttons that were
+        played to return to the node have cost as much, so at most twice the least is paid, whether
+        a cell is drawn once or a thousand times.
+        """
+        kept = self._kept[cell]
+        base, actions = self._tree.way_back(kept.node)
+        kept.returned += len(actions) * FRAMES
+        save = bool(actions) and kept.returned >= self._settings.save_after
+        sha256, packed = self._tree.packed(base)
+        return Begin(kept.node, cell, sha256, packed, actions, kept.digest, kept.worth.frames, save)
+
+    def _take_in(self, worker: int, report: Report) -> None:
+        job = self._jobs.pop(worker)
+        ids: list[int] = []
+        for saved in report.saved:
+            if saved.node in self._frames:
+                self._tree.put_state(saved.node, saved.sha256, saved.packed)
+        for find in report.finds:
+            ids.append(self._keep(worker, find, ids))
+        for start, outcome in zip(job.starts, report.outcomes, strict=True):
+            self._draws.renew(start.cell, untried=outcome.untried)
+            if outcome.new_cells:
+                self._draws.rewarded(start.cell)
+        self._counts["frames"] += report.frames
+        self._counts["rollouts"] += len(job.starts)
+        self._counts["decisions"] += report.decisions
+        self._counts["deaths"] += report.deaths
+        self._cpu_seconds += report.cpu_seconds
+        self._tries.learn(report.tries)
+        self._notices.tries(report.tries, by=worker)
+        crossings = [c for c in report.crossings if self._graph.add_crossing(c)]
+        self._notices.crossings(crossings, by=worker)
+        self._shrink()
+
+    def _keep(self, worker: int, find: Find, ids: list[int]) -> int:
+        """Add a find to the tree; it stands for its cell when it is the best there."""
+        parent = find.parent if find.parent >= 0 else ids[-1 - find.parent]
+        known = self._kept.get(find.cell)
+        is_best = known is None or find.worth.better_than(known.worth)
+        node = Node(
+            id=self._tree.next_id,
+            parent=parent,
+            cell=find.cell,
+            room=find.room,
+            marks=find.marks,
+            strength=find.worth.strength,
+            decisions=find.decisions,
+            actions=find.actions,
+            frames=find.worth.frames,
+            digest=find.digest,
+            found_at=self._counts["frames"] + find.played,
+            place=find.place,
+        )
+        self._tree.add(node, stands=is_best)
+        self._frames[node.id] = node.frames
+        self._rooms.add(node.room)
+        if not is_best:
+            return node.id
+        if known is None:
+            self._draws.add(
+                find.cell,
+                large(find.marks),
+                room=find.room,
+                place=find.place,
+                untried=find.untried,
+            )
+        else:
+            self._draws.improve(find.cell, untried=find.untried)
+        self._rank(node.id, find.marks)
+        self._kept[find.cell] = _Kept(node.id, find.worth, find.digest)
+        self._tell(worker, node, find.worth)
+        return node.id
+
+    def _tell(self, worker: int, node: Node, worth: Worth) -> None:
+        for mark in sorted(node.marks - set(self._marks)):
+            self._marks[mark] = FirstFound(mark, node.found_at, self._seconds, node.id)
+        self._notices.cells({node.cell: worth}, node.marks, by=worker)
+
+    def _rank(self, node: int, marks: Marks) -> None:
+        level = level_of(marks)
+        if level > self._best[0]:
+            self._best = (level, node)
+
+    def _shrink(self) -> None:
+        excess = len(self._draws) - self._settings.most_cells
+        if excess <= 0:
+            return
+        dropped = self._draws.worst(excess + self._settings.most_cells // 10)
+        self._notices.drop(dropped)
+        for cell in dropped:
+            self._draws.remove(cell)
+            self._tree.drop_cell(cell)
+            del self._kept[cell]
+        needed = [start.node for job in self._jobs.values() for start in job.starts]
+        self._tree.sweep([0, self._best[1], *needed])
+        self._frames = dict(self._tree.frames())

@@ -1,0 +1,339 @@
+"""The tree of all that was found, in one file: nodes with how they were reached, and states.
+
+    tree.sqlite   header | marks | nodes | cells | states | progress
+
+A node is a moment that was kept: its parent, the decisions and the buttons since, the digest of the
+RAM there. `cells` says which node stands for a cell. Some nodes have a save state; others are
+returned to from the nearest one above them that has. What a search knows besides (counts, random
+numbers) lies in `progress`. All is written in transactions, so a search that is
+killed goes on from its last one with nothing half-written.
+
+Bounded: who drops cells calls `sweep`, which deletes the nodes on no way to a cell.
+"""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from rlaif.game.captures.capture import KeyframeError, unpack_keyframe
+from rlaif.trainer.search.marks import Marks
+
+_VERSION = 2
+_TABLES = """
+CREATE TABLE IF NOT EXISTS header (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS marks (id INTEGER PRIMARY KEY, names TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS nodes (
+    id INTEGER PRIMARY KEY, parent INTEGER, cell BLOB NOT NULL, room INTEGER NOT NULL,
+    marks INTEGER NOT NULL, strength REAL NOT NULL, decisions BLOB NOT NULL, actions TEXT NOT NULL,
+    frames INTEGER NOT NULL, digest TEXT NOT NULL, found_at INTEGER NOT NULL, place BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS cells (cell BLOB PRIMARY KEY, node INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS states (
+    node INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, packed BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS progress (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+
+
+class TreeError(Exception):
+    """The tree is of another game or version, or does not hold what is asked for."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A moment that was kept, and how it was reached from its parent."""
+
+    id: int
+    parent: int | None  # None for power-on
+    cell: bytes
+    room: int  # group << 8 | room
+    marks: Marks
+    strength: float
+    decisions: tuple[tuple[int, int], ...]  # (index of the decision, its base steps) since parent
+    actions: str  # one digit a base step of four frames since parent
+    frames: int  # of the game since power-on
+    digest: str  # of the RAM
+    found_at: int  # frames that the search had played
+    place: bytes = b""  # the cell without its marks
+
+
+class Start(NamedTuple):
+    """What is known of a node that stands for a cell, but for how it was reached."""
+
+    node: int
+    cell: bytes
+    place: bytes
+    room: int
+    marks: Marks
+    strength: float
+    frames: int
+    digest: str
+
+
+class Tree:
+    """The tree as the one process that writes it sees it."""
+
+    def __init__(self, path: Path, identity: dict[str, str]) -> None:
+        """Open a tree or begin one.
+
+        `identity` is what its states depend on: game, emulator.
+
+        Raises:
+            TreeError: It was made with something else.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._open(sqlite3.connect(path, isolation_level=None))
+        try:
+            self._sql.execute("PRAGMA journal_mode=WAL")
+            self._sql.execute("PRAGMA synchronous=NORMAL")
+            self._sql.executescript(f"BEGIN; {_TABLES} COMMIT;")
+            self._check(identity | {"version": str(_VERSION)}, path)
+            self._read_numbers()
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, sql: sqlite3.Connection) -> None:
+        self._sql = sql
+        self._marks: dict[int, Marks] = {}
+        self._numbers: dict[Marks, int] = {}
+        self._next = 0
+
+    def _read_numbers(self) -> None:
+        for number, names in self._sql.execute("SELECT id, names FROM marks").fetchall():
+            marks = frozenset(json.loads(names))
+            self._marks[number], self._numbers[marks] = marks, number
+        (last,) = self._sql.execute("SELECT MAX(id) FROM nodes").fetchone()
+        self._next = 0 if last is None else last + 1
+
+    @classmethod
+    def reading(cls, path: Path) -> Self:
+        """A tree to read as it is now, while a search may be writing to it; TreeError without one.
+
+        What is found later is not seen, nothing can be added.
+        """
+        tree = cls.__new__(cls)
+        try:
+            tree._open(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True))
+            try:
+                tree._sql.execute("BEGIN")
+                tree._read_numbers()
+            except sqlite3.Error:
+                tree.close()
+                raise
+        except sqlite3.Error as error:
+            raise TreeError(f"there is no tree of a search at {path}: {error}") from error
+        return tree
+
+    def __len__(self) -> int:
+        (count,) = self._sql.execute("SELECT COUNT(*) FROM nodes").fetchone()
+        return int(count)
+
+    def __contains__(self, node: int) -> bool:
+        found = self._sql.execute("SELECT 1 FROM nodes WHERE id = ?", (node,)).fetchone()
+        return found is not None
+
+    @property
+    def next_id(self) -> int:
+        """The number of the next node."""
+        return self._next
+
+    @property
+    def starts(self) -> Iterator[Start]:
+        """What stands for a cell, oldest first."""
+        rows = self._sql.execute(
+            "SELECT id, nodes.cell, place, room, marks, strength, frames, digest"
+            " FROM nodes JOIN cells ON node = id ORDER BY id"
+        )
+        for node, cell, place, room, marks, *rest in rows.fetchall():
+            yield Start(node, cell, place, room, self._marks[marks], *rest)
+
+    def frames(self) -> list[tuple[int, int]]:
+        """(node, frames of the game since power-on) of all nodes."""
+        return self._sql.execute("SELECT id, frames FROM nodes").fetchall()
+
+    def parents(self, after: int = -1) -> dict[int, int | None]:
+        """Parent of each node whose number is above `after`."""
+        rows = self._sql.execute("SELECT id, parent FROM nodes WHERE id > ?", (after,))
+        return dict(rows.fetchall())
+
+    def rooms(self) -> list[int]:
+        """The rooms in which some node is."""
+        return [row[0] for row in self._sql.execute("SELECT DISTINCT room FROM nodes").fetchall()]
+
+    def begin(self) -> None:
+        """Begin a transaction; what is written is there after `commit`, or never."""
+        if not self._sql.in_transaction:
+            self._sql.execute("BEGIN")
+
+    def commit(self) -> None:
+        """Write what was added since `begin`."""
+        if self._sql.in_transaction:
+            self._sql.execute("COMMIT")
+
+    def add(self, node: Node, *, stands: bool = True) -> None:
+        """Keep a node; it stands for its cell from now on, or another one goes on to."""
+        marks = self._number(node.marks)
+        decisions = np.asarray(node.decisions, dtype="<u2").tobytes()
+        row = (
+            node.id, node.parent, node.cell, node.room, marks, node.strength,
+            decisions, node.actions, node.frames, node.digest, node.found_at, node.place,
+        )  # fmt: skip
+        self._sql.execute("INSERT INTO nodes VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", row)
+        if stands:
+            self._sql.execute("INSERT OR REPLACE INTO cells VALUES (?,?)", (node.cell, node.id))
+        self._next = max(self._next, node.id + 1)
+
+    def put_state(self, node: int, sha256: str, packed: bytes) -> None:
+        """Keep the state of a node."""
+        self._sql.execute("INSERT OR REPLACE INTO states VALUES (?,?,?)", (node, sha256, packed))
+
+    def way_back(self, node: int) -> tuple[int, str]:
+        """The nearest node with a state on the way to a node, and the buttons from there.
+
+        Raises:
+            TreeError: A node on the way is missing, or the way begins without a state.
+        """
+        actions: list[str] = []
+        at: int | None = node
+        while at is not None:
+            row = self._sql.execute(
+                "SELECT parent, actions, (SELECT 1 FROM states WHERE node = id) FROM nodes"
+                " WHERE id = ?",
+                (at,),
+            ).fetchone()
+            if row is None:
+                raise TreeError(f"node {at} is not in the tree")
+            if row[2]:
+                return at, "".join(reversed(actions))
+            actions.append(row[1])
+            at = row[0]
+        raise TreeError(f"no state on the way to node {node}")
+
+    def node(self, number: int) -> Node:
+        """A node; TreeError when it is not there."""
+        row = self._sql.execute("SELECT * FROM nodes WHERE id = ?", (number,)).fetchone()
+        if row is None:
+            raise TreeError(f"node {number} is not in the tree")
+        return self._node(row)
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes, oldest first."""
+        for row in self._sql.execute("SELECT * FROM nodes ORDER BY id").fetchall():
+            yield self._node(row)
+
+    def state(self, node: int) -> bytes:
+        """The save state of a node, checked against its digest; TreeError without one."""
+        sha256, packed = self.packed(node)
+        try:
+            return unpack_keyframe(packed, sha256)
+        except KeyframeError as error:
+            raise TreeError(f"the state of node {node} is damaged: {error}") from error
+
+    def packed(self, node: int) -> tuple[str, bytes]:
+        """Digest and packed form of a node's state."""
+        row = self._sql.execute(
+            "SELECT sha256, packed FROM states WHERE node = ?", (node,)
+        ).fetchone()
+        if row is None:
+            raise TreeError(f"node {node} has no state")
+        return str(row[0]), bytes(row[1])
+
+    def drop_cell(self, cell: bytes) -> None:
+        """No node stands for a cell any more; the node stays until the next sweep."""
+        self._sql.execute("DELETE FROM cells WHERE cell = ?", (cell,))
+
+    def lineage(self, node: int) -> tuple[Node, ...]:
+        """The nodes from power-on to a node, in order."""
+        chain = [self.node(node)]
+        while chain[-1].parent is not None:
+            chain.append(self.node(chain[-1].parent))
+        return tuple(reversed(chain))
+
+    def sweep(self, needed: Collection[int] = ()) -> int:
+        """Delete the nodes on no way to a cell or to a needed node; returns how many."""
+        parents = dict(self._sql.execute("SELECT id, parent FROM nodes").fetchall())
+        kept: set[int] = set()
+        ends = [row[0] for row in self._sql.execute("SELECT node FROM cells").fetchall()]
+        for end in (*ends, *needed):
+            at: int | None = end
+            while at is not None and at not in kept:
+                kept.add(at)
+                at = parents[at]
+        lost = [(node,) for node in parents if node not in kept]
+        self._sql.executemany("DELETE FROM nodes WHERE id = ?", lost)
+        self._sql.executemany("DELETE FROM states WHERE node = ?", lost)
+        return len(lost)
+
+    def write_progress(self, values: dict[str, Any]) -> None:
+        """Remember plain values by name."""
+        rows = [(name, json.dumps(value)) for name, value in values.items()]
+        self._sql.executemany("INSERT OR REPLACE INTO progress VALUES (?,?)", rows)
+
+    def progress(self, name: str) -> Any:
+        """The value that was remembered, or None."""
+        row = self._sql.execute("SELECT value FROM progress WHERE name = ?", (name,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def close(self) -> None:
+        """What was not committed is lost."""
+        self._sql.close()
+
+    def _node(self, row: tuple[Any, ...]) -> Node:
+        number, parent, cell, room, marks, strength, played, *rest = row
+        actions, frames, digest, found_at, place = rest
+        decisions = np.frombuffer(played, dtype="<u2").reshape(-1, 2).tolist()
+        return Node(
+            id=number,
+            parent=parent,
+            cell=bytes(cell),
+            room=room,
+            marks=self._marks[marks],
+            strength=strength,
+            decisions=tuple((index, steps) for index, steps in decisions),
+            actions=actions,
+            frames=frames,
+            digest=digest,
+            found_at=found_at,
+            place=bytes(place),
+        )
+
+    def _number(self, marks: Marks) -> int:
+        number = self._numbers.get(marks)
+        if number is None:
+            number = len(self._numbers)
+            names = json.dumps(sorted(marks))
+            self._sql.execute("INSERT INTO marks VALUES (?,?)", (number, names))
+            self._numbers[marks], self._marks[number] = number, marks
+        return number
+
+    def _check(self, identity: dict[str, str], path: Path) -> None:
+        found = dict(self._sql.execute("SELECT name, value FROM header").fetchall())
+        if not found:
+            self._sql.execute("BEGIN")
+            self._sql.executemany("INSERT INTO header VALUES (?,?)", identity.items())
+            self._sql.execute("COMMIT")
+            return
+        for name, value in identity.items():
+            if found.get(name) != value:
+                self._sql.close()
+                raise TreeError(
+                    f"{path} was made with {name} {found.get(name)}, this search has {value}: "
+                    "take another folder, or delete the file"
+                )
+
+
+@contextmanager
+def read_tree(path: Path) -> Iterator[Tree]:
+    """`Tree.reading` for `with`."""
+    tree = Tree.reading(path)
+    try:
+        yield tree
+    finally:
+        tree.close()

@@ -1,0 +1,120 @@
+"""One process that tries: jobs in, reports out. It knows no other worker and no disk."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rlaif.game.captures.capture import pack_keyframe, unpack_keyframe
+from rlaif.game.machine.emulator import Emulator
+from rlaif.game.navigation.room_graph import Crossing, RoomGraph
+from rlaif.trainer.search.cell import Worth
+from rlaif.trainer.search.marks import Marks
+from rlaif.trainer.search.proposals import Tries
+from rlaif.trainer.search.rollout import Find, Known, Outcome, Rollout, RolloutSettings
+from rlaif.trainer.search.session import Session
+
+
+class UntrueWayError(Exception):
+    """The recorded buttons lead to other RAM than the node has."""
+
+
+@dataclass(frozen=True)
+class Begin:
+    """A node to try from: a state on the way to it, and the buttons from there."""
+
+    node: int
+    cell: bytes
+    sha256: str
+    packed: bytes
+    actions: str
+    digest: str  # of the RAM at the node
+    frames: int  # of the game from power-on to the node
+    save: bool  # returning there is to be cheaper next time
+
+
+@dataclass(frozen=True)
+class Saved:
+    """The state of a node."""
+
+    node: int
+    sha256: str
+    packed: bytes
+
+
+@dataclass(frozen=True)
+class Job:
+    """Some tries, and what other workers found since the last job."""
+
+    seed: int
+    starts: tuple[Begin, ...]
+    cells: dict[bytes, Worth] = field(default_factory=dict)
+    dropped: tuple[bytes, ...] = ()
+    marks: Marks = frozenset()
+    tries: dict[bytes, int] = field(default_factory=dict)
+    crossings: tuple[Crossing, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came of a job."""
+
+    finds: tuple[Find, ...]
+    saved: tuple[Saved, ...]
+    outcomes: tuple[Outcome, ...]  # of each start
+    tries: dict[bytes, int]
+    crossings: tuple[Crossing, ...]
+    frames: int
+    deaths: int
+    decisions: int
+    cpu_seconds: float = 0.0  # of the core that played it, told by the pool
+
+
+class Worker:
+    """Plays jobs in its own emulator. The same jobs in the same order give the same reports."""
+
+    def __init__(self, emulator: Emulator, settings: RolloutSettings | None = None) -> None:
+        settings = settings or RolloutSettings()
+        self._graph = RoomGraph()
+        self._session = Session(emulator, self._graph)
+        self._known = Known(settings)
+        self._tries = Tries()
+        self._rollout = Rollout(self._session, self._known, self._tries, settings)
+
+    def play(self, job: Job) -> Report:
+        """Play every start of a job once."""
+        self._known.forget(job.dropped)
+        self._known.learn(job.cells, job.marks)
+        self._tries.learn(job.tries)
+        for crossing in job.crossings:
+            self._graph.add_crossing(crossing)
+        before = {crossing.key for crossing in self._graph}
+        session, finds, saved = self._session, list[Find](), list[Saved]()
+        session.frames = session.deaths = session.played = 0
+        rng = np.random.default_rng(job.seed)
+        outcomes = []
+        for start in job.starts:
+            self._go_to(start)
+            if start.save:
+                packed, sha256 = pack_keyframe(session.save())
+                saved.append(Saved(start.node, sha256, packed))
+            outcomes.append(self._rollout.play(start.node, start.frames, finds, rng))
+        return Report(
+            finds=tuple(finds),
+            saved=tuple(saved),
+            outcomes=tuple(outcomes),
+            tries=self._tries.news(),
+            crossings=tuple(c for c in self._graph if c.key not in before),
+            frames=session.frames,
+            deaths=session.deaths,
+            decisions=session.played,
+        )
+
+    def _go_to(self, start: Begin) -> None:
+        self._session.load(unpack_keyframe(start.packed, start.sha256))
+        self._session.press(start.actions)
+        found = self._session.digest()
+        if found != start.digest:
+            raise UntrueWayError(
+                f"the way to node {start.node} leads to RAM with digest {found[:12]}, it has "
+                f"{start.digest[:12]}: its record is wrong, or the emulator does not repeat itself"
+            )

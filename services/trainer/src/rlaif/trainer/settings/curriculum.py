@@ -1,0 +1,94 @@
+"""Learning along demonstrations: what is imitated, and where episodes start because of it."""
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, Field
+
+
+class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
+    """Starts that move back along demonstrations, and imitation of them (ADR 0031)."""
+
+    path: Path | None = Field(
+        default=None,
+        description="Folder of demonstrations to learn along; unset: no curriculum, and none of "
+        "the settings below counts.",
+    )
+    moves: bool = Field(
+        default=True,
+        description="Starts move back along the demonstrations as play succeeds; off, they are "
+        "drawn alike from all of them.",
+    )
+    tries: int = Field(
+        default=12,
+        ge=2,
+        le=256,
+        description="Last tries from a frontier that decide whether it moves. More: moves are "
+        "surer and come later.",
+    )
+    success: float = Field(
+        default=0.5,
+        gt=0,
+        lt=1,
+        description="Share of those tries above which the frontier of a segment moves back.",
+    )
+    behind: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Share of a segment's starts between its frontier and its end, which was "
+        "mastered before. 0 forgets it sooner.",
+    )
+    power_on: float = Field(
+        default=0.02,
+        ge=0,
+        le=1,
+        description="Share of the play, in frames, that starts where the game itself does, while "
+        "no frontier has arrived.",
+    )
+    chained: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="The same once all frontiers are at the start of their segments; it grows "
+        "with the square of the share that is.",
+    )
+    goes_on: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Chance that an episode which reached the end of its segment plays on towards "
+        "the next one instead of being cut there. More chains more, and tries each segment less.",
+    )
+    patience: float = Field(
+        default=3.0,
+        ge=1,
+        description="An episode from a demonstration is cut after this many times the frames that "
+        "the demonstration took from there to the end of the segment.",
+    )
+    warm_start: int = Field(
+        default=600,
+        ge=0,
+        le=100_000,
+        description="Gradient steps of 256 decisions in which a new policy imitates the "
+        "demonstrations, before PPO; 0 for none. More imitates better what was seen, and is surer "
+        "of itself elsewhere.",
+    )
+    entropy: float = Field(
+        default=0.01,
+        ge=0,
+        description="Least weight of PPO's entropy bonus while no frontier has arrived, whatever "
+        "its schedule says; it falls with the share of those that have.",
+    )
+    imitation: float = Field(
+        default=0.1,
+        ge=0,
+        description="Weight of imitation beside PPO's loss, of the segments that do not succeed "
+        "from their beginning yet; 0 for none. More keeps what was imitated until play comes to "
+        "it, and also what the demonstration did worse.",
+    )
+
+    def absolute(self) -> Self:
+        """The same for processes that run in other folders."""
+        path = None if self.path is None else self.path.resolve()
+        return self.model_copy(update={"path": path})

@@ -1,0 +1,60 @@
+"""A run that finds its way by itself: how long it searches, and how long it takes in all."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "game": {"actions": "macros", "episode_length": 15_000},
+    "ray": {"workers": 2},
+    "sampling": {"envs_per_worker": 8},
+    "explore": {"restarts": 0.0, "swarm": 0.0},
+    "ppo": {"normalize_values": False},
+}
+"""What mode `quest` changes of the defaults of other blocks. Two cores play; an episode holds the
+whole quest of the built-in cartridge twice; all starts are the curriculum's; its critic learned
+earlier without running deviations (ADR 0029)."""
+
+
+def with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as they are given, by block; in mode `quest` with its defaults where none is."""
+    run = given.get("run", {})
+    if not isinstance(run, Mapping) or run.get("mode") != "quest":
+        return dict(given)
+    found = dict(given)
+    for block, values in DEFAULTS.items():
+        own = found.get(block, {})
+        if isinstance(own, Mapping):  # a block that is given whole has its own values
+            found[block] = values | dict(own)
+    return found
+
+
+class QuestSettings(BaseModel, frozen=True, extra="forbid"):
+    """The phases of mode `quest`: search, demonstrations, policy."""
+
+    minutes: float = Field(
+        default=98.0,
+        gt=0,
+        description="A run of mode quest ends after so many minutes of search, demonstrations and "
+        "training together; starting and saving come on top, two minutes on two cores. RUN_HOURS "
+        "does not count for it.",
+    )
+    search_minutes: float = Field(
+        default=45.0,
+        gt=0,
+        description="It searches for so long at most. More finds more ways, and leaves less time "
+        "for the policy.",
+    )
+    quiet_minutes: float = Field(
+        default=10.0,
+        gt=0,
+        description="The search ends sooner when it found no lasting progress for so long.",
+    )
+    lineages: int = Field(
+        default=5,
+        ge=1,
+        le=64,
+        description="Ways to the farthest that become demonstrations. Once so many of them end "
+        "with an essence, the search is over.",
+    )

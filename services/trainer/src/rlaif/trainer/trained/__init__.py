@@ -1,0 +1,1 @@
+"""Commands for a trained policy: evaluate it, watch it, film it."""

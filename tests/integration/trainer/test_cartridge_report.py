@@ -1,0 +1,126 @@
+"""The report of `make train-cartridge`: figures of several seeds, arms apart."""
+
+import csv
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from rlaif.trainer.run_folder import quest_trials, trained_policy
+from rlaif.trainer.run_folder.quest_record import QuestRecord
+from rlaif.trainer.run_folder.quest_trials import QuestEpisode, QuestTrial, trial_seed
+from rlaif.trainer.run_folder.record import RunRecord
+
+SCRIPT = Path(__file__).parents[3] / "benchmarks/train_cartridge.py"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+NAMES = ("sword", "shield", "bombs", "bracelet")
+
+
+def trial(run_id, arm, seed, reached, player="trained"):
+    """Episodes that reach so many milestones each; the last of four is the essence."""
+    return QuestTrial(
+        player=player,
+        arm=arm,
+        run_id=run_id,
+        train_seed=seed,
+        seed=trial_seed(seed),
+        trained_seconds=3000.0,
+        game="seedling-vale",
+        rom_sha256="ab" * 32,
+        milestones_total=4,
+        episode_frames=3600,
+        created_at=NOW,
+        seconds=1.0,
+        episodes=tuple(
+            QuestEpisode(
+                number=number,
+                milestones={name: 100 * at for at, name in enumerate(NAMES[:count], 1)},
+                essences=int(count == len(NAMES)),
+                frames=3600,
+                decisions=9,
+                deaths=0,
+                rooms=3,
+                ended="truncated",
+            )
+            for number, count in enumerate(reached)
+        ),
+    )
+
+
+def add_run(data_dir, arm, seed, reached, chance=None):
+    run_id = f"cartridge-{arm}-{seed}"
+    directory = data_dir / "runs" / run_id
+    directory.mkdir(parents=True)
+    settings = json.dumps({"actions": arm, "seed": seed, "rom_path": None})
+    RunRecord(run_id=run_id, created_at=NOW, attempts=0, settings=settings, mode="quest").write(
+        directory / "run.json"
+    )
+    QuestRecord(search_over="time", search_seconds=60, demonstrations=5).write(directory)
+    folder = directory / trained_policy.FOLDER
+    quest_trials.write(folder, trial(run_id, arm, seed, reached))
+    if chance is not None:
+        quest_trials.write(folder, trial(run_id, arm, seed, chance, player="chance"))
+
+
+@pytest.fixture
+def reported(tmp_path):
+    add_run(tmp_path, "macros", 1, [4, 4, 2, 2], chance=[0, 0, 0, 1])
+    add_run(tmp_path, "macros", 2, [1, 1, 1, 1])
+    add_run(tmp_path, "macros", 3, [2, 2, 2, 2])
+    add_run(tmp_path, "buttons", 1, [0, 0, 0, 0])
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "--data-dir", tmp_path, "--out", tmp_path / "out"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), tmp_path / "out"
+
+
+def test_arms_are_told_apart_each_with_its_seeds_means_and_interval(reported):
+    told, _ = reported
+    macros, buttons = told["arms"]["macros"], told["arms"]["buttons"]
+    assert macros["seeds"] == [1, 2, 3]
+    assert macros["milestones_means"] == [3.0, 1.0, 2.0]
+    value, low, high = macros["milestones_iqm"]
+    assert value == 2.0
+    assert 1.0 <= low < value < high <= 4.0
+    assert macros["essence_shares"] == [0.5, 0.0, 0.0]
+    assert macros["reached"]["sword"] == 1.0
+    assert macros["chance_iqm"][0] == 0.25
+    assert buttons["milestones_iqm"] == [0.0, 0.0, 0.0]
+    assert "chance_iqm" not in buttons
+
+
+def test_the_raw_rows_and_the_curves_are_written(reported):
+    told, out = reported
+    assert json.loads((out / "summary.json").read_text()) == told
+    with (out / "episodes.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 20
+    assert rows[0]["player"] in ("trained", "chance")
+    with (out / "runs.csv").open(newline="") as file:
+        assert [row["run"] for row in csv.DictReader(file)] == [
+            "cartridge-buttons-1",
+            "cartridge-macros-1",
+            "cartridge-macros-2",
+            "cartridge-macros-3",
+        ]
+    assert (out / "search.svg").read_text().startswith("<svg")
+
+
+def test_without_a_run_it_says_which_command_makes_one(tmp_path):
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "--data-dir", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 1
+    assert "make train-cartridge SEED=1" in done.stderr

@@ -1,0 +1,119 @@
+"""A policy of decisions learns: what it saw, what moved, what a checkpoint brings back."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.core.columns import Columns
+
+from rlaif.game.policy_input.layout import ALLOWED
+from rlaif.trainer.learner import snapshot
+from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.evaluation_games import EvaluationTask, play_on_runners
+from rlaif.trainer.learner.progress import RunTally
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.settings import TrainerSettings
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
+    pytest.mark.timeout(300),
+]
+
+
+def algorithm_of(*, attempt: int = 0, resumes: bool = False) -> ShapedPPO:
+    settings = TrainerSettings.model_validate(
+        {
+            "actions": "macros",
+            "episode_length": 150,
+            "noop_start": 0,
+            "walk_start": 0,
+            "ray_workers": 0,
+            "envs_per_worker": 2,
+            "batch_size": 80,
+            "minibatch_size": 40,
+            "epochs": 2,
+            "hidden": 32,
+        }
+    )
+    env = EnvConfig(run_id="t", attempt=attempt, game=settings.game, gamma=settings.ppo.gamma)
+    return ShapedPPO(build_config(settings, env, resumes=resumes))
+
+
+def weights(algorithm: ShapedPPO) -> dict[str, np.ndarray]:
+    state = algorithm.learner_group.get_weights()[DEFAULT_MODULE_ID]
+    return {name: np.array(value) for name, value in state.items()}
+
+
+def test_it_learns_from_what_its_runner_saw(ray_here: None):
+    algorithm = algorithm_of()
+    try:
+        module = algorithm.env_runner_group.local_env_runner.module
+        before = {name: value.clone() for name, value in module.state_dict().items()}
+        at_first = weights(algorithm)
+        algorithm.train()
+        (fragment,) = algorithm.fragments
+        assert fragment.policy_inputs is not None
+        inputs = fragment.policy_inputs[:-1].reshape(80, -1)
+        chosen = np.take_along_axis(inputs[:, ALLOWED], fragment.actions.reshape(80, 1), axis=1)
+        assert (chosen == 1).all(), "only what was allowed"
+        assert len(set(fragment.actions.ravel().tolist())) > 15
+        module.load_state_dict(before)
+        with torch.inference_mode():
+            out = module.forward_inference(
+                {
+                    Columns.OBS: torch.from_numpy(
+                        fragment.transitions.observations[:-1].reshape(80, 128)
+                    ),
+                    POLICY_INPUTS: torch.from_numpy(inputs),
+                }
+            )
+        logits = out[Columns.ACTION_DIST_INPUTS].numpy().reshape(fragment.action_dist_inputs.shape)
+        assert np.allclose(logits, fragment.action_dist_inputs, atol=1e-5)
+        after = weights(algorithm)
+        still = {name for name in after if np.array_equal(after[name], at_first[name])}
+        assert not still
+        assert after["scale.count"] == 80, "the figures of what it reads"
+    finally:
+        algorithm.stop()
+
+
+def test_a_runner_reads_in_the_figures_that_the_learner_sent(ray_here: None):
+    algorithm = algorithm_of()
+    try:
+        algorithm.train()
+        module = algorithm.env_runner_group.local_env_runner.module
+        sent, own = weights(algorithm), module.state_dict()
+        assert {name for name in own if name.startswith("scale.")}
+        assert all(np.array_equal(own[name].numpy(), sent[name]) for name in own)
+        assert not [name for name in own if name.startswith(("critic", "vf"))]
+    finally:
+        algorithm.stop()
+
+
+def test_a_resumed_run_repeats_the_uninterrupted_one_and_evaluates_alike(
+    ray_here: None, tmp_path: Path
+):
+    first = algorithm_of()
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "run").mkdir()
+    try:
+        first.train()
+        snapshot.save(first, RunTally(), tmp_path / "saved", tmp_path / "run")
+        first.train()
+        expected = weights(first)
+    finally:
+        first.stop()
+    second = algorithm_of(attempt=1, resumes=True)
+    try:
+        assert snapshot.restore(second, RunTally(), tmp_path / "saved") == []
+        second.train()
+        again = weights(second)
+        assert all(np.array_equal(again[name], expected[name]) for name in expected)
+        task = EvaluationTask.of(second.config.env_config["env"], length=60, seed=5, greedy=False)
+        one, two = (play_on_runners(second.env_runner_group, task, 3) for _ in range(2))
+        assert one == two
+    finally:
+        second.stop()

@@ -1,0 +1,440 @@
+"""Decisions of their own length on the real cartridge: what is kept is what was played."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlaif.contracts.plans import MoveTo, Plan, Suggestion
+from rlaif.game.captures.capture import pack_keyframe
+from rlaif.game.captures.replay import replay
+from rlaif.game.decisions.catalog import DECISIONS, WALK
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import is_puzzle_state
+from rlaif.game.policy_input.layout import ALLOWED, NO_DECISION, POLICY_INPUT
+from rlaif.testing.data.walkthrough import pressed
+from rlaif.testing.scripted_planner import ScriptedPlanner
+from rlaif.trainer.learner.algorithm.assisting import AssistConfig, assisted_by
+from rlaif.trainer.learner.evaluation_games import EvaluationTask
+from rlaif.trainer.learner.evaluation_games import play as evaluate
+from rlaif.trainer.play.assistance import Assistance
+from rlaif.trainer.play.capturing.recorder import CaptureContext
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
+from rlaif.trainer.play.fragment import Fragment
+from rlaif.trainer.play.game_env import GameEnv
+from rlaif.trainer.play.paying_model import PayingModel
+from rlaif.trainer.play.planner_port import PlannerQuestion
+from rlaif.trainer.play.start import Start, StartSet
+from rlaif.trainer.play.vector import EmulatorVector
+from rlaif.trainer.run_folder import npz_tree
+from rlaif.trainer.run_folder.screen import ScreenSlot
+from rlaif.trainer.settings.capture import CaptureSettings
+from rlaif.trainer.settings.exploration import ExploreSettings
+from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.guidance import GuidanceSettings
+from rlaif.trainer.settings.planner import PlannerSettings
+from rlaif.trainer.settings.takeover import TakeoverSettings
+
+INPUTS = Path(__file__).parents[3] / "libs/game/cartridge/walkthrough.json"
+ARMS = {"buttons": 280, "macros": 110, "options": 70}
+"""Rows in which chance plays some episodes of each."""
+
+GAMMA = 0.99
+LAST_DECISION = POLICY_INPUT["last_decision"].start
+_HEALTH, _FINISHED = address("wLinkHealth"), address("wFileIsCompleted")
+
+
+def config_of(arm: str, **game: Any) -> EnvConfig:
+    return EnvConfig(
+        run_id="t",
+        game=GameSettings.model_validate({"actions": arm, "episode_length": 250} | game),
+        capture=CaptureSettings(keyframe_steps=60),
+        gamma=GAMMA,
+    )
+
+
+def play(vector: EmulatorVector, rows: int, *, seed: int = 0, quota: int = 0) -> Fragment:
+    """A fragment of a policy that makes any decision that is allowed, as a seed says."""
+    rng = np.random.default_rng(seed)
+    vector.begin_fragment(rows, capture_quota=quota, context=CaptureContext(env_step=5))
+    for t in range(rows):
+        vector.step(t, drawn(rng, vector.policy_inputs))
+    shape = (rows, vector.count)
+    logits = np.zeros((*shape, len(DECISIONS)), np.float32)
+    return vector.end_fragment(logits, np.zeros(shape, np.float32))
+
+
+def drawn(rng: np.random.Generator, inputs: np.ndarray | None) -> np.ndarray:
+    assert inputs is not None
+    return np.array([rng.choice(np.flatnonzero(row[ALLOWED])) for row in inputs])
+
+
+@pytest.fixture
+def vector_of():
+    """Makes vectors and closes them."""
+    made: list[EmulatorVector] = []
+
+    def make(config: EnvConfig, *, count: int = 2, **how: Any) -> EmulatorVector:
+        made.append(EmulatorVector(config, count=count, **{"runner": 1, "seed": 3} | how))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+Making = Callable[..., EmulatorVector]
+
+
+def replays(fragments: Sequence[Fragment]) -> int:
+    """Replay all that was kept of what was played; gives how many captures there were."""
+    cartridge = load_cartridge()
+    emulator = PyBoyEmulator(cartridge.data)
+    kept = [item for each in fragments for item in each.captures]
+    for item in (*kept, *(best.whole for each in fragments for best in each.best)):
+        list(replay(emulator, item.capture, item.keyframe, rom_sha256=cartridge.sha256))
+    emulator.close()
+    return len(kept)
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_captures_and_the_best_episodes_replay_to_the_same_ram(vector_of: Making, arm: str):
+    """They are streams of base steps, whatever was decided."""
+    vector = vector_of(config_of(arm))
+    fragments = [play(vector, ARMS[arm], seed=seed, quota=6) for seed in range(2)]
+    assert replays(fragments) > 2
+    whole = [best.whole.capture for each in fragments for best in each.best]
+    assert whole, "episodes ended"
+    assert all(len(capture.actions) > capture.frame_skip for capture in whole)
+    assert any(each.frames is not None and (each.frames > 4).any() for each in fragments)
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_what_decisions_are_paid_is_what_their_steps_are_paid(vector_of: Making, arm: str):
+    vector = vector_of(replace(config_of(arm), gamma=1.0))
+    fragment = play(vector, 80)
+    paid = sum(fragment.reward_parts.values())
+    assert paid > 0
+    assert fragment.rewards.sum(dtype=np.float64) == pytest.approx(paid, abs=1e-4)
+    discounted = play(vector_of(config_of(arm)), 80)
+    assert discounted.reward_parts == fragment.reward_parts
+    assert np.array_equal(discounted.actions, fragment.actions), "the same play"
+    assert discounted.rewards.sum() < fragment.rewards.sum()
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_a_decision_is_made_of_what_is_allowed_and_is_known_afterwards(vector_of: Making, arm: str):
+    fragment = play(vector_of(config_of(arm)), 60)
+    trans, inputs = fragment.transitions, fragment.policy_inputs
+    assert inputs is not None
+    steps, envs = fragment.actions.shape
+    for t in range(steps):
+        for n in range(envs):
+            assert inputs[t, n, ALLOWED][fragment.actions[t, n]] == 1.0
+            follows = NO_DECISION if trans.ended[t, n] else fragment.actions[t, n]
+            assert inputs[t + 1, n, LAST_DECISION] == follows
+    assert fragment.final_policy_inputs is not None
+    lasts = fragment.final_policy_inputs[:, LAST_DECISION]
+    assert lasts.tolist() == [fragment.actions[t, n] for t, n in trans.final_index]
+
+
+def test_episodes_are_cut_by_their_frames_waits_included(vector_of: Making):
+    vector = vector_of(config_of("macros"))
+    fragments = [play(vector, 60, seed=seed) for seed in range(3)]
+    ended = [each for fragment in fragments for each in fragment.episodes]
+    assert len(ended) > 3
+    for each in ended:
+        assert 1_000 <= each.frames <= 1_000 + 4 + 240, "the step that went over it was played out"
+        assert 4 * each.length <= each.frames
+    total = sum(int(fragment.frames.sum()) for fragment in fragments if fragment.frames is not None)
+    assert total >= sum(each.frames for each in ended)
+    assert sum(fragment.base_steps for fragment in fragments) >= sum(each.length for each in ended)
+
+
+class Play:
+    """Two games and who explores them, all that draws included."""
+
+    def __init__(self, arm: str, directory: Path, attempt: int, *, begin: bool = True) -> None:
+        self._directory = directory
+        self.explorer: Explorer | None = None
+        config = replace(config_of(arm, episode_length=150), attempt=attempt)
+        self.vector = EmulatorVector(
+            config, count=2, runner=0, seed=3, follow=self._watch, begin=begin
+        )
+
+    def _watch(self, game: GameEnv, n: int) -> ExplorationFollower:
+        if self.explorer is None:
+            self.explorer = Explorer.of_game(
+                ExploreConfig(
+                    self._directory, ExploreSettings(restarts=0.5, swarm=0.5), save_every=50
+                ),
+                runner=0,
+                cartridge=game.cartridge,
+                emulator=game.emulator,
+                frame_skip=4,
+            )
+        return self.explorer.environment(n)
+
+    def play(self, rows: int, seed: int) -> tuple[Any, ...]:
+        done = play(self.vector, rows, seed=seed, quota=2)
+        arrays = (
+            done.transitions.observations, done.policy_inputs, done.final_policy_inputs,
+            done.rewards, done.frames, done.actions, done.transitions.died,
+        )  # fmt: skip
+        return (
+            [None if array is None else array.tobytes() for array in arrays],
+            self.vector.ram_digests(),
+            [(each.start, each.frames) for each in done.episodes],
+        )
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_games_resume_in_the_middle_of_their_episodes(tmp_path: Path, arm: str):
+    first = Play(arm, tmp_path / "first", attempt=0)
+    assert first.explorer is not None
+    first.play(70, seed=1)
+    npz_tree.write(
+        tmp_path / "saved.npz",
+        {"vector": first.vector.state_dict(), "explorer": first.explorer.state_dict()},
+    )
+    shutil.copytree(tmp_path / "first", tmp_path / "second")
+    expected = first.play(60, seed=2)
+    saved = npz_tree.read(tmp_path / "saved.npz")
+    second = Play(arm, tmp_path / "second", attempt=1, begin=False)
+    assert second.explorer is not None
+    assert second.vector.load_state_dict(saved["vector"]) is None
+    second.explorer.load_state_dict(saved["explorer"], played_from=saved["explorer"]["played_from"])
+    assert second.play(60, seed=2) == expected
+    first.vector.close()
+    second.vector.close()
+
+
+def test_a_game_of_one_arm_is_not_resumed_by_another(vector_of: Making):
+    one, other = vector_of(config_of("macros"), count=1), vector_of(config_of("options"), count=1)
+    why = other.load_state_dict(one.state_dict())
+    assert why is not None
+    assert "'actions': 'macros'" in why
+    seeds = vector_of(EnvConfig(run_id="t", game=GameSettings(actions="seed")), count=1)
+    assert seeds.load_state_dict(one.state_dict()) is not None
+    assert "actions" not in seeds.state_dict()["played"], "older states of the seeds' are resumed"
+
+
+def test_who_dies_has_paid_for_it_once_and_plays_on(vector_of: Making):
+    vector = vector_of(config_of("macros", episode_length=5_000), count=1)
+    vector.begin_fragment(6, capture_quota=0, context=CaptureContext())
+    for t in range(6):
+        if t == 3:
+            vector._games[0].emulator.poke(None, _HEALTH, 0)
+        vector.step(t, np.array([WALK[t % 4]]))
+    fragment = vector.end_fragment(np.zeros((6, 1, 1), np.float32), np.zeros((6, 1), np.float32))
+    trans = fragment.transitions
+    assert trans.died is not None
+    assert trans.died[:, 0].tolist() == [False, False, False, True, False, False]
+    assert not trans.ended.any()
+    assert fragment.reward_parts["death"] == -2.0
+    assert fragment.frames is not None
+    assert fragment.frames[3, 0] > 100, "until the game has put him somewhere"
+    facts = vector._games[0].facts
+    assert facts.control
+    assert facts.health > 0
+
+
+def test_the_seeds_end_an_episode_there_and_so_does_the_setting(vector_of: Making):
+    for config in (
+        EnvConfig(run_id="t", game=GameSettings(actions="seed")),
+        config_of("macros", death_ends=True),
+    ):
+        vector = vector_of(config, count=1)
+        vector.begin_fragment(1, capture_quota=0, context=CaptureContext())
+        vector._games[0].emulator.poke(None, _HEALTH, 0)
+        vector.step(0, np.array([Action.NOP]))
+        empty = np.zeros((1, 1), np.float32)
+        fragment = vector.end_fragment(np.zeros((1, 1, 1), np.float32), empty)
+        assert fragment.transitions.terminated.all()
+        assert fragment.reward_parts["death"] == -2.0
+
+
+def test_the_end_of_the_quest_ends_the_episode(vector_of: Making):
+    """Not for the seeds: theirs went on through the credits."""
+    ended = {}
+    for name, config in (
+        ("macros", config_of("macros")),
+        ("seed", EnvConfig(run_id="t", game=GameSettings(actions="seed"))),
+    ):
+        vector = vector_of(config, count=1)
+        vector.begin_fragment(40, capture_quota=0, context=CaptureContext())
+        vector._games[0].emulator.poke(None, _FINISHED, 1)
+        for t in range(40):
+            vector.step(t, np.array([Action.START if t % 8 == 0 else Action.NOP]))
+        empty = np.zeros((40, 1), np.float32)
+        fragment = vector.end_fragment(np.zeros((40, 1, 1), np.float32), empty)
+        ended[name] = int(fragment.transitions.terminated.sum())
+    assert ended == {"macros": 1, "seed": 0}
+
+
+@pytest.mark.parametrize(("from_play", "most"), [(True, 2), (False, 46)])
+def test_where_play_was_before_there_is_next_to_no_warm_up(from_play: bool, most: int):
+    game = GameEnv(GameSettings(actions="macros"), np.random.default_rng(0))
+    row = np.zeros(128, dtype=np.float32)
+    game.reset(row)
+    state = game.emulator.save_state()
+    game.starts = StartSet([Start(state, "there", pack_keyframe(state), from_play=from_play)])
+    lengths = set()
+    for _ in range(12):
+        game.reset(row)
+        lengths.add(len(game.warm_up))
+    game.close()
+    assert max(lengths) <= most
+    assert len(lengths) > 1, "episodes differ all the same"
+    assert from_play or max(lengths) > 2
+
+
+def test_an_episode_can_be_cut_from_outside(vector_of: Making):
+    """By whoever follows it; the cut survives a checkpoint."""
+    game = GameEnv(GameSettings(actions="macros"), np.random.default_rng(0))
+    row = np.zeros(128, dtype=np.float32)
+    game.reset(row)
+    game.step(Action.NOP, row)
+    game.cut_after(14)
+    again = GameEnv(GameSettings(actions="macros"), np.random.default_rng(1))
+    again.load_state_dict(game.state_dict(), row)
+    for each in (game, again):
+        outcomes = [each.step(Action.NOP, row) for _ in range(3)]
+        assert [outcome.truncated for outcome in outcomes] == [False, False, True]
+        assert each.frames == 16
+        each.reset(row)
+        assert not each.step(Action.NOP, row).truncated, "of that episode alone"
+        each.close()
+
+
+def test_the_watched_game_shows_its_steps_and_what_its_decisions_are_paid(
+    vector_of: Making, tmp_path: Path
+):
+    path = tmp_path
+    config = replace(config_of("macros", watch_fps=60, episode_length=5_000), screens=path)
+    vector = vector_of(config)
+    slot = ScreenSlot(path / "1.rgb")
+
+    def to_the_right(rows: np.ndarray) -> np.ndarray:
+        return rows[:, 0]
+
+    vector.pay_by(PayingModel(3, to_the_right, gamma=1.0, weight=2.0))
+    rng = np.random.default_rng(1)
+    vector.begin_fragment(60, capture_quota=0, context=CaptureContext())
+    seen, newest = 0, 0
+    for t in range(60):
+        vector.step(t, drawn(rng, vector.policy_inputs))
+        picture = slot.read(newer_than=newest)
+        if picture is not None:
+            newest, seen = picture.sequence, seen + 1
+            assert picture.opinion is not None
+            assert picture.opinion.version == 3
+    assert seen > 3
+
+
+@pytest.fixture(scope="module")
+def puzzle() -> StartSet:
+    """The first moment of the walkthrough in a room with something to solve."""
+    cartridge = load_cartridge()
+    emulator = PyBoyEmulator(cartridge.data)
+    frames = iter(pressed(INPUTS))
+    while not is_puzzle_state(read_blocks(emulator)):
+        emulator.step(next(frames), 1)
+    state = emulator.save_state()
+    emulator.close()
+    return StartSet([Start.of(state, "puzzle")])
+
+
+def helped(config: EnvConfig, planner: ScriptedPlanner, **settings: Any) -> Any:
+    """Makes an assistance that asks this planner."""
+    assist = AssistConfig(
+        PlannerSettings(),
+        settings.get("takeover", TakeoverSettings(share=0)),
+        settings.get("guidance", GuidanceSettings(text_chance=0, vision_chance=0)),
+    )
+
+    def make(games: Sequence[Any]) -> Assistance:
+        return assisted_by(planner, assist, config, games, runner=1, seed=3)
+
+    return make
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_a_planner_takes_over_with_buttons_that_are_decisions_too(
+    vector_of: Making, puzzle: StartSet, arm: str
+):
+    config = config_of(arm, noop_start=4, walk_start=4)
+    plan = Plan(reason="", macros=(MoveTo(column=1, row=1),), confidence=1.0)
+    planner = ScriptedPlanner(lambda _: plan, at_once=True)
+    takeover = TakeoverSettings(share=0.5, most_steps=40, rest_steps=5)
+    vector = vector_of(config, starts=puzzle, assist=helped(config, planner, takeover=takeover))
+    fragment = play(vector, 100, quota=6)
+    taken = fragment.by_planner
+    assert taken.any()
+    assert not taken.all()
+    assert fragment.actions[taken].max() < len(Action)
+    assert fragment.frames is not None
+    assert fragment.frames[taken].min() == 4, "one step each"
+    assert replays([fragment]) > 0
+
+
+def test_the_ways_between_rooms_are_learned_inside_decisions(vector_of: Making):
+    """Each step of a decision is seen: where the player left a room, and which way he went."""
+    config = config_of("options", episode_length=2_000)
+    nobody = ScriptedPlanner(lambda _: "timeout")
+    vector = vector_of(config, assist=helped(config, nobody))
+    play(vector, ARMS["options"])
+    ways = list(vector._assistance.graph)  # type: ignore[union-attr]  # it was given
+    assert ways
+    edges = [way for way in ways if way.kind == "edge"]
+    assert edges
+    for way in edges:
+        across = {Action.UP: way.y, Action.DOWN: 128 - way.y, Action.LEFT: way.x}
+        assert across.get(way.direction, 160 - way.x) < 24, "he stood at the edge that he crossed"
+
+
+def test_guidance_is_followed_by_the_decision_that_presses_the_button(vector_of: Making):
+    config = config_of("macros")
+
+    def suggests(question: PlannerQuestion) -> Plan | Suggestion:
+        return Suggestion(reason="so", button=("UP", "LEFT", "A")[question.asked_step % 3])
+
+    planner = ScriptedPlanner(suggests, at_once=True)
+    often = GuidanceSettings(
+        text_chance=0.3, vision_chance=0.3, rest_steps=1, most_waiting=None, decisions=None,
+        reach_tiles=None,
+    )  # fmt: skip
+    vector = vector_of(config, assist=helped(config, planner, guidance=often))
+    fragment = play(vector, 150)
+    assert fragment.guidance is not None
+    followed = {DECISIONS[index].name for index in fragment.actions[fragment.guidance > 0]}
+    assert followed
+    assert followed <= {
+        "UP", "LEFT", "A", "WALK_UP", "WALK_LEFT", "LEAVE_UP", "LEAVE_LEFT", "INTERACT",
+    }  # fmt: skip
+    assert {question.mode for question in planner.asked} == {"dialog", "vision"}
+    for question in planner.asked:
+        assert (question.picture is not None) == (question.mode == "vision")
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_the_same_evaluation_plays_the_same_episodes_by_decisions(arm: str):
+    task = EvaluationTask.of(config_of(arm), length=60, seed=11, greedy=False)
+
+    def any_allowed(rows: np.ndarray, policy_inputs: np.ndarray) -> np.ndarray:
+        return np.where(policy_inputs[:, ALLOWED] > 0, 0.0, -1e9)
+
+    one = evaluate(task, range(3), any_allowed)
+    other = [each for number in (2, 0, 1) for each in evaluate(task, [number], any_allowed)]
+    by_number = {each.number: each for each in one}
+    assert by_number == {each.number: each for each in other}, "whoever plays beside them"
+    assert all(240 <= each.frames <= 240 + 244 for each in one)

@@ -1,0 +1,107 @@
+"""PPO along a demonstration of two segments: what is seldom reached by chance is soon the rule."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlaif.game.decisions.catalog import INTERACT, LEAVE, go_to, item
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.navigation.grid import TilePlace
+from rlaif.testing.decided_way import tree_of_way
+from rlaif.trainer.curriculum.building import BuildSettings, build
+from rlaif.trainer.curriculum.library import DemonstrationsError
+from rlaif.trainer.curriculum.recording import RecordSettings
+from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.rewards.game.presets import preset
+from rlaif.trainer.settings import TrainerSettings
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
+    pytest.mark.timeout(300),
+]
+
+RIGHT = 3
+WAY = [
+    [go_to(TilePlace(3, 2))],
+    [go_to(TilePlace(2, 5)), INTERACT],
+    [go_to(TilePlace(7, 4))],
+    [go_to(TilePlace(5, 8)), item("sword")],
+    [LEAVE.start + RIGHT],
+    [go_to(TilePlace(4, 3)), INTERACT],
+]
+"""Into the house, to the sword; out, through a bush to who gives a tool."""
+
+
+@pytest.fixture(scope="module")
+def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, cartridge = tmp_path_factory.mktemp("run"), load_cartridge(None)
+    tree = tree_of_way(folder / "search", cartridge, WAY)
+    settings = BuildSettings(RecordSettings(preset("default"), states_every=1), noised=2)
+    build([tree], folder / "found", cartridge, "macros", settings)
+    return folder / "found"
+
+
+def algorithm_of(path: Path, *, resumes: bool = False, **curriculum: Any) -> ShapedPPO:
+    given = {"power_on": 0.0, "chained": 0.0, "behind": 0.0, "tries": 4, "goes_on": 0.0}
+    settings = TrainerSettings.model_validate(
+        {
+            "game": {"actions": "macros", "episode_length": 2000},
+            "run": {"seed": 1},
+            "ray": {"workers": 0},
+            "sampling": {"envs_per_worker": 4},
+            "ppo": {"batch_size": 128, "minibatch_size": 64},
+            "network": {"hidden": 64},
+            "curriculum": {"path": path, **given, **curriculum},
+        }
+    )
+    env = EnvConfig(run_id="t", game=settings.game, capture=settings.capture)
+    return ShapedPPO(build_config(settings, env, resumes=resumes))
+
+
+def success(algorithm: ShapedPPO) -> list[float]:
+    """Of the last tries of each segment."""
+    return [leg.success_anywhere or 0.0 for leg in algorithm.legs]
+
+
+def test_success_from_the_nearest_starts_rises_and_frontiers_move_back(
+    demonstrations: Path, ray_here: None
+) -> None:
+    untrained = algorithm_of(demonstrations, imitation=0.0, tries=256)
+    for _ in range(2):
+        untrained.train()
+    assert [leg.at for leg in untrained.legs] == [leg.places - 1 for leg in untrained.legs]
+    before = success(untrained)
+    trained = algorithm_of(demonstrations, warm_start=100)
+    imitated = trained.follow_demonstrations(is_new=True)
+    assert imitated is not None
+    for _ in range(5):
+        trained.train()
+    untrained.stop()
+    trained.stop()
+    assert imitated.accuracy > 0.8
+    assert min(success(trained)) > max(0.5, max(before) + 0.1)
+    assert all(leg.at < leg.places - 1 or leg.is_home for leg in trained.legs)
+
+
+def test_runner_and_learner_go_on_where_a_checkpoint_left_them(
+    demonstrations: Path, ray_here: None
+) -> None:
+    first = algorithm_of(demonstrations, moves=False)
+    first.follow_demonstrations(is_new=False)
+    first.train()
+    saved = first.env_runner.state_dict()
+    second = algorithm_of(demonstrations, moves=False, resumes=True)
+    assert second.env_runner.load_state_dict(saved, ()) is None
+    again = second.env_runner.state_dict()
+    assert again["course"] == saved["course"]
+    assert again["vector"]["watchers"] == saved["vector"]["watchers"]
+    assert sum(leg["tries"] for leg in saved["course"]["route"].values()) > 0
+    first.stop()
+    second.stop()
+
+
+def test_a_run_without_its_demonstrations_says_so(tmp_path: Path, ray_here: None) -> None:
+    with pytest.raises(DemonstrationsError, match="let a search find some first"):
+        algorithm_of(tmp_path)

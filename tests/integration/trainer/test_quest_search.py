@@ -1,0 +1,44 @@
+"""The search of a run's folder on the game, as it is told: a tree with the words of its finds."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rlaif.trainer.learner.quest_search import QuestSearch
+from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
+from rlaif.trainer.search.opening import TREE
+from rlaif.trainer.search.tree import read_tree
+from rlaif.trainer.settings import TrainerSettings
+
+
+@pytest.fixture
+def run(tmp_path):
+    settings = TrainerSettings.model_validate({"ray_workers": 0, "data_dir": tmp_path})
+    record: Any = SimpleNamespace(run_id="r")
+    return RunContext(settings, record, tmp_path, lambda message: None)
+
+
+def test_a_search_on_the_game_is_told_with_every_find_and_what_it_came_out_of(run, tmp_path):
+    search = QuestSearch(run)
+    try:
+        for _ in range(20):
+            search.go_on()
+            if search.figures().marks:
+                break
+    finally:
+        search.close()
+    again = QuestSearch(run)
+    try:
+        told = again.figures()
+    finally:
+        again.close()
+    with read_tree(tmp_path / SEARCH_FOLDER / TREE) as tree:
+        nodes = {node.node: node for node in told.tree}
+        assert all(number in tree for number in nodes)
+    assert told.marks == sum(len(node.marks) + node.marks_left_out for node in told.tree) > 0
+    assert told.tree_left_out == 0
+    assert all(node.parent is None or node.parent in nodes for node in told.tree)
+    assert max(node.level for node in told.tree) == told.level
+    assert not [mark for node in told.tree for mark in node.marks if mark.startswith("treasure:")]

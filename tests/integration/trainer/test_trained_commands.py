@@ -1,0 +1,225 @@
+"""What a person does with a trained policy; here one that was trained for no minute."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.play.screens import Command
+from rlaif.trainer.learner import trained
+from rlaif.trainer.learner.algorithm.ppo import network_of
+from rlaif.trainer.learner.quest_trial import play_trial
+from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, actions_of
+from rlaif.trainer.run_folder import checkpoints, quest_trials, trained_policy
+from rlaif.trainer.run_folder.quest_trials import TrialSettings
+from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.run_folder.trained_policy import TrainedPolicyError
+from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.trained.showing import show
+
+NOOK = Path(__file__).parents[2] / "data/nook/nook.gbc"
+RUN = "r-quest"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def settings(**changes):
+    return TrainerSettings.model_validate(
+        {"mode": "quest", "rom_path": NOOK, "hidden": 32, "seed": 3, **changes}
+    )
+
+
+def exported(data_dir, chosen):
+    """The card of a policy with its first weights, exported as at the end of a run."""
+    directory = data_dir / "runs" / RUN
+    record = RunRecord(run_id=RUN, created_at=NOW, attempts=0, settings="{}", mode="quest")
+    run = RunContext(chosen, record, directory, lambda message: None)
+    spec = network_of(chosen)
+    spec.observation_space, spec.action_space = OBSERVATION_SPACE, actions_of(chosen.game)
+    weights = {name: each.numpy() for name, each in spec.build().state_dict().items()}
+    partial = checkpoints.begin(run.checkpoints, 1)
+    save_file(weights, partial / checkpoints.POLICY)
+    manifest = checkpoints.Manifest(
+        run_id=RUN,
+        attempt=0,
+        created_at=NOW,
+        counters=checkpoints.Counters(iteration=1, env_steps=4096, trained_seconds=60.0),
+        hidden=32,
+        policy="decisions",
+        rom_sha256=run.rom_sha256,
+        record=record,
+    )
+    checkpoint, _ = checkpoints.commit(partial, manifest)
+    return trained.export(run, checkpoint), weights
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A data directory with one trained policy."""
+    data_dir = tmp_path_factory.mktemp("trained")
+    card, weights = exported(data_dir, settings())
+    return SimpleNamespace(
+        data_dir=data_dir,
+        folder=data_dir / "runs" / RUN / trained_policy.FOLDER,
+        card=card,
+        all_weights=weights,
+    )
+
+
+def run(home, command, *options, rom=True):
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "rlaif.trainer.trained", command),
+            *("--data-dir", str(home.data_dir)),
+            *(("--rom", str(NOOK)) if rom else ()),
+            *options,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_files_hold_what_plays_and_no_place_of_the_machine_that_trained(home):
+    card, weights = trained_policy.read(home.folder)
+    assert card == home.card
+    assert (card.game, card.arm, card.seed, card.iteration) == ("other", "macros", 3, 1)
+    assert weights.keys() < home.all_weights.keys()
+    left_out = home.all_weights.keys() - weights.keys()
+    assert all(name.startswith(("critic", "vf")) for name in left_out)
+    for name, each in weights.items():
+        np.testing.assert_array_equal(each, home.all_weights[name])
+    assert str(NOOK.parent) not in card.model_dump_json()
+
+
+def test_only_decisions_make_a_trained_policy(home):
+    with pytest.raises(TrainedPolicyError, match="train with TRAINER_ACTIONS buttons, macros"):
+        trained.forward_of(home.folder, TrainerSettings.model_validate({"actions": "seed"}))
+
+
+def test_weights_of_another_network_are_refused(home, tmp_path):
+    _, weights = trained_policy.read(home.folder)
+    cut = {name: each[:1] for name, each in weights.items()}
+    trained_policy.write(tmp_path, home.card, cut)
+    with pytest.raises(TrainedPolicyError, match=r"is another network .*make train-cartridge"):
+        trained.forward_of(tmp_path, settings())
+
+
+@pytest.fixture(scope="module")
+def evaluated(home):
+    """Exit code and what was said of an evaluation on two processes; its trial lies in `home`."""
+    return run(home, "evaluate", "--episodes", "3", "--minutes", "0.2")
+
+
+def test_an_evaluation_ends_with_a_line_of_json_and_keeps_the_episodes(evaluated, home):
+    code, out, err = evaluated
+    assert (code, err) == (0, "")
+    told = json.loads(out.splitlines()[-1])
+    assert set(told) >= {"milestones_mean", "milestones_best", "essence_share", "episodes"}
+    assert (told["episodes"], told["player"], told["arm"]) == (3, "trained", "macros")
+    (trial,) = quest_trials.read_all(home.folder)
+    assert [each.number for each in trial.episodes] == [0, 1, 2]
+    assert trial.seed == quest_trials.trial_seed(3)
+    assert all(each.frames >= 0.2 * 3600 for each in trial.episodes)
+    assert len({(each.decisions, each.frames, each.rooms) for each in trial.episodes}) > 1
+
+
+def test_the_same_trial_in_one_process_has_the_same_episodes(evaluated, home, tmp_path):
+    code, _, err = run(
+        home,
+        *("evaluate", "--episodes", "3", "--minutes", "0.2", "--workers", "0"),
+        *("--out", str(tmp_path)),
+    )
+    assert (code, err) == (0, "")
+    (apart,), (together,) = quest_trials.read_all(tmp_path), quest_trials.read_all(home.folder)
+    assert apart.episodes == together.episodes
+
+
+def test_chance_plays_in_the_place_of_the_policy(evaluated, home, tmp_path):
+    code, out, err = run(
+        home,
+        *("evaluate", "--episodes", "3", "--minutes", "0.2", "--workers", "0"),
+        *("--out", str(tmp_path), "--chance"),
+    )
+    assert (code, err) == (0, "")
+    assert json.loads(out.splitlines()[-1])["player"] == "chance"
+    (chance,), (trained_one,) = quest_trials.read_all(tmp_path), quest_trials.read_all(home.folder)
+    assert chance.episodes != trained_one.episodes
+
+
+def test_a_film_is_made_of_the_best_episode(home, tmp_path):
+    path = tmp_path / "nook.mp4"
+    code, out, err = run(
+        home, "film", "--episodes", "2", "--minutes", "0.1", "--out", str(path), "--speed", "4"
+    )
+    assert (code, err) == (0, "")
+    assert f"filmed episode {out.split('filmed episode ')[1][0]}: {path}" in out
+    assert path.stat().st_size > 1000
+
+
+class Screen:
+    """A window that counts its pictures; `quits_at` is the one after which its viewer leaves."""
+
+    def __init__(self, quits_at=None):
+        self.pictures, self.quits_at = 0, quits_at
+
+    def show(self, picture):
+        assert picture.shape == (144, 160, 3)
+        self.pictures += 1
+
+    def poll(self):
+        return frozenset(), [Command.QUIT] if self.pictures == self.quits_at else []
+
+    def hear(self, samples, rate): ...
+
+    def say(self, text): ...
+
+    def close(self): ...
+
+
+def test_an_episode_is_shown_as_it_was_played_until_the_viewer_leaves(home):
+    recorded = []
+    play_trial(
+        TrialSettings(home.folder, NOOK, "trained", seed=2**32, frames=360),
+        [0],
+        lambda episode, record: recorded.append((episode, record)),
+        record=True,
+    )
+    ((episode, record),) = recorded
+    assert record is not None
+    whole, part = Screen(), Screen(quits_at=5)
+    cartridge = load_cartridge(NOOK)
+    assert show(record, cartridge, whole, speed=0)
+    assert whole.pictures >= episode.frames / 4
+    assert not show(record, cartridge, part, speed=0)
+    assert part.pictures == 5
+
+
+def test_a_policy_of_another_game_is_refused(home):
+    code, _, err = run(home, "evaluate", "--policy", RUN, rom=False)
+    assert code == 2
+    assert "does not fit: its game is other, here it is seedling-vale" in err
+
+
+def test_without_a_policy_each_command_says_which_one_makes_it(tmp_path):
+    for command in ("evaluate", "play", "film"):
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "rlaif.trainer.trained", command),
+                *("--policy", "none", "--data-dir", str(tmp_path)),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert "make train-cartridge SEED=1" in done.stderr

@@ -1,0 +1,57 @@
+"""Demonstrations of a game that is none: numbers in the shape of a play."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
+from rlaif.game.captures.capture import pack_keyframe
+from rlaif.trainer.curriculum.demonstrations import (
+    Demonstration,
+    DemonstrationIdentity,
+    KeptState,
+    Reached,
+)
+
+IDENTITY = DemonstrationIdentity(
+    game=GameIdentity(title="SEEDLING", rom_sha256="ab" * 32),
+    emulator=EmulatorIdentity(version="2.8.1", sound_emulated=False),
+    actions="macros",
+    decisions=20,
+    inputs=3,
+    layout="as it is",
+)
+
+
+def _made(
+    name: str = "one",
+    length: int = 20,
+    marks: Mapping[int, str] | None = None,
+    states_every: int = 4,
+    game: str | None = None,
+    **changes: Any,
+) -> Demonstration:
+    rng, game = np.random.default_rng(length), game or name
+    found = {8: "sword", 20: "shield"} if marks is None else marks
+    moments = sorted({*range(0, length + 1, states_every), *(at for at in found if at <= length)})
+    values: dict[str, Any] = {
+        "name": name,
+        "identity": IDENTITY,
+        "decisions": rng.integers(0, 20, length),
+        "imitated": rng.random(length) < 0.9,
+        "frames": rng.integers(4, 60, length).astype(np.int32),
+        "rewards": rng.random(length).astype(np.float32),
+        "observations": rng.random((length + 1, 128)).astype(np.float32),
+        "policy_inputs": rng.random((length + 1, 3)).astype(np.float32),
+        "reached": tuple(Reached(at, frozenset(it.split("+"))) for at, it in found.items()),
+        "states": tuple(KeptState(at, pack_keyframe(b"%d" % at), f"{game} {at}") for at in moments),
+    }
+    return Demonstration(**values | changes)
+
+
+@pytest.fixture(scope="session")
+def made() -> Callable[..., Demonstration]:
+    """Makes a demonstration; `marks` are names, joined by `+`, by decisions played before them."""
+    return _made

@@ -1,0 +1,216 @@
+"""One environment on its course: where it starts, when it is cut, what counts as success."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlaif.trainer.curriculum.attempt import SLACK_FRAMES
+from rlaif.trainer.curriculum.course import Course, CourseFollower
+from rlaif.trainer.curriculum.demonstrations import Demonstration
+from rlaif.trainer.play.start import Start, StartSet
+from rlaif.trainer.settings.curriculum import CurriculumSettings
+
+Made = Callable[..., Demonstration]
+GIVEN = StartSet([Start.of(b"the start", "power-on")])
+
+
+class Inner:
+    """Another follower, which only says that it was asked."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.begun: list[str] = []
+
+    def starts(self, given: Any) -> Any:
+        return given
+
+    def episodes(self, square: int) -> int:
+        return 7
+
+    def begin_episode(self, emulator: Any, facts: Any, start: Start, warm_up: Any) -> None:
+        self.begun.append(start.provenance)
+
+    def after_step(self, emulator: Any, facts: Any, action: int, wait: int) -> None:
+        self.steps += 1
+
+    def state_dict(self, facts: Any) -> dict[str, Any]:
+        return {"steps": self.steps}
+
+    def load_state_dict(self, state: dict[str, Any], facts: Any) -> None:
+        self.steps = state["steps"]
+
+
+class Game:
+    """An environment whose marks a test sets; each frame has a scene of its own."""
+
+    has_banks = False
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self.until: int | None = None
+        self.marks: frozenset[str] = frozenset()
+        self.scene: Any = object()
+
+    def cut_after(self, frames: int) -> None:
+        self.until = frames
+
+    def wram(self) -> bytes:
+        return bytes(0x2000)
+
+    @property
+    def is_cut(self) -> bool:
+        return self.until is not None and self.frames >= self.until
+
+
+class Played:
+    """A course with one environment, played by a test."""
+
+    def __init__(self, demonstration: Demonstration, **settings: Any) -> None:
+        self.settings = CurriculumSettings(**{"power_on": 0, "goes_on": 0, "tries": 2} | settings)
+        self.game: Any = Game()
+        self.inner = Inner()
+        self.course = Course([demonstration], self.settings, lambda ram: self.game.marks)
+        self.follower = CourseFollower(self.course, self.game, self.inner)
+        self.rng = np.random.default_rng(0)
+
+    def begin(self, marks: str = "") -> Start:
+        start = self.follower.starts(GIVEN).choose(self.rng)
+        self.game.frames, self.game.until = 0, None
+        self.game.marks = frozenset(marks.split())
+        self.follower.begin_episode(self.game, None, start, ())  # type: ignore[arg-type]  # no facts
+        return start
+
+    def step(self, marks: str = "", frames: int = 4) -> None:
+        self.game.frames += frames
+        self.game.marks |= frozenset(marks.split())
+        self.game.scene = object()
+        self.follower.after_step(self.game, None, 0, 0)  # type: ignore[arg-type]  # no facts
+
+    @property
+    def tried(self) -> list[tuple[int, float | None]]:
+        return [(leg.tries, leg.success_anywhere) for leg in self.course.figures()]
+
+
+def test_an_episode_is_cut_where_the_marks_of_its_segment_are_reached(made: Made) -> None:
+    played = Played(made(marks={20: "sword"}))
+    played.begin()
+    played.step()
+    assert not played.game.is_cut
+    played.step("sword")
+    assert played.game.is_cut
+    assert played.tried == [(1, 1.0)]
+
+
+def test_marks_count_in_any_order_and_when_they_are_gone_again(made: Made) -> None:
+    played = Played(made(marks={20: "key+door"}))
+    played.begin()
+    played.step("door")
+    played.step("key")
+    assert played.tried == [(1, 1.0)]
+    played.begin()
+    played.step("key")
+    played.game.marks = frozenset()
+    played.step("door")
+    assert played.tried == [(2, 1.0)]
+
+
+def test_what_the_start_has_already_need_not_be_reached(made: Made) -> None:
+    played = Played(made(marks={1: "key", 20: "door"}, states_every=19))
+    played.begin("key")
+    played.step("door")
+    assert played.tried == [(1, 1.0)]
+
+
+def test_an_episode_has_a_multiple_of_the_time_that_its_demonstration_took(made: Made) -> None:
+    demonstration = made(marks={20: "sword"})
+    played = Played(demonstration, patience=2)
+    played.begin()
+    needed = int(demonstration.frames[16:20].sum())
+    assert played.game.until == 2 * needed + SLACK_FRAMES
+
+
+def test_long_episodes_of_the_whole_game_take_no_more_of_the_play_than_their_share(
+    made: Made,
+) -> None:
+    """An episode from power-on lasts as long as a hundred tries: by lot alone it would be most."""
+    played = Played(made(marks={20: "sword"}), power_on=0.2, chained=0.2)
+    for _ in range(400):
+        start = played.begin()
+        played.step(frames=10_000 if start.provenance == "power-on" else 100)
+    share = played.course.played_otherwise
+    assert 0.1 < share < 0.2 + 10_000 / played.course.frames
+    resumed = Played(made(marks={20: "sword"}), power_on=0.2, chained=0.2)
+    resumed.course.load_state_dict(played.course.state_dict())
+    assert resumed.course.played_otherwise == share
+
+
+def test_an_episode_that_ends_before_its_goal_has_failed(made: Made) -> None:
+    played = Played(made(marks={20: "sword"}))
+    played.begin()
+    played.step("shovel")
+    played.begin()
+    assert played.tried == [(1, 0.0)]
+
+
+def test_success_moves_the_next_start_back(made: Made) -> None:
+    played = Played(made(marks={20: "sword"}), behind=0)
+    for _ in range(2):
+        assert played.begin().provenance == "demonstration:one/0@16"
+        played.step("sword")
+    assert played.begin().provenance == "demonstration:one/0@12"
+
+
+def test_an_episode_that_goes_on_tries_the_next_segment_from_its_beginning(made: Made) -> None:
+    demonstration = made()
+    played = Played(demonstration, goes_on=1)
+    while not played.begin().provenance.startswith("demonstration:one/0"):
+        pass
+    before = played.tried[1][0]
+    played.step("sword")
+    assert not played.game.is_cut
+    own = int(demonstration.frames[8:20].sum())
+    assert played.game.until == 4 + round(own * played.settings.patience) + SLACK_FRAMES
+    played.step("shield")
+    assert played.game.is_cut
+    assert played.tried[1][0] == before + 1
+
+
+def test_episodes_from_power_on_are_neither_cut_nor_counted(made: Made) -> None:
+    played = Played(made(), power_on=1)
+    assert played.begin().provenance == "power-on"
+    played.step("sword shield")
+    assert played.game.until is None
+    assert played.tried == [(0, None), (0, None)]
+
+
+def test_the_other_follower_is_told_everything(made: Made) -> None:
+    played = Played(made())
+    start = played.begin()
+    played.step()
+    assert played.inner.begun == [start.provenance]
+    assert played.inner.steps == 1
+    assert played.follower.episodes(3) == 7
+
+
+def test_a_saved_episode_goes_on_with_what_it_had_and_misses(made: Made) -> None:
+    played = Played(made(marks={20: "key+door"}))
+    played.begin()
+    played.step("key")
+    state = played.follower.state_dict(None)  # type: ignore[arg-type]  # no facts
+    other = Played(made(marks={20: "key+door"}))
+    other.follower.load_state_dict(state, None)  # type: ignore[arg-type]  # no facts
+    other.step("door")
+    assert other.tried == [(1, 1.0)]
+    assert other.inner.steps == 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_generator_gives_the_same_starts(made: Made, seed: int) -> None:
+    def starts() -> list[str]:
+        played = Played(made(), goes_on=0.5, power_on=0.3)
+        played.rng = np.random.default_rng(seed)
+        return [played.begin().provenance for _ in range(20)]
+
+    assert starts() == starts()

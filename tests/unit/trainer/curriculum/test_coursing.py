@@ -1,0 +1,67 @@
+"""What the learner makes of its runners' curricula, and what is told of them."""
+
+import pytest
+
+from rlaif.trainer.learner.algorithm.coursing import (
+    entropy_floor,
+    legs_to_imitate,
+    of_all_runners,
+)
+from rlaif.trainer.learner.course_report import course_report
+from rlaif.trainer.play.course_figures import LegFigures
+from rlaif.trainer.settings.curriculum import CurriculumSettings
+
+LEG = LegFigures("one", ("sword",), ("map", "shield"), 5, 4, False, 10, 0.5, 0.75)
+
+
+def test_a_segment_is_imitated_until_play_succeeds_from_its_beginning() -> None:
+    home = LEG._replace(is_home=True)
+    assert legs_to_imitate((LEG, home, LEG)) == [0, 2]
+    assert legs_to_imitate((home, home)) == []
+
+
+def test_before_any_runner_told_of_its_segments_all_are_imitated() -> None:
+    assert legs_to_imitate(()) is None
+
+
+def test_entropy_is_held_up_as_long_as_frontiers_are_on_their_way() -> None:
+    settings = CurriculumSettings(entropy=0.02)
+    home = LEG._replace(is_home=True)
+    floors = [entropy_floor(settings, legs) for legs in ((), (LEG, LEG), (LEG, home), (home,))]
+    assert floors == pytest.approx([0.02, 0.02, 0.01, 0.0])
+
+
+def test_of_two_runners_the_one_that_is_less_far_back_counts() -> None:
+    other = LEG._replace(at=1, is_home=True, tries=6, success=1.0, success_anywhere=None)
+    (both,) = of_all_runners([[LEG._replace(is_home=True)], [other], []])
+    assert (both.at, both.is_home) == (4, True)
+    assert (both.tries, both.success, both.success_anywhere) == (16, 0.75, 0.75)
+    (both,) = of_all_runners([[LEG], [other]])
+    assert not both.is_home
+
+
+def test_without_runners_there_are_no_segments() -> None:
+    assert of_all_runners([]) == ()
+
+
+def test_a_frontier_is_told_as_a_share_and_is_0_only_at_home() -> None:
+    told = course_report(
+        [LEG, LEG._replace(at=0), LEG._replace(at=0, is_home=True, demonstration="two")],
+        CurriculumSettings(),
+    )
+    assert [each.frontier for each in told.segments] == [1.0, 0.2, 0.0]
+    assert [each.demonstration for each in told.segments] == [0, 0, 1]
+    assert (told.phase, told.mastered, told.demonstrations) == ("backward", 1, 2)
+    assert told.segments[0].from_mark == "sword"
+    assert told.segments[0].to_mark == "shield +1"
+
+
+def test_the_first_segment_begins_at_power_on() -> None:
+    told = course_report([LEG._replace(begins_with=())], CurriculumSettings())
+    assert told.segments[0].from_mark is None
+
+
+def test_when_all_are_home_the_curriculum_chains() -> None:
+    settings = CurriculumSettings(power_on=0.02, chained=0.5)
+    told = course_report([LEG._replace(is_home=True, at=0)], settings)
+    assert (told.phase, told.power_on_share) == ("chaining", 0.5)

@@ -1,0 +1,95 @@
+"""Demonstrations on disk: whole or not there, and of this run's game."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlaif.contracts.captures import GameIdentity
+from rlaif.trainer.curriculum import library
+from rlaif.trainer.curriculum.demonstrations import Demonstration
+
+Made = Callable[..., Demonstration]
+
+
+def test_what_was_written_is_read_again_to_the_bit(made: Made, tmp_path: Path) -> None:
+    written = [made("one"), made("two", length=30)]
+    library.write(tmp_path / "found", written)
+    read = library.read(tmp_path / "found", written[0].identity)
+    assert [each.name for each in read] == ["one", "two"]
+    for before, after in zip(written, read, strict=True):
+        assert (after.reached, after.states) == (before.reached, before.states)
+        for name in ("decisions", "imitated", "frames", "rewards", "observations", "policy_inputs"):
+            mine, its = getattr(before, name), getattr(after, name)
+            assert mine.dtype == its.dtype
+            assert np.array_equal(mine, its)
+
+
+def test_new_ones_take_the_place_of_the_old(made: Made, tmp_path: Path) -> None:
+    library.write(tmp_path / "found", [made("one"), made("two")])
+    library.write(tmp_path / "found", [made("three")])
+    assert [each.name for each in library.read(tmp_path / "found", made().identity)] == ["three"]
+    assert [path.name for path in tmp_path.iterdir()] == ["found"]
+
+
+def test_a_disk_that_fails_leaves_the_old_ones_whole(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.write(tmp_path / "found", [made("one")])
+    written = library._written
+
+    def fails_at_the_second(folder: Path, demonstration: Demonstration) -> Any:
+        if demonstration.name == "three":
+            raise OSError(28, "No space left on device")
+        return written(folder, demonstration)
+
+    monkeypatch.setattr(library, "_written", fails_at_the_second)
+    with pytest.raises(OSError, match="No space"):
+        library.write(tmp_path / "found", [made("two"), made("three")])
+    assert [each.name for each in library.read(tmp_path / "found", made().identity)] == ["one"]
+    assert [path.name for path in tmp_path.iterdir()] == ["found"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"junk", None])
+def test_a_damaged_or_missing_file_is_named(
+    made: Made, tmp_path: Path, damage: bytes | None
+) -> None:
+    library.write(tmp_path / "found", [made("one")])
+    path = tmp_path / "found" / "one.npz.zst"
+    path.write_bytes(damage) if damage is not None else path.unlink()
+    with pytest.raises(library.DemonstrationsError, match=r"one\.npz\.zst cannot be used"):
+        library.read(tmp_path / "found", made().identity)
+
+
+def test_an_empty_folder_holds_none(made: Made, tmp_path: Path) -> None:
+    assert not library.exists(tmp_path)
+    with pytest.raises(library.DemonstrationsError, match="let a search find some first"):
+        library.read(tmp_path, made().identity)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"game": GameIdentity(title="OTHER", rom_sha256="cd" * 32)}, "game"),
+        ({"actions": "options"}, "actions macros, this run has options"),
+        ({"decisions": 8}, "decisions 20, this run has 8"),
+        ({"inputs": 4}, "inputs 3, this run has 4"),
+    ],
+)
+def test_demonstrations_of_another_game_or_choice_are_refused(
+    made: Made, tmp_path: Path, changes: dict[str, Any], why: str
+) -> None:
+    library.write(tmp_path / "found", [made()])
+    other = made().identity.model_copy(update=changes)
+    with pytest.raises(library.DemonstrationsError, match=why):
+        library.read(tmp_path / "found", other)
+
+
+@pytest.mark.parametrize("names", [[], ["one", "one"]])
+def test_none_and_two_of_a_name_are_not_written(
+    made: Made, tmp_path: Path, names: list[str]
+) -> None:
+    with pytest.raises(ValueError, match="give at least one"):
+        library.write(tmp_path / "found", [made(name) for name in names])

@@ -1,0 +1,157 @@
+"""Where starts lie: on frontiers, behind them, at power-on; how that changes as play succeeds."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rlaif.trainer.curriculum.demonstrations import Demonstration
+from rlaif.trainer.curriculum.route import Route, legs_of_decisions
+from rlaif.trainer.settings.curriculum import CurriculumSettings
+
+Made = Callable[..., Demonstration]
+
+
+def bring_home(route: Route, leg: int) -> None:
+    while not route.figures()[leg].is_home:
+        route.note(leg, route.figures()[leg].at, success=True)
+
+
+@given(
+    tries=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.booleans()), max_size=200),
+    behind=st.floats(0, 1),
+    moves=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_shares_sum_to_1_and_lie_inside_of_the_segment_whatever_happened(
+    made: Made, tries: list[tuple[int, int, bool]], behind: float, moves: bool
+) -> None:
+    route = Route(
+        [made("one"), made("two", length=24)],
+        CurriculumSettings(tries=3, behind=behind, moves=moves),
+    )
+    assert len(route.legs) == 4
+    for leg, place, success in tries:
+        route.note(leg, place, success=success)
+    assert 0 <= route.power_on_share <= 1
+    assert route.leg_shares().sum() == pytest.approx(1)
+    assert (route.leg_shares() > 0).all()
+    for leg, figures in enumerate(route.figures()):
+        shares = route.place_shares(leg)
+        assert len(shares) == figures.places
+        assert shares.sum() == pytest.approx(1)
+        assert (shares >= 0).all()
+        if moves:
+            assert not shares[: figures.at].any()
+
+
+def test_the_first_starts_are_the_nearest_to_each_goal(made: Made) -> None:
+    route = Route([made()], CurriculumSettings(power_on=0))
+    drawn = {route.draw(np.random.default_rng(seed)) for seed in range(200)}
+    assert drawn == {(0, len(route.legs[0].segment.starts) - 1), (1, 2)}
+
+
+def test_without_moves_all_places_are_drawn_alike(made: Made) -> None:
+    route = Route([made()], CurriculumSettings(moves=False))
+    assert route.place_shares(1).tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_what_was_mastered_gets_the_share_behind_the_frontier(made: Made) -> None:
+    route = Route([made(length=40, marks={40: "sword"})], CurriculumSettings(tries=2, behind=0.25))
+    for _ in range(2):
+        route.note(0, 9, success=True)
+    assert route.figures()[0].at == 8
+    assert route.place_shares(0)[8:].tolist() == pytest.approx([0.75, 0.25])
+
+
+def test_power_on_grows_as_frontiers_come_home(made: Made) -> None:
+    route = Route([made()], CurriculumSettings(tries=2, power_on=0.02, chained=0.5))
+    shares = [route.power_on_share]
+    for leg in range(2):
+        bring_home(route, leg)
+        shares.append(route.power_on_share)
+    assert shares == pytest.approx([0.02, 0.02 + 0.48 / 4, 0.5])
+
+
+def test_of_segments_that_are_home_the_weak_one_is_played_most(made: Made) -> None:
+    route = Route([made()], CurriculumSettings(tries=10))
+    for leg in range(2):
+        bring_home(route, leg)
+    for turn in range(10):
+        route.note(1, 0, success=turn % 5 != 0)
+    first, second = route.leg_shares()
+    assert second == pytest.approx(2 * first)
+
+
+def test_a_start_is_drawn_with_the_generator_alone(made: Made) -> None:
+    route = Route([made()], CurriculumSettings())
+    assert route.draw(np.random.default_rng(5)) == route.draw(np.random.default_rng(5))
+
+
+def test_a_saved_route_goes_on_where_it_stood(made: Made) -> None:
+    route = Route([made()], CurriculumSettings(tries=2))
+    bring_home(route, 0)
+    route.note(1, 2, success=False)
+    other = Route([made()], CurriculumSettings(tries=2))
+    other.load_state_dict(route.state_dict())
+    assert other.figures() == route.figures()
+    assert other.state_dict() == route.state_dict()
+
+
+def test_segments_that_were_not_saved_begin_anew(made: Made) -> None:
+    route = Route([made()], CurriculumSettings(tries=2))
+    bring_home(route, 0)
+    other = Route([made("two"), made(states_every=2)], CurriculumSettings(tries=2))
+    other.load_state_dict(route.state_dict())
+    assert not any(figures.is_home for figures in other.figures())
+
+
+def test_a_segment_that_demonstrations_begin_with_alike_is_there_once(made: Made) -> None:
+    route = Route(
+        [
+            made("one", game="same"),
+            made("two", game="same", length=30, marks={8: "sword", 30: "map"}),
+        ],
+        CurriculumSettings(),
+    )
+    assert [leg.key for leg in route.legs] == ["one/0", "one/1", "two/1"]
+    assert [route.after(leg) for leg in range(3)] == [1, None, None]
+
+
+def test_every_decision_leads_to_the_leg_that_it_is_played_in(made: Made) -> None:
+    plays = [
+        made("one", game="same"),
+        made("one-0", length=6, marks={}, part_of=("one", 20)),
+        made("two", game="same", length=30, marks={8: "sword", 26: "map"}),
+        made("three-0", length=3, marks={}, part_of=("three", 8)),
+    ]
+    assert [leg.key for leg in Route(plays, CurriculumSettings()).legs] == [
+        "one/0", "one/1", "two/1",
+    ]  # fmt: skip
+    found = {name: legs.tolist() for name, legs in legs_of_decisions(plays).items()}
+    assert found == {
+        "one": [0] * 8 + [1] * 12,
+        "one-0": [1] * 6,
+        "two": [0] * 8 + [2] * 18 + [-1] * 4,
+        "three-0": [-1] * 3,
+    }
+
+
+def test_parts_with_noise_have_no_segments(made: Made) -> None:
+    route = Route([made("one"), made("two", part_of=("one", 8))], CurriculumSettings())
+    assert [leg.key for leg in route.legs] == ["one/0", "one/1"]
+
+
+def test_demonstrations_without_a_mark_are_no_curriculum(made: Made) -> None:
+    with pytest.raises(ValueError, match="let the search play on"):
+        Route([made(marks={})], CurriculumSettings())
+
+
+def test_a_leg_tells_the_frames_that_its_demonstration_needed(made: Made) -> None:
+    demonstration: Any = made()
+    leg = Route([demonstration], CurriculumSettings()).legs[1]
+    assert leg.frames_from(0) == demonstration.frames[8:20].sum()
+    assert leg.frames_from(2) == demonstration.frames[16:20].sum()

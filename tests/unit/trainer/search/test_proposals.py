@@ -1,0 +1,120 @@
+"""What is tried in a room, and what comes first."""
+
+import numpy as np
+import pytest
+
+from rlaif.contracts.items import NAMED_ITEMS
+from rlaif.game.decisions.catalog import AIMED, DECISIONS, INTERACT, WALK, item
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.memory_map import address
+from rlaif.game.navigation.grid import WALKS
+from rlaif.game.navigation.room_watcher import standing
+from rlaif.game.starts.power_on import bring_to_control
+from rlaif.trainer.search.proposals import (
+    Proposal,
+    Tries,
+    choose,
+    decisions_of,
+    proposals,
+    untried,
+)
+
+
+@pytest.fixture(scope="module")
+def village() -> RamBlocks:
+    """The RAM of the built-in game's first room."""
+    cartridge = load_cartridge()
+    emulator = PyBoyEmulator(cartridge.data)
+    bring_to_control(emulator, cartridge)
+    ram = read_blocks(emulator)
+    emulator.close()
+    return ram
+
+
+def changed(ram: RamBlocks, **values: int) -> RamBlocks:
+    wram = bytearray(ram.wram)
+    for name, value in values.items():
+        wram[address(name) - 0xC000] = value
+    return RamBlocks(bytes(wram), ram.dungeon_layout)
+
+
+def played(proposal: Proposal, ram: RamBlocks) -> list[int]:
+    steps = decisions_of(proposal, np.random.default_rng(0))
+    found = [next(steps)]
+    try:
+        while True:
+            found.append(steps.send(ram))
+    except StopIteration:
+        return found
+
+
+def test_doors_people_signs_and_edges_are_proposed(village: RamBlocks):
+    found = proposals(village)
+    assert {each.verb for each in found} >= {"leave", "enter", "touch", "push"}
+    assert all(each.verb != "use" for each in found)  # he owns nothing
+    names = {DECISIONS[each.target].family for each in found if each.target >= 0}
+    assert names == {"LEAVE", "GO_TO"}
+
+
+def test_a_new_item_makes_everything_untried_again(village: RamBlocks):
+    tries = Tries()
+    for each in proposals(village):
+        tries.add(each.key)
+    assert untried(proposals(village), tries) == 0
+    armed = changed(village, wInventoryB=NAMED_ITEMS["sword"])
+    found = proposals(armed)
+    assert untried(found, tries) == len({each.key for each in found}) > 4
+    assert any(each.verb == "use" and each.item == "sword" for each in found)
+
+
+def test_more_money_makes_people_worth_another_try_and_nothing_else(village: RamBlocks):
+    tries = Tries()
+    for each in proposals(village):
+        tries.add(each.key)
+    rich = changed(village, wNumRupees=0x20)
+    fresh = [each for each in proposals(rich) if not tries[each.key]]
+    assert fresh
+    assert {each.verb for each in fresh} <= {"touch", "push"}
+
+
+def test_what_was_tried_least_is_chosen_most(village: RamBlocks):
+    found, tries, rng = proposals(village), Tries(), np.random.default_rng(0)
+    rare = found[-1]
+    for each in found:
+        if each.key != rare.key:
+            for _ in range(99):
+                tries.add(each.key)
+    chosen = [choose(found, tries, rng).key for _ in range(200)]
+    assert chosen.count(rare.key) > 150
+
+
+def test_counts_of_others_are_learned_and_not_told_again():
+    ours, theirs = Tries(), Tries()
+    ours.add(b"key")
+    theirs.learn(ours.news())
+    assert theirs[b"key"] == 1
+    assert theirs.news() == {}
+    assert ours.news() == {}
+    again = Tries()
+    again.load_state_dict(theirs.state_dict())
+    assert again[b"key"] == 1
+
+
+def test_an_open_question_is_answered_either_way_or_refused(village: RamBlocks):
+    asked = changed(village, wTextIsActive=1, wTextDisplayMode=1)
+    found = proposals(asked)
+    assert {each.verb for each in found} == {"touch", "answer_other", "refuse"}
+    answers = [played(each, asked) for each in found]
+    assert answers == [[INTERACT], [int(Action.RIGHT), INTERACT], [int(Action.B)]]
+
+
+def test_who_pushes_or_jumps_does_it_where_he_looks(village: RamBlocks):
+    way = WALKS.index(standing(village).facing)
+    target = next(each.target for each in proposals(village) if each.verb == "touch")
+    push = played(Proposal("push", target, None, b""), village)
+    assert push == [target, WALK.start + way, WALK.start + way]
+    jump = played(Proposal("use", target, "feather", b""), village)
+    assert jump == [target, item("feather"), AIMED.start + way]

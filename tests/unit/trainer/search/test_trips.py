@@ -1,0 +1,64 @@
+"""Trips over known ways."""
+
+import numpy as np
+import pytest
+
+from rlaif.game.decisions.catalog import LEAVE, go_to
+from rlaif.game.machine.actions import Action
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
+from rlaif.game.navigation.grid import WALKS, tile_under
+from rlaif.game.navigation.room_graph import Crossing, RoomGraph, RoomId
+from rlaif.trainer.search.proposals import Tries
+from rlaif.trainer.search.trips import destination, room_key, trip
+
+HERE, NEXT, CAVE = RoomId(0, 0x77), RoomId(0, 0x78), RoomId(5, 0xA1)
+EAST = Crossing(HERE, NEXT, "edge", Action.RIGHT, 155, 70, 6, 70)
+DOOR = Crossing(NEXT, CAVE, "warp", Action.UP, 40, 24, 40, 100)
+
+
+def ram_in(room: RoomId) -> RamBlocks:
+    wram = bytearray(0x2000)
+    values = {
+        "wGameState": 2, "wCutsceneIndex": 1, "w1Link.state": 1, "wScrollMode": 1,
+        "wActiveGroup": room.group, "wActiveRoom": room.room, "w1Link.xh": 80, "w1Link.yh": 70,
+    }  # fmt: skip
+    for name, value in values.items():
+        wram[address(name) - 0xC000] = value
+    at = address("wSavefileString") - 0xC000
+    wram[at : at + 8] = SAVEFILE_STRING
+    return RamBlocks(bytes(wram))
+
+
+def test_edges_are_left_and_doors_are_entered_until_the_room_is_reached():
+    steps = trip(ram_in(HERE), CAVE, RoomGraph([EAST, DOOR]))
+    assert next(steps) == LEAVE.start + WALKS.index(Action.RIGHT)
+    assert steps.send(ram_in(NEXT)) == go_to(tile_under(40, 24))
+
+
+def test_a_trip_ends_in_its_room():
+    steps = trip(ram_in(HERE), NEXT, RoomGraph([EAST, DOOR]))
+    next(steps)
+    with pytest.raises(StopIteration):
+        steps.send(ram_in(NEXT))
+
+
+def test_a_way_that_is_shut_is_tried_once():
+    steps = trip(ram_in(HERE), CAVE, RoomGraph([EAST, DOOR]))
+    next(steps)
+    with pytest.raises(StopIteration):
+        steps.send(ram_in(HERE))
+
+
+def test_where_little_was_tried_one_goes_most():
+    graph, tries, ram = RoomGraph([EAST, DOOR]), Tries(), ram_in(HERE)
+    for _ in range(50):
+        tries.add(room_key(ram, NEXT))
+    rng = np.random.default_rng(0)
+    rooms = [destination(ram, graph, tries, rng) for _ in range(100)]
+    assert rooms.count(CAVE) > 85
+    assert HERE not in rooms
+
+
+def test_without_another_known_room_there_is_no_trip():
+    assert destination(ram_in(HERE), RoomGraph(), Tries(), np.random.default_rng(0)) is None

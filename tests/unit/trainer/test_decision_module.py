@@ -1,0 +1,281 @@
+"""The network of decisions: what is not allowed, whose gradient goes where, what is kept."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from ray.rllib.core.columns import Columns
+from ray.rllib.models.torch.torch_distributions import TorchCategorical
+
+from rlaif.game.decisions.catalog import COUNT, GO_TO
+from rlaif.game.policy_input.layout import ALLOWED, POLICY_INPUT, SIZE, THINGS
+from rlaif.trainer.learner.algorithm.decision_module import (
+    NEVER,
+    POLICY_INPUTS,
+    DecisionModule,
+    decision_spec,
+)
+from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+ROWS, HIDDEN = 6, 32
+
+
+def module_of(
+    *, inference_only: bool = False, seed: int = 0, share: bool = False, **more: Any
+) -> Any:
+    spec = decision_spec(HIDDEN, share_layers=share, seed=seed, **more)
+    spec.observation_space = gym.spaces.Box(0.0, 1.0, (128,), np.float32)
+    spec.action_space = gym.spaces.Discrete(COUNT)
+    spec.inference_only = inference_only
+    return spec.build()
+
+
+def batch_of(rows: int = ROWS, seed: int = 1) -> dict[str, torch.Tensor]:
+    """Random rows within the bounds of the layout; about half of the decisions are allowed."""
+    rng = np.random.default_rng(seed)
+    inputs = np.zeros((rows, SIZE), dtype=np.float32)
+    for field in POLICY_INPUT.fields:
+        shape = (rows, len(field.slots))
+        if field.codes is None:
+            inputs[:, field.span] = rng.integers(0, 2, shape)
+        else:
+            inputs[:, field.span] = rng.integers(0, field.codes, shape)
+    return {
+        Columns.OBS: torch.from_numpy(rng.random((rows, 128), dtype=np.float32)),
+        POLICY_INPUTS: torch.from_numpy(inputs),
+    }
+
+
+def allowed(batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    return batch[POLICY_INPUTS][:, ALLOWED] > 0.5
+
+
+def of_critic(module: DecisionModule) -> set[str]:
+    return {name for name, _ in module.named_parameters() if name.startswith(("critic.", "vf."))}
+
+
+def test_what_is_not_allowed_has_probability_0_and_all_is_a_number():
+    batch = batch_of()
+    logits = module_of().forward_train(batch)[Columns.ACTION_DIST_INPUTS]
+    chances = torch.softmax(logits, dim=1)
+    assert torch.equal(chances > 0, allowed(batch))
+    assert torch.allclose(chances.sum(1), torch.ones(ROWS))
+    told = TorchCategorical.from_logits(logits)
+    every = torch.arange(COUNT)
+    assert torch.isfinite(told.entropy()).all()
+    assert all(torch.isfinite(told.logp(every[n].expand(ROWS))).all() for n in range(COUNT))
+    actions = np.tile(np.arange(COUNT)[:, None], ROWS)
+    assert np.isfinite(
+        log_probabilities(np.tile(logits.detach().numpy(), (COUNT, 1, 1)), actions)
+    ).all()
+
+
+def test_a_row_that_allows_nothing_still_gives_numbers():
+    batch = batch_of()
+    batch[POLICY_INPUTS][2, ALLOWED] = 0
+    logits = module_of().forward_train(batch)[Columns.ACTION_DIST_INPUTS]
+    assert (logits[2] > NEVER).all()
+
+
+def test_one_allowed_decision_is_certain():
+    batch = batch_of()
+    batch[POLICY_INPUTS][:, ALLOWED] = 0
+    batch[POLICY_INPUTS][:, ALLOWED.start + 4] = 1
+    logits = module_of().forward_train(batch)[Columns.ACTION_DIST_INPUTS]
+    told = TorchCategorical.from_logits(logits)
+    assert torch.equal(told.logp(torch.full((ROWS,), 4)), torch.zeros(ROWS))
+    assert torch.equal(told.entropy(), torch.zeros(ROWS))
+
+
+def test_a_masked_decision_gets_no_gradient():
+    """The entropy and the log probability of another decision move nothing that belongs to it."""
+    module, batch = module_of(), batch_of()
+    batch[POLICY_INPUTS][:, ALLOWED] = 1
+    batch[POLICY_INPUTS][:, ALLOWED.start + 5] = 0
+    told = TorchCategorical.from_logits(module.forward_train(batch)[Columns.ACTION_DIST_INPUTS])
+    (told.entropy().sum() + told.logp(torch.zeros(ROWS, dtype=torch.int64)).sum()).backward()
+    gradient = module.named.weight.grad
+    assert not gradient[5].any()
+    assert not module.named.bias.grad[5].any()
+    assert gradient[6].any()
+
+
+def test_the_first_policy_is_nearly_uniform_over_what_is_allowed():
+    batch = batch_of()
+    logits = module_of().forward_train(batch)[Columns.ACTION_DIST_INPUTS]
+    told = TorchCategorical.from_logits(logits).entropy()
+    most = allowed(batch).sum(1).float().log()
+    assert torch.allclose(told, most, atol=0.02)
+
+
+def test_the_critics_loss_moves_nothing_of_the_policy_and_the_policys_nothing_of_the_critic():
+    module, batch = module_of(), batch_of()
+    critic = of_critic(module)
+    out = module.forward_train(batch)
+    module.compute_values(batch, embeddings=out[Columns.EMBEDDINGS]).sum().backward()
+    moved = {name for name, each in module.named_parameters() if each.grad is not None}
+    assert moved == critic
+    module.zero_grad(set_to_none=True)
+    out = module.forward_train(batch)[Columns.ACTION_DIST_INPUTS]
+    TorchCategorical.from_logits(out).entropy().sum().backward()
+    moved = {name for name, each in module.named_parameters() if each.grad is not None}
+    assert moved == {name for name, _ in module.named_parameters()} - critic
+
+
+def test_shared_layers_are_moved_by_both():
+    module, batch = module_of(share=True), batch_of()
+    out = module.forward_train(batch)
+    module.compute_values(batch, embeddings=out[Columns.EMBEDDINGS]).sum().backward()
+    assert module.sight.first.weight.grad.any()
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_values_are_the_same_with_what_the_forward_pass_kept(share: bool):
+    module, batch = module_of(share=share), batch_of()
+    kept = module.forward_train(batch)[Columns.EMBEDDINGS]
+    assert torch.equal(module.compute_values(batch, embeddings=kept), module.compute_values(batch))
+
+
+def test_equal_seeds_give_equal_weights_whatever_was_drawn_before():
+    first = module_of(seed=7).state_dict()
+    torch.rand(3)
+    again, other = module_of(seed=7).state_dict(), module_of(seed=8).state_dict()
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_building_it_draws_nothing_from_the_process_s_generator():
+    torch.manual_seed(1)
+    expected = torch.rand(3)
+    torch.manual_seed(1)
+    module_of()
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_saved_network_tells_the_same_to_the_bit_figures_included():
+    module, batch = module_of(), batch_of(64)
+    module.observe(batch)
+    module.vf.follow(torch.linspace(-3, 11, 64))
+    other = module_of(seed=9)
+    other.set_state(module.get_state())
+    for one, again in zip(told_by(module), told_by(other), strict=True):
+        assert torch.equal(one, again)
+
+
+def told_by(module: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    batch = batch_of()
+    return module.forward_train(batch)[Columns.ACTION_DIST_INPUTS], module.compute_values(batch)
+
+
+def test_a_runner_gets_what_plays_and_nothing_of_the_critic():
+    module = module_of()
+    module.observe(batch_of(64))
+    runner = module_of(inference_only=True, seed=9)
+    sent = module.get_state(inference_only=True)
+    assert not [name for name in sent if name.startswith(("critic", "vf"))]
+    runner.set_state(sent)
+    batch = batch_of()
+    policy = PolicyInference(runner, ROWS)
+    assert not policy.straight
+    expected = module.forward_inference(batch)[Columns.ACTION_DIST_INPUTS].numpy()
+    given = policy.logits(batch[Columns.OBS].numpy(), policy_inputs=batch[POLICY_INPUTS].numpy())
+    assert np.array_equal(given, expected)
+
+
+def test_every_part_of_the_input_counts():
+    """No field can be changed without the logits or the value changing: all of it is read."""
+    module, batch = module_of(), batch_of(1)
+    before = told_of(module, batch)
+    unread = []
+    for field in POLICY_INPUT.fields:
+        changed = {name: rows.clone() for name, rows in batch.items()}
+        cells = changed[POLICY_INPUTS][:, field.span]
+        changed[POLICY_INPUTS][:, field.span] = (cells + 1) % (field.codes or 2)
+        if np.array_equal(told_of(module, changed), before):
+            unread.append(field.name)
+    assert unread == []
+
+
+def test_to_compare_with_it_can_see_the_observation_and_what_is_allowed_alone():
+    module, batch = module_of(sees="observation"), batch_of()
+    other = batch_of(seed=2)
+    other[Columns.OBS] = batch[Columns.OBS]
+    other[POLICY_INPUTS][:, ALLOWED] = batch[POLICY_INPUTS][:, ALLOWED]
+    assert np.array_equal(told_of(module, other), told_of(module, batch))
+    assert not np.array_equal(told_of(module_of(), other), told_of(module_of(), batch))
+
+
+def test_inputs_are_normalised_unless_they_shall_not_be():
+    batch = batch_of(64)
+    for follows in (True, False):
+        module = module_of(normalize_inputs=follows)
+        before = told_of(module, batch)
+        module.observe(batch)
+        assert np.array_equal(told_of(module, batch), before) is not follows
+
+
+def test_neither_policy_nor_critic_is_another_one_because_other_rows_came():
+    module, batch = module_of(), batch_of(64)
+    module.observe(batch)
+    before = told_of(module, batch)
+    other = batch_of(64, seed=2)
+    other[Columns.OBS] = 0.3 + 0.5 * other[Columns.OBS]
+    module.observe(other)
+    assert module.scale.mean.mean() > 0.52, "the figures have moved"
+    assert np.allclose(told_of(module, batch), before, rtol=1e-3, atol=1e-4)
+
+
+def told_of(module: Any, batch: dict[str, torch.Tensor]) -> np.ndarray:
+    with torch.no_grad():
+        logits = module.forward_train(batch)[Columns.ACTION_DIST_INPUTS]
+        return np.append(logits.numpy().ravel(), module.compute_values(batch).numpy())
+
+
+def test_what_was_learned_of_a_thing_holds_wherever_it_lies_as_far_from_here():
+    """The player and a chest, both one tile further right: the chest gets the same score."""
+    module, batch = module_of(), batch_of(1)
+    inputs = batch[POLICY_INPUTS]
+    inputs[:, ALLOWED] = 1
+    inputs[:, THINGS] = 0
+    inputs[:, POLICY_INPUT["tiles"].span] = 0
+    scores = []
+    for step in range(2):
+        moved = inputs.clone()
+        moved[:, POLICY_INPUT["tile_row"].span] = 4
+        moved[:, POLICY_INPUT["tile_column"].span] = 5 + step
+        moved[:, THINGS.start + 4 * 16 + 7 + step] = 3
+        room = module.map(moved)
+        features = torch.ones(1, HIDDEN)
+        scores.append(module.pointer(features, room)[0, 4 * 16 + 7 + step].item())
+    assert scores[0] == scores[1] != 0
+
+
+def test_the_scores_of_tiles_belong_to_the_decisions_that_name_them():
+    module, batch = module_of(), batch_of()
+    batch[POLICY_INPUTS][:, ALLOWED] = 1
+    room = module.map(batch[POLICY_INPUTS])
+    features = module.sight(batch[Columns.OBS], batch[POLICY_INPUTS], room)
+    logits = module.forward_train(batch)[Columns.ACTION_DIST_INPUTS]
+    assert torch.allclose(logits[:, GO_TO.start :], module.pointer(features, room), atol=1e-7)
+
+
+def test_the_nearest_of_each_kind_is_found():
+    batch = batch_of(1)
+    inputs = batch[POLICY_INPUTS]
+    inputs[:, THINGS] = 0
+    inputs[:, POLICY_INPUT["tile_row"].span] = 4
+    inputs[:, POLICY_INPUT["tile_column"].span] = 5
+    inputs[:, THINGS.start + 4 * 16 + 9] = 2  # four to the right
+    inputs[:, THINGS.start + 5 * 16 + 3] = 2  # two to the left, one below
+    inputs[:, ALLOWED] = 0
+    inputs[:, ALLOWED.start + GO_TO.start + 5 * 16 + 3] = 1
+    nearest = module_of().map(inputs).nearest[0]
+    kinds = len(nearest) // 4
+    assert nearest[:kinds].nonzero().flatten().tolist() == [1]
+    assert nearest[kinds : 2 * kinds].nonzero().flatten().tolist() == [1], "one may go there"
+    right, down = nearest[2 * kinds :].view(kinds, 2)[1].tolist()
+    assert (right, down) == pytest.approx((-2 / 16, 1 / 12))

@@ -1,0 +1,63 @@
+"""Interquartile means and their bootstrap intervals, as the report of trained policies has them."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+_PATH = Path(__file__).parents[3] / "benchmarks/iqm.py"
+_SPEC = importlib.util.spec_from_file_location("iqm", _PATH)
+assert _SPEC is not None
+assert _SPEC.loader is not None
+iqm_module = importlib.util.module_from_spec(_SPEC)
+sys.modules["iqm"] = iqm_module
+_SPEC.loader.exec_module(iqm_module)
+iqm, interval = iqm_module.iqm, iqm_module.interval
+
+VALUES = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12)
+
+
+def test_of_four_the_outer_two_do_not_count():
+    assert iqm([100, 3, 1, 2]) == 2.5
+
+
+def test_of_three_the_outer_two_count_a_quarter_each():
+    assert iqm([0, 0, 6]) == pytest.approx(6 * 0.25 / 1.5)
+
+
+def test_of_many_it_is_the_mean_of_the_middle_half():
+    values = list(range(100))
+    assert iqm(values) == np.mean(values[25:75])
+
+
+def test_of_none_there_is_none():
+    with pytest.raises(ValueError, match="needs a value"):
+        iqm([])
+
+
+@given(values=VALUES)
+def test_it_lies_between_the_quartiles_whatever_their_order(values):
+    found = iqm(values)
+    assert min(values) - 1e-9 <= found <= max(values) + 1e-9
+    assert iqm(values[::-1]) == pytest.approx(found)
+
+
+def test_an_interval_holds_its_figure_and_grows_with_what_seeds_differ_by():
+    alike = interval([[4, 6] * 8, [5] * 16, [6, 4] * 8], resamples=500)
+    apart = interval([[0, 2] * 8, [5] * 16, [10, 8] * 8], resamples=500)
+    assert alike.low <= alike.value <= alike.high
+    assert alike.value == 5
+    assert apart.high - apart.low > 2 * (alike.high - alike.low)
+
+
+def test_one_seed_still_has_the_chance_of_its_episodes():
+    found = interval([[0, 10] * 10], resamples=500)
+    assert found.low < found.value < found.high
+
+
+def test_the_same_figures_give_the_same_interval():
+    assert interval([[1, 2], [3, 5]], resamples=50) == interval([[1, 2], [3, 5]], resamples=50)

@@ -1,0 +1,194 @@
+"""What a run went through is told piece by piece: nothing twice, nothing lost, and not for ever."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from rlaif.contracts.events import EventData, RunIterated, RunLoaded, RunStarted
+from rlaif.contracts.run_points import MOST_EPISODES
+from rlaif.testing.data.events import ended_episodes
+from rlaif.trainer.run_folder.protocol import (
+    IterationDone,
+    PartFigures,
+    RewardModelLoaded,
+    RewardModelRefused,
+    Started,
+)
+from rlaif.trainer.service.runs.past import PIECES, RunPast, may_be_judged, recipe
+from rlaif.trainer.settings import TrainerSettings
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=1)
+
+
+def part(total: float) -> PartFigures:
+    return PartFigures(sum=total, mean=0.0, std=0.0, share=None, advantage_share=None)
+
+
+def iteration(step: int, *, ended: int = 1) -> IterationDone:
+    return IterationDone(
+        iteration=1, env_steps=step, episodes=1, steps_per_second=900.0, segments_captured=0,
+        segments_skipped=0, reward_parts={"rooms": 2.0, "death": -0.5, "shaping": 0.25},
+        reward_statistics={"game": part(1.5), "shaping": part(0.25)},
+        learner={"entropy": 1.25, "policy_lag": 1.0}, reward_model_version=3,
+        ended=ended_episodes([2] * ended, [step - 100] * ended), oldest_open=step,
+    )  # fmt: skip
+
+
+def started(step: int = 0) -> Started:
+    return Started(env_steps=step, iteration=0, restored_from=None)
+
+
+def past(folder: Path) -> RunPast:
+    return RunPast("r-1", folder, TrainerSettings())
+
+
+def told(of: RunPast, *, ended: bool = False) -> list[EventData]:
+    """All that is due, taken by NATS."""
+    events = []
+    while (event := of.next(ended=ended)) is not None:
+        of.told(event, NOW)
+        events.append(event)
+    return events
+
+
+def test_a_start_an_iteration_and_a_load_are_told_in_their_order(tmp_path: Path) -> None:
+    run = past(tmp_path)
+    run.note(started(), NOW, 2)
+    run.note(iteration(100), NOW, 2)
+    run.note(RewardModelLoaded(version=4, env_step=100), NOW, 2)
+    begun, piece, load = told(run)
+    assert isinstance(begun, RunStarted)
+    assert (begun.attempt, begun.env_step, begun.judged) == (2, 0, True)
+    assert isinstance(load, RunLoaded)
+    assert (load.version, load.env_step) == (4, 100)
+    assert isinstance(piece, RunIterated)
+    assert (piece.since_step, piece.env_step, piece.iterations) == (0, 100, 1)
+    assert piece.learned_from == sum(piece.paid.values()) == 1.75
+    assert (piece.entropy, piece.policy_lag, piece.reward_model_version) == (1.25, 1.0, 3)
+    assert piece.episodes.count == 1
+
+
+def test_a_model_that_counts_no_more_is_a_load_of_the_one_before_it_or_of_none(
+    tmp_path: Path,
+) -> None:
+    run = past(tmp_path)
+    run.note(iteration(100), NOW, 0)
+    refused = RewardModelRefused(version=4, reason="no number", rolled_back=True, counts=None)
+    run.note(refused, NOW, 0)
+    load = told(run)[-1]
+    assert isinstance(load, RunLoaded)
+    assert (load.version, load.env_step) == (None, 100)
+
+
+def test_a_refused_model_that_never_paid_is_no_load(tmp_path: Path) -> None:
+    run = past(tmp_path)
+    run.note(RewardModelRefused(version=4, reason="hash_mismatch"), NOW, 0)
+    assert told(run) == []
+
+
+def test_while_nats_is_away_a_piece_grows_and_its_sums_are_whole(tmp_path: Path) -> None:
+    run = past(tmp_path)
+    run.note(started(), NOW, 0)
+    waits = run.next(ended=False)
+    for step in range(100, 1100, 100):
+        run.note(iteration(step), NOW, 0)
+        assert run.next(ended=False) is waits
+    _, piece = told(run)
+    assert isinstance(piece, RunIterated)
+    assert (piece.since_step, piece.env_step, piece.iterations) == (0, 1000, 10)
+    assert piece.paid == {"rooms": 20.0, "death": -5.0, "shaping": 2.5}
+    assert piece.learned_from == 17.5
+    assert piece.episodes.count == len(piece.episodes.began) == 10
+
+
+def test_a_piece_never_holds_more_episodes_than_an_event_takes(tmp_path: Path) -> None:
+    run = past(tmp_path)
+    for step in range(100, 2100, 100):
+        run.note(iteration(step, ended=MOST_EPISODES // 2), NOW, 0)
+    (piece,) = told(run)
+    assert isinstance(piece, RunIterated)
+    assert piece.episodes.count == 10 * MOST_EPISODES
+    assert len(piece.episodes.began) <= MOST_EPISODES
+    # Rows of the first iteration stand for as many episodes as those of the last one.
+    rows = [piece.episodes.began.count(step) for step in range(0, 2000, 100)]
+    assert max(rows) - min(rows) <= 1
+
+
+def test_a_long_run_is_some_thousand_events(tmp_path: Path) -> None:
+    run = past(tmp_path)
+    events = 0
+    for step in range(1, 40 * PIECES):
+        run.note(iteration(step, ended=0), NOW, 0)
+        events += len(told(run))
+    assert PIECES < events < 5 * PIECES  # a thousand for each e-fold of its length
+    assert events + len(told(run, ended=True)) > events, "its end is told"
+
+
+def test_what_waits_outlives_the_service(tmp_path: Path) -> None:
+    run = past(tmp_path)
+    run.note(started(), NOW, 1)
+    run.note(iteration(100), NOW, 1)
+    run.note(iteration(200), LATER, 1)
+    again = past(tmp_path)
+    begun, piece = told(again, ended=True)
+    assert isinstance(begun, RunStarted)
+    assert isinstance(piece, RunIterated)
+    assert (piece.attempt, piece.env_step, piece.iterations) == (1, 200, 2)
+    assert past(tmp_path).is_empty, "what was told is not told again"
+
+
+def test_the_disk_is_left_alone_while_nothing_waits(tmp_path: Path) -> None:
+    run = past(tmp_path)
+    run.note(started(), NOW, 0)
+    told(run)
+    at_rest = (tmp_path / "past.json").stat().st_mtime_ns
+    for step in range(100, 1000, 100):  # within seconds
+        run.note(iteration(step), NOW + timedelta(seconds=step / 100), 0)
+        told(run)
+    assert (tmp_path / "past.json").stat().st_mtime_ns == at_rest
+
+
+def test_a_file_that_cannot_be_read_costs_what_waited_and_no_more(tmp_path: Path) -> None:
+    (tmp_path / "past.json").write_text("{")
+    run = past(tmp_path)
+    run.note(started(), NOW, 0)
+    assert len(told(run)) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "judged"),
+    [
+        ({}, True),
+        ({"shaping_weight": 0}, False),
+        ({"shaping_weight": 0, "shaping_mode": "additive"}, True),
+        ({"additive_weight": 0, "shaping_mode": "additive"}, False),
+    ],
+)
+def test_a_run_without_judges_says_so(values: dict[str, float | str], judged: bool) -> None:
+    settings = TrainerSettings()
+    shaping = settings.shaping.model_copy(
+        update={
+            key.removeprefix("shaping_"): value
+            for key, value in values.items()
+            if key.startswith("shaping_")
+        }
+    )
+    additive = settings.additive.model_copy(
+        update={"weight": values.get("additive_weight", settings.additive.weight)}
+    )
+    made = settings.model_copy(update={"shaping": shaping, "additive": additive})
+    assert may_be_judged(made) is judged
+
+
+def test_runs_that_differ_in_the_judges_and_the_seed_alone_have_one_recipe() -> None:
+    plain = TrainerSettings()
+    without = plain.model_copy(
+        update={
+            "shaping": plain.shaping.model_copy(update={"weight": 0.0}),
+            "run": plain.run.model_copy(update={"seed": 8}),
+        }
+    )
+    other = plain.model_copy(update={"ppo": plain.ppo.model_copy(update={"gamma": 0.9})})
+    assert recipe(plain) == recipe(without) != recipe(other)

@@ -1,0 +1,90 @@
+"""The phases of a run of mode quest: which comes next, and when the search is over."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlaif.trainer.run_folder.quest_record import (
+    FILE,
+    LEAST_POLICY_SECONDS,
+    QuestRecord,
+    QuestRecordError,
+    search_end,
+)
+from rlaif.trainer.settings.quest import QuestSettings
+
+SETTINGS = QuestSettings(minutes=100, search_minutes=45, quiet_minutes=10, lineages=5)
+
+
+def test_a_new_run_searches_then_makes_demonstrations_then_trains():
+    record = QuestRecord()
+    assert record.phase == "search"
+    searched = record.model_copy(update={"search_over": "time", "search_seconds": 2700.0})
+    assert searched.phase == "demonstrations"
+    made = searched.model_copy(update={"demonstrations": 5, "demonstrations_seconds": 60.0})
+    assert made.phase == "policy"
+
+
+def test_a_search_that_ends_sooner_leaves_its_time_to_the_policy():
+    early = QuestRecord(search_over="essence", search_seconds=600, demonstrations_seconds=100)
+    assert early.policy_seconds(SETTINGS) == 6000 - 700
+
+
+def test_the_policy_is_trained_however_long_the_search_took():
+    late = QuestRecord(search_over="time", search_seconds=9000)
+    assert late.policy_seconds(SETTINGS) == LEAST_POLICY_SECONDS
+
+
+def test_what_was_written_is_read_again(tmp_path):
+    record = QuestRecord(search_over="quiet", search_seconds=12.5, demonstrations=3)
+    record.write(tmp_path / "run")
+    assert QuestRecord.read(tmp_path / "run") == record
+
+
+def test_a_run_without_a_record_begins_at_the_search(tmp_path):
+    assert QuestRecord.read(tmp_path) == QuestRecord()
+
+
+def test_a_damaged_record_says_what_to_do(tmp_path):
+    (tmp_path / FILE).write_text('{"search_seconds": ')
+    with pytest.raises(QuestRecordError, match=r"quest.json cannot be read .*: delete it"):
+        QuestRecord.read(tmp_path)
+
+
+def ends(**changes):
+    moment = {"seconds": 60.0, "seconds_since_new": 30.0, "with_essence": 0} | changes
+    return search_end(SETTINGS, **moment)
+
+
+def test_a_search_goes_on_while_it_finds_something():
+    assert ends() is None
+
+
+def test_a_search_ends_by_its_minutes():
+    assert ends(seconds=45 * 60.0) == "time"
+    assert ends(seconds=45 * 60.0 - 1) is None
+
+
+def test_a_search_that_finds_nothing_new_ends():
+    assert ends(seconds=1200.0, seconds_since_new=600.0) == "quiet"
+
+
+def test_a_search_ends_once_enough_ways_end_with_an_essence():
+    assert ends(with_essence=4) is None
+    assert ends(with_essence=5) == "essence"
+
+
+def test_a_run_shorter_than_its_search_searches_no_longer_than_it_lasts():
+    short = SETTINGS.model_copy(update={"minutes": 1})
+    assert search_end(short, seconds=60, seconds_since_new=0, with_essence=0) == "time"
+
+
+@given(search=st.floats(0, 1e5), demonstrations=st.floats(0, 1e5), minutes=st.floats(0.1, 1e4))
+def test_no_run_is_longer_than_its_minutes_but_for_the_least_of_the_policy(
+    search, demonstrations, minutes
+):
+    settings = SETTINGS.model_copy(update={"minutes": minutes})
+    record = QuestRecord(search_seconds=search, demonstrations_seconds=demonstrations)
+    left = record.policy_seconds(settings)
+    assert left >= LEAST_POLICY_SECONDS
+    assert record.seconds + left <= max(minutes * 60, record.seconds + LEAST_POLICY_SECONDS) + 1e-6

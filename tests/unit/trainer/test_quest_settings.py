@@ -1,0 +1,36 @@
+"""Mode quest: what it changes of other defaults, and what of it is set apart from that."""
+
+import pytest
+
+from rlaif.trainer.checks import WrongSettingsError, check
+from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.quest import DEFAULTS
+
+
+def test_a_quest_makes_decisions_and_starts_where_its_curriculum_says():
+    settings = TrainerSettings.model_validate({"mode": "quest"})
+    assert settings.game.actions == "macros"
+    assert (settings.explore.restarts, settings.explore.swarm) == (0, 0)
+    for block, values in DEFAULTS.items():
+        for name, value in values.items():
+            assert getattr(getattr(settings, block), name) == value
+
+
+def test_other_modes_keep_their_defaults():
+    assert TrainerSettings().game == GameSettings()
+    assert TrainerSettings.model_validate({"mode": "pipeline"}).game == GameSettings()
+
+
+def test_what_is_set_counts_in_a_quest_too(monkeypatch):
+    monkeypatch.setenv("TRAINER_MODE", "quest")
+    monkeypatch.setenv("TRAINER_ACTIONS", "buttons")
+    settings = TrainerSettings.model_validate({"ray_workers": 1, "explore_swarm": 0.5})
+    assert settings.game.actions == "buttons"
+    assert (settings.ray.workers, settings.explore.swarm, settings.explore.restarts) == (1, 0.5, 0)
+
+
+def test_a_quest_with_the_buttons_of_the_seeds_is_refused_before_it_starts():
+    settings = TrainerSettings.model_validate({"mode": "quest", "actions": "seed"})
+    with pytest.raises(WrongSettingsError, match=r"TRAINER_MODE is quest.*TRAINER_ACTIONS to mac"):
+        check(settings)

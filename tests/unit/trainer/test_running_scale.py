@@ -1,0 +1,91 @@
+"""Figures that run along: of inputs, and of returns."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rlaif.trainer.learner.networks.running_scale import RunningScale, ValueHead
+from rlaif.trainer.learner.networks.value_loss import ValueLoss
+
+
+@given(
+    seed=st.integers(0, 1000),
+    parts=st.lists(st.integers(0, 40), min_size=1, max_size=5),
+    offset=st.floats(-50, 50),
+)
+@settings(max_examples=40, deadline=None)
+def test_figures_are_those_of_all_rows_however_they_came(
+    seed: int, parts: list[int], offset: float
+):
+    rng = np.random.default_rng(seed)
+    rows = [torch.from_numpy(rng.normal(offset, 2, (n, 3)).astype(np.float32)) for n in parts]
+    scale = RunningScale(3)
+    for some in rows:
+        scale.observe(some)
+    every = torch.cat(rows).double()
+    if not len(every):
+        assert scale.count == 0
+        return
+    assert int(scale.count) == len(every)
+    assert torch.allclose(scale.mean.double(), every.mean(0), rtol=1e-5, atol=1e-5)
+    assert torch.allclose(scale.variance.double(), every.var(0, unbiased=False), rtol=1e-5)
+
+
+def test_inputs_pass_as_they_are_before_anything_was_observed():
+    rows = torch.rand(4, 3)
+    assert torch.equal(RunningScale(3)(rows), rows)
+
+
+def test_a_small_scale_becomes_a_usual_one_and_an_outlier_is_bounded():
+    scale = RunningScale(2)
+    scale.observe(torch.tensor([[0.0, 0.5], [0.036, 0.5]]))
+    seen = scale(torch.tensor([[0.0, 0.5], [0.036, 0.5], [1.0, 1.0]]))
+    assert seen[:2].tolist() == pytest.approx(np.array([[-1, 0], [1, 0]]), abs=1e-5)
+    assert seen[2].tolist() == [5, 5], "bounded, also where nothing ever moved"
+
+
+@given(seed=st.integers(0, 1000), size=st.floats(0.0, 100), offset=st.floats(-100, 100))
+@settings(max_examples=40, deadline=None)
+def test_values_stay_what_they_are_when_the_figures_move(seed: int, size: float, offset: float):
+    rng = np.random.default_rng(seed)
+    head, features = ValueHead(8), torch.from_numpy(rng.normal(size=(16, 8)).astype(np.float32))
+    for _ in range(3):
+        before = head(features).detach().clone()
+        head.follow(torch.from_numpy((offset + size * rng.normal(size=64)).astype(np.float32)))
+        after = head(features).detach()
+        assert torch.allclose(before, after, rtol=1e-3, atol=1e-3 * (1 + size + abs(offset)))
+
+
+def test_the_first_returns_count_in_full():
+    head = ValueHead(4)
+    head.follow(torch.tensor([1.0, 3.0]))
+    assert (head.mean.item(), head.spread.item()) == pytest.approx((2.0, 1.0))
+
+
+def test_returns_that_do_not_differ_are_not_blown_up():
+    head = ValueHead(4)
+    head.follow(torch.full((9,), 2.0))
+    assert head.spread.item() == pytest.approx(0.01)
+    assert torch.isfinite(head(torch.ones(1, 4))).all()
+
+
+def test_a_large_error_still_teaches_where_a_clip_is_silent():
+    """A5: the critic on the way to a reward of 5."""
+    values = torch.zeros(1, requires_grad=True)
+    ValueLoss("squared", 10.0)(values, torch.tensor([5.0])).sum().backward()
+    assert values.grad is not None
+    assert values.grad.item() == 0.0, "RLlib's clip"
+    again = torch.zeros(1, requires_grad=True)
+    ValueLoss("huber")(again, torch.tensor([5.0])).sum().backward()
+    assert again.grad is not None
+    assert again.grad.item() == -1.0
+
+
+def test_huber_is_half_the_square_within_a_unit_and_straight_beyond():
+    errors = torch.tensor([0.0, 0.5, -1.0, 3.0])
+    assert ValueLoss("huber")(errors, torch.zeros(4)).tolist() == [0, 0.125, 0.5, 2.5]
+    assert ValueLoss("huber")(2 * errors, torch.zeros(4), 2.0).tolist() == [0, 0.125, 0.5, 2.5]
+    assert ValueLoss("squared")(errors, torch.zeros(4)).tolist() == [0, 0.25, 1, 9]
+    assert ValueLoss("squared", 4.0)(errors, torch.zeros(4)).tolist() == [0, 0.25, 1, 4]

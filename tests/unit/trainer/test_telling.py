@@ -1,0 +1,279 @@
+"""What a search and a curriculum tell: trees of any size become readings that NATS takes."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from rlaif.contracts.curriculum_figures import MOST_SEGMENTS, CurriculumSegment
+from rlaif.contracts.search_figures import (
+    MARK_CHARACTERS,
+    MARKS_OF_A_NODE,
+    MOST_TREE_NODES,
+    TreeNode,
+)
+from rlaif.contracts.telemetry import AssistanceStatus, CurriculumProgress, SearchProgress
+from rlaif.service.metrics import ServiceMetrics
+from rlaif.testing.waiting import eventually
+from rlaif.trainer.run_folder.protocol import MESSAGES, CurriculumTold, PhaseTold, SearchTold
+from rlaif.trainer.run_folder.record import RunRecord
+from rlaif.trainer.run_folder.telling import Find, curriculum_figures, mark_name, tree_of_progress
+from rlaif.trainer.service.api import _view
+from rlaif.trainer.service.live import LiveView
+from rlaif.trainer.service.runs.history import HistoryLog
+from rlaif.trainer.service.runs.manager import RunManager
+from rlaif.trainer.service.runs.state import RunState
+from rlaif.trainer.service.runs.supervisor import RunSupervisor
+from rlaif.trainer.settings import TrainerSettings
+
+NATS_TAKES = 1_000_000
+NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+
+def find(node: int, *, level: int = 0, marks: tuple[str, ...] = ("mark",)) -> Find:
+    return Find(node=node, frames=node * 100, seconds=node / 10, level=level, marks=marks)
+
+
+def search(**values: object) -> SearchProgress:
+    basics = {
+        "at": NOON, "run_id": "run-1", "running": True, "frames": 12_000_000, "seconds": 300.0,
+        "workers": 2, "nodes": 4000, "level": 11, "marks": 40,
+    }  # fmt: skip
+    return SearchProgress.model_validate({**basics, **values})
+
+
+@st.composite
+def searches(draw):
+    """Finds in the order of their nodes, and where every node came out of."""
+    size = draw(st.integers(1, 60))
+    parents = {
+        node: draw(st.none() | st.integers(0, node - 1)) if node else None for node in range(size)
+    }
+    chosen = draw(st.sets(st.sampled_from(range(size))))
+    finds = [find(node, level=draw(st.integers(0, 5))) for node in sorted(chosen)]
+    return finds, parents
+
+
+def ancestors(node, parents):
+    while (node := parents[node]) is not None:
+        yield node
+
+
+@given(searches())
+def test_a_find_hangs_on_the_nearest_find_that_it_came_out_of(made):
+    finds, parents = made
+    tree, left_out = tree_of_progress(finds, parents)
+    found = {each.node for each in finds}
+    assert left_out == 0
+    assert [each.node for each in tree] == [each.node for each in finds]
+    for each in tree:
+        nearest = next((node for node in ancestors(each.node, parents) if node in found), None)
+        assert each.parent == nearest
+
+
+@given(searches(), st.integers(1, 20))
+def test_a_tree_that_is_too_large_stays_a_tree_with_the_farthest_in_it(made, most):
+    finds, parents = made
+    whole, _ = tree_of_progress(finds, parents)
+    tree, left_out = tree_of_progress(finds, parents, most)
+    told = {each.node for each in tree}
+    assert len(tree) == min(most, len(finds))
+    assert left_out == len(finds) - len(tree)
+    assert all(each.parent is None or each.parent in told for each in tree)
+    assert [each for each in whole if each.node in told] == list(tree)
+    way = {each.node: each.parent for each in whole}
+    top = max(finds, key=lambda each: (each.level, each.node), default=None)
+    if top is not None and 1 + len(list(ancestors(top.node, way))) <= most:
+        assert top.node in told
+
+
+def test_of_leaves_of_one_level_the_oldest_goes_first():
+    finds = [find(0), find(1, level=1), find(2, level=1), find(3, level=2)]
+    tree, _ = tree_of_progress(finds, {1: 0, 2: 0, 3: 0}, 3)
+    assert [each.node for each in tree] == [0, 2, 3]
+
+
+def test_parents_in_a_circle_are_power_on():
+    tree, _ = tree_of_progress([find(1), find(2)], {1: 2, 2: 1, 3: 3})
+    assert [each.parent for each in tree] == [None, 1]
+    assert tree_of_progress([find(1)], {1: 5, 5: 6, 6: 5})[0][0].parent is None
+
+
+def segment(number: int, frontier: float, success: float | None = None) -> CurriculumSegment:
+    return CurriculumSegment(
+        demonstration=0, from_mark=None, to_mark=f"mark {number}", frontier=frontier,
+        success=success, tries=10,
+    )  # fmt: skip
+
+
+def test_the_figures_of_a_curriculum_are_of_all_segments():
+    segments = [segment(0, 0.0, 1.0), segment(1, 0.5, 0.5), segment(2, 1.0)]
+    told = curriculum_figures("backward", segments, power_on_share=0.02, demonstrations=1)
+    assert (told.all_segments, told.mastered, told.tries) == (3, 1, 30)
+    assert (told.frontier_mean, told.success_mean) == (0.5, 0.75)
+    empty = curriculum_figures("imitation", [], power_on_share=1.0, demonstrations=0)
+    assert (empty.frontier_mean, empty.success_mean) == (None, None)
+
+
+def test_of_too_many_segments_the_mastered_are_left_out_first():
+    segments = [segment(0, 1.0), segment(1, 0.0), segment(2, 0.3), segment(3, 0.0)]
+    told = [
+        curriculum_figures("b", segments, power_on_share=0.0, demonstrations=1, most=most).segments
+        for most in (4, 3, 2, 1)
+    ]
+    names = [[each.to_mark[-1] for each in one] for one in told]
+    assert names == [["0", "1", "2", "3"], ["0", "2", "3"], ["0", "2"], ["0"]]
+
+
+@given(st.text())
+def test_any_text_becomes_a_name_that_contracts_take(text):
+    name = mark_name(text)
+    TreeNode(node=0, parent=None, frames=0, seconds=0, level=0, marks=(name,))
+    if text.isascii() and text.isprintable() and 0 < len(text) <= MARK_CHARACTERS:
+        assert name == text
+
+
+def test_more_marks_than_a_node_tells_are_counted():
+    names = tuple(f"flag {number}" for number in range(MARKS_OF_A_NODE + 3))
+    tree, _ = tree_of_progress([find(0, marks=names)], {})
+    assert (len(tree[0].marks), tree[0].marks_left_out) == (MARKS_OF_A_NODE, 3)
+
+
+def test_the_fullest_readings_are_a_fraction_of_what_nats_takes():
+    big, widest = 2**53 - 1, "x" * MARK_CHARACTERS
+    node = TreeNode(
+        node=big, parent=big, frames=big, seconds=1e300 / 3, level=big,
+        marks=(widest,) * MARKS_OF_A_NODE, marks_left_out=big,
+    )  # fmt: skip
+    segment = CurriculumSegment(
+        demonstration=big, from_mark=widest, to_mark=widest, frontier=1 / 3, success=2 / 3,
+        tries=big,
+    )  # fmt: skip
+    course = curriculum_figures(
+        "backward", [segment] * MOST_SEGMENTS, power_on_share=1 / 3, demonstrations=big
+    )
+    curriculum = CurriculumProgress(at=NOON, run_id="r" * 64, **dict(course))
+    for reading in (search(tree=(node,) * MOST_TREE_NODES), curriculum):
+        assert len(reading.model_dump_json().encode()) < NATS_TAKES / 4
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        {"frames": -1},
+        {"seconds": float("nan")},
+        {"run_id": "../../etc"},
+        {"tree": [{"node": 0, "parent": None, "frames": 0, "seconds": 0, "level": 0,
+                   "marks": ["<b>\n"]}]},
+        {"tree": [{"node": 2**53, "parent": None, "frames": 0, "seconds": 0, "level": 0,
+                   "marks": []}]},
+        {"tree": [{"node": 0, "parent": None, "frames": 0, "seconds": 0, "level": 0,
+                   "marks": []}] * (MOST_TREE_NODES + 1)},
+    ],
+    ids=["negative", "not a number", "no id", "no name", "no node", "too many"],
+)  # fmt: skip
+def test_a_reading_that_could_not_have_been_told_is_refused(garbage):
+    with pytest.raises(ValidationError):
+        search(**garbage)
+
+
+def test_both_cross_the_pipe_and_the_wire_unchanged():
+    tree, _ = tree_of_progress([find(0), find(4, marks=("treasure 0x05 level 1",))], {4: 0})
+    told = SearchTold(**search(tree=tree).model_dump(exclude={"at", "run_id"}))
+    assert MESSAGES.validate_json(told.line()) == told
+    assert SearchProgress.model_validate_json(search(tree=tree).model_dump_json()).tree == tree
+    segment = CurriculumSegment(
+        demonstration=1, from_mark=None, to_mark="flag", frontier=0.5, success=None, tries=0
+    )
+    figures = curriculum_figures("backward", [segment], power_on_share=0.1, demonstrations=5)
+    course = CurriculumTold(**dict(figures))
+    assert MESSAGES.validate_json(course.line()) == course
+
+
+def told_search(**values: object) -> SearchTold:
+    return SearchTold(**search(**values).model_dump(exclude={"at", "run_id"}))
+
+
+def test_what_was_found_outlives_the_process_that_told_it():
+    figures = curriculum_figures("backward", [segment(0, 1.0)], power_on_share=0, demonstrations=1)
+    state = RunState(run_id="run-1").after(told_search()).after(CurriculumTold(**dict(figures)))
+    again = state.begun_again(attempt=2)
+    found, course = again.found(NOON), again.course(NOON)
+    assert found is not None
+    assert (found.run_id, found.marks, found.at) == ("run-1", 40, NOON)
+    assert course is not None
+    assert course.segments == figures.segments
+    assert RunState(run_id="run-2").found(NOON) is None
+    assert RunState(run_id="run-2").course(NOON) is None
+
+
+class Telemetry:
+    """Keeps what was sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[object] = []
+
+    async def send(self, reading: object) -> None:
+        self.sent.append(reading)
+
+    async def send_bytes(self, _subject: str, _payload: bytes) -> None: ...
+
+    def has(self, kind: type) -> bool:
+        return any(isinstance(reading, kind) for reading in self.sent)
+
+
+@pytest.mark.parametrize("there_was", [False, True])
+async def test_the_service_tells_of_what_there_was_and_of_nothing_else(there_was):
+    figures = curriculum_figures("backward", [segment(0, 1.0)], power_on_share=0, demonstrations=1)
+    state = RunState(run_id="run-1")
+    if there_was:
+        state = state.after(told_search()).after(CurriculumTold(**dict(figures)))
+    telemetry = Telemetry()
+    view = LiveView(telemetry, lambda: state, lambda: None, lambda: None, lambda: [], fps=0)
+    task = asyncio.create_task(view.run())
+    await eventually(lambda: telemetry.has(AssistanceStatus), "what is told every few seconds")
+    await eventually(lambda: telemetry.has(CurriculumProgress) or not there_was, "the last of it")
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert telemetry.has(SearchProgress) == telemetry.has(CurriculumProgress) == there_was
+
+
+def test_what_a_run_does_before_its_learner_is_built_is_no_waiting_for_that():
+    begun = RunState(run_id="run-1")
+    assert begun.after(PhaseTold(phase="policy", words="29 minutes")).status == "starting"
+    assert begun.after(told_search(running=False)).status == "starting"
+    searching = begun.after(PhaseTold(phase="search", words="45 minutes at most"))
+    assert searching.progress(NOON).status == "training"
+    assert (searching.progress(NOON).phase, searching.progress(NOON).phase_words) == (
+        "search", "45 minutes at most",
+    )  # fmt: skip
+    assert begun.after(told_search()).status == "training"
+    assert begun.progress(NOON).phase is None
+
+
+def test_rest_says_of_a_run_what_was_told():
+    record = RunRecord(run_id="run-1", created_at=NOON, attempts=1, settings="{}")
+    state = RunState(run_id="run-1").after(told_search(level=11.5))
+    shown = _view(record, state).model_dump(mode="json")
+    assert shown["search"]["level"] == 11.5
+    assert "kind" not in shown["search"]
+    assert shown["curriculum"] is None
+    assert (shown["status"], shown["run_id"]) == ("training", "run-1")
+    assert (shown["phase"], shown["phase_words"]) == (None, None)
+
+
+def test_a_run_that_is_resumed_by_another_service_says_what_it_found(tmp_path):
+    settings = TrainerSettings(data_dir=tmp_path)
+    log = HistoryLog("run-1", tmp_path)
+    log.note(told_search(running=False), NOON)
+    metrics = ServiceMetrics("trainer")
+    run = RunSupervisor(settings, "run-1")
+    RunManager(settings, metrics)._remember(run, HistoryLog("run-1", tmp_path))
+    found = run.state.found(NOON)
+    assert found is not None
+    assert (found.marks, found.running) == (40, False)
+    assert metrics.registry.get_sample_value("rlaif_trainer_search_marks") == 40
+    assert run.state.course(NOON) is None
