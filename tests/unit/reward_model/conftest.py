@@ -31,7 +31,7 @@ def make_labels(**arguments: Any) -> list[LabelledSegment]:
     return [as_label(segment) for segment in play(**arguments)]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def labels() -> MakeLabels:
     """Makes labels; takes the arguments of `play`."""
     return make_labels

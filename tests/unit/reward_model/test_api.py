@@ -182,6 +182,27 @@ async def test_the_training_says_where_it_stands(client):
     assert body["last_attempt"]["metrics"]["heldout_accuracy"] > 0.6
 
 
+async def test_the_gate_of_a_version_is_a_table_with_the_bounds_of_its_own_day(client, training):
+    body = (await client.get("/reward-models/1/gate")).json()
+    checks = {check["name"]: check for check in body["checks"]}
+    assert body["settings_known"]
+    assert body["confidence"] == LINEAR_GAME.confidence
+    assert checks["gain_over_paid_ridge"]["bound"] == LINEAR_GAME.simple_margin
+    heldout = checks["heldout_accuracy"]
+    assert heldout["low"] <= heldout["value"] <= heldout["high"]
+    assert not [name for name, check in checks.items() if check["holds"] is False]
+
+
+async def test_a_version_is_examined_on_the_labels_of_now(client, training):
+    body = (await client.get("/reward-models/1/examination")).json()
+    assert (body["version"], body["labels"], body["pay"]["segments"]) == (1, 40, 40)
+    assert body["accuracy"]["pairs"] == sum(each["pairs"] for each in body["reliability"]) > 0
+    assert body["pay"]["largest_rest"] < 1e-3
+    assert sum(slot["mean"] for slot in body["pay"]["slots"]) == pytest.approx(
+        body["pay"]["mean_pay"], abs=1e-3
+    )
+
+
 async def test_a_training_can_be_asked_for(client, training):
     answer = await client.post("/reward-models")
     assert answer.status_code == 202
@@ -190,7 +211,12 @@ async def test_a_training_can_be_asked_for(client, training):
 
 
 async def test_a_version_that_does_not_exist_is_a_problem(client):
-    for method, path in (("GET", "/reward-models/9"), ("POST", "/reward-models/9/activate")):
+    for method, path in (
+        ("GET", "/reward-models/9"),
+        ("GET", "/reward-models/9/gate"),
+        ("GET", "/reward-models/9/examination"),
+        ("POST", "/reward-models/9/activate"),
+    ):
         answer = await client.request(method, path)
         assert answer.status_code == 404
         assert answer.headers["content-type"] == "application/problem+json"

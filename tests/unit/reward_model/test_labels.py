@@ -1,6 +1,10 @@
 """A label joins what was seen with what was said, and mixes them nowhere."""
 
+import gc
 import hashlib
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -50,6 +54,29 @@ def test_observations_come_out_as_the_exporter_wrote_them(written):
     assert array.tobytes() == SEGMENT.observations.tobytes()
     with pytest.raises(ValueError, match="read-only"):
         array[0, 0] = 1.0
+
+
+@pytest.fixture
+def collected_all_the_time() -> Iterator[None]:
+    """Garbage is collected every few objects, and lets another thread in each time."""
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(let_another_in)
+    gc.set_threshold(20)
+    yield
+    gc.set_threshold(*thresholds)
+    gc.callbacks.remove(let_another_in)
+
+
+def let_another_in(phase: str, info: dict[str, int]) -> None:
+    time.sleep(1e-5)
+
+
+@pytest.mark.usefixtures("collected_all_the_time")
+def test_several_threads_decode_observations_at_once(written):
+    data = npy_bytes(SEGMENT.observations)
+    with ThreadPoolExecutor(4) as pool:
+        made = [pool.submit(decode_observations, data, written[1], inputs=128) for _ in range(600)]
+    assert {one.result().tobytes() for one in made} == {SEGMENT.observations.tobytes()}
 
 
 def test_observations_of_another_digest_are_refused(written):

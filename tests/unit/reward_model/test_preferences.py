@@ -161,7 +161,7 @@ class Valued:
 
     def __init__(self, values):
         self.values, self.doubts, self.weights = values, {}, {"progress": 1.0}
-        self.segment_id, self.episode_id, self.preferred = "", "", {}
+        self.segment_id, self.episode_id, self.preferred, self.voted = "", "", {}, {}
         self.seen_in = 1
 
 

@@ -13,7 +13,7 @@ import pytest
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.comparisons import ComparisonRecord, WantedComparisons
-from rlaif.contracts.events import RewardModelPublished, RewardModelRejected
+from rlaif.contracts.events import ChampionChanged, RewardModelPublished, RewardModelRejected
 from rlaif.contracts.telemetry import TrainingProgress
 from rlaif.reward_model.champions.comparison import compare_versions
 from rlaif.reward_model.champions.demotion import Demotion
@@ -59,6 +59,7 @@ class World:
         self.store = store
         self.publisher = Publisher()
         self.now = NOW
+        self.changes: list[ChampionChanged] = []
         self.registry = ModelRegistry(store, now=lambda: NOW)
 
     def write(self, segments: list[Any]) -> list[str]:
@@ -96,6 +97,7 @@ class World:
             RewardModelMetrics(ServiceMetrics("reward-model")),
             now=lambda: self.now,
             wanted=WantedList(self.store, now=lambda: self.now),
+            tell=self.changes.append,
         )
 
 
@@ -182,6 +184,7 @@ async def test_noise_is_rejected_with_reasons_and_nothing_goes_live(world):
     assert isinstance(event, RewardModelRejected)
     assert event.reasons == training.status().last_rejection.reasons
     assert (event.labels, event.episodes) == (36, 6)
+    assert event.metrics == training.status().last_rejection.metrics
     assert world.registry.live() is None
 
 
@@ -490,6 +493,38 @@ async def test_a_roll_back_by_an_alarm_gives_way_after_a_while(world):
         await training.step()
         assert training.status().last_attempt.outcome == outcome
         assert world.registry.live().champion.version == live
+
+
+async def test_each_change_of_the_champion_and_its_pin_is_told_with_its_cause(world):
+    training = await two_versions(world)
+    await training.champions.pin("release")
+    await training.champions.unpin()
+    await roll_back(training, 2)
+    await training.champions.activate(2)
+    demotion = Demotion(version=2, activation=4, reason="it does not hold", back_to=None)
+    await training.champions.demote(demotion)
+    assert [(each.version, each.why, each.pinned) for each in world.changes] == [
+        (1, "gate", False),
+        (2, "gate", False),
+        (2, "person", True),
+        (2, "person", False),
+        (1, "watchdog", True),
+        (2, "person", False),
+        (2, "demotion", False),
+    ]
+    assert world.changes[4].words == world.changes[4].pin_reason == alarm_of(2).reason
+    assert world.changes[4].pinned_until == NOW + HALF_AN_HOUR
+    assert world.changes[-1].withdrawn == "it does not hold"
+
+
+async def test_a_start_tells_how_the_champion_stands_and_looks_after_it_tell_nothing(world):
+    await (await two_versions(world)).champions.pin("release")
+    world.changes.clear()
+    again = world.process()
+    await again.champions.heal()
+    await again.champions.heal()
+    (found,) = world.changes
+    assert (found.version, found.why, found.pin_reason) == (2, "start", "release")
 
 
 async def test_an_alarm_about_a_version_that_is_not_live_changes_nothing(world):

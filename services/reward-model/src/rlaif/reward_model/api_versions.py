@@ -1,45 +1,35 @@
 """The REST routes of what was published: versions, their figures, the champion, alarms."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from rlaif.contracts.reward_model_rest import (
+    ActivationRequest,
+    ChampionReport,
+    ComparisonReport,
+    ExaminationReport,
+    GateReport,
+    PinRequest,
+    UnreadableVersion,
+    WatchdogReport,
+)
 from rlaif.contracts.reward_models import GateMetrics, RewardModelManifest
 from rlaif.reward_model.answering import ready, store_problems, stored
 from rlaif.reward_model.champions.comparison import compare_versions
+from rlaif.reward_model.champions.examination import Examiner, measured
 from rlaif.reward_model.champions.registry import CorruptRegistryError, Live, ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
-from rlaif.reward_model.learning.evaluation import Accuracy
+from rlaif.reward_model.learning.gate_table import gate_table
+from rlaif.reward_model.learning.settings import CandidateSettings, settings_of
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.paging import Page, PageRequest, Paging
 from rlaif.service.problems import not_found
 
 Version = Annotated[int, Path(ge=1, description="Version of the reward model.")]
-
-_BY_HAND = "set by hand"
-
-
-class ChampionReport(BaseModel):
-    """The model that is live."""
-
-    version: int
-    activation: int = Field(description="Rises with every change of the champion.")
-    pinned: bool = Field(description="Whether no candidate may replace it.")
-    pin_reason: str | None
-    pinned_until: datetime | None = Field(
-        description="When the pin ends by itself; null: when somebody unpins it."
-    )
-    manifest: RewardModelManifest
-
-
-class UnreadableVersion(BaseModel):
-    """A published model whose record cannot be read."""
-
-    version: int
-    reason: str
 
 
 class ModelPage(Page[RewardModelManifest]):
@@ -50,48 +40,13 @@ class ModelPage(Page[RewardModelManifest]):
     )
 
 
-class Pin(BaseModel):
-    """Why the champion is to stay."""
-
-    reason: str = Field(default=_BY_HAND, min_length=1, max_length=500)
-
-
-class Activation(BaseModel):
-    """How a version is made live again."""
-
-    pin: bool = Field(default=True, description="Whether it stays until it is unpinned.")
-    reason: str = Field(default=_BY_HAND, min_length=1, max_length=500)
-
-
-class ComparisonReport(BaseModel):
-    """Two versions side by side."""
-
-    first: int
-    second: int
-    first_accuracy: Accuracy = Field(description="On the held-out pairs of the labels of now.")
-    second_accuracy: Accuracy
-    correlation: float | None = Field(description="Rank correlation of both potentials.")
-    disagree: float | None = Field(description="Share of pairs that they rank differently.")
-    first_metrics: GateMetrics = Field(description="What the gate measured then.")
-    second_metrics: GateMetrics
-
-
-class WatchdogReport(BaseModel):
-    """Body of `/api/v1/watchdog`."""
-
-    iterations: int = Field(description="Iterations seen of the version that is watched.")
-    window: int = Field(description="Iterations that it needs.")
-    alarms: int = Field(description="Alarms since the service started.")
-    last_alarm: str | None
-    last_alarm_version: int | None
-
-
 def build_versions_router(
     training: Callable[[], TrainingLoop | None], monitor: Callable[[], RewardHackingMonitor | None]
 ) -> APIRouter:
     """The routes; the arguments give None while NATS or S3 was not reached yet."""
     router = APIRouter(prefix="/api/v1")
     _add_reading(router, training)
+    _add_examining(router, training)
     _add_changing(router, training)
 
     @router.get(
@@ -108,8 +63,8 @@ def build_versions_router(
         return ComparisonReport(
             first=version,
             second=other,
-            first_accuracy=found.first,
-            second_accuracy=found.second,
+            first_accuracy=measured(found.first),
+            second_accuracy=measured(found.second),
             correlation=found.correlation,
             disagree=found.disagree,
             first_metrics=manifests[0].metrics,
@@ -163,6 +118,44 @@ def _add_reading(router: APIRouter, training: Callable[[], TrainingLoop | None])
         return (await stored(registry().manifest, version)).metrics
 
 
+def _add_examining(router: APIRouter, training: Callable[[], TrainingLoop | None]) -> None:
+    examiner, one_at_a_time = Examiner(), asyncio.Lock()
+
+    @router.get(
+        "/reward-models/{version}/gate",
+        tags=["reward-models"],
+        operation_id="get_reward_model_gate",
+    )
+    async def get_reward_model_gate(version: Version) -> GateReport:
+        """What the gate asked of one model, check by check, and what it measured then."""
+        active = ready(training())
+        manifest = await stored(active.champions.registry.manifest, version)
+        return _gate_report(manifest, active.settings)
+
+    @router.get(
+        "/reward-models/{version}/examination",
+        tags=["reward-models"],
+        operation_id="examine_reward_model",
+    )
+    async def examine_reward_model(version: Version) -> ExaminationReport:
+        """One model on the labels of now: accuracy, calibration, and what it pays for, by slot."""
+        active = ready(training())
+        registry = active.champions.registry
+        async with one_at_a_time:
+            return await stored(examiner.report, registry, version, active.labels, active.settings)
+
+
+def _gate_report(manifest: RewardModelManifest, now: CandidateSettings) -> GateReport:
+    then = settings_of(manifest.lineage.settings) if manifest.lineage else None
+    gate = (then or now).gate
+    return GateReport(
+        version=manifest.version,
+        confidence=gate.confidence,
+        settings_known=then is not None,
+        checks=gate_table(manifest.metrics, gate),
+    )
+
+
 def _add_changing(router: APIRouter, training: Callable[[], TrainingLoop | None]) -> None:
     @router.post(
         "/reward-models/{version}/activate",
@@ -170,22 +163,22 @@ def _add_changing(router: APIRouter, training: Callable[[], TrainingLoop | None]
         operation_id="activate_reward_model",
     )
     async def activate_reward_model(
-        version: Version, how: Activation | None = None
+        version: Version, how: ActivationRequest | None = None
     ) -> ChampionReport:
         """Make a published version live again, such as the one before a bad one.
 
         It is pinned, unless the body says otherwise: candidates do not replace it until
         `DELETE /reward-models/champion/pin`.
         """
-        how = how or Activation()
+        how = how or ActivationRequest()
         champions = ready(training()).champions
         reason = how.reason if how.pin else None
         return await _changed(champions.activate(version, pin_reason=reason))
 
     @router.put("/reward-models/champion/pin", tags=["reward-models"], operation_id="pin_champion")
-    async def pin_champion(pin: Pin | None = None) -> ChampionReport:
+    async def pin_champion(pin: PinRequest | None = None) -> ChampionReport:
         """Let no candidate replace the champion."""
-        return await _changed(ready(training()).champions.pin((pin or Pin()).reason))
+        return await _changed(ready(training()).champions.pin((pin or PinRequest()).reason))
 
     @router.delete(
         "/reward-models/champion/pin", tags=["reward-models"], operation_id="unpin_champion"

@@ -6,7 +6,9 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from rlaif.contracts.reward_models import RewardModelManifest
+from rlaif.contracts.votes import VoteRecord
 from rlaif.reward_model.api import build_router
+from rlaif.reward_model.api_review import build_review_router
 from rlaif.reward_model.api_versions import build_versions_router
 from rlaif.reward_model.metrics import RewardModelMetrics
 from rlaif.reward_model.runtime import Runtime
@@ -44,8 +46,9 @@ def create_app(
         routers=[
             build_router(runtime.training),
             build_versions_router(runtime.training, runtime.monitor),
+            build_review_router(runtime.desk),
         ],
         readiness=readiness,
         metrics=metrics,
-        writes={"reward_model_manifest": RewardModelManifest},
+        writes={"reward_model_manifest": RewardModelManifest, "vote_record": VoteRecord},
     )

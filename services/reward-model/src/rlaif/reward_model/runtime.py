@@ -11,9 +11,13 @@ from rlaif.contracts.events import SegmentScored
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.champions.wanted_list import WantedList
+from rlaif.reward_model.change_teller import ChangeTeller
 from rlaif.reward_model.consumers import ProgressListener, ScoreListener
 from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.labels.score_reading import ScoreReader
+from rlaif.reward_model.labels.vote_log import VoteLog
 from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.review_desk import ReviewDesk
 from rlaif.reward_model.settings import RewardModelSettings
 from rlaif.reward_model.status_sender import StatusSender
 from rlaif.reward_model.training_loop import TrainingLoop
@@ -34,8 +38,10 @@ class TrainingJob:
 
     training: TrainingLoop
     worker: DurableWorker
+    desk: ReviewDesk
     listener: ProgressListener
     status_sender: StatusSender
+    changes: ChangeTeller
 
     @property
     def healthy(self) -> bool:
@@ -50,6 +56,7 @@ class TrainingJob:
         beside = (
             asyncio.create_task(self.listener.run(), name="monitor"),
             asyncio.create_task(self.status_sender.run(), name="status-sender"),
+            asyncio.create_task(self.changes.run(), name="change-teller"),
         )
         tasks = (
             asyncio.create_task(self.training.run(), name="training"),
@@ -102,6 +109,10 @@ class Runtime:
         """The training task; None until NATS and S3 were reached."""
         return self.lifecycle.job.training if self.lifecycle.job else None
 
+    def desk(self) -> ReviewDesk | None:
+        """Where people compare pairs; None until NATS and S3 were reached."""
+        return self.lifecycle.job.desk if self.lifecycle.job else None
+
     def check_champion(self) -> str | None:
         """Why the champion cannot be used; None when it can, or when nothing was reached yet."""
         training = self.training()
@@ -125,6 +136,8 @@ class Runtime:
 
     def _start(self, stores: Stores, bus: Bus) -> TrainingJob:
         episodes, models = stores
+        changes = ChangeTeller(bus.publisher("reward-model"))
+        votes = VoteLog(models)
         training = TrainingLoop(
             LabelLog(
                 episodes,
@@ -133,6 +146,7 @@ class Runtime:
                 enough_labels=self._settings.gate.min_labels,
                 patience_seconds=60 * self._settings.judge_config_silence_minutes,
                 memory=models,
+                votes=votes,
             ),
             ModelRegistry(models, now=_now),
             bus.publisher("reward-model"),
@@ -141,6 +155,7 @@ class Runtime:
             self._metrics,
             now=_now,
             wanted=WantedList(models, now=_now),
+            tell=changes.note,
         )
         worker = DurableWorker(
             bus,
@@ -152,7 +167,8 @@ class Runtime:
         monitor = RewardHackingMonitor(self._settings.watchdog)
         listener = ProgressListener(bus.subscribe, monitor, training.champions, self._metrics)
         status_sender = StatusSender(training, bus.telemetry(), _now)
-        return TrainingJob(training, worker, listener, status_sender)
+        desk = ReviewDesk(training, votes, ScoreReader(episodes), now=_now)
+        return TrainingJob(training, worker, desk, listener, status_sender, changes)
 
 
 def _now() -> datetime:

@@ -7,13 +7,13 @@ looks every few seconds.
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 import torch
 
 from rlaif.bus.ports import Publisher
-from rlaif.contracts.events import RewardModelRejected
+from rlaif.contracts.events import ChampionChanged, RewardModelRejected
 from rlaif.pacing.pause import pause
 from rlaif.reward_model.champions.demotion import find_demotion
 from rlaif.reward_model.champions.publishing import Champions
@@ -24,6 +24,7 @@ from rlaif.reward_model.labels.configurations import ConfigStanding
 from rlaif.reward_model.labels.export import LabelEntry
 from rlaif.reward_model.labels.label_log import LabelLog
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest, of_newest_layout
+from rlaif.reward_model.labels.votes import vote_digest, vote_ids
 from rlaif.reward_model.learning.asking import pairs_to_ask
 from rlaif.reward_model.learning.candidate import Candidate, ComparedPair, train_candidate
 from rlaif.reward_model.learning.exam import ChampionToBeat
@@ -48,6 +49,7 @@ class TrainingLoop:
     Attributes:
         labels: As of the last look, oldest first.
         pairs: Those of the last attempt.
+        net: The network of the last attempt, whatever the gate said; None before the first.
     """
 
     def __init__(
@@ -61,15 +63,20 @@ class TrainingLoop:
         *,
         now: Callable[[], datetime],
         wanted: WantedList | None = None,
+        tell: Callable[[ChampionChanged], None] = lambda change: None,
     ) -> None:
         """Learn the labels of `log`, publish to `registry`, and say so through `publisher`.
 
-        What should be compared goes to `wanted`.
+        What should be compared goes to `wanted`, each change of the champion to `tell`.
         """
         self._log = log
         self._outbox = EventOutbox(publisher)
         self.champions = Champions(
-            registry, announce=self._outbox.publish, on_change=metrics.champion_changed, now=now
+            registry,
+            announce=self._outbox.publish,
+            on_change=metrics.champion_changed,
+            now=now,
+            tell=tell,
         )
         self.settings = settings
         self._timing = timing
@@ -83,6 +90,7 @@ class TrainingLoop:
         self._next_full = float("-inf")
         self.labels: list[LabelledSegment] = []
         self.pairs: tuple[ComparedPair, ...] = ()
+        self.net: RewardNet | None = None
         self._judge_config: str | None = None
         self._skipped: dict[str, int] = {}
         self._standings: tuple[ConfigStanding, ...] = ()
@@ -100,6 +108,20 @@ class TrainingLoop:
         """Look soon: there is a new score object."""
         self._hints.add(score_key)
         self._wake.set()
+
+    def look_soon(self) -> None:
+        """Look soon: people voted, or took a vote back."""
+        self._wake.set()
+
+    @property
+    def judge_config(self) -> str | None:
+        """Whose scores are learned; None before the first."""
+        return self._judge_config
+
+    @property
+    def votes(self) -> int:
+        """Pairs of labels that people compared."""
+        return len(vote_ids(self.labels))
 
     def request(self) -> None:
         """Train soon, however few labels are new."""
@@ -148,6 +170,7 @@ class TrainingLoop:
             labels=len(self.labels),
             new_labels=new,
             episodes=episodes,
+            votes=self.votes,
             needs=(
                 *label_needs(len(self.labels), episodes, gate),
                 Need("new labels", new, self._timing.retrain_min_new),
@@ -179,7 +202,7 @@ class TrainingLoop:
         if self._attempted is None:
             live = await asyncio.to_thread(self.champions.registry.live)
             learned = live is not None and live.manifest.label_digest == label_digest(self.labels)
-            self._attempted = self._ids() if learned else frozenset()
+            self._attempted = self._learned_ids(live) if live and learned else frozenset()
 
     def _look(self, hints: set[str], full: bool) -> None:
         """Read what is new, and copy what the API shows: the next look changes the log."""
@@ -199,8 +222,8 @@ class TrainingLoop:
         finally:
             self._busy = False
         seconds = time.perf_counter() - started
-        self._attempted = frozenset(item.score_sha256 for item in labels)
-        self.pairs = candidate.pairs
+        self._attempted = _ids_of(labels)
+        self.pairs, self.net = candidate.pairs, candidate.net or self.net
         outcome, version = await self._decide(candidate, live)
         if outcome != "published" and live is not None:
             await self._examine_again(live, candidate)
@@ -271,9 +294,12 @@ class TrainingLoop:
         return ("published", published.manifest.version) if published else ("held", None)
 
     def _is_made_of_the_same(self, candidate: Candidate, live: Live) -> bool:
-        """Whether the champion learned the same labels and comparisons by the same settings."""
+        """Whether the champion learned the same labels, comparisons and votes by the settings."""
         theirs, ours = live.manifest.lineage, candidate.lineage
-        compared = (lineage.comparisons if lineage else 0 for lineage in (theirs, ours))
+        compared = (
+            (lineage.comparisons, lineage.vote_digest) if lineage else (0, None)
+            for lineage in (theirs, ours)
+        )
         return (
             live.manifest.label_digest == candidate.label_digest
             and live.manifest.settings_digest == settings_digest(self.settings)
@@ -316,8 +342,20 @@ class TrainingLoop:
                 labels=candidate.labels,
                 episodes=candidate.episodes,
                 heldout_accuracy=candidate.metrics.heldout_accuracy,
+                metrics=candidate.metrics,
             )
         )
 
     def _ids(self) -> frozenset[str]:
-        return frozenset(item.score_sha256 for item in self.labels)
+        return _ids_of(self.labels)
+
+    def _learned_ids(self, live: Live) -> frozenset[str]:
+        """What the champion knows of these labels: all of them, and the votes if they are equal."""
+        lineage = live.manifest.lineage
+        same_votes = vote_digest(self.labels) == (lineage.vote_digest if lineage else None)
+        return self._ids() if same_votes else self._ids() - vote_ids(self.labels)
+
+
+def _ids_of(labels: Sequence[LabelledSegment]) -> frozenset[str]:
+    """One word for each label, and one for each pair that people voted on."""
+    return frozenset(item.score_sha256 for item in labels) | vote_ids(labels)

@@ -35,8 +35,14 @@ class TrainingStatus(BaseModel, frozen=True):
     state: Literal["idle", "training"]
     judge_config: str | None = Field(description="Whose scores are learned; null before the first.")
     labels: int = Field(description="Labels of the newest observation layout.")
-    new_labels: int = Field(description="Those that no training has used.")
+    new_labels: int = Field(
+        description="Those that no training has used, and pairs that people voted on since."
+    )
     episodes: int
+    votes: int = Field(
+        default=0,
+        description="Pairs of labels that people compared; the next training learns them.",
+    )
     needs: tuple[Need, ...] = Field(description="What a training takes until it starts by itself.")
     pairs: Need | None = Field(
         description="Decided held-out pairs of the last training, and how many the gate wants; "

@@ -7,10 +7,10 @@ of each change is handed on.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
-from typing import TypeVar
+from datetime import UTC, datetime, timedelta
+from typing import Literal
 
-from rlaif.contracts.events import EventData
+from rlaif.contracts.events import ChampionChanged, EventData
 from rlaif.reward_model.champions.demotion import Demotion
 from rlaif.reward_model.champions.registry import Live, ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import Alarm
@@ -19,7 +19,11 @@ from rlaif.storage import keys
 
 logger = logging.getLogger(__name__)
 
-L = TypeVar("L", Live, Live | None)
+Why = Literal["gate", "person", "watchdog", "demotion", "start"]
+"""As in `ChampionChanged`."""
+
+_MOST_WORDS = 500
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class Champions:
@@ -42,15 +46,19 @@ class Champions:
         announce: Callable[[EventData], Awaitable[None]],
         on_change: Callable[[Live | None], None],
         now: Callable[[], datetime],
+        tell: Callable[[ChampionChanged], None] = lambda change: None,
     ) -> None:
         """Change the champion of `registry`, and `announce` the event of each change.
 
-        `on_change` takes the champion after each change, and each time that it was healed.
+        `on_change` takes the champion after each change, and each time that it was healed; `tell`
+        takes what is to be remembered of each change.
         """
         self.registry = registry
         self._announce = announce
         self._on_change = on_change
         self._now = now
+        self._tell = tell
+        self._told: ChampionChanged | None = None
         self._lock = asyncio.Lock()
         self.live: Live | None = None
         self.trouble: str | None = None
@@ -63,7 +71,7 @@ class Champions:
         async with self._lock:
             live = await asyncio.to_thread(self.registry.heal)
         self.trouble = None
-        self._remember(live)
+        self._remember(live, "start")
         if live is not None and live.pays:
             await self._announce(live.event())
 
@@ -88,7 +96,7 @@ class Champions:
             live = await asyncio.to_thread(
                 self.registry.publish, candidate, judge_config=judge_config, seed=seed
             )
-        self._remember(live)
+        self._remember(live, "gate")
         await self._announce(live.event())
         logger.info(
             "reward model %d is live: held-out accuracy %s on %d pairs", live.manifest.version,
@@ -97,14 +105,19 @@ class Champions:
         return live
 
     async def activate(
-        self, version: int, *, pin_reason: str | None = None, pinned_until: datetime | None = None
+        self,
+        version: int,
+        *,
+        pin_reason: str | None = None,
+        pinned_until: datetime | None = None,
+        why: Why = "person",
     ) -> Live:
         """Make a published version the champion, as `ModelRegistry.activate` does."""
         async with self._lock:
             live = await asyncio.to_thread(
                 self.registry.activate, version, pin_reason=pin_reason, pinned_until=pinned_until
             )
-        self._remember(live)
+        self._remember(live, why, pin_reason)
         await self._announce(live.event())
         return live
 
@@ -126,7 +139,7 @@ class Champions:
                 live = await asyncio.to_thread(self.registry.activate, demotion.back_to)
             else:
                 live = await asyncio.to_thread(self.registry.withdraw, demotion.reason)
-        self._remember(live)
+        self._remember(live, "demotion", demotion.reason)
         if live.pays:
             await self._announce(live.event())
         return live
@@ -134,12 +147,16 @@ class Champions:
     async def pin(self, reason: str) -> Live:
         """Let no candidate replace the champion until `unpin`."""
         async with self._lock:
-            return self._remember(await asyncio.to_thread(self.registry.pin, reason))
+            live = await asyncio.to_thread(self.registry.pin, reason)
+        self._remember(live, "person", reason)
+        return live
 
     async def unpin(self) -> Live:
         """Let candidates replace the champion again."""
         async with self._lock:
-            return self._remember(await asyncio.to_thread(self.registry.unpin))
+            live = await asyncio.to_thread(self.registry.unpin)
+        self._remember(live, "person")
+        return live
 
     async def roll_back(self, alarm: Alarm, *, pin_for: timedelta | None) -> Live | None:
         """Go back to the version before the one that raised the alarm, and pin it for a while.
@@ -160,9 +177,42 @@ class Champions:
             parent,
             pin_reason=alarm.reason,
             pinned_until=self._now() + pin_for if pin_for is not None else None,
+            why="watchdog",
         )
 
-    def _remember(self, live: L) -> L:
+    def _remember(self, live: Live | None, why: Why, words: str | None = None) -> None:
         self.live = live
         self._on_change(live)
-        return live
+        if live is None:
+            return
+        change = _change(live, why, words, self._now())
+        if self._told is None or _standing(change) != _standing(self._told):
+            self._told = change
+            self._tell(change)
+
+
+def _change(live: Live, why: Why, words: str | None, now: datetime) -> ChampionChanged:
+    champion = live.champion
+    return ChampionChanged(
+        version=champion.version,
+        activation=champion.activation,
+        why=why,
+        words=_bounded(words),
+        pinned=champion.pinned,
+        pin_reason=_bounded(champion.pin_reason),
+        pinned_until=champion.pinned_until,
+        withdrawn=_bounded(champion.withdrawn),
+        changed_at=now,
+    )
+
+
+def _standing(change: ChampionChanged) -> ChampionChanged:
+    """What must differ for a change to be one."""
+    return change.model_copy(update={"why": "start", "words": None, "changed_at": _NEVER})
+
+
+def _bounded(words: str | None) -> str | None:
+    """Words of any length, as events carry them."""
+    if words is None or len(words) <= _MOST_WORDS:
+        return words
+    return f"{words[: _MOST_WORDS - 1]}\N{HORIZONTAL ELLIPSIS}"

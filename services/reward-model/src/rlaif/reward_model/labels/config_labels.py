@@ -37,6 +37,7 @@ class ConfigLabels:
         followed: Whether its scores are read; else only their keys are known.
         labels: By key of the score.
         changes: Labels that came.
+        held: Segments whose labels are kept before all others.
     """
 
     def __init__(self, reader: ScoreReader, *, most: int | None = None) -> None:
@@ -54,6 +55,7 @@ class ConfigLabels:
         self.followed = False
         self.labels: dict[str, LabelledSegment] = {}
         self.changes = 0
+        self.held: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self._times)
@@ -102,6 +104,7 @@ class ConfigLabels:
         segments = {_segment_of(key): key for key in self._unread}
         self._recalled = {segments[i]: kind for i, kind in kept.kinds.items() if i in segments}
         older = {key for key in self._unread if self._times[key] <= until} - self._recalled.keys()
+        older -= self._held_of(older)
         self._unread -= older
         self._reasons.update(dict.fromkeys(older, OLDER))
 
@@ -172,13 +175,18 @@ class ConfigLabels:
         kinds: Mapping[str, str],
         most: int | None,
     ) -> Set[str]:
-        """At most `most` of `every`."""
+        """At most `most` of `every`, those that are held among them."""
         if most is None or len(every) <= most:
             return every
+        held = self._held_of(every)
         candidates = [
-            Candidate(key, self._times[key], _episode_of(key), kinds.get(key, "")) for key in every
+            Candidate(key, self._times[key], _episode_of(key), kinds.get(key, ""))
+            for key in every - held
         ]
-        return {item.key for item in keep(candidates, ever, most=most)}
+        return held | {item.key for item in keep(candidates, ever, most=most - len(held))}
+
+    def _held_of(self, every: Set[str]) -> set[str]:
+        return {key for key in every if _segment_of(key) in self.held} if self.held else set()
 
     def _note(self, key: str, result: ReadLabel | LabelError) -> None:
         self._drop(key)

@@ -65,7 +65,11 @@ def _together(group: list[LabelledSegment], stands_for: Mapping[str, str]) -> La
     first = group[0]
     decided = max(item.revision for item in group)
     trusted = [item for item in group if item.revision == decided] if decided else group
-    first = replace(first, preferred=_preferred(first, trusted, stands_for))
+    first = replace(
+        first,
+        preferred=_preferred(first, trusted, stands_for),
+        voted=_voted(first, group, stands_for),
+    )
     if len(group) == 1:
         return first
     usable = [item for item in trusted if item.weights == first.weights] or [first]
@@ -88,6 +92,19 @@ def _preferred(
             said.setdefault(stands_for.get(other, other), []).append(share)
     said.pop(first.segment_id, None)
     return {other: float(np.mean(shares)) for other, shares in said.items()}
+
+
+def _voted(
+    first: LabelledSegment, group: list[LabelledSegment], stands_for: Mapping[str, str]
+) -> dict[str, float]:
+    """What people said of any of the group beside others, likewise."""
+    said: dict[str, float] = {}
+    for item in group:
+        for other, lean in item.voted.items():
+            name = stands_for.get(other, other)
+            said[name] = said.get(name, 0.0) + lean
+    said.pop(first.segment_id, None)
+    return said
 
 
 def _bits(words: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from rlaif.contracts.quest import QuestProgress, Source
 from rlaif.contracts.scores import CriterionScore, JudgeCallRecord, ScoreRecord
+from rlaif.reward_model.labels.labels import LabelledSegment
 
 _ROWS_A_GROUP = 1000
 
@@ -41,6 +42,10 @@ class LabelEntry(BaseModel):
         default_factory=dict,
         description="Other segment → 1, 0.5 or 0 by judges who saw both; 1 prefers this one.",
     )
+    voted: dict[str, float] = Field(
+        default_factory=dict,
+        description="Other segment → by how many more people this one was preferred who saw both.",
+    )
     weighted: float | None = None
     weights: dict[str, float] = Field(default_factory=dict, description="The rubric.")
     criteria: dict[str, CriterionScore] = Field(default_factory=dict)
@@ -67,11 +72,15 @@ def entry_of(
     key: str,
     sha256: str,
     why_not: str | None,
-    preferred: dict[str, float] | None = None,
+    label: LabelledSegment | None = None,
 ) -> LabelEntry:
-    """The line of one score object: the record's fields, under the same names."""
+    """The line of one score object: the record's fields, under the same names.
+
+    `label` is what is learned of it, if anything is.
+    """
     own = {"score_key": key, "score_sha256": sha256, "used": why_not is None, "why_not": why_not}
-    own["preferred"] = preferred or {}
+    own["preferred"] = label.preferred if label else {}
+    own["voted"] = label.voted if label else {}
     shared = {name: getattr(record, name) for name in LabelEntry.model_fields.keys() - own.keys()}
     return LabelEntry.model_validate(own | shared)
 

@@ -12,11 +12,13 @@ Labels of one judge configuration are learned; those of a second one that scores
 beside them (`configurations.py`).
 
 What a person said of a segment (`scores/human-{n}/`, n counts the revisions) takes the place of
-what the judges said, whatever their configuration; the highest revision counts.
+what the judges said, whatever their configuration; the highest revision counts. What people said of
+two of them (`vote_log.py`) counts beside any configuration, and both segments stay labels.
 """
 
 from collections.abc import Iterable, Iterator
 
+from rlaif.contracts.votes import VoteRecord
 from rlaif.reward_model.labels.comparison_log import ComparisonLog
 from rlaif.reward_model.labels.config_labels import ConfigLabels
 from rlaif.reward_model.labels.configurations import (
@@ -35,6 +37,8 @@ from rlaif.reward_model.labels.labels import (
 )
 from rlaif.reward_model.labels.listing import Listing
 from rlaif.reward_model.labels.score_reading import ScoreReader
+from rlaif.reward_model.labels.vote_log import VoteLog
+from rlaif.reward_model.labels.votes import standing_votes, with_votes
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectInfo, ObjectStore
 
@@ -59,8 +63,11 @@ class LabelLog:
         enough_labels: int = 24,
         patience_seconds: float = 900.0,
         memory: ObjectStore | None = None,
+        votes: VoteLog | None = None,
     ) -> None:
         """Read from `store`, the episodes' bucket; `memory`, the models', says what is kept.
+
+        People's word about pairs comes from `votes`.
 
         Without `judge_config` the newest configuration counts that has `enough_labels`, or whose
         forerunner has been silent for `patience_seconds`. Of the judges' labels `most_labels` are
@@ -73,6 +80,7 @@ class LabelLog:
         self._enough = enough_labels
         self._patience = patience_seconds
         self._memory = memory
+        self._votes = votes
         self._saved = 0
         self._listing = Listing(store, keys.scores(judge_config or ""))
         self._configs: dict[str, ConfigLabels] = {}
@@ -92,9 +100,8 @@ class LabelLog:
             if known is None or newer:
                 chosen[item.segment_id] = item
         compared = self._comparisons.get(self.judge_config or "")
-        return tuple(
-            with_comparisons(in_order(chosen.values()), compared.records if compared else ())
-        )
+        beside = with_comparisons(in_order(chosen.values()), compared.records if compared else ())
+        return tuple(with_votes(beside, self._standing()))
 
     @property
     def compared(self) -> frozenset[tuple[str, str]]:
@@ -135,7 +142,10 @@ class LabelLog:
             self._listing.begin()
             for compared in self._comparisons.values():
                 compared.begin()
+        if self._votes is not None:
+            self._votes.read_new()
         self._sort_in(self._listing.take(None if first else KEYS_A_LOOK))
+        self._hold_voted()
         self._recall(kept)
         self._people.listed(i for i in self._store.list(_HUMAN_SCORES) if _revision(i.key))
         for key in hints:
@@ -151,7 +161,7 @@ class LabelLog:
 
         Those that are no label are among them, and say why: nothing is left out of the log.
         """
-        chosen = {item.score_sha256: item.preferred for item in self.labels}
+        chosen = {item.score_sha256: item for item in self.labels}
         config = self._configs.get(self.judge_config or "", self._people)
         prefixes = [_HUMAN_SCORES] if self.judge_config is None else [
             keys.scores(self.judge_config), _HUMAN_SCORES
@@ -165,14 +175,20 @@ class LabelLog:
                 yield LabelEntry(score_key=key, used=False, why_not=error.reason)
                 continue
             reason = config.why_not(key) or self._people.why_not(key) or "overridden"
-            used = sha256 in chosen
+            label = chosen.get(sha256)
             yield entry_of(
-                record,
-                key=key,
-                sha256=sha256,
-                why_not=None if used else reason,
-                preferred=chosen.get(sha256),
+                record, key=key, sha256=sha256, why_not=None if label else reason, label=label
             )
+
+    def _standing(self) -> list[VoteRecord]:
+        return standing_votes(self._votes.records) if self._votes else []
+
+    def _hold_voted(self) -> None:
+        """Let no segment be dropped that people voted on lately: the vote would be lost."""
+        lately = [name for vote in reversed(self._standing()) for name in vote.pair]
+        held = frozenset(list(dict.fromkeys(lately))[: self._most // 2])
+        for config in self._configs.values():
+            config.held = held
 
     def _recall(self, kept: KeptLabels) -> None:
         for name, known in kept.configs.items():

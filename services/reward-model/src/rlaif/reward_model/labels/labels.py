@@ -6,6 +6,7 @@ function here takes both and returns features, so a score cannot leak into an in
 
 import hashlib
 import io
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -28,6 +29,11 @@ KEPT_ROWS = 15
 """Rows that are kept of a segment's observations: of 75, a fifth of the memory. Every second one
 is one of the eight rows that the fit, the gate and the search for near-duplicates read, with the
 first and the last among them, and the eighth is the middle."""
+
+_ONE_HEADER_AT_A_TIME = threading.Lock()
+"""NumPy evaluates a file's header with `ast`, whose depth count all threads share: where a garbage
+collection lets another thread in, Python 3.11 raises SystemError (CPython's gh-106905). Labels are
+read by several threads."""
 
 
 class SlimScore(Contract):
@@ -86,6 +92,8 @@ class LabelledSegment:
         rubrics: Digests of the frozen prompts.
         preferred: Other segment → P(this one is better) by judges who were shown both, in both
             orders: 1, 0.5 or 0.
+        voted: Other segment → by how many more people this one was preferred who were shown both;
+            0 where they found them equal, or as many preferred each.
         steps: Decision steps of the segment, T; 0 where only `observations` is known, and then
             those are all of them.
         ram: Criterion → level that the game's RAM decides by itself. A referee; never taught.
@@ -111,6 +119,7 @@ class LabelledSegment:
     rubrics: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     preferred: dict[str, float] = field(default_factory=dict)
+    voted: dict[str, float] = field(default_factory=dict)
     steps: int = 0
     ram: dict[str, int] = field(default_factory=dict)
     positions: tuple[float, float] | None = None
@@ -203,7 +212,8 @@ def decode_observations(
             f"{manifest.observations.sha256}; export the segment again",
         )
     try:
-        array = np.load(io.BytesIO(data), allow_pickle=False)
+        with _ONE_HEADER_AT_A_TIME:
+            array = np.load(io.BytesIO(data), allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
         raise LabelError("not_npy", f"{manifest.observations.key}: {error}") from error
     expected = (manifest.decision_steps, inputs)

@@ -2,7 +2,8 @@
 
 A label is soft: the margin between two segments comes from the mean votes, not from the majority,
 and votes that disagree draw the target towards one half. What judges said when they were shown both
-segments is a second witness, whatever the scores say (`side_by_side.py`).
+segments is a second witness, whatever the scores say (`side_by_side.py`). What people said of a
+pair takes the place of both (`votes.py`).
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
+from rlaif.reward_model.labels import votes
 from rlaif.reward_model.labels.labels import LabelledSegment
 from rlaif.reward_model.labels.side_by_side import SideBySide, log_odds
 from rlaif.reward_model.labels.weights import episode_factors, label_weights
@@ -47,9 +49,9 @@ class PairSettings(BaseModel, frozen=True, extra="forbid"):
         default=16.0,
         ge=0,
         le=256,
-        description="Loss weight of a pair that judges were shown side by side; 1 is that of a "
-        "pair by its scores alone. Higher: what only a comparison tells is learned, and its "
-        "mistakes too.",
+        description="Loss weight of a pair that judges or people were shown side by side; 1 is "
+        "that of a pair by its scores alone. Higher: what only a comparison tells is learned, and "
+        "its mistakes too.",
     )
     most_pairs: int = Field(
         default=16,
@@ -71,7 +73,8 @@ class Preference:
         target: P(A better than B) that the network is taught.
         weight: Weight in the loss: that of its kind over the pairs in which its segments take part,
             so that a segment in many pairs does not count many times, by how much they count.
-        side_by_side: Judges were shown both.
+        side_by_side: Judges or people were shown both.
+        voted: People were, and the target is theirs.
     """
 
     a: int
@@ -81,13 +84,15 @@ class Preference:
     target: float
     weight: float
     side_by_side: bool = False
+    voted: bool = False
 
 
 @dataclass(frozen=True)
 class Compared:
     """Pairs as columns, all `[P]`.
 
-    Where two segments cannot be compared, the margin is NaN and the weight 0.
+    Where two segments cannot be compared, the margin is NaN and the weight 0. The deviation is that
+    of the margin by scores, as far as the judges' votes disagree; 0 where they agree.
     """
 
     margin: NDArray[np.float64]
@@ -95,6 +100,8 @@ class Compared:
     target: NDArray[np.float64]
     weight: NDArray[np.float64]
     side_by_side: NDArray[np.bool_]
+    voted: NDArray[np.bool_]
+    deviation: NDArray[np.float64]
 
 
 class PairTable:
@@ -124,7 +131,7 @@ class PairTable:
 
         Only criteria that were judged in both count, with their weights renormalised. Segments of
         different rubrics, and those whose common criteria carry less than half of the weight,
-        cannot be compared, unless judges were shown both.
+        cannot be compared, unless judges or people were shown both.
         """
         settings = self._settings
         difference = self._values[a] - self._values[b]
@@ -140,16 +147,19 @@ class PairTable:
         decided = usable & (np.abs(margin) >= settings.tie_band - _ROUNDING)
         softness = np.sqrt(_MARGIN_SCALE**2 + variance)
         target = np.where(decided, 1.0 / (1.0 + np.exp(-margin / softness)), 0.5)
-        shares = self.side_by_side.shares(a, b)
-        seen = np.isfinite(shares)
-        told = log_odds(np.where(usable, target, 0.5)[seen], shares[seen])
+        shares, leans = self.side_by_side.shares(a, b), self.side_by_side.leans(a, b)
+        voted = np.isfinite(leans)
+        seen = np.isfinite(shares) | voted
+        by_judges = log_odds(np.where(usable, target, 0.5), np.where(seen & ~voted, shares, 0.5))
+        told = np.where(voted, votes.log_odds(np.where(voted, leans, 0.0)), by_judges)[seen]
         margin[seen] = _MARGIN_SCALE * told
         usable |= seen
         decided[seen] = np.abs(margin[seen]) >= settings.tie_band - _ROUNDING
         target[seen] = np.where(decided[seen], 1.0 / (1.0 + np.exp(-told)), 0.5)
         weight = np.where(decided, 1.0, settings.tie_weight) * usable
         weight[seen] *= settings.compared_weight
-        return Compared(np.where(usable, margin, np.nan), decided, target, weight, seen)
+        known = np.where(usable, margin, np.nan)
+        return Compared(known, decided, target, weight, seen, voted, np.sqrt(variance))
 
     def importance(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
         """`[P]`: how much pairs of segments `a` and `b` count, by what they stand for."""
@@ -206,8 +216,8 @@ def _listed(
     a, b = pairs[:, 0], pairs[:, 1]
     weight = by_degree(compared.weight[chosen], a, b, len(table)) * table.importance(a, b)
     judged = (column[chosen] for column in (compared.margin, compared.decided, compared.target))
-    seen = compared.side_by_side[chosen]
-    columns = (column.tolist() for column in (a, b, *judged, weight, seen))
+    seen, voted = compared.side_by_side[chosen], compared.voted[chosen]
+    columns = (column.tolist() for column in (a, b, *judged, weight, seen, voted))
     return [Preference(*row) for row in zip(*columns, strict=True)]
 
 

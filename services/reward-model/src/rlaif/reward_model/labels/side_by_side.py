@@ -1,4 +1,4 @@
-"""Pairs that judges were shown side by side, and what their word adds to that of the scores.
+"""Pairs that were shown side by side, and what that word adds to that of the scores.
 
 The scores of a pair and a comparison of it are two witnesses that err for reasons of their own: the
 scores were given to each segment alone, three levels a criterion; the comparison saw both, in both
@@ -10,9 +10,11 @@ its certainty.
 
 A tie, or two orders that disagree, halves the scores' log-odds: half of it says that the two are
 alike, and half says nothing but that the judge followed the place.
+
+Where people were shown both, their word stands alone (`votes.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,33 +31,52 @@ _NEVER = np.nan
 
 
 class SideBySide:
-    """What judges said of pairs of `segments` that they were shown together."""
+    """What judges and people said of pairs of `segments` that they were shown together."""
 
     def __init__(self, segments: Sequence[LabelledSegment]) -> None:
-        """Read `preferred` of the segments; what names a segment that is not here says nothing."""
+        """Read the segments; what names a segment that is not here says nothing."""
+        self._judges = _Said(segments, [item.preferred for item in segments])
+        self._people = _Said(segments, [item.voted for item in segments])
+        pairs = sorted({pair for said in (self._judges, self._people) for pair in said.pairs})
+        self.pairs = np.array(pairs, np.int64).reshape(-1, 2)
+        """`[C, 2]` int64, the smaller index first, rows in order."""
+
+    def shares(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+        """`[P]`: 1 where judges preferred A, 0 where B, 0.5 for neither; NaN where never shown."""
+        return self._judges.of(a, b)
+
+    def leans(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+        """`[P]`: by how many more people A was preferred than B; NaN where nobody was asked."""
+        return self._people.of(a, b)
+
+
+class _Said:
+    """One number for some ordered pairs of segments, found by their indices."""
+
+    def __init__(
+        self, segments: Sequence[LabelledSegment], said: Sequence[Mapping[str, float]]
+    ) -> None:
         place = {item.segment_id: index for index, item in enumerate(segments)}
         known = {
-            (index, place[other]): share
-            for index, item in enumerate(segments)
-            for other, share in item.preferred.items()
+            (index, place[other]): value
+            for index, row in enumerate(said)
+            for other, value in row.items()
             if other in place
         }
         self._count = len(segments)
         ordered = sorted(known)
-        self.pairs = np.array([pair for pair in ordered if pair[0] < pair[1]], np.int64)
-        """`[C, 2]` int64, the smaller index first, rows in order."""
-        self.pairs = self.pairs.reshape(-1, 2)
+        self.pairs = [pair for pair in ordered if pair[0] < pair[1]]
         both = np.array(ordered, np.int64).reshape(-1, 2)
         self._codes = both[:, 0] * self._count + both[:, 1]
-        self._shares = np.array([known[pair] for pair in ordered], np.float64)
+        self._values = np.array([known[pair] for pair in ordered], np.float64)
 
-    def shares(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-        """`[P]`: 1 where A was preferred, 0 where B was, 0.5 for neither; NaN where never shown."""
+    def of(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+        """`[P]`; NaN where nothing was said."""
         if not len(self._codes):
             return np.full(len(a), _NEVER)
         code = a * self._count + b
         at = np.minimum(np.searchsorted(self._codes, code), len(self._codes) - 1)
-        return np.where(self._codes[at] == code, self._shares[at], _NEVER)
+        return np.where(self._codes[at] == code, self._values[at], _NEVER)
 
 
 def log_odds(by_scores: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -85,7 +85,7 @@ def _disputed(answers: Answers, rng: np.random.Generator) -> _Drawn:
     Where all members say nearly nothing, their order is noise and no dispute: of the drawn pairs
     the half with the smaller spread of answers is left out.
     """
-    pairs = _draw(_recency(answers.segments), rng)
+    pairs = draw_pairs(recency(answers.segments), rng)
     differences = answers.rises[:, pairs[:, 0]] - answers.rises[:, pairs[:, 1]]
     shares, spread = uncertainty(differences), differences.std(axis=0)
     good = np.flatnonzero((shares > 0) & (spread >= np.median(spread)) if len(pairs) else [])
@@ -95,12 +95,12 @@ def _disputed(answers: Answers, rng: np.random.Generator) -> _Drawn:
 
 def _uniform(answers: Answers, rng: np.random.Generator) -> _Drawn:
     """Pairs drawn from all alike."""
-    pairs = _draw(np.ones(len(answers.segments)), rng)
+    pairs = draw_pairs(np.ones(len(answers.segments)), rng)
     differences = answers.rises[:, pairs[:, 0]] - answers.rises[:, pairs[:, 1]]
     return _Drawn(pairs, uncertainty(differences))
 
 
-def _draw(weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+def draw_pairs(weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
     """`[P, 2]`: pairs of two segments, each drawn by its weight."""
     if len(weights) < 2:
         return np.empty((0, 2), np.int64)
@@ -109,7 +109,7 @@ def _draw(weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.
     return pairs
 
 
-def _recency(segments: Sequence[LabelledSegment]) -> NDArray[np.float64]:
+def recency(segments: Sequence[LabelledSegment]) -> NDArray[np.float64]:
     """`[N]`: how often each is drawn; from the oldest to the newest it doubles some times."""
     place = {item.segment_id: at for at, item in enumerate(in_order(segments))}
     ages = np.array([place[item.segment_id] for item in segments], np.float64)

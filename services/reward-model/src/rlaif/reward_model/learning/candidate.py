@@ -17,6 +17,7 @@ from rlaif.reward_model.labels.duplicates import merge_duplicates
 from rlaif.reward_model.labels.judged_share import judged_share
 from rlaif.reward_model.labels.labels import LabelledSegment, label_digest
 from rlaif.reward_model.labels.split import split_episodes
+from rlaif.reward_model.labels.votes import vote_digest, vote_ids
 from rlaif.reward_model.learning.crossfit import Crossfit
 from rlaif.reward_model.learning.exam import (
     ChampionToBeat,
@@ -46,8 +47,10 @@ class ComparedPair(BaseModel, frozen=True):
     target: float = Field(description="P(A better) by the judges.")
     predicted: float | None = Field(description="P(A better) by the network; null without one.")
     side_by_side: bool = Field(
-        default=False, description="Judges were shown both; else scores alone made the pair."
+        default=False,
+        description="Judges or people were shown both; else scores alone made the pair.",
     )
+    voted: bool = Field(default=False, description="People were shown both; the target is theirs.")
 
 
 @dataclass(frozen=True)
@@ -191,6 +194,7 @@ def _compared(
                 target=item.target,
                 predicted=guess,
                 side_by_side=item.side_by_side,
+                voted=item.voted,
             )
             for item, guess in zip(side.preferences, guesses, strict=True)
         )
@@ -205,6 +209,8 @@ def _lineage(
         duplicates=duplicates,
         overrides=sum(item.revision > 0 for item in labels),
         comparisons=sum(len(item.preferred) for item in labels) // 2,
+        votes=sum(len(item.voted) for item in labels) // 2,
+        vote_digest=vote_digest(labels),
         rubrics=tuple(sorted({digest for item in labels for digest in item.rubrics})),
         models=tuple(sorted({model for item in labels for model in item.models})),
         newest_env_step=max(item.env_step for item in labels),
@@ -217,5 +223,7 @@ def _candidate_id(
     digest: str, unique: Sequence[LabelledSegment], settings: CandidateSettings
 ) -> str:
     compared = sorted((i.segment_id, sorted(i.preferred.items())) for i in unique if i.preferred)
-    made_of = (digest, compared, settings_digest(settings))
+    # Without votes the id is what it was before there were any.
+    voted = sorted(vote_ids(unique))
+    made_of = (digest, compared, settings_digest(settings), *([voted] if voted else []))
     return f"candidate-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:24]}"

@@ -118,12 +118,19 @@ def expected_calibration_error(
     called A means nothing: confidences lie in [0.5, 1], in bins of equal width that count by their
     pairs. Outcomes are 1 where A is better, else 0; there is at least one.
     """
-    first = probabilities >= 0.5
-    confidence = np.where(first, probabilities, 1.0 - probabilities)
-    right = np.where(first, outcomes, 1.0 - outcomes)
-    place = np.minimum(((confidence - 0.5) * 2 * _ECE_BINS).astype(np.int64), _ECE_BINS - 1)
+    confidence, place = calibration_bins(probabilities)
+    right = np.where(probabilities >= 0.5, outcomes, 1.0 - outcomes)
     gap = np.bincount(place, confidence - right, _ECE_BINS)
     return float(np.abs(gap).sum() / len(probabilities))
+
+
+def calibration_bins(
+    probabilities: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """(probability of the side taken for better, number of its bin), `[P]` each."""
+    confidence = np.maximum(probabilities, 1.0 - probabilities)
+    place = np.minimum(((confidence - 0.5) * 2 * _ECE_BINS).astype(np.int64), _ECE_BINS - 1)
+    return confidence, place
 
 
 def negative_log_likelihood(

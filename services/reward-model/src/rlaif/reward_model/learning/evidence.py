@@ -171,7 +171,7 @@ def _control(train: Side, heldout: Side, settings: CandidateSettings) -> Accurac
     shuffled = [
         replace(item, values=everything[other].values, doubts=everything[other].doubts,
                 weights=everything[other].weights, positions=everything[other].positions,
-                preferred={})
+                preferred={}, voted={})
         for item, other in zip(everything, order, strict=True)
     ]  # fmt: skip
     learned = newest(shuffled[: len(train.segments)])

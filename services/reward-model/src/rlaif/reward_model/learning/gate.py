@@ -11,10 +11,10 @@ from rlaif.reward_model.learning.settings import GateSettings
 _MIN_HELDOUT_EPISODES = 2
 """Episodes that it never saw."""
 
-_MIN_ACCURACY = 0.55
+MIN_ACCURACY = 0.55
 """Held-out accuracy below which a candidate is of no use, whatever its interval."""
 
-_MOST_BELOW_A_REFIT = 0.02
+MOST_BELOW_A_REFIT = 0.02
 """Held-out accuracy by which another network of the same labels may surely be better: the interval
 is over episodes, and two fits differ by their random numbers besides."""
 
@@ -22,7 +22,7 @@ LIKELY = 0.8
 """One-sided confidence that the networks rank better than simple judges that know more than can be
 paid."""
 
-_LEAST_OVER_TIME = 0.3
+LEAST_OVER_TIME = 0.3
 """Share of what is known beyond chance that must hold for the newest and the oldest episodes."""
 
 
@@ -111,14 +111,14 @@ def _labels_against_chance(measured: Measurements, settings: GateSettings) -> li
 def _network_against_chance(measured: Measurements, settings: GateSettings) -> list[str]:
     accuracy, over_refit, newest = measured.heldout.value, measured.over_refit, measured.newest
     reasons = []
-    if accuracy is not None and accuracy < _MIN_ACCURACY:
+    if accuracy is not None and accuracy < MIN_ACCURACY:
         reasons.append(
-            f"held-out accuracy {accuracy:.3f} is below the {_MIN_ACCURACY} that is asked"
+            f"held-out accuracy {accuracy:.3f} is below the {MIN_ACCURACY} that is asked"
         )
-    if over_refit is not None and over_refit.high < -_MOST_BELOW_A_REFIT:
+    if over_refit is not None and over_refit.high < -MOST_BELOW_A_REFIT:
         reasons.append(
             f"held-out accuracy is {-over_refit.value:.3f} below that of another network fitted to "
-            f"the same labels, surely {-over_refit.high:.3f}, more than {_MOST_BELOW_A_REFIT}: "
+            f"the same labels, surely {-over_refit.high:.3f}, more than {MOST_BELOW_A_REFIT}: "
             "this network did not learn them"
         )
     if newest.value is not None and newest.value < 0.5 and _enough(newest.pairs, settings):
@@ -160,7 +160,7 @@ def _against_simple(measured: Measurements, settings: GateSettings) -> list[str]
 
 def _over_time(measured: Measurements, settings: GateSettings) -> list[str]:
     accuracy = measured.crossfit.value
-    least = 0.5 + _LEAST_OVER_TIME * max(0.0, (accuracy or 0.5) - 0.5)
+    least = 0.5 + LEAST_OVER_TIME * max(0.0, (accuracy or 0.5) - 0.5)
     sides = (
         (
             measured.forward,

@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from rlaif.reward_model.labels.preferences import PairSettings
 from rlaif.reward_net.pay import DISCOUNT
@@ -152,6 +152,14 @@ def settings_text(settings: CandidateSettings) -> str:
     """The settings as JSON, equal for equal settings."""
     values = TypeAdapter(CandidateSettings).dump_python(settings, mode="json")
     return json.dumps(values, sort_keys=True)
+
+
+def settings_of(text: str) -> CandidateSettings | None:
+    """What `settings_text` wrote; None for what another version of this code wrote."""
+    try:
+        return TypeAdapter(CandidateSettings).validate_json(text)
+    except ValidationError:
+        return None
 
 
 def settings_digest(settings: CandidateSettings) -> str:

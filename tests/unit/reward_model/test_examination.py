@@ -1,0 +1,114 @@
+"""A version on the labels of now: how sure it may be, and what it pays for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from rlaif.contracts.reward_models import RewardNetSpec
+from rlaif.reward_model.champions.examination import Examiner
+from rlaif.reward_model.learning.attribution import attribute
+from rlaif.reward_model.learning.candidate import split_sides
+from rlaif.reward_model.learning.reliability import reliability
+from rlaif.reward_model.learning.settings import (
+    CandidateSettings,
+    FitSettings,
+    settings_of,
+    settings_text,
+)
+from rlaif.reward_model.learning.split_halves import fit_side
+from rlaif.reward_net.network import RewardNet
+from rlaif.reward_net.pay import paid
+from rlaif.reward_net.potential import PotentialFunction
+
+SETTINGS = CandidateSettings(fit=FitSettings(epochs=40, members=2))
+
+
+@pytest.fixture
+def made(labels):
+    return labels(episodes=8, each=6, signal=True, distractors=2, wrong=0.0)
+
+
+@pytest.fixture
+def net(made) -> RewardNet:
+    train, _ = split_sides(made, SETTINGS)
+    return fit_side(train, SETTINGS)
+
+
+def test_the_slots_of_a_segment_sum_to_what_it_is_paid(made, net) -> None:
+    found = attribute(net, made, SETTINGS.gamma)
+    potential = PotentialFunction(net)
+    trainer = [paid(potential, item.observations, SETTINGS.gamma) for item in made]
+    np.testing.assert_allclose(found.pay, trainer, atol=1e-6)
+    np.testing.assert_allclose(found.slots.sum(axis=1), trainer, atol=1e-3)
+    assert np.abs(found.pay).max() > 0.1  # it pays at all
+
+
+def test_a_slot_that_did_not_change_or_that_the_network_does_not_read_gets_nothing(
+    made, net
+) -> None:
+    with torch.no_grad():
+        net.get_parameter("net.0.weight")[..., 3] = 0.0
+    still = [replace(item, observations=item.observations[[0, 0]]) for item in made[:2]]
+    assert not attribute(net, still, SETTINGS.gamma).slots.any()
+    assert not attribute(net, made, SETTINGS.gamma).slots[:, 3].any()
+
+
+def test_a_potential_that_is_a_line_pays_each_slot_its_own_part(made) -> None:
+    item = made[0]
+    inputs = item.observations.shape[1]
+    spec = RewardNetSpec(layout_version="layout-1", inputs=inputs, hidden=(1,), activation="tanh")
+    net = RewardNet(spec)
+    slope = np.linspace(-1e-3, 1e-3, inputs, dtype=np.float32)  # so small that tanh is a line
+    with torch.no_grad():
+        net.get_parameter("net.0.weight").copy_(torch.from_numpy(slope[None]))
+        net.get_parameter("net.2.weight").fill_(1.0)
+        for name in ("net.0.bias", "net.2.bias"):
+            net.get_parameter(name).zero_()
+    change = item.observations[-1] - item.observations[0]
+    wanted = SETTINGS.gamma ** (len(item.observations) - 1) * slope * change
+    assert np.abs(wanted).max() > 1e-5
+    np.testing.assert_allclose(
+        attribute(net, [item], SETTINGS.gamma).slots[0], wanted, rtol=1e-3, atol=1e-9
+    )
+
+
+def test_bins_hold_all_decided_pairs_the_least_sure_first(made, net) -> None:
+    _, heldout = split_sides(made, SETTINGS)
+    found = reliability(net, heldout, SETTINGS)
+    assert sum(each.right.pairs for each in found.bins) == heldout.decided
+    expected = [each.expected for each in found.bins]
+    assert expected == sorted(expected)
+    assert all(0.5 <= each <= 1.0 for each in expected)
+    assert found.accuracy.pairs == heldout.decided
+    assert found.error is not None
+
+
+def test_the_settings_of_a_record_are_read_again_and_foreign_ones_are_none() -> None:
+    assert settings_of(settings_text(SETTINGS)) == SETTINGS
+    assert settings_of("") is None
+    assert settings_of('{"gate": {"of": "another time"}}') is None
+
+
+def test_an_examiner_asks_once_for_the_same_labels_and_forgets_the_oldest(made, net) -> None:
+    asked = []
+
+    class Registry:
+        def network(self, version: int, *, layout_version: str) -> RewardNet:
+            asked.append(version)
+            return net
+
+    examiner = Examiner(keep=2)
+    first = examiner.report(Registry(), 1, made, SETTINGS)  # type: ignore[arg-type]  # all it asks
+    assert examiner.report(Registry(), 1, made[::-1], SETTINGS) is first  # type: ignore[arg-type]
+    examiner.report(Registry(), 1, made[:20], SETTINGS)  # type: ignore[arg-type]
+    examiner.report(Registry(), 2, made, SETTINGS)  # type: ignore[arg-type]
+    assert asked == [1, 1, 2]
+    examiner.report(Registry(), 1, made, SETTINGS)  # type: ignore[arg-type]
+    assert asked == [1, 1, 2, 1]
+    pay = first.pay
+    assert pay.segments == len(made)
+    assert sum(slot.mean for slot in pay.slots) == pytest.approx(pay.mean_pay, abs=1e-3)
+    sizes = [slot.mean_absolute for slot in pay.slots]
+    assert sizes == sorted(sizes, reverse=True)
