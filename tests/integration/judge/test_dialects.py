@@ -12,36 +12,23 @@ from rlaif.judge.panel.calls import verdict_request
 from rlaif.judge.panel.prompts import messages
 from rlaif.judge.panel.schema import read_answer
 from rlaif.judge.rubric.judges import JUDGES
-from rlaif.llm.openai import OpenAiModel, connections_to
-from rlaif.llm.ports import Answer
-from rlaif.llm.settings import CallSettings, DialectSettings
-from rlaif.testing.chat_server import ChatServer
-from rlaif.testing.http_server import serve
+from rlaif.testing.chat_server import ChatServer, ask, chat_server
 
 PUZZLE = JUDGES[1]
 GOOD = '{"rationale":"pressed it","puzzle":2}'
 REQUEST = verdict_request(PUZZLE, messages(PUZZLE, Evidence(), None, variant=0), max_tokens=256)
 
 
-async def ask(server: ChatServer, **dialect: Any) -> Answer:
-    calls = CallSettings()
-    async with connections_to(calls, api_key=None) as connections:
-        spoken = DialectSettings.model_validate(dialect)
-        return await OpenAiModel(connections, server.url, calls, spoken).complete(REQUEST)
-
-
 @pytest.fixture
 async def server() -> AsyncIterator[ChatServer]:
-    made = ChatServer(GOOD)
-    async with serve(made.app()) as url:
-        made.url = url
+    async with chat_server(GOOD) as made:
         yield made
 
 
 async def test_the_subset_has_all_that_a_strict_server_wants_and_nothing_that_it_refuses(
     server: ChatServer,
 ) -> None:
-    await ask(server, schema_mode="json_schema_subset")
+    await ask(server, REQUEST, schema_mode="json_schema_subset")
     schema = server.bodies[0]["response_format"]["json_schema"]["schema"]
     assert "maxLength" not in json.dumps(schema)
     assert schema["required"] == list(schema["properties"])
@@ -56,7 +43,7 @@ async def test_the_subset_has_all_that_a_strict_server_wants_and_nothing_that_it
 async def test_the_prompt_says_the_shape_whatever_the_server_is_told(
     server: ChatServer, mode: str
 ) -> None:
-    await ask(server, schema_mode=mode)
+    await ask(server, REQUEST, schema_mode=mode)
     assert '"additionalProperties":false' in server.bodies[0]["messages"][0]["content"]
 
 
@@ -72,7 +59,7 @@ async def test_the_prompt_says_the_shape_whatever_the_server_is_told(
 )
 async def test_thoughts_before_the_answer_are_cut_off(server: ChatServer, content: str) -> None:
     server.message["content"] = content
-    assert read_answer(PUZZLE, (await ask(server)).text).levels == {"puzzle": 2}
+    assert read_answer(PUZZLE, (await ask(server, REQUEST)).text).levels == {"puzzle": 2}
 
 
 @pytest.mark.parametrize(
@@ -88,14 +75,14 @@ async def test_thoughts_before_the_answer_are_cut_off(server: ChatServer, conten
 )
 async def test_what_is_left_is_read_as_strictly_as_ever(server: ChatServer, content: str) -> None:
     server.message["content"] = content
-    answer = await ask(server)
+    answer = await ask(server, REQUEST)
     with pytest.raises(ValueError, match=r"JSON|json"):
         read_answer(PUZZLE, answer.text)
 
 
 async def test_a_mark_of_thoughts_inside_an_answer_changes_nothing(server: ChatServer) -> None:
     server.message["content"] = '{"rationale":"it wrote </think> on a sign","puzzle":1}'
-    assert read_answer(PUZZLE, (await ask(server)).text).levels == {"puzzle": 1}
+    assert read_answer(PUZZLE, (await ask(server, REQUEST)).text).levels == {"puzzle": 1}
 
 
 @pytest.mark.parametrize(

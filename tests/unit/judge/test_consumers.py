@@ -129,6 +129,7 @@ async def test_a_segment_is_scored_stored_and_told(bench: Bench, segments: Any) 
             score_sha256=hashlib.sha256(bench.store.get(SCORE_KEY)).hexdigest(),
             weighted=record.weighted,
             abstained=("dialog", "puzzle"),
+            agreement=record.votes_agreement,
         )
     ]
 

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from rlaif.contracts.captures import Capture
 from rlaif.contracts.events import SegmentCaptured, SegmentExported
+from rlaif.contracts.films import MEDIA_TYPE
 from rlaif.contracts.observation import LAYOUT_VERSION
 from rlaif.contracts.segments import SegmentManifest, StoredFile
 from rlaif.exporter.faults import CorruptManifestError
@@ -42,6 +43,7 @@ def commit(
     pictures = tuple(
         put(picture_name(step), data, "image/png") for step, data in files.pictures.items()
     )
+    film = None if files.film is None else put("film.bin", files.film, MEDIA_TYPE)
     manifest = SegmentManifest(
         segment_id=capture.segment_id,
         episode_id=capture.episode_id,
@@ -63,6 +65,7 @@ def commit(
         exporter_version=exporter_version,
         env_step=capture.env_step,
         created_at=created_at,
+        film=film,
     )
     key = keys.manifest(*folder)
     data = manifest.model_dump_json().encode()

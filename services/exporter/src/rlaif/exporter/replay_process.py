@@ -5,10 +5,11 @@ in that process can stop it. So it is one that the exporter can end (`adapters/r
 
 Reads messages from standard input, answers each on standard output, and ends with its input.
 
-    in    start     rom_sha256, game, sound_emulated, png_interval_frames; part: the ROM
+    in    start     rom_sha256, game, sound_emulated, png_interval_frames, film_pictures;
+                    part: the ROM
     out   ready
     in    replay    seconds; parts: capture (JSON), packed keyframe
-    out   replayed  frames, picture_steps; parts: states, observations, pictures
+    out   replayed  frames, picture_steps; parts: states, observations, film (empty: none), pictures
           refused   reason, detail: the capture can never be exported
           failed    detail: an error that nobody foresaw
 
@@ -68,7 +69,7 @@ class Replayer:
             traceback.print_exc()
             return encode({"failed": f"{type(error).__name__}: {error}"})
         header = {"frames": files.replayed_frames, "picture_steps": list(files.pictures)}
-        parts = [files.states, files.observations, *files.pictures.values()]
+        parts = [files.states, files.observations, files.film or b"", *files.pictures.values()]
         return encode({"replayed": header}, parts)
 
     def _replay(self, capture_json: bytes, keyframe: bytes) -> SegmentFiles:
@@ -81,6 +82,7 @@ class Replayer:
                 rom_sha256=self._start["rom_sha256"],
                 words=self._words,
                 png_interval_frames=self._start["png_interval_frames"],
+                film_pictures=self._start["film_pictures"],
             )
 
 

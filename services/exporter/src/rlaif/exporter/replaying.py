@@ -10,6 +10,7 @@ import numpy as np
 from rlaif.contracts.captures import Capture
 from rlaif.contracts.observation import OBSERVATION_SIZE
 from rlaif.contracts.segments import StateRecord
+from rlaif.exporter.filming import Film, film_steps
 from rlaif.game.captures.replay import frames_after_steps, replay, replay_frames
 from rlaif.game.description.describe import describe
 from rlaif.game.description.words import GameWords
@@ -17,7 +18,10 @@ from rlaif.game.encoder.reference import encode_into
 from rlaif.game.machine.actions import ACTION_NAMES
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.machine.pictures import png
-from rlaif.game.memory.blocks import read_blocks
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.memory_map import SMALL_ROOM
+from rlaif.game.memory.readers import number
+from rlaif.game.memory.rooms import room_size
 from rlaif.game.memory.state import decode
 
 
@@ -30,12 +34,14 @@ class SegmentFiles:
         observations: observations.npy, `[T, 128]` float32.
         pictures: Decision step → PNG of the moment after it, in order.
         replayed_frames: Game frames that were played, prefix included.
+        film: Every moment, lossless (`rlaif.contracts.films`); None where films are off.
     """
 
     states: bytes
     observations: bytes
     pictures: dict[int, bytes]
     replayed_frames: int
+    film: bytes | None = None
 
 
 def replay_segment(
@@ -46,8 +52,11 @@ def replay_segment(
     rom_sha256: str,
     words: GameWords,
     png_interval_frames: int,
+    film_pictures: int = 0,
 ) -> SegmentFiles:
     """Replay a capture and write down what happened. Blocks for about a second.
+
+    Its film has `film_pictures` at most; 0 makes none.
 
     Replaces the state of `emulator`, which runs the ROM `rom_sha256` of the game with these words.
 
@@ -57,11 +66,13 @@ def replay_segment(
     """
     steps = len(capture.actions)
     wanted = picture_steps(frames_after_steps(capture), png_interval_frames)
+    filmed = film_steps(steps, film_pictures)
     observations = np.empty((steps, OBSERVATION_SIZE), dtype=np.float32)
     lines: list[str] = []
     pictures: dict[int, bytes] = {}
+    film = Film(capture.segment_id)
     for played in replay(
-        emulator, capture, packed_keyframe, rom_sha256=rom_sha256, render_steps=wanted
+        emulator, capture, packed_keyframe, rom_sha256=rom_sha256, render_steps=wanted | filmed
     ):
         ram = read_blocks(emulator)
         encode_into(ram, observations[played.index])
@@ -72,13 +83,16 @@ def replay_segment(
             state=describe(decode(ram), words),
         )
         lines.append(record.model_dump_json() + "\n")
-        if played.rendered:
+        if played.index in wanted:
             pictures[played.index] = png(emulator.screen())
+        if played.index in filmed:
+            film.add(played.index, played.frame, emulator.screen(), _camera(emulator, ram))
     return SegmentFiles(
         states="".join(lines).encode(),
         observations=_npy(observations),
         pictures=pictures,
         replayed_frames=replay_frames(capture),
+        film=film.packed() if filmed else None,
     )
 
 
@@ -94,6 +108,13 @@ def picture_steps(frames: Sequence[int], interval_frames: int) -> frozenset[int]
         if after // interval_frames > before // interval_frames
     }
     return frozenset(crossing | {0, len(frames) - 1})
+
+
+def _camera(emulator: Emulator, ram: RamBlocks) -> tuple[int, int]:
+    """Where in the room the screen begins; a room that fits it has no camera."""
+    if room_size(ram) == SMALL_ROOM:
+        return 0, 0
+    return number(emulator, "hCameraX"), number(emulator, "hCameraY")
 
 
 def _npy(array: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> bytes:

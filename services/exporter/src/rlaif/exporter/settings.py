@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 from pydantic_settings import SettingsConfigDict
 
+from rlaif.contracts.films import MOST_PICTURES
 from rlaif.service.settings import Block, ServiceSettings
 
 FRAMES_PER_SECOND = 60
@@ -21,6 +22,13 @@ class ReplaySettings(BaseModel, frozen=True, extra="forbid"):
         le=3600,
         description="Game frames (1/60 s) between two pictures of a segment; fewer cost more "
         "rendering and storage. The first and the last moment are always kept.",
+    )
+    film_pictures: int = Field(
+        default=600,
+        ge=0,
+        le=MOST_PICTURES - 1,
+        description="Pictures of a segment's film at most, one a decision step, for people who "
+        "look at it: about 0.3 kB and 1 ms each. Fewer leave steps out evenly; 0 makes no films.",
     )
     max_frames: int = Field(
         default=216_000,
@@ -55,7 +63,11 @@ class ExporterSettings(ServiceSettings):
     replay: Annotated[
         ReplaySettings,
         Block(
-            names={"png_interval_frames": "png_interval_frames", "max_frames": "max_replay_frames"}
+            names={
+                "png_interval_frames": "png_interval_frames",
+                "film_pictures": "film_pictures",
+                "max_frames": "max_replay_frames",
+            }
         ),
     ] = ReplaySettings()
     concurrency: int = Field(

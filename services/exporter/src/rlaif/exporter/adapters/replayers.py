@@ -147,6 +147,7 @@ def start_request(
         "game": cartridge.game,
         "sound_emulated": cartridge.needs_sound,
         "png_interval_frames": settings.png_interval_frames,
+        "film_pictures": settings.film_pictures,
     }
     return header, (cartridge.data,)
 
@@ -159,12 +160,13 @@ def segment_files(answer: Message) -> SegmentFiles:
         case {"failed": str(detail)}:
             raise FailedReplayError(detail)
         case {"replayed": {"frames": int(frames), "picture_steps": [*steps]}}:
-            states, observations, *pictures = answer.parts
+            states, observations, film, *pictures = answer.parts
             return SegmentFiles(
                 states=states,
                 observations=observations,
                 pictures=dict(zip(steps, pictures, strict=True)),
                 replayed_frames=frames,
+                film=film or None,
             )
     raise BrokenMessageError("an answer of no known kind")
 

@@ -77,4 +77,5 @@ def scored_event(record: ScoreRecord, *, key: str, sha256: str) -> SegmentScored
         score_sha256=sha256,
         weighted=record.weighted,
         abstained=tuple(sorted(record.abstentions)),
+        agreement=record.votes_agreement,
     )
