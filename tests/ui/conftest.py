@@ -10,7 +10,7 @@ from rlaif.bus.connection import Bus
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.file import FileStore
-from rlaif.testing.browser import Chromium, chromium_path, open_chromium
+from rlaif.testing.browser import Chromium, Shoot, chromium_path, open_chromium
 from rlaif.testing.http_server import serve
 
 
@@ -19,7 +19,7 @@ async def chromium(tmp_path: Path) -> AsyncIterator[Chromium]:
     """One page of the machine's browser; a skip, or a failure where one is required."""
     path = chromium_path()
     if path is None:
-        reason = "no Chromium on PATH; apt-get install chromium"
+        reason = "no Chromium on PATH: the page was NOT tested; apt-get install chromium"
         if os.environ.get("REQUIRE_BROWSER") == "1":
             pytest.fail(f"REQUIRE_BROWSER=1, but {reason}")
         pytest.skip(reason)
@@ -29,8 +29,15 @@ async def chromium(tmp_path: Path) -> AsyncIterator[Chromium]:
 
 @pytest.fixture
 async def hud_url(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[str]:
-    """A HUD on a free port, with the test's NATS and a folder as its store."""
-    settings = HudSettings(nats_url=nats_url, episodes_store=f"file://{tmp_path / 'episodes'}")
+    """A HUD on a free port, with the test's NATS and a folder as its store.
+
+    The service of the reward models is away: nobody listens where it is looked for.
+    """
+    settings = HudSettings(
+        nats_url=nats_url,
+        episodes_store=f"file://{tmp_path / 'episodes'}",
+        reward_model_url="http://127.0.0.1:9",
+    )
     async with serve(create_app(settings)) as url:
         yield url
 
@@ -39,3 +46,20 @@ async def hud_url(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[str]
 def episodes(tmp_path: Path) -> FileStore:
     """The folder that `hud_url` reads objects from."""
     return FileStore(tmp_path / "episodes")
+
+
+@pytest.fixture
+def shoot(chromium: Chromium, request: pytest.FixtureRequest) -> Shoot:
+    """Saves pictures, as on a desk and on a phone, where `SCREENSHOTS` names a folder."""
+    about = request.path.stem.removeprefix("test_")
+
+    async def save(name: str) -> None:
+        folder = os.environ.get("SCREENSHOTS")
+        if folder is not None:
+            for size, kind in (((1440, 1100), "desk"), ((390, 844), "phone")):
+                await chromium.resize(*size)
+                await chromium.wait_for(f"window.innerWidth === {size[0]}")
+                await chromium.screenshot(Path(folder) / f"{about}.{name}.{kind}.png")
+            await chromium.resize(1440, 1100)
+
+    return save

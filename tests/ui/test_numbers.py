@@ -9,12 +9,32 @@ import pytest
 from rlaif.bus.connection import Bus
 from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame
 from rlaif.storage.file import FileStore
-from rlaif.testing.figures import FIGURES, UNNAMED, contradictions, differing, impossible
+from rlaif.testing.figures import (
+    APART,
+    FIGURES,
+    UNNAMED,
+    contradictions,
+    differing,
+    documents_of,
+    impossible,
+)
 from rlaif.testing.stage import Stage
 from rlaif.testing.waiting import eventually
 
-LEAST_FIGURES = 270
-"""25 rows of 7 numbers, the loop, the run, the judges, the models, what the planner did."""
+LEAST_FIGURES = {"/": 230, "/models": 33, "/llm": 30, "/system": 2}
+"""By page: the loop, the run, the verdict, the search and its curriculum; the models; what the
+planner did, and the judges; dead letters. Of segments: test_segments.py."""
+
+SHOWN = {
+    "/": "['#course .cell', '#chart-pay .part'].every(each => document.querySelector(each))",
+    "/models": "document.querySelector('#models .notice') !== null",
+    "/llm": "document.querySelectorAll('#judges .parts li').length === 3",
+    "/system": "document.querySelector('#dead [data-figure]') !== null",
+}
+"""By page: what is there once it has drawn all that it was told."""
+
+LOADS = ((1, 20_000), (2, 30_000), (3, 45_000), (2, 58_500))
+"""Of the run: version and step."""
 
 
 @pytest.fixture
@@ -26,41 +46,50 @@ async def stage(bus: Bus, episodes: FileStore) -> Stage:
     for version in (1, 2, 3, 2):
         await stage.publish(version)
     await stage.reject()
+    await stage.past(60_000, *LOADS)
     return stage
 
 
-async def test_every_number_of_the_page_is_the_one_of_the_rest_interface(
+async def test_every_number_of_every_page_is_the_one_of_the_rest_interface(
     chromium: Any, hud_url: str, bus: Bus, stage: Stage
 ) -> None:
     await chromium.open(hud_url)
     await tell(stage, bus)
-    await chromium.wait_for("document.querySelectorAll('#scores tbody tr').length === 25")
-    await chromium.wait_for("document.querySelector('#models .notice') !== null")
     async with httpx.AsyncClient(base_url=hud_url) as client:
-        state, figures = {}, []
-
-        async def at_rest() -> bool:  # the page is told twice a second
-            nonlocal state, figures
-            state = (await client.get("/api/v1/state")).json()
-            figures = await chromium.evaluate(FIGURES)
-            return len(figures) >= LEAST_FIGURES and not contradictions(figures, state)
-
-        with suppress(AssertionError):
-            await eventually(at_rest, "page and REST interface agree")
-    assert contradictions(figures, state) == []
-    assert len(figures) >= LEAST_FIGURES
-    assert differing(figures) == []
-    assert impossible(state) == []
+        for page, least in LEAST_FIGURES.items():
+            await chromium.visit(page)
+            await chromium.wait_for(SHOWN[page])
+            state, documents, figures = await at_rest(chromium, client, least)
+            assert contradictions(figures, state, documents=documents) == []
+            assert len(figures) >= least, page
+            assert differing(figures) == []
+            assert impossible(state) == []
+            assert await chromium.evaluate(UNNAMED) == [], "numbers that name no field"
 
 
-async def test_every_number_of_the_page_says_which_field_it_shows(
-    chromium: Any, hud_url: str, bus: Bus, stage: Stage
-) -> None:
-    await chromium.open(hud_url)
-    await tell(stage, bus)
-    await chromium.wait_for("document.querySelectorAll('#scores tbody tr').length === 25")
-    await chromium.wait_for("document.querySelector('#models .notice') !== null")
-    assert await chromium.evaluate(UNNAMED) == []
+async def at_rest(
+    chromium: Any, client: httpx.AsyncClient, least: int
+) -> tuple[Any, dict[str, Any], Any]:
+    """State, other documents and figures when they agree, or as they are.
+
+    The page is told twice a second.
+    """
+    state: Any = {}
+    documents: dict[str, Any] = {}
+    figures: Any = []
+
+    async def agree() -> bool:
+        nonlocal state, documents, figures
+        state = (await client.get("/api/v1/state")).json()
+        for name, path in APART.items():
+            state[name] = (await client.get(path)).json()
+        figures = await chromium.evaluate(FIGURES)
+        documents = {path: (await client.get(path)).json() for path in documents_of(figures)}
+        return len(figures) >= least and not contradictions(figures, state, documents=documents)
+
+    with suppress(AssertionError):
+        await eventually(agree, "page and REST interface agree")
+    return state, documents, figures
 
 
 async def test_a_score_without_its_object_shows_the_reason_and_no_empty_criteria(
@@ -71,14 +100,15 @@ async def test_a_score_without_its_object_shows_the_reason_and_no_empty_criteria
     await chromium.wait_for(f"{verdict}.includes('segment-0033.json')")
     assert "—" not in await chromium.evaluate(verdict)
     assert await chromium.evaluate("document.querySelectorAll('#verdict .criteria').length") == 0
-    row = "document.querySelector('#scores tbody tr').innerText"
-    assert "segment-0033.json" in await chromium.evaluate(row)
+    await chromium.visit("/segments")
+    row = "document.querySelector('[data-segment=segment-0033]')"
+    await chromium.wait_for(f"{row}?.innerText.includes('segment-0033.json')")
 
 
 async def tell(stage: Stage, bus: Bus) -> None:
     """Everything that is told on plain NATS, once."""
     stage.curve = [(1500 * n, 0.5 + 0.01 * n) for n in range(1, 41)]
-    for version, step in ((1, 20_000), (2, 30_000), (3, 45_000), (2, 58_500)):
+    for version, step in LOADS:
         await stage.load(version, step)
     await stage.health()
     await stage.status(2, pinned=True, pin_reason="set by hand")
@@ -87,6 +117,8 @@ async def tell(stage: Stage, bus: Bus) -> None:
     await stage.calls(12)
     await stage.calls(1, "invalid", "vision")
     await stage.assistance()
+    await stage.search()
+    await stage.curriculum()
     for steps in (43, 12):
         await stage.wish(steps=steps, ending="done" if steps == 43 else "hurt")
     frame = ScreenFrame(1, 1_800_000_000_000_000, 60_123, b"no picture")

@@ -36,8 +36,8 @@ SECTIONS = (
 )  # fmt: skip
 
 
-async def send_frame(bus: Bus, number: int, jpeg: bytes = b"jpeg") -> None:
-    packed = ScreenFrame(number, int(time.time() * 1e6), number * 3, jpeg).pack()
+async def send_frame(bus: Bus, number: int, picture: bytes = b"picture") -> None:
+    packed = ScreenFrame(number, int(time.time() * 1e6), number * 3, picture).pack()
     await bus.telemetry().send_bytes(f"{FRAME_SUBJECT}.env-0", packed)
 
 
@@ -201,7 +201,7 @@ async def test_a_service_that_cannot_go_on_is_named_and_one_that_is_gone_is_miss
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/static/js/main.js", "/static/css/parts.css", "/openapi.json"]
+    "path", ["/", "/static/js/router.js", "/static/css/parts.css", "/openapi.json"]
 )
 async def test_texts_travel_compressed(hud: str, path: str) -> None:
     async with httpx.AsyncClient(base_url=hud) as client:
@@ -261,16 +261,16 @@ async def test_a_page_that_never_reads_does_not_delay_another(
             await eventually(partial(has_frames, page, number), "the frame", seconds=2)
 
 
-async def test_a_page_that_acknowledges_nothing_gets_three_frames(
+async def test_a_page_that_acknowledges_nothing_gets_twelve_frames(
     hud: str, playing: None, open_page: OpenPage
 ) -> None:
     await ready(hud)
     async with open_page(hud, acknowledge=False) as lazy, open_page(hud) as page:
         await eventually(lambda: len(page.frames) >= 20, "the other page goes on")
-        assert len(lazy.frames) == 3
+        assert len(lazy.frames) == 12
         await lazy.say(type="ack", seq=lazy.frames[-1].sequence)
-        await eventually(lambda: len(lazy.frames) == 6, "three more")
-        assert lazy.frames[3].sequence > lazy.frames[2].sequence + 1
+        await eventually(lambda: len(lazy.frames) == 24, "twelve more")
+        assert lazy.frames[12].sequence > lazy.frames[11].sequence + 1
 
 
 async def test_a_hidden_page_gets_no_frames_but_everything_else(

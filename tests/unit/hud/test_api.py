@@ -12,21 +12,25 @@ from rlaif.contracts.segments import SegmentManifest, StoredFile
 from rlaif.contracts.telemetry import ScreenFrame
 from rlaif.hud.api import api_router
 from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.routes.segments import segments_router
 from rlaif.service.problems import install_problem_handlers
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
-from rlaif.storage.ports import ObjectStore, StoreUnavailableError
+from rlaif.storage.ports import ObjectInfo, ObjectStore, StoreUnavailableError
 from rlaif.testing.data.events import segment_captured, segment_exported, segment_scored
 from rlaif.testing.data.scores import score_record
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 PNG = b"\x89PNG picture"
-JPEG = b"\xff\xd8 picture"
+PICTURE = b"RIFF picture"
 ONE = "/api/v1/segments/episode-1/segment-1"
 
 
 class AbsentStore(FileStore):
     def get(self, key: str) -> bytes:
+        raise StoreUnavailableError("connection refused")
+
+    def head(self, key: str) -> ObjectInfo | None:
         raise StoreUnavailableError("connection refused")
 
 
@@ -44,12 +48,13 @@ async def client(state: HudState, file_store: FileStore) -> AsyncIterator[httpx.
 def client_of(state: HudState, store: ObjectStore) -> httpx.AsyncClient:
     app = FastAPI()
     install_problem_handlers(app)
-    app.include_router(api_router(state, store, lambda: NOON))
+    app.include_router(api_router(state, lambda: NOON))
+    app.include_router(segments_router(state, store))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://hud")
 
 
 def show_frame(state: HudState) -> None:
-    state.apply_frame("env-0", ScreenFrame(1, 1_000_000, 7, JPEG), NOON)
+    state.apply_frame("env-0", ScreenFrame(1, 1_000_000, 7, PICTURE), NOON)
 
 
 def add_scored(state: HudState, *segment_ids: str) -> None:
@@ -117,7 +122,7 @@ async def test_the_screen_is_the_newest_frame_with_an_etag(
 ) -> None:
     show_frame(state)
     first = await client.get("/api/v1/screen")
-    assert (first.content, first.headers["content-type"]) == (JPEG, "image/jpeg")
+    assert (first.content, first.headers["content-type"]) == (PICTURE, "image/webp")
     again = await client.get("/api/v1/screen", headers={"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     show_frame(state)

@@ -26,7 +26,7 @@ from rlaif.testing.data.events import (
     segment_scored,
 )
 from rlaif.testing.data.scores import score_record
-from rlaif.testing.figures import contradictions, impossible, shows
+from rlaif.testing.figures import contradictions, documents_of, impossible, shows
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -208,3 +208,14 @@ def test_a_page_that_moves_may_be_a_moment_behind() -> None:
     states = [{"screen": {"env_step": step}} for step in (1000, 1400)]
     assert contradictions([("screen.env_step", "1,200")], *states) == []
     assert len(contradictions([("screen.env_step", "900")], *states)) == 1
+
+
+def test_a_number_of_another_document_is_held_against_that_document() -> None:
+    path = "/api/v1/reward-models?limit=100"
+    documents = {path: {"items": [{"manifest": {"labels": 60}}]}}
+    right = (f"{path}#items.0.manifest.labels", "60")
+    assert documents_of([right, ("loop.captured", "3")]) == {path}
+    assert contradictions([right], {}, documents=documents) == []
+    for wrong in ((right[0], "61"), (f"{path}#items.0.manifest.label", "60")):
+        assert contradictions([wrong], {"items": []}, documents=documents) != []
+    assert contradictions([right], {"items": [{"manifest": {"labels": 60}}]}) != []

@@ -3,12 +3,15 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import pytest
 
+from rlaif.hud.browsers.deltas import applied
 from rlaif.hud.browsers.hub import Hub, HubClosedError, HubFullError, pump
-from rlaif.hud.browsers.outbox import Outbox
+from rlaif.hud.browsers.outbox import Outbox, Resync
 from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.read_model.views import Snapshot
 from rlaif.testing.waiting import eventually
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -49,7 +52,7 @@ async def attach() -> object:
 
     def start(hub: Hub, browser: Browser, *, send_timeout: float = 30) -> Outbox:
         outbox = hub.join()
-        sending = pump(outbox, browser.send, hub.snapshot_message, send_timeout=send_timeout)
+        sending = pump(outbox, browser.send, hub.opening, send_timeout=send_timeout)
         tasks.append(asyncio.create_task(sending))
         return outbox
 
@@ -83,21 +86,65 @@ async def test_a_slow_browser_does_not_delay_a_fast_one(attach: Attach) -> None:
     assert len(fast.frames) == 50
     assert slow.received == []
     slow.flowing.set()
-    await eventually(lambda: slow.frames == [b"50"], "the slow one gets the newest only")
-    assert lazy.frames_skipped == 49
+    await eventually(lambda: slow.frames == [b"48", b"49", b"50"], "the slow one gets the newest")
+    assert lazy.frames_skipped == 47
 
 
-async def test_a_browser_that_acknowledges_nothing_gets_three_frames(attach: Attach) -> None:
+async def test_a_browser_that_acknowledges_nothing_gets_twelve_frames(attach: Attach) -> None:
     hub, browser = make_hub(), Browser()
     outbox = attach(hub, browser)
-    for number in range(1, 11):
+    for number in range(1, 21):
         hub.send_frame(number, b"%d" % number)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-    await eventually(lambda: len(browser.frames) == 3, "three frames")
-    outbox.ack(10)
-    await eventually(lambda: browser.frames[-1:] == [b"10"], "the newest after the ack")
-    assert len(browser.frames) == 4
+    await eventually(lambda: len(browser.frames) == 12, "twelve frames")
+    outbox.ack(20)
+    await eventually(lambda: browser.frames[-1:] == [b"20"], "the newest after the ack")
+    assert len(browser.frames) == 13
+
+
+async def test_pages_that_come_at_once_share_one_opening() -> None:
+    state, taken = HudState(epoch="e"), 0
+
+    def snapshot() -> Snapshot:
+        nonlocal taken
+        taken += 1
+        return state.snapshot(NOON)
+
+    hub = Hub(snapshot, most_clients=8)
+    openings = {hub.join().take(0.0) for _ in range(5)}
+    assert len(openings) == 1
+    assert taken == 2, "once for the sections that all are told, once for the rest"
+
+
+async def test_every_page_ends_with_the_same_state_however_late_it_came_or_slow_it_is() -> None:
+    hub = make_hub()
+    values: dict[str, Any] = {"loop": {"captured": 1, "at": None}, "segments": [{"id": 1}]}
+    pages: list[tuple[Outbox, dict[str, Any]]] = []
+    for number in range(1, 30):
+        if number % 7 == 0:
+            pages.append((hub.join(), {}))
+        if number == 25:
+            pages[0][0].put_resync()
+        values["loop"] = values["loop"] | {"captured": number}
+        values["segments"] = [{"id": number, "text": "x" * 20}, *values["segments"]][:9]
+        hub.send_sections(values, now=NOON)
+        for index, (outbox, state) in enumerate(pages):
+            if number % (index + 1) == 0:  # one takes each, one every second, one every third …
+                read(outbox, state, float(number), hub)
+    for outbox, state in pages:
+        read(outbox, state, 99.0, hub)
+        assert {name: state[name] for name in values} == values
+    assert len(pages) == 4
+
+
+def read(outbox: Outbox, state: dict[str, Any], now: float, hub: Hub) -> None:
+    while (item := outbox.take(now)) is not None:
+        assert not isinstance(item, bytes)
+        said = json.loads(hub.opening() if isinstance(item, Resync) else item)
+        state |= said["data"]
+        for name, change in said.get("changes", {}).items():
+            state[name] = applied(state[name], change)
 
 
 async def test_a_flood_of_events_ends_in_a_snapshot(attach: Attach) -> None:
@@ -134,4 +181,4 @@ async def test_a_browser_that_takes_nothing_for_too_long_is_given_up() -> None:
     hub, browser = make_hub(), Browser()
     browser.flowing.clear()
     with pytest.raises(TimeoutError):
-        await pump(hub.join(), browser.send, hub.snapshot_message, send_timeout=0.01)
+        await pump(hub.join(), browser.send, hub.opening, send_timeout=0.01)

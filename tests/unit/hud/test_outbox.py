@@ -1,6 +1,7 @@
 import json
 
 from rlaif.hud.browsers.outbox import RESYNC, SECTIONS_INTERVAL, Outbox, Outgoing
+from rlaif.hud.browsers.told import News
 
 
 def drain(outbox: Outbox, now: float = 0.0) -> list[Outgoing]:
@@ -10,34 +11,55 @@ def drain(outbox: Outbox, now: float = 0.0) -> list[Outgoing]:
     return items
 
 
-def test_only_the_newest_frame_waits() -> None:
+def whole(text: str) -> News:
+    return News(text, None)
+
+
+def test_frames_that_come_at_once_all_go_to_a_page_that_wants_all() -> None:
     outbox = Outbox()
+    outbox.put_frame(1, b"1")
+    outbox.put_frame(2, b"2")
+    assert drain(outbox) == [b"1", b"2"]
+    assert outbox.frames_skipped == 0
+
+
+def test_of_frames_that_wait_long_the_newest_three_are_kept() -> None:
+    outbox = Outbox()
+    for number in range(1, 6):
+        outbox.put_frame(number, b"%d" % number)
+    assert drain(outbox) == [b"3", b"4", b"5"]
+    assert outbox.frames_skipped == 2
+
+
+def test_a_page_that_wants_some_gets_the_newest_alone() -> None:
+    outbox = Outbox()
+    outbox.limit_rate(10)
     for number in (1, 2, 3):
         outbox.put_frame(number, b"%d" % number)
     assert drain(outbox) == [b"3"]
     assert outbox.frames_skipped == 2
 
 
-def test_at_most_three_frames_are_under_way() -> None:
+def test_at_most_twelve_frames_are_under_way() -> None:
     outbox = Outbox()
     sent = []
-    for number in range(1, 10):
+    for number in range(1, 20):
         outbox.put_frame(number, b"%d" % number)
         sent += drain(outbox)
-    assert sent == [b"1", b"2", b"3"]
+    assert sent == [b"%d" % number for number in range(1, 13)]
 
 
 def test_an_ack_covers_the_frames_before_it_and_lets_the_newest_go() -> None:
     outbox = Outbox()
-    for number in range(1, 10):
+    for number in range(1, 20):
         outbox.put_frame(number, b"%d" % number)
         drain(outbox)
     outbox.ack(3)
     sent = drain(outbox)
-    for number in (10, 11, 12):
+    for number in (20, 21, 22):
         outbox.put_frame(number, b"%d" % number)
         sent += drain(outbox)
-    assert sent == [b"9", b"10", b"11"]
+    assert sent == [b"19", b"20", b"21"]
 
 
 def test_an_ack_of_something_never_sent_is_harmless() -> None:
@@ -71,17 +93,46 @@ def test_a_rate_spaces_the_frames() -> None:
 
 def test_sections_are_joined_and_the_newest_value_wins() -> None:
     outbox = Outbox()
-    outbox.put_sections({"run": "1", "loop": "2"})
-    outbox.put_sections({"run": "3"})
+    outbox.put_sections({"run": whole("1"), "loop": whole("2")}, "7")
+    outbox.put_sections({"run": whole("3")}, "8")
     [text] = drain(outbox)
-    assert json.loads(str(text)) == {"v": 1, "type": "metrics", "data": {"run": 3, "loop": 2}}
+    data = {"run": 3, "loop": 2, "now": 8}
+    assert json.loads(str(text)) == {"v": 1, "type": "metrics", "data": data, "changes": {}}
+
+
+def test_a_change_that_was_not_sent_gives_way_to_the_value() -> None:
+    outbox = Outbox()
+    outbox.put_sections({"run": News("[1]", '{"l":1}'), "loop": News("[2]", '{"l":2}')}, "7")
+    outbox.put_sections({"run": News("[3]", '{"l":3}')}, "8")
+    outbox.put_sections({"run": News("[4]", '{"l":4}')}, "9")
+    [text] = drain(outbox)
+    message = json.loads(str(text))
+    assert message["data"] == {"run": [4], "now": 9}
+    assert message["changes"] == {"loop": {"l": 2}}
+
+
+def test_a_page_that_rests_gets_replies_alone_and_a_snapshot_when_it_goes_on() -> None:
+    outbox = Outbox()
+    outbox.put_event("line")
+    outbox.rest(True)
+    outbox.put_event("line")
+    outbox.put_sections({"run": whole("1")}, "7")
+    outbox.put_reply("pong")
+    outbox.put_reply("pong again")
+    assert drain(outbox) == ["pong again"]
+    outbox.rest(False)
+    outbox.put_event("in the snapshot")
+    outbox.put_sections({"run": whole("1")}, "7")
+    assert drain(outbox) == [RESYNC]
+    outbox.rest(False)
+    assert drain(outbox) == []
 
 
 def test_sections_go_four_times_a_second_at_most() -> None:
     outbox = Outbox()
     sent = 0
     for tick in range(100):
-        outbox.put_sections({"run": str(tick)})
+        outbox.put_sections({"run": whole(str(tick))}, "7")
         sent += len(drain(outbox, tick / 100))
     assert sent == 1 / SECTIONS_INTERVAL
 
@@ -89,7 +140,7 @@ def test_sections_go_four_times_a_second_at_most() -> None:
 def test_events_keep_their_order_and_go_first() -> None:
     outbox = Outbox()
     outbox.put_frame(1, b"frame")
-    outbox.put_sections({"run": "1"})
+    outbox.put_sections({"run": whole("1")}, "7")
     outbox.put_event("one")
     outbox.put_event("two")
     assert drain(outbox)[:2] == ["one", "two"]

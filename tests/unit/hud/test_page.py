@@ -1,13 +1,28 @@
+import gzip
 import re
 from pathlib import Path
 
 import httpx
 import pytest
 from fastapi import FastAPI
+from hatchling.builders.wheel import WheelBuilder
 
-from rlaif.hud.page import STATIC, mount_files, page_router
+from rlaif.hud.page import (
+    STATIC,
+    build_of,
+    modules_of,
+    mount_files,
+    page_modules,
+    page_router,
+    styles_of,
+)
 
 SCRIPTS = sorted(STATIC.rglob("*.js"))
+FIRST_VIEW = 100_000
+"""Bytes, compressed; what a phone loads in a second."""
+
+OF_ALL_PAGES = re.findall(r'"/static/(css/[^"]+)"', (STATIC / "index.html").read_text())
+
 SOURCES = [*SCRIPTS, *sorted(STATIC.rglob("*.css")), STATIC / "index.html"]
 
 
@@ -36,15 +51,94 @@ async def test_the_page_and_its_files_forbid_what_they_do_not_need(
         assert answer.headers["cache-control"] == "no-cache"
 
 
-async def test_every_file_that_the_page_asks_for_is_there(client: httpx.AsyncClient) -> None:
-    html = (await client.get("/")).text
-    for path in set(re.findall(r'(?:href|src)="(/static/[^"]+)"', html)):
+@pytest.fixture
+def address(request: pytest.FixtureRequest) -> str:
+    """An address of the page, with something in the place of its parameters."""
+    return re.sub(r"{\w+}", "some-id", request.param)
+
+
+@pytest.mark.parametrize("address", page_modules(), indirect=True)
+async def test_every_view_has_an_address_that_can_be_opened(
+    client: httpx.AsyncClient, address: str
+) -> None:
+    answer = await client.get(address)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+    for path in set(re.findall(r'(?:href|src)="(/static/[^"]+)"', answer.text)):
         assert (await client.get(path)).status_code == 200, path
+
+
+@pytest.mark.parametrize("page", page_modules().values())
+async def test_the_first_view_names_all_modules_that_it_needs(
+    client: httpx.AsyncClient, page: str
+) -> None:
+    address = next(path for path, module in page_modules().items() if module == page)
+    html = (await client.get(re.sub(r"{\w+}", "some-id", address))).text
+    named = set(re.findall(r'modulepreload" href="/static/\w+/([^"]+)"', html))
+    assert named == set(modules_of("js/main.js", page))
+
+
+def weight(path: Path) -> int:
+    """Bytes of a file as they are sent."""
+    return len(gzip.compress(path.read_bytes(), 5))
+
+
+@pytest.mark.parametrize("page", page_modules().values())
+def test_the_first_view_weighs_no_more_than_100_kb(page: str) -> None:
+    files = [STATIC / module for module in modules_of("js/main.js", page)]
+    files += [STATIC / "index.html", STATIC / "js/first.js", STATIC / "icon.svg"]
+    files += [STATIC / path for path in OF_ALL_PAGES]
+    files += [STATIC / f"css/{name}.css" for name in styles_of(page)]
+    assert sum(weight(file) for file in files) <= FIRST_VIEW
+
+
+async def test_every_stylesheet_is_that_of_all_pages_or_named_by_its_page(
+    client: httpx.AsyncClient,
+) -> None:
+    own = {name for module in page_modules().values() for name in styles_of(module)}
+    assert own
+    sheets = {f"css/{each}.css" for each in own}
+    assert sheets.isdisjoint(OF_ALL_PAGES)
+    assert sheets | set(OF_ALL_PAGES) == {name(path) for path in STATIC.glob("css/*.css")}
+    page = (await client.get("/map")).text
+    assert f'href="/static/{build_of()}/css/map.css" data-style="map"' in page
+    assert "map.css" not in (await client.get("/")).text
+
+
+async def test_a_browser_keeps_files_of_a_build_and_asks_for_others(
+    client: httpx.AsyncClient,
+) -> None:
+    kept = await client.get(f"/static/{build_of()}/js/main.js")
+    assert kept.status_code == 200
+    assert kept.headers["cache-control"] == "public, max-age=31536000, immutable"
+    old = await client.get("/static/0123456789ab/js/main.js")
+    assert old.status_code == 404
+    assert "immutable" not in old.headers.get("cache-control", "")
+
+
+async def test_a_page_that_did_not_change_is_not_sent_again(client: httpx.AsyncClient) -> None:
+    tag = (await client.get("/models")).headers["etag"]
+    for known in (tag, f"W/{tag}"):
+        answer = await client.get("/models", headers={"If-None-Match": known})
+        assert (answer.status_code, answer.content) == (304, b"")
+    assert (await client.get("/models", headers={"If-None-Match": '"old"'})).status_code == 200
+
+
+def test_another_file_is_another_build(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text("1")
+    first = build_of(tmp_path)
+    (tmp_path / "a.js").write_text("2")
+    second = build_of(tmp_path)
+    (tmp_path / "a.js").rename(tmp_path / "b.js")
+    assert len({first, second, build_of(tmp_path)}) == 3
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=name)
 def test_a_module_imports_only_modules_that_are_there(script: Path) -> None:
-    for imported in re.findall(r'(?m)^import .* from "([^"]+)"', script.read_text()):
+    text = script.read_text()
+    imports = re.findall(r'(?m)^(?:import|export)\b[^;"=(]*"([^"]+)"', text)
+    for imported in [*imports, *re.findall(r'import\("([^"]+)"\)', text)]:
         assert imported.startswith("."), imported
         assert (script.parent / imported).resolve().is_file(), imported
 
@@ -57,6 +151,14 @@ def test_nothing_comes_from_elsewhere_and_text_stays_text(source: Path) -> None:
         assert trap not in text
     if source.suffix == ".html":
         assert not re.search(r"\son\w+=|\sstyle=|<script(?![^>]*src=)", text)
+
+
+def test_the_wheel_brings_every_file_of_the_page() -> None:
+    builder = WheelBuilder(str(STATIC.parents[3]))
+    packed = {file.distribution_path for file in builder.recurse_included_files()}
+    files = [path for path in STATIC.rglob("*") if path.is_file()]
+    assert {f"rlaif/hud/static/{name(path)}" for path in files} <= packed
+    assert {path for path in packed if "node_modules" in path or "package" in path} == set()
 
 
 def test_a_file_outside_the_folder_is_not_served() -> None:
@@ -74,10 +176,29 @@ def contrast(first: str, second: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_text_colours_have_the_contrast_of_wcag_aa() -> None:
-    root = (STATIC / "css/tokens.css").read_text().split("@media")[0]
-    colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", root))
-    for text in ("text", "muted", "good", "warn", "bad", "sky", "yellow", "purple"):
+TOKENS = dict(
+    (name, (day, night))
+    for name, day, night in re.findall(
+        r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)",
+        (STATIC / "css/tokens.css").read_text().split("@media")[0],
+    )
+)
+TEXTS = ("text", "muted", "good", "warn", "bad", "sky", "yellow", "purple")
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_text_and_lines_have_the_contrast_of_wcag_aa(theme: int) -> None:
+    colours = {name: both[theme] for name, both in TOKENS.items()}
+    for text in TEXTS:
         for ground in ("bg", "panel", "raised"):
             assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
     assert contrast(colours["control"], colours["raised"]) >= 3
+    for number in range(1, 8):
+        assert contrast(colours[f"series-{number}"], colours["panel"]) >= 4.5, number
+
+
+def test_colours_stand_in_one_place() -> None:
+    """So that each has its two themes."""
+    for sheet in STATIC.glob("css/*.css"):
+        if sheet.name != "tokens.css":
+            assert not re.search(r":[^;{}]*#[0-9a-f]{3,8}\b", sheet.read_text()), sheet.name

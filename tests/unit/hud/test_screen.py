@@ -1,8 +1,9 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rlaif.contracts.telemetry import ScreenFrame
+from rlaif.contracts.telemetry import Codec, ScreenFrame
 from rlaif.hud.read_model.screen import Screen
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -10,7 +11,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 def frame(microseconds: int = 0, *, sequence: int = 1) -> ScreenFrame:
     captured = int(NOON.timestamp() * 1e6) + microseconds
-    return ScreenFrame(sequence, captured, step=7, jpeg=b"jpeg")
+    return ScreenFrame(sequence, captured, step=7, picture=b"picture")
 
 
 def after(seconds: float) -> datetime:
@@ -23,7 +24,15 @@ def test_frames_get_rising_numbers_whatever_the_trainer_counts() -> None:
     assert [one.sequence for one in shown if one] == [1, 2, 3]
     assert shown[2] is not None
     assert ScreenFrame.unpack(shown[2].packed).sequence == 3
-    assert ScreenFrame.unpack(shown[2].packed).jpeg == b"jpeg"
+    assert ScreenFrame.unpack(shown[2].packed).picture == b"picture"
+
+
+def test_a_frame_keeps_its_codec_on_the_way_to_the_pages() -> None:
+    screen = Screen()
+    for codec in Codec:
+        shown = screen.offer("env-0", replace(frame(), codec=codec), NOON)
+        assert shown is not None
+        assert (shown.codec, ScreenFrame.unpack(shown.packed).codec) == (codec, codec)
 
 
 def test_a_late_frame_is_dropped() -> None:

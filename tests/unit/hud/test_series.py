@@ -102,3 +102,14 @@ def test_memory_is_bounded(scored: bool) -> None:
         if scored:
             series.scored(f"s{number}", "run", 0.5)
     assert len(series._scores) <= 200
+
+
+def test_a_curve_that_grows_is_told_by_its_new_points() -> None:
+    points = [(step, float(step)) for step in range(2000)]
+    again = 0
+    for count in range(300, 1999):
+        before, after = thin(points[:count], 300), thin(points[: count + 1], 300)
+        assert len(after) <= 301
+        assert after[-1] == points[count]
+        again += before[:-1] != after[: len(before) - 1]
+    assert again == 3, "at 301, 601 and 1,201 points every second one goes"

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from rlaif.bus.errors import BusUnavailableError
+from rlaif.bus.queues import Queues
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import EventData
+from rlaif.contracts.events import DeadLetter, EventData
 from rlaif.hud import supervision
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub
@@ -45,6 +46,24 @@ class FakeBus:
     async def subscribe(self, subject: str) -> AsyncIterator[tuple[str, bytes]]:
         await asyncio.Event().wait()
         yield subject, b""
+
+    def telemetry(self) -> "FakeBus":
+        return self
+
+    async def send(self, reading: object) -> None:
+        raise AssertionError("nobody wished for anything")
+
+    async def send_bytes(self, subject: str, payload: bytes) -> None:
+        raise AssertionError("the HUD sends no frames")
+
+    async def queues(self) -> Queues:
+        raise NotImplementedError
+
+    async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]:
+        raise NotImplementedError
+
+    async def redrive(self, event_id: str) -> str:
+        raise NotImplementedError
 
     async def close(self) -> None:
         self.closed = True

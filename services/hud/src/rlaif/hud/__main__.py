@@ -1,5 +1,6 @@
 """`python -m rlaif.hud`: run the HUD."""
 
+import logging
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ def main() -> int:
 def _create_app(settings: HudSettings) -> "FastAPI":
     from rlaif.hud.app import create_app
 
+    # One line a call is the access log of the service that was asked.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     return create_app(settings)
 
 

@@ -17,10 +17,19 @@ from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.consumers import LiveBus, read_scores
 from rlaif.hud.live import live_router
 from rlaif.hud.metrics import HudMetrics
-from rlaif.hud.page import mount_files, page_router
+from rlaif.hud.page import build_of, mount_files, page_router
 from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.routes.history import history_router
+from rlaif.hud.routes.llm import llm_router
+from rlaif.hud.routes.models import models_router
+from rlaif.hud.routes.review import review_router
+from rlaif.hud.routes.segments import segments_router
+from rlaif.hud.routes.system import system_router
+from rlaif.hud.routes.timeline import timeline_router
+from rlaif.hud.routes.world import world_router
 from rlaif.hud.settings import HudSettings
 from rlaif.hud.supervision import BusLink, StoreWatch
+from rlaif.hud.upstream import Upstream
 from rlaif.service.app import build_app
 from rlaif.service.health import Readiness
 from rlaif.service.metrics import ServiceMetrics
@@ -55,11 +64,12 @@ def create_app(
     clock: Callable[[], datetime] = utc_now,
 ) -> FastAPI:
     """Build the HUD; nothing is opened before the app starts."""
-    started = clock()
+    started, build = clock(), build_of()
     state = HudState(
         epoch=f"{started:%Y%m%dT%H%M%S.%f}",
         takeover=timedelta(seconds=settings.takeover_seconds),
         started_at=started,
+        build=build_of(),
     )
     hub = Hub(lambda: state.snapshot(clock()), most_clients=settings.max_clients)
     service_metrics, readiness = ServiceMetrics("hud"), Readiness()
@@ -69,6 +79,7 @@ def create_app(
     objects = store or open_store(settings.episodes_store, S3Credentials.of(settings))
     bus = BusLink(connect or (lambda: open_bus(settings, name="hud")), broadcast)
     watch = StoreWatch(objects)
+    reward_model = Upstream("reward-model", settings.reward_model_url)
     readiness.add("bus", bus.check)
     readiness.add("store", watch.check)
     app = build_app(
@@ -84,14 +95,22 @@ def create_app(
             bus.run,
         ),
         routers=[
-            page_router(),
-            api_router(state, objects, clock),
-            live_router(hub, metrics, settings.allowed_origins),
+            page_router(build),
+            api_router(state, clock),
+            models_router(state, reward_model),
+            history_router(state),
+            timeline_router(state),
+            world_router(broadcast, objects),
+            segments_router(state, objects, room_name=state.world.name),
+            review_router(reward_model),
+            system_router(bus.bus, broadcast, clock),
+            llm_router(state, Upstream("judge", settings.judge_url)),
+            live_router(hub, metrics, settings.allowed_origins, clock),
         ],
         readiness=readiness,
         metrics=service_metrics,
     )
-    mount_files(app)
+    mount_files(app, build)
     # The texts shrink to a quarter; pictures stay as they are, and the WebSocket is not touched.
     app.add_middleware(GZipMiddleware, minimum_size=LEAST_COMPRESSED, compresslevel=5)
     return app

@@ -12,18 +12,23 @@ from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.telemetry import (
     FRAME_SUBJECT,
     AssistanceStatus,
+    CurriculumProgress,
+    EnvironmentsSeen,
     FrameFormatError,
     JudgeCall,
     MapPosition,
+    PaidSteps,
     PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
     RunHistory,
     ScreenFrame,
+    SearchProgress,
     ServiceHealth,
     Telemetry,
     TrainingProgress,
     WatchedPay,
+    WorldProgress,
 )
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.read_model.projections import Changed, HudState
@@ -36,8 +41,13 @@ _READINGS: tuple[type[Telemetry], ...] = (
     RewardModelStatus,
     ServiceHealth,
     AssistanceStatus,
+    SearchProgress,
+    CurriculumProgress,
     MapPosition,
     WatchedPay,
+    PaidSteps,
+    WorldProgress,
+    EnvironmentsSeen,
 )
 
 READINGS: dict[str, TypeAdapter[Any]] = {
@@ -112,6 +122,10 @@ class Broadcast:
         """A score object can never be read."""
         self._note(self.state.score_unreadable(unread, problem))
 
+    def sent_again(self, event_id: str) -> None:
+        """Somebody sent a dead event again: it is given up no more."""
+        self._note(self.state.sent_again(event_id, self._clock()))
+
     def health(self, checks: dict[str, str | None]) -> None:
         """How the things that the HUD needs are."""
         self._note(self.state.apply_health(checks, self.hub.clients, self._clock()))
@@ -119,6 +133,7 @@ class Broadcast:
     def tick(self, seconds: float) -> None:
         """Send what changed, at `seconds` of a monotonic clock; called a few times a second."""
         self._send_events()
+        self._send_heir()
         if seconds - self._sent_at < SECTIONS_SECONDS:
             return
         now = self._clock()
@@ -138,6 +153,17 @@ class Broadcast:
             self.hub.resync()
         else:
             self.hub.send_events(news.items)
+
+    def choose_screen(self, env: str) -> None:
+        """A person wants to see another environment."""
+        self._note(self.state.choose_screen(env, self._clock()))
+
+    def _send_heir(self) -> None:
+        """The first frame of an environment that takes the screen over now, if one does."""
+        shown = self.state.look_at_screen(self._clock())
+        if shown is not None:
+            self.hub.send_frame(shown.sequence, shown.packed)
+            self._note(frozenset({"screen"}))
 
     def _frame(self, subject: str, payload: bytes) -> bool:
         if not subject.startswith(f"{FRAME_SUBJECT}."):

@@ -9,17 +9,22 @@ Nothing is acknowledged and nothing is kept: after a restart the streams give th
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Protocol
 
 from pydantic import ValidationError
 
-from rlaif.bus.ports import EventFeed
+from rlaif.bus.ports import EventFeed, TelemetryPublisher
+from rlaif.bus.queues import Queues
 from rlaif.contracts.catalog import CATALOG
+from rlaif.contracts.envelope import CloudEvent
+from rlaif.contracts.events import DeadLetter
 from rlaif.contracts.scores import ScoreRecord
-from rlaif.contracts.telemetry import FRAME_SUBJECT
+from rlaif.contracts.telemetry import FRAME_SUBJECT, WatchWish
 from rlaif.hud.broadcast import READINGS, Broadcast
 from rlaif.hud.read_model.projections import SEGMENTS_SHOWN
 from rlaif.hud.read_model.segment_table import UnreadScore
+from rlaif.hud.segment_objects import SCORE_CAP_BYTES
 from rlaif.storage import sealed
 from rlaif.storage.ports import (
     ObjectCorruptError,
@@ -31,8 +36,8 @@ from rlaif.storage.ports import (
 TELEMETRY_SUBJECTS = (f"{FRAME_SUBJECT}.*", *READINGS)
 """One subscription each, so that a burst of frames does not push a reading out of a buffer."""
 
-SCORE_CAP_BYTES = 4 * 1024 * 1024
-"""A score with its calls and rationales takes about 20 kB."""
+WISH_SECONDS = 0.5
+"""How soon the trainer hears of another wish."""
 
 
 class LiveBus(Protocol):
@@ -48,6 +53,18 @@ class LiveBus(Protocol):
     def subscribe(self, subject: str) -> AsyncIterator[tuple[str, bytes]]:
         """Follower of plain NATS."""
 
+    def telemetry(self) -> TelemetryPublisher:
+        """Sender of what people want to see; the HUD sends nothing else."""
+
+    async def queues(self) -> Queues:
+        """How full the streams are, and what waits for each consumer."""
+
+    async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]:
+        """The newest dead letters, newest first."""
+
+    async def redrive(self, event_id: str) -> str:
+        """Send a dead event again; gives its new id."""
+
     async def close(self) -> None:
         """Close the connection."""
 
@@ -56,6 +73,7 @@ async def listen(bus: LiveBus, broadcast: Broadcast) -> None:
     """Follow everything on the bus; an ExceptionGroup says which source ended or failed."""
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_follow_events(bus, broadcast))
+        tasks.create_task(_tell_wish(bus.telemetry(), broadcast))
         for subject in TELEMETRY_SUBJECTS:
             tasks.create_task(_follow_telemetry(bus, subject, broadcast))
 
@@ -76,6 +94,15 @@ async def _follow_telemetry(bus: LiveBus, subject: str, broadcast: Broadcast) ->
     async for at, payload in bus.subscribe(subject):
         broadcast.telemetry(at, payload)
     raise SourceEndedError(f"the subscription to {subject} ended")
+
+
+async def _tell_wish(telemetry: TelemetryPublisher, broadcast: Broadcast) -> None:
+    """Tell the trainer whose screen people want to see: again and again, as nobody confirms it."""
+    while True:
+        wish = broadcast.state.screen.wish
+        if wish is not None:
+            await telemetry.send(WatchWish(at=datetime.now(UTC), env=wish))
+        await asyncio.sleep(WISH_SECONDS)
 
 
 async def read_scores(

@@ -1,21 +1,31 @@
 """The live connection of a page: `/ws/v1`.
 
 To the page: binary frames (`rlaif.contracts.telemetry.ScreenFrame`) and JSON texts
-`{"v": 1, "type": "snapshot" | "metrics" | "event" | "pong", "data": …}`.
+`{"v": 1, "type": …, "data": …}`:
+
+    snapshot    everything; `build` names the page's files: another one means a new version
+    metrics     whole sections, and in `changes` what changed of others (`browsers.deltas`)
+    event       a line of the event log
+    pong        {"now": HUD's clock}
 
 From the page, JSON texts of at most 4 KiB:
 
-    {"type": "ack", "seq": 17}     frame 17 was drawn
-    {"type": "rate", "fps": 0}     frames a second wanted; 0 while hidden or paused
+    {"type": "ack", "seq": 17}     frame 17 and all before it were drawn
+    {"type": "rate", "fps": 0}     frames a second wanted; 0 while hidden or paused;
+                                   with "texts": false it wants no texts either, until it says true
     {"type": "ping"}               answered by a pong
     {"type": "resync"}             answered by a snapshot
+
+Four acks a second are enough; twelve frames may be under way.
 
 Close codes: 1008 a message that is none of these, 1009 too long, 1012 the HUD restarts.
 """
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
@@ -47,6 +57,7 @@ class Rate(BaseModel):
 
     type: Literal["rate"]
     fps: float = Field(ge=0, le=60)
+    texts: bool = True
 
 
 class Ping(BaseModel):
@@ -66,7 +77,12 @@ _REQUEST: TypeAdapter[Ack | Rate | Ping | ResyncRequest] = TypeAdapter(
 )
 
 
-def live_router(hub: Hub, metrics: HudMetrics, allowed_origins: tuple[str, ...]) -> APIRouter:
+def live_router(
+    hub: Hub,
+    metrics: HudMetrics,
+    allowed_origins: tuple[str, ...],
+    clock: Callable[[], datetime],
+) -> APIRouter:
     """The route of the live connection."""
     router = APIRouter()
 
@@ -81,7 +97,7 @@ def live_router(hub: Hub, metrics: HudMetrics, allowed_origins: tuple[str, ...])
             return
         try:
             await socket.accept()
-            await _serve(socket, hub, outbox)
+            await _serve(socket, hub, outbox, clock)
         finally:
             hub.leave(outbox)
 
@@ -119,7 +135,9 @@ def join(hub: Hub) -> Outbox:
         raise Problem(503, "stopping", "The HUD is stopping", str(error)) from error
 
 
-async def _serve(socket: WebSocket, hub: Hub, outbox: Outbox) -> None:
+async def _serve(
+    socket: WebSocket, hub: Hub, outbox: Outbox, clock: Callable[[], datetime]
+) -> None:
     """Send and receive at once, until one of both ends.
 
     A connection that only sends would never see that the page, or the server, has closed it, and
@@ -130,8 +148,8 @@ async def _serve(socket: WebSocket, hub: Hub, outbox: Outbox) -> None:
         await (socket.send_text(item) if isinstance(item, str) else socket.send_bytes(item))
 
     tasks = {
-        asyncio.create_task(pump(outbox, send, hub.snapshot_message)),
-        asyncio.create_task(_receive(socket, outbox)),
+        asyncio.create_task(pump(outbox, send, hub.opening)),
+        asyncio.create_task(_receive(socket, outbox, clock)),
         asyncio.create_task(hub.closed.wait()),
     }
     try:
@@ -148,7 +166,7 @@ async def _serve(socket: WebSocket, hub: Hub, outbox: Outbox) -> None:
         await socket.close(code)
 
 
-async def _receive(socket: WebSocket, outbox: Outbox) -> int:
+async def _receive(socket: WebSocket, outbox: Outbox, clock: Callable[[], datetime]) -> int:
     """Act on the page's messages; gives the close code when one is not acceptable."""
     while True:
         received = await socket.receive()
@@ -166,7 +184,8 @@ async def _receive(socket: WebSocket, outbox: Outbox) -> int:
                 outbox.ack(request.seq)
             case Rate():
                 outbox.limit_rate(request.fps)
+                outbox.rest(not request.texts)
             case Ping():
-                outbox.put_event(message("pong", None))
+                outbox.put_reply(message("pong", {"now": clock()}))
             case ResyncRequest():
                 outbox.put_resync()

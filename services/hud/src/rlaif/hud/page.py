@@ -1,14 +1,26 @@
-"""The page and its files: plain ES modules and CSS, no build step, nothing from elsewhere."""
+"""The page and its files: plain ES modules and CSS, no build step, nothing from elsewhere.
 
+The files are served twice: under `/static/<build>/…`, where <build> names all of them as they are,
+so that a browser keeps them for ever, and under `/static/…`, where it asks each time whether they
+changed. index.html names the former.
+"""
+
+import re
+from collections.abc import Callable, Coroutine
+from hashlib import sha256
 from pathlib import Path
+from posixpath import normpath
+from typing import Any
 
-from fastapi import APIRouter, FastAPI
-from fastapi.responses import FileResponse
+from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 STATIC = Path(__file__).parent / "static"
+
+REGISTRY = "js/pages/registry.js"
+"""Names the addresses of all pages, and the module of each."""
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -31,28 +43,108 @@ HEADERS = {
 }
 """`no-cache` asks for the ETag each time, so a new version is seen at once."""
 
+IMMUTABLE = "public, max-age=31536000, immutable"
+
+_IMPORT = re.compile(r'(?m)^(?:import|export)\b[^;"=(]*"(\.[^"]+)"')
+_ENTRY = re.compile(r'path: "(/[^"]*)".*load: \(\) => import\("\./([^"]+)"\)')
+_STYLES = re.compile(r'styles: \[([^\]]*)\].*import\("\./([^"]+)"\)')
+
+
+def build_of(folder: Path = STATIC) -> str:
+    """A name of the page's files: by another one an open page knows that there is a new version."""
+    digest = sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{file.relative_to(folder).as_posix()}\n".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def page_modules(folder: Path = STATIC) -> dict[str, str]:
+    """Address of each page, as FastAPI writes it, and its module: "/models/{version}"."""
+    entries = _ENTRY.findall((folder / REGISTRY).read_text())
+    return {re.sub(r":(\w+)", r"{\1}", path): f"js/pages/{module}" for path, module in entries}
+
+
+def modules_of(*roots: str, folder: Path = STATIC) -> list[str]:
+    """These modules and all that they import, each once; what is loaded later is left out."""
+    found: list[str] = []
+    waiting = list(roots)
+    while waiting:
+        module = waiting.pop(0)
+        if module in found:
+            continue
+        found.append(module)
+        home = module.rpartition("/")[0]
+        imported = _IMPORT.findall((folder / module).read_text())
+        waiting += [normpath(f"{home}/{path}") for path in imported]
+    return found
+
+
+def styles_of(module: str, folder: Path = STATIC) -> list[str]:
+    """Names of the stylesheets that the page of a module has beside those of all pages."""
+    entries = _STYLES.findall((folder / REGISTRY).read_text())
+    named = {f"js/pages/{each}": re.findall(r'"([^"]+)"', names) for names, each in entries}
+    return named.get(module, [])
+
+
+def page_html(module: str, build: str, folder: Path = STATIC) -> str:
+    """index.html for the page of `module`.
+
+    It names the build, and all modules that the first view needs: a browser would else find them
+    one after the other, as deep as the imports go.
+    """
+    html = (folder / "index.html").read_text()
+    preloads = "".join(
+        f'    <link rel="modulepreload" href="/static/{each}">\n'
+        for each in modules_of("js/main.js", module, folder=folder)
+    )
+    styles = "".join(
+        f'    <link rel="stylesheet" href="/static/css/{name}.css" data-style="{name}">\n'
+        for name in styles_of(module, folder)
+    )
+    head = f'    <meta name="build" content="{build}">\n{styles}{preloads}  </head>'
+    return html.replace("  </head>", head, 1).replace('"/static/', f'"/static/{build}/')
+
 
 class PageFiles(StaticFiles):
-    """The page's files with its headers."""
+    """The page's files with its headers; those under the name of the build never change."""
+
+    def __init__(self, folder: Path, build: str) -> None:
+        super().__init__(directory=folder)
+        self._prefix = f"{build}/"
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """One file."""
-        response = await super().get_response(path, scope)
+        named = path.startswith(self._prefix)
+        response = await super().get_response(path.removeprefix(self._prefix), scope)
         response.headers.update(HEADERS)
+        if named and response.status_code in (200, 304):
+            response.headers["Cache-Control"] = IMMUTABLE
         return response
 
 
-def page_router() -> APIRouter:
-    """The route of the page itself."""
+def page_router(build: str | None = None) -> APIRouter:
+    """The addresses of all pages; what each shows is the business of its module."""
     router = APIRouter()
-
-    @router.get("/", include_in_schema=False)
-    async def page() -> FileResponse:
-        return FileResponse(STATIC / "index.html", headers=HEADERS)
-
+    build = build or build_of()
+    for path, module in page_modules().items():
+        show = _showing(page_html(module, build).encode(), f'"{build}"')
+        router.add_api_route(path, show, methods=["GET"], include_in_schema=False)
     return router
 
 
-def mount_files(app: FastAPI) -> None:
+def _showing(html: bytes, etag: str) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    async def show(request: Request) -> Response:
+        headers = {**HEADERS, "ETag": etag}
+        # What gzips answers marks the tag as weak.
+        known = request.headers.get("if-none-match", "").removeprefix("W/")
+        if known == etag:
+            return Response(status_code=304, headers=headers)
+        return Response(html, media_type="text/html", headers=headers)
+
+    return show
+
+
+def mount_files(app: FastAPI, build: str | None = None) -> None:
     """Serve the page's files under /static."""
-    app.mount("/static", PageFiles(directory=STATIC))
+    app.mount("/static", PageFiles(STATIC, build or build_of()))

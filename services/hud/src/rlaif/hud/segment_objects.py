@@ -1,14 +1,30 @@
 """Reads what the ring has stored of one segment. Calls block."""
 
+import struct
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePosixPath
 
 from pydantic import ValidationError
 
+from rlaif.contracts.captures import Capture
+from rlaif.contracts.films import MOST_PICTURES, FilmError, Patch, pack_film
 from rlaif.contracts.scores import ScoreRecord
-from rlaif.contracts.segments import SegmentManifest
-from rlaif.storage import keys
-from rlaif.storage.ports import ObjectNotFoundError, ObjectStore
+from rlaif.contracts.segments import SegmentManifest, StateRecord
+from rlaif.storage import keys, sealed
+from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore
+
+SCORE_CAP_BYTES = 4 * 1024 * 1024
+"""A score with its calls and rationales takes about 20 kB."""
+
+FILM_CAP_BYTES = 32 * 1024 * 1024
+"""A film of five seconds takes about 25 kB."""
+
+_MANIFEST_CAP_BYTES = 4 * 1024 * 1024
+_CAPTURE_CAP_BYTES = 4 * 1024 * 1024
+_STATES_CAP_BYTES = 32 * 1024 * 1024
+_PICTURE_CAP_BYTES = 1024 * 1024
+_PNG_SIZE = struct.Struct(">II")
 
 
 class UnreadableObjectError(Exception):
@@ -24,29 +40,108 @@ class StoredSegment:
     score_problem: str | None
 
 
+def read_manifest(store: ObjectStore, episode_id: str, segment_id: str) -> SegmentManifest:
+    """What the exporter wrote.
+
+    Raises:
+        ObjectNotFoundError: The segment was not exported.
+        UnreadableObjectError: It is not a manifest.
+    """
+    key = keys.manifest(episode_id, segment_id)
+    try:
+        data = sealed.read_capped(store, key, cap=_MANIFEST_CAP_BYTES)
+        return SegmentManifest.model_validate_json(data)
+    except ValidationError as error:
+        raise UnreadableObjectError(f"{key} is not a manifest of a version known here") from error
+    except ObjectCorruptError as error:
+        raise UnreadableObjectError(str(error)) from error
+
+
 def read_segment(
     store: ObjectStore, episode_id: str, segment_id: str, judge_config: str | None
 ) -> StoredSegment:
     """Read the manifest, and the score of `judge_config` unless that is None.
 
-    Raises:
-        ObjectNotFoundError: The segment was not exported.
-        UnreadableObjectError: Its manifest is not a manifest.
+    Raises as `read_manifest` does.
     """
-    key = keys.manifest(episode_id, segment_id)
-    try:
-        manifest = SegmentManifest.model_validate_json(store.get(key))
-    except ValidationError as error:
-        raise UnreadableObjectError(f"{key} is not a manifest of a version known here") from error
+    manifest = read_manifest(store, episode_id, segment_id)
     if judge_config is None:
         return StoredSegment(manifest, None, None)
     key = keys.score(judge_config, segment_id)
     try:
-        return StoredSegment(manifest, ScoreRecord.model_validate_json(store.get(key)), None)
+        # Made anew once a judge was believed again: then it counts, and not the provisional one.
+        for each in (keys.rejudged(judge_config, segment_id), key):
+            if store.head(each) is not None:
+                key = each
+                break
+        data = sealed.read_capped(store, key, cap=SCORE_CAP_BYTES)
+        return StoredSegment(manifest, ScoreRecord.model_validate_json(data), None)
     except ObjectNotFoundError:
         return StoredSegment(manifest, None, f"{key} does not exist")
+    except ObjectCorruptError as error:
+        return StoredSegment(manifest, None, str(error))
     except ValidationError:
         return StoredSegment(manifest, None, f"{key} is not a score of a version known here")
+
+
+def read_capture(store: ObjectStore, manifest: SegmentManifest) -> Capture:
+    """What the trainer captured; UnreadableObjectError when it is not there or is another."""
+    key = manifest.capture_key
+    try:
+        data = sealed.read(store, key, manifest.capture_sha256, cap=_CAPTURE_CAP_BYTES)
+        return Capture.model_validate_json(data)
+    except ValidationError as error:
+        raise UnreadableObjectError(f"{key} is not a capture of a version known here") from error
+    except (ObjectNotFoundError, ObjectCorruptError) as error:
+        raise UnreadableObjectError(str(error)) from error
+
+
+def read_states(store: ObjectStore, manifest: SegmentManifest) -> list[StateRecord]:
+    """The game after each decision step; UnreadableObjectError when that cannot be read."""
+    file = manifest.states
+    try:
+        data = sealed.read(store, file.key, file.sha256, cap=_STATES_CAP_BYTES)
+        return [StateRecord.model_validate_json(line) for line in data.splitlines()]
+    except ValidationError as error:
+        raise UnreadableObjectError(f"{file.key} is not a list of states") from error
+    except (ObjectNotFoundError, ObjectCorruptError) as error:
+        raise UnreadableObjectError(str(error)) from error
+
+
+def read_film(store: ObjectStore, manifest: SegmentManifest) -> bytes:
+    """The segment's film; of an older export one of the pictures that there are.
+
+    Raises:
+        UnreadableObjectError: It cannot be read, or there is no picture at all.
+    """
+    try:
+        if manifest.film is not None:
+            film = manifest.film
+            return sealed.read(store, film.key, film.sha256, cap=FILM_CAP_BYTES)
+        return _film_of_pictures(store, manifest)
+    except (ObjectNotFoundError, ObjectCorruptError, FilmError) as error:
+        raise UnreadableObjectError(str(error)) from error
+
+
+def _film_of_pictures(store: ObjectStore, manifest: SegmentManifest) -> bytes:
+    if not manifest.pictures or len(manifest.pictures) != len(manifest.picture_steps):
+        raise FilmError(f"segment {manifest.segment_id} has no pictures whose moment is known")
+    patches, size = [], (160, 144)
+    named = zip(manifest.picture_steps, manifest.pictures, strict=True)
+    for step, file in islice(named, MOST_PICTURES):
+        png = sealed.read(store, file.key, file.sha256, cap=_PICTURE_CAP_BYTES)
+        size = png_size(png)
+        # Waits are not known here; a step has `frame_skip` frames at least.
+        patches.append(Patch(step, (step + 1) * manifest.frame_skip, 0, 0, *size, png))
+    return pack_film(manifest.segment_id, patches, type="image/png", size=size)
+
+
+def png_size(png: bytes) -> tuple[int, int]:
+    """(width, height) of a PNG; FilmError for anything else."""
+    if len(png) < 24 or png[1:4] != b"PNG":
+        raise FilmError("a picture of the segment is no PNG")
+    width, height = _PNG_SIZE.unpack_from(png, 16)
+    return int(width), int(height)
 
 
 def picture_names(manifest: SegmentManifest) -> list[tuple[str, int | None]]:

@@ -32,3 +32,14 @@ class HudSettings(ServiceSettings):
         le=600,
         description="Silence in seconds after which another environment's screen is shown.",
     )
+    judge_url: str = Field(
+        default="http://127.0.0.1:8083",
+        pattern=r"^https?://[^/?#@]+/?$",
+        description="Where the judge service answers: what a label costs is asked of it.",
+    )
+    reward_model_url: str = Field(
+        default="http://127.0.0.1:8084",
+        pattern=r"^https?://[^/?#@]+/?$",
+        description="Where the reward-model service answers: the page's models, their pins and "
+        "roll-backs are asked of it. A write passes on the token that the person typed.",
+    )

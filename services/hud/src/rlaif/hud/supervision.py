@@ -27,6 +27,10 @@ class BusLink:
         self._broadcast = broadcast
         self._bus: LiveBus | None = None
 
+    def bus(self) -> LiveBus | None:
+        """The bus while it is there."""
+        return self._bus if self.check() is None else None
+
     def check(self) -> str | None:
         """Why the bus is not usable; None when it is."""
         if self.why is None and self._bus is not None and not self._bus.connected:

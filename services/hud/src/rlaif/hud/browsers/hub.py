@@ -13,7 +13,15 @@ from typing import Any
 from pydantic_core import to_json
 
 from rlaif.hud.browsers.outbox import Outbox, Resync
+from rlaif.hud.browsers.told import Told
 from rlaif.hud.read_model.views import JournalEntry, Snapshot
+
+SECTIONS = tuple(
+    name
+    for name in Snapshot.model_fields
+    if name not in ("epoch", "build", "taken_at", "last_event_id", "events")
+)
+"""What a page is told again when it changes; the other fields are of the moment."""
 
 
 class HubError(Exception):
@@ -41,7 +49,8 @@ class Hub:
         self._most_clients = most_clients
         self._outboxes: set[Outbox] = set()
         self._frame: tuple[int, bytes] | None = None
-        self._sent: dict[str, str] = {}
+        self._told = Told()
+        self._opening: str | None = None
         self.closed = asyncio.Event()
 
     @property
@@ -55,8 +64,10 @@ class Hub:
             raise HubClosedError("The HUD is stopping.")
         if self.clients >= self._most_clients:
             raise HubFullError(f"{self.clients} pages are connected; that is the limit.")
+        if not self._outboxes:
+            self._begin()
         outbox = Outbox()
-        outbox.put_event(self.snapshot_message())
+        outbox.put_event(self.opening())
         if self._frame is not None:
             outbox.put_frame(*self._frame)
         self._outboxes.add(outbox)
@@ -77,20 +88,22 @@ class Hub:
             outbox.put_frame(sequence, packed)
 
     def send_sections(self, sections: dict[str, Any], *, now: datetime) -> None:
-        """Offer values of sections to all, those that changed; each is turned into JSON once."""
-        texts = {name: to_json(value).decode() for name, value in sections.items()}
-        texts = {name: text for name, text in texts.items() if self._sent.get(name) != text}
-        if not self._outboxes or not texts:
+        """Offer sections to all, those that changed; each change is worked out once."""
+        if not self._outboxes:
             return
-        self._sent |= texts
-        texts["now"] = to_json(now).decode()
+        news = self._told.news(sections)
+        if not news:
+            return
+        self._opening = None
+        at = to_json(now).decode()
         for outbox in self._outboxes:
-            outbox.put_sections(texts)
+            outbox.put_sections(news, at)
 
     def send_events(self, entries: tuple[JournalEntry, ...]) -> None:
         """Send lines of the event log to all."""
-        if not self._outboxes:
+        if not self._outboxes or not entries:
             return
+        self._opening = None
         for entry in entries:
             text = message("event", entry)
             for outbox in self._outboxes:
@@ -101,11 +114,22 @@ class Hub:
         for outbox in self._outboxes:
             outbox.put_resync()
 
-    def snapshot_message(self) -> str:
-        """The message a page starts from."""
-        # It may hold what was not sent yet, and may have passed when the next sections are.
-        self._sent.clear()
-        return message("snapshot", self._snapshot())
+    def opening(self) -> str:
+        """The message that a page starts from; many pages that come at once share one.
+
+        Its sections are those that the other pages have: all changes that follow fit to them.
+        """
+        if self._opening is None:
+            head = self._snapshot().model_dump_json(exclude=set(SECTIONS))
+            members = f"{head[1:-1]},{self._told.members()}"
+            self._opening = f'{{"v":1,"type":"snapshot","data":{{{members}}}}}'
+        return self._opening
+
+    def _begin(self) -> None:
+        """Nobody was here, and nobody was told: take the sections of now."""
+        snapshot = self._snapshot()
+        self._told.begin({name: getattr(snapshot, name) for name in SECTIONS})
+        self._opening = None
 
 
 async def pump(
@@ -122,15 +146,53 @@ async def pump(
             is gone or hopelessly slow.
     """
     loop = asyncio.get_running_loop()
-    while True:
-        outbox.wake.clear()
-        while (item := outbox.take(loop.time())) is not None:
-            async with asyncio.timeout(send_timeout):
+    patience = _Patience(loop, send_timeout)
+    try:
+        while True:
+            outbox.wake.clear()
+            while (item := outbox.take(loop.time())) is not None:
+                patience.since = loop.time()
                 await send(snapshot() if isinstance(item, Resync) else item)
-        due = outbox.due_in(loop.time())
-        alarm = loop.call_later(due, outbox.wake.set) if due is not None else None
-        try:
-            await outbox.wake.wait()
-        finally:
-            if alarm is not None:
-                alarm.cancel()
+                patience.since = None
+            await _news(outbox, loop)
+    except asyncio.CancelledError:
+        if patience.ended:
+            raise TimeoutError(f"a message could not be sent in {send_timeout:g} s") from None
+        raise
+    finally:
+        patience.close()
+
+
+class _Patience:
+    """Cancels the task that made it when one message takes it longer than `seconds`.
+
+    It looks now and then: `asyncio.timeout` around each message would cost a tenth of sending it.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+        self.since: float | None = None
+        self.ended = False
+        self._loop, self._seconds = loop, seconds
+        self._task = asyncio.current_task()
+        self._timer = loop.call_later(seconds / 4, self._look)
+
+    def close(self) -> None:
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        if self.since is None or self._loop.time() - self.since < self._seconds:
+            self._timer = self._loop.call_later(self._seconds / 4, self._look)
+        elif self._task is not None:
+            self.ended = True
+            self._task.cancel()
+
+
+async def _news(outbox: Outbox, loop: asyncio.AbstractEventLoop) -> None:
+    """Wait until there may be something to send."""
+    due = outbox.due_in(loop.time())
+    alarm = loop.call_later(due, outbox.wake.set) if due is not None else None
+    try:
+        await outbox.wake.wait()
+    finally:
+        if alarm is not None:
+            alarm.cancel()

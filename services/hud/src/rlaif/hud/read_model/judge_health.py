@@ -36,7 +36,7 @@ class JudgeHealth:
     """
 
     def __init__(self, *, window: int = 500) -> None:
-        self._window = window
+        self.window = window
         self._calls: deque[JudgeCall] = deque(maxlen=window)
         self._failure: JudgeCall | None = None
         self._failing: dict[str, FailingJudge] = {}
@@ -61,6 +61,11 @@ class JudgeHealth:
         return now if now.calls == OUTAGE_CALLS else None
 
     @property
+    def calls(self) -> tuple[JudgeCall, ...]:
+        """The newest calls, in the order in which they were told."""
+        return tuple(self._calls)
+
+    @property
     def last_call_at(self) -> datetime | None:
         """When the newest call ended, by the judge's clock."""
         return max((call.at for call in self._calls), default=None)
@@ -77,7 +82,7 @@ class JudgeHealth:
         latencies = _latencies(calls)
         failure = self._failure
         return JudgeView(
-            window=self._window,
+            window=self.window,
             calls=len(calls),
             ok=len(latencies),
             outcomes=dict(Counter(call.outcome for call in calls).most_common()),

@@ -10,9 +10,13 @@ from typing import Any
 
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import (
+    ChampionChanged,
     DeadLetter,
     RewardModelPublished,
     RewardModelRejected,
+    RunIterated,
+    RunLoaded,
+    RunStarted,
     SegmentCaptured,
     SegmentExported,
     SegmentScored,
@@ -20,32 +24,46 @@ from rlaif.contracts.events import (
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.contracts.telemetry import (
     AssistanceStatus,
+    CurriculumProgress,
+    EnvironmentsSeen,
     JudgeCall,
     MapPosition,
+    ModelLoad,
+    PaidSteps,
     PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
     RunHistory,
     ScreenFrame,
+    SearchProgress,
     ServiceHealth,
     Telemetry,
     TrainingProgress,
     WatchedPay,
+    WorldProgress,
 )
 from rlaif.hud.read_model.assistance import Assistance
 from rlaif.hud.read_model.dead_letters import DeadLetters
+from rlaif.hud.read_model.history.history import History
 from rlaif.hud.read_model.journal import Journal
 from rlaif.hud.read_model.judge_health import JudgeHealth
+from rlaif.hud.read_model.llm_calls import LlmCalls
+from rlaif.hud.read_model.llm_views import CallsView, LlmView, User
 from rlaif.hud.read_model.loop_counts import LoopCounts, Stage
+from rlaif.hud.read_model.model_views import ModelStanding, RejectionDetail
 from rlaif.hud.read_model.outages import Outages
+from rlaif.hud.read_model.paid_steps import StepWindow
+from rlaif.hud.read_model.quest import Quest
 from rlaif.hud.read_model.reward_model_history import RewardModelHistory
 from rlaif.hud.read_model.score_detail import score_detail
+from rlaif.hud.read_model.score_points import score_points
 from rlaif.hud.read_model.screen import Screen, ShownFrame
 from rlaif.hud.read_model.segment_table import SegmentTable, UnreadScore
-from rlaif.hud.read_model.sentences import outage_sentence, sentence
+from rlaif.hud.read_model.sentences import outage_sentence, sentence, takeover_sentence
 from rlaif.hud.read_model.series import Series
 from rlaif.hud.read_model.views import (
     CheckView,
+    HeadlineView,
     HealthView,
     LoopView,
     MapView,
@@ -53,9 +71,12 @@ from rlaif.hud.read_model.views import (
     RewardModelsView,
     RewardView,
     RunView,
+    ScorePointsView,
     Section,
     Snapshot,
 )
+from rlaif.hud.read_model.world import World
+from rlaif.hud.read_model.world_views import Environments, MapOfRun
 
 Changed = frozenset[str]
 """Names of `Snapshot` fields."""
@@ -70,7 +91,10 @@ EVENTS_SHOWN = 100
 
 
 class HudState:
-    """Everything the HUD knows; `epoch` names this life of it, such as its start time."""
+    """Everything the HUD knows.
+
+    `epoch` names this life of it, such as its start time, and `build` the files of its page.
+    """
 
     def __init__(
         self,
@@ -78,7 +102,9 @@ class HudState:
         epoch: str,
         takeover: timedelta = timedelta(seconds=10),
         started_at: datetime | None = None,
+        build: str = "",
     ) -> None:
+        self._build = build
         self.journal = Journal(epoch)
         self.segments = SegmentTable()
         self.screen = Screen(takeover=takeover)
@@ -86,15 +112,22 @@ class HudState:
         self._models = RewardModelHistory()
         self._judge = JudgeHealth()
         self._assistance = Assistance()
+        self._llm = LlmCalls(self._judge)
+        self._quest = Quest()
+        self.world = World()
+        self._takeover_told: datetime | None = None
+        self._watch_told = self.screen.watch()
         self._dead = DeadLetters()
         self._series = Series()
+        self.history = History()
+        self.paid_steps = StepWindow()
         self._run: RunView | None = None
         self._reward: RewardView | None = None
         self._map: MapView | None = None
         self._pay: PayView | None = None
         self._outages = Outages(started_at)
         self._health = HealthView(started_at=started_at, checks={}, clients=0)
-        self._loads_told: set[tuple[str, int, int]] = set()
+        self._loads_told: set[tuple[str, int | None, int]] = set()
         self._followed = False
         self._on_event: Mapping[type, Callable[[CloudEvent[Any]], Changed]] = {
             SegmentCaptured: self._on_captured,
@@ -103,6 +136,10 @@ class HudState:
             RewardModelPublished: self._on_published,
             RewardModelRejected: self._on_rejected,
             DeadLetter: self._on_dead_letter,
+            RunStarted: self._on_past,
+            RunIterated: self._on_past,
+            RunLoaded: self._on_past,
+            ChampionChanged: self._on_changed,
         }
         self._sections: Mapping[str, Callable[[], Section]] = {
             "run": lambda: self._run,
@@ -110,13 +147,17 @@ class HudState:
             "map": lambda: self._map,
             "pay": lambda: self._pay,
             "screen": self.screen.view,
+            "watch": self.screen.watch,
             "loop": self._loop_view,
             "segments": lambda: self.segments.newest(SEGMENTS_SHOWN),
             "reward_models": self._models_view,
             "judge": self._judge.view,
             "assistance": self._assistance.view,
+            "search": lambda: self._quest.search(self._run),
+            "curriculum": lambda: self._quest.curriculum(self._run),
             "dead_letters": lambda: self._dead.view(followed=self._followed),
-            "series": lambda: self._series.view(self._loop.run_id),
+            "series": lambda: self._series.view(self._loop.run_id, self._loads()),
+            "headline": self._headline_view,
             "services": lambda: self._outages.services,
             "troubles": lambda: self._outages.troubles,
             "health": lambda: self._health,
@@ -125,7 +166,7 @@ class HudState:
     def streams_opened(self) -> Changed:
         """The event streams are followed from now on: a count of nothing is 0, not unknown."""
         self._followed = True
-        return frozenset({"loop", "reward_models", "dead_letters"})
+        return frozenset({"loop", "reward_models", "dead_letters", "headline"})
 
     def apply_event(self, event: CloudEvent[Any]) -> Changed:
         """Fold one event; an event of no known class changes nothing."""
@@ -143,33 +184,62 @@ class HudState:
                 return frozenset({"series", "reward_models"})
             case RewardModelStatus():
                 self._models.told(reading)
-                return frozenset({"loop", "reward_models"})
-            case ServiceHealth():
-                self._outages.heard(reading, now)
-                return NOTHING  # `look` sees it
-            case RewardBreakdown():
-                self._reward = RewardView(**reading.model_dump(), received_at=now)
-                return frozenset({"reward"})
-            case MapPosition():
-                self._map = MapView(**reading.model_dump(), received_at=now)
-                return frozenset({"map"})
-            case WatchedPay():
-                self._pay = _pay_view(reading, now)
-                return frozenset({"pay"})
+                return frozenset({"loop", "reward_models", "headline"})
+            case ServiceHealth() | PaidSteps():
+                self._take(reading, now)
+                return NOTHING
+            case RewardBreakdown() | MapPosition() | WatchedPay():
+                return self._on_watched(reading, now)
+            case WorldProgress():
+                self.world.told(reading, now)
+                return NOTHING  # the map asks for it
+            case EnvironmentsSeen():
+                self._on_environments(reading, now)
+                return NOTHING  # `look` sees who is silent
             case JudgeCall():
                 self._on_call(reading)
                 return frozenset({"judge"})
             case PlayerCall():
                 self._assistance.called(reading)
+                self._llm.played(reading)
                 return frozenset({"assistance"})
             case AssistanceStatus():
                 self._assistance.told(reading, now)
+                self._llm.told(reading)
                 return frozenset({"assistance"})
+            case SearchProgress() | CurriculumProgress():
+                is_new = self._quest.told(reading, now)
+                return frozenset({"search", "curriculum"} if is_new else ())
         return NOTHING
+
+    def _take(self, reading: ServiceHealth | PaidSteps, now: datetime) -> None:
+        """Keep what no page is told of: `look` sees the one, the other is asked for."""
+        if isinstance(reading, PaidSteps):
+            self.paid_steps.told(reading, now)
+        else:
+            self._outages.heard(reading, now)
 
     def apply_frame(self, env: str, frame: ScreenFrame, now: datetime) -> ShownFrame | None:
         """Take in one screen; returns what browsers are to see, if anything."""
-        return self.screen.offer(env, frame, now)
+        env_step = self._run.env_steps if self._run else None
+        return self.screen.offer(env, frame, now, env_step=env_step)
+
+    def look_at_screen(self, now: datetime) -> ShownFrame | None:
+        """See whether another environment takes the screen over; gives its first frame then."""
+        return self.screen.look(now, env_step=self._run.env_steps if self._run else None)
+
+    def choose_screen(self, env: str, now: datetime) -> Changed:
+        """A person wants to see this environment."""
+        self.screen.choose(env, now)
+        return frozenset({"watch"})
+
+    def map(self) -> MapOfRun:
+        """The world, as far as the run has seen it."""
+        return self.world.map(self._run, self._score_of)
+
+    def environments(self) -> Environments:
+        """Where all environments stand."""
+        return self.world.environments(self._run, self.screen.env)
 
     def apply_score(self, unread: UnreadScore, record: ScoreRecord) -> Changed:
         """Add what a score object says beyond its event."""
@@ -199,7 +269,24 @@ class HudState:
     def look(self, now: datetime) -> Changed:
         """See what may change by time alone: who has fallen silent, what waits for too long."""
         self._refresh(now)
-        return frozenset({"services", "troubles"})
+        self._tell_takeovers()
+        before, self._watch_told = self._watch_told, self.screen.watch()
+        changed = frozenset({"services", "troubles"})
+        return changed if before == self._watch_told else changed | {"watch"}
+
+    @property
+    def current_run_id(self) -> str | None:
+        """The run that the trainer tells of, or the newest one that something is known of."""
+        known = self._loop.run_id
+        if known is not None and self.history.run(known) is not None:
+            return known
+        newest = self.history.run(None)
+        return known if newest is None or self._run is not None else newest.run_id
+
+    def score_points(self, run_id: str | None, most: int) -> ScorePointsView:
+        """The scored segments of a run over its steps; of the current one without a name."""
+        wanted = run_id or self.current_run_id
+        return score_points(wanted, self.history.scores.of(wanted), most)
 
     def section(self, name: str) -> Section:
         """One field of the snapshot."""
@@ -210,11 +297,24 @@ class HudState:
         self._refresh(now)
         return Snapshot(
             epoch=self.journal.epoch,
+            build=self._build,
             taken_at=now,
             last_event_id=self.journal.last_id,
             events=self.journal.latest(EVENTS_SHOWN),
             **{name: view() for name, view in self._sections.items()},
         )
+
+    def llm(self) -> LlmView:
+        """How the language models answer."""
+        return self._llm.view(self._episode_of)
+
+    def llm_calls(self, *, user: User | None, failed: bool | None, limit: int) -> CallsView:
+        """What they were asked and said lately."""
+        return self._llm.calls(self._episode_of, user=user, failed=failed, limit=limit)
+
+    def _episode_of(self, segment_id: str) -> str | None:
+        row = self.segments.get(segment_id)
+        return row.episode_id if row else None
 
     def _refresh(self, now: datetime) -> None:
         current = self._loop.current()
@@ -246,6 +346,7 @@ class HudState:
         data = event.data
         self.segments.captured(event)
         self._series.captured(data.segment_id, data.run_id, data.env_step)
+        self.history.scores.captured(data.run_id, data.episode_id, data.segment_id, data.env_step)
         return frozenset({"loop", "segments", "series"})
 
     def _on_exported(self, event: CloudEvent[SegmentExported]) -> Changed:
@@ -260,13 +361,14 @@ class HudState:
             self._loop.count_abstention(data.run_id)
         self.segments.scored(event)
         self._series.scored(data.segment_id, data.run_id, data.weighted)
-        return frozenset({"loop", "segments", "series"})
+        self.history.scores.scored(data.run_id, data.episode_id, data.segment_id, data.weighted)
+        return frozenset({"loop", "segments", "series", "headline"})
 
     def _on_published(self, event: CloudEvent[RewardModelPublished]) -> Changed:
         if not self._models.published(event):
             return NOTHING
         self._log(event, went_back_from=self._models.went_back(event))
-        return frozenset({"loop", "reward_models"})
+        return frozenset({"loop", "reward_models", "headline"})
 
     def _on_rejected(self, event: CloudEvent[RewardModelRejected]) -> Changed:
         if not self._models.rejected(event):
@@ -278,6 +380,35 @@ class HudState:
         if not self._dead.add(event):
             return NOTHING
         self._log(event)
+        return frozenset({"dead_letters"})
+
+    def _on_past(self, event: CloudEvent[Any]) -> Changed:
+        if not self.history.apply(event):
+            return NOTHING
+        if isinstance(event.data, RunIterated):
+            return frozenset({"headline"})
+        if isinstance(event.data, RunStarted):
+            self._log(event)
+        if isinstance(event.data, RunLoaded):
+            data = event.data
+            self._tell_load(data.run_id, data.version, data.env_step, data.at)
+        return frozenset({"headline", "series", "reward_models"})
+
+    def _on_changed(self, event: CloudEvent[ChampionChanged]) -> Changed:
+        before = self.history.change
+        if not self.history.apply(event):
+            return NOTHING
+        self._models.changed(event.data)
+        # What is published has a line of its own.
+        if _is_news(event.data, before):
+            self._log(event)
+        return frozenset({"loop", "reward_models", "headline"})
+
+    def sent_again(self, event_id: str, now: datetime) -> Changed:
+        """A dead event was sent again, and its letter was taken away."""
+        if not self._dead.remove(event_id):
+            return NOTHING
+        self.journal.write("letter.redriven", f"{event_id} was sent again.", at=now, about=event_id)
         return frozenset({"dead_letters"})
 
     def _on_progress(self, reading: TrainingProgress, now: datetime) -> Changed:
@@ -292,18 +423,69 @@ class HudState:
             text = f"Run {reading.run_id} is {reading.status}."
             self.journal.write("run.status", text, at=reading.at, about=reading.run_id)
         self._tell_loads()
-        return frozenset({"run", "series", "loop", "reward_models"})
+        changed = frozenset({"run", "series", "loop", "reward_models"})
+        another = last is not None and last.run_id != reading.run_id
+        return changed | {"search", "curriculum"} if another else changed
 
     def _tell_loads(self) -> None:
-        """Write a line for each load of the current run that has none yet."""
+        """Write a line for each load of the trainer's run that has none yet."""
         run_id = self._loop.run_id
         for load in self._series.loads(run_id):
-            key = (run_id or "", load.version, load.env_step)
-            if key in self._loads_told:
+            self._tell_load(run_id, load.version, load.env_step, load.at)
+
+    def _tell_load(self, run_id: str | None, version: int | None, step: int, at: datetime) -> None:
+        key = (run_id or "", version, step)
+        if key in self._loads_told:
+            return
+        self._loads_told.add(key)
+        which = "no reward model" if version is None else f"reward model v{version}"
+        text = f"The trainer uses {which} since step {step:,}."
+        about = run_id if version is None else f"v{version}"
+        self.journal.write("rm.loaded", text, at=at, about=about)
+
+    def _on_watched(
+        self, reading: RewardBreakdown | MapPosition | WatchedPay, now: datetime
+    ) -> Changed:
+        match reading:
+            case RewardBreakdown():
+                self._reward = RewardView(**reading.model_dump(), received_at=now)
+                return frozenset({"reward"})
+            case MapPosition():
+                name = self.world.name(reading.group, reading.room)
+                self._map = MapView(**reading.model_dump(), name=name, received_at=now)
+                return frozenset({"map"})
+            case WatchedPay():
+                self._pay = _pay_view(reading, now)
+                return frozenset({"pay"})
+
+    def _on_environments(self, reading: EnvironmentsSeen, now: datetime) -> None:
+        self.world.stand(reading, now)
+        self.screen.told(reading.watched)
+        signs = {sign.runner: sign for sign in reading.runners}
+        for each in reading.environments:
+            sign = signs.get(each.runner)
+            if sign is not None:
+                still = sign.still_seconds
+                self.screen.heard(
+                    each.env,
+                    now - timedelta(seconds=sign.silent_seconds),
+                    still=None if still is None else timedelta(seconds=still),
+                )
+
+    def _tell_takeovers(self) -> None:
+        """Write a line for each change of the screen that has none yet."""
+        for takeover in self.screen.takeovers:
+            if self._takeover_told is not None and takeover.at <= self._takeover_told:
                 continue
-            self._loads_told.add(key)
-            text = f"The trainer uses reward model v{load.version} since step {load.env_step:,}."
-            self.journal.write("rm.loaded", text, at=load.at, about=f"v{load.version}")
+            self._takeover_told = takeover.at
+            text, level = takeover_sentence(takeover)
+            self.journal.write(
+                "screen.takeover", text, at=takeover.at, about=takeover.taken, level=level
+            )
+
+    def _score_of(self, segment_id: str) -> float | None:
+        row = self.segments.get(segment_id)
+        return None if row is None else row.weighted
 
     def _on_call(self, reading: JudgeCall) -> None:
         news = self._judge.called(reading)
@@ -312,11 +494,41 @@ class HudState:
         text, level = outage_sentence(news, reading)
         self.journal.write("judge.outage", text, at=reading.at, about=news.judge, level=level)
 
+    def rejections(self) -> list[RejectionDetail]:
+        """Refused candidates with all that the gate measured, newest first."""
+        return self._models.rejections()
+
+    def model_standing(self, version: int) -> ModelStanding | None:
+        """What became of a published version."""
+        return self._models.standing(
+            version,
+            in_use=self._run.reward_model_version if self._run else None,
+            loads=self._series.loads(self._loop.run_id),
+        )
+
     def _models_view(self) -> RewardModelsView:
         return self._models.view(
             followed=self._followed,
             in_use=self._run.reward_model_version if self._run else None,
-            loads=self._series.loads(self._loop.run_id),
+            loads=self._loads(),
+        )
+
+    def _loads(self) -> tuple[ModelLoad, ...]:
+        """Loads of the current run: as the trainer tells them, or as it told while it was there."""
+        told = self._series.loads(self._loop.run_id)
+        run_id = self.current_run_id
+        story = self.history.run(run_id) if run_id else None
+        if told or story is None:
+            return told
+        return tuple(
+            ModelLoad(version=load.version, env_step=load.env_step, at=load.at)
+            for load in story.loads
+            if load.version is not None
+        )
+
+    def _headline_view(self) -> HeadlineView:
+        return self.history.headline(
+            self.current_run_id, self._models.champion(), known=self._followed
         )
 
     def _loop_view(self) -> LoopView:
@@ -336,6 +548,15 @@ class HudState:
             loaded_version=self._run.reward_model_version if self._run else None,
             loaded_at_step=self._run.reward_model_loaded_at_step if self._run else None,
         )
+
+
+def _is_news(change: ChampionChanged, before: ChampionChanged | None) -> bool:
+    """Whether it says more than that a version was published."""
+    pinned = before.pinned if before is not None else False
+    is_cause = change.why in ("watchdog", "demotion")
+    return change.why != "start" and (
+        is_cause or change.pinned != pinned or change.withdrawn is not None
+    )
 
 
 def _pay_view(reading: WatchedPay, now: datetime) -> PayView:

@@ -8,8 +8,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from rlaif.contracts.envelope import CloudEvent
-from rlaif.contracts.events import RewardModelPublished, RewardModelRejected
+from rlaif.contracts.events import (
+    ChampionChanged,
+    RewardModelPublished,
+    RewardModelRejected,
+)
 from rlaif.contracts.telemetry import ModelLoad, RewardModelStatus
+from rlaif.hud.read_model.model_views import ModelStanding, RejectionDetail
 from rlaif.hud.read_model.views import (
     ChampionView,
     NextModelView,
@@ -18,17 +23,21 @@ from rlaif.hud.read_model.views import (
     RewardModelsView,
 )
 
+REJECTED_SHOWN = 20
+"""Rows of the snapshot's section; REST gives all that are kept."""
+
 
 class RewardModelHistory:
     """Folds publications and rejections, repeated or in any order; all are counted."""
 
-    def __init__(self, *, keep_rejected: int = 20) -> None:
+    def __init__(self, *, keep_rejected: int = 200) -> None:
         self._keep_rejected = keep_rejected
         self._published: dict[int, CloudEvent[RewardModelPublished]] = {}
-        self._rejected: dict[str, RejectionRow] = {}
+        self._rejected: dict[str, RejectionDetail] = {}
         self._rejected_ids: set[str] = set()
         self._activations: dict[tuple[int, int], CloudEvent[RewardModelPublished]] = {}
         self._status: RewardModelStatus | None = None
+        self._change: ChampionChanged | None = None
 
     @property
     def champion_version(self) -> int | None:
@@ -64,7 +73,7 @@ class RewardModelHistory:
         if data.candidate_id in self._rejected_ids:
             return False
         self._rejected_ids.add(data.candidate_id)
-        self._rejected[data.candidate_id] = RejectionRow(
+        self._rejected[data.candidate_id] = RejectionDetail(
             rejected_at=event.time,
             **data.model_dump(),
         )
@@ -77,6 +86,10 @@ class RewardModelHistory:
         """The service says which champion is live, whether it is pinned, and what it waits for."""
         self._status = status
 
+    def changed(self, change: ChampionChanged) -> None:
+        """The champion or its pin changed; this is kept, unlike what the service says."""
+        self._change = change
+
     def went_back(self, event: CloudEvent[RewardModelPublished]) -> int | None:
         """The newer version that this activation took the place of; None unless it went back."""
         before = [each for each in self._activations.values() if _rank(each) < _rank(event)]
@@ -86,13 +99,23 @@ class RewardModelHistory:
     def champion(self) -> ChampionView | None:
         """What is live; None before the first publication, and when it was withdrawn."""
         newest, status = max(self._activations.values(), key=_rank, default=None), self._status
-        # One service sends both, so their times are of one clock.
-        told = status is not None and (newest is None or status.at >= newest.time)
+        change = self._change
+        # One service sends all three, so their times are of one clock.
+        told = (
+            status is not None
+            and (newest is None or status.at >= newest.time)
+            and (change is None or status.at >= change.changed_at)
+        )
         if told and status and status.withdrawn is not None:
             return None
         if told and status and status.champion_version and status.activation is not None:
             event = self._activations.get((status.champion_version, status.activation))
             return self._live(status.champion_version, event, status)
+        if change is not None and (newest is None or change.activation >= newest.data.activation):
+            if change.withdrawn is not None:
+                return None
+            event = self._activations.get((change.version, change.activation))
+            return self._live(change.version, event, change)
         return self._live(newest.data.version, newest, None) if newest else None
 
     def view(
@@ -100,8 +123,11 @@ class RewardModelHistory:
     ) -> RewardModelsView:
         """Rows, newest first; the count of refusals is null until the streams are followed."""
         champion = self.champion()
+        told = (self._status, self._change) if champion is None else ()
+        withdrawn = next((each.withdrawn for each in told if each and each.withdrawn), None)
         return RewardModelsView(
             champion=champion,
+            withdrawn=withdrawn,
             next=self._next(),
             published=tuple(
                 self._row(
@@ -113,26 +139,46 @@ class RewardModelHistory:
                 for version in sorted(self._published)[::-1]
             ),
             rejected=tuple(
-                sorted(self._rejected.values(), key=lambda row: row.rejected_at, reverse=True)
+                RejectionRow(**row.model_dump(exclude={"metrics"}))
+                for row in self.rejections()[:REJECTED_SHOWN]
             ),
             rejected_count=len(self._rejected_ids) if followed else None,
+        )
+
+    def rejections(self) -> list[RejectionDetail]:
+        """Refused candidates with all that was measured of them, newest first."""
+        return sorted(self._rejected.values(), key=lambda row: row.rejected_at, reverse=True)
+
+    def standing(
+        self, version: int, *, in_use: int | None, loads: Sequence[ModelLoad]
+    ) -> ModelStanding | None:
+        """What became of a version; None when no event told of it."""
+        if version not in self._published:
+            return None
+        champion = self.champion()
+        activations = (each for each in self._activations.values() if each.data.version == version)
+        return ModelStanding(
+            champion=champion is not None and champion.version == version,
+            in_use=version == in_use,
+            activated_at=tuple(sorted(each.time for each in activations)),
+            loaded_at_steps=tuple(load.env_step for load in loads if load.version == version),
         )
 
     def _live(
         self,
         version: int,
         event: CloudEvent[RewardModelPublished] | None,
-        status: RewardModelStatus | None,
+        told: RewardModelStatus | ChampionChanged | None,
     ) -> ChampionView:
-        """The view; without the service's newest word the pin is not known."""
+        """The view; before the service has told of a pin it is not known."""
         return ChampionView(
             version=version,
             since=event.time if event else None,
             went_back_from=self.went_back(event) if event else None,
-            pinned=status.pinned if status else None,
-            pin_reason=status.pin_reason if status else None,
-            pinned_until=status.pinned_until if status else None,
-            gate=status.champion_gate if status else None,
+            pinned=told.pinned if told else None,
+            pin_reason=told.pin_reason if told else None,
+            pinned_until=told.pinned_until if told else None,
+            gate=told.champion_gate if isinstance(told, RewardModelStatus) else None,
         )
 
     def _next(self) -> NextModelView | None:

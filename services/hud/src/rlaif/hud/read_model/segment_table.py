@@ -3,10 +3,14 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from heapq import nlargest, nsmallest
 
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentCaptured, SegmentExported, SegmentScored
 from rlaif.hud.read_model.views import ScoreDetail, SegmentRow
+
+_SLACK = 8
+"""The limit may be exceeded by one part in so many: the oldest are then looked for seldom."""
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -21,9 +25,9 @@ class UnreadScore:
 
 
 class SegmentTable:
-    """Rows by segment id, 3 kB each with its score; keeps those with the newest last step."""
+    """Rows by segment id, 1 kB each, 3 kB with its score; keeps those with the newest last step."""
 
-    def __init__(self, *, keep: int = 500) -> None:
+    def __init__(self, *, keep: int = 2000) -> None:
         self._keep = keep
         self._rows: dict[str, SegmentRow] = {}
         self._unread: dict[str, UnreadScore] = {}
@@ -36,6 +40,11 @@ class SegmentTable:
             env_step=data.env_step,
             decision_steps=data.decision_steps,
             captured_at=event.time,
+            selected_by=data.selected_by,
+            reward_model_version=data.reward_model_version,
+            rooms=data.rooms,
+            milestones=data.milestones,
+            model_rise=data.model_rise,
         )
 
     def exported(self, event: CloudEvent[SegmentExported]) -> None:
@@ -60,6 +69,7 @@ class SegmentTable:
             judge_config=data.judge_config,
             weighted=data.weighted,
             abstained=data.abstained,
+            votes_agreement=data.agreement,
             score=None,
             score_problem=None,
         )
@@ -70,7 +80,7 @@ class SegmentTable:
 
     def unread(self, limit: int) -> list[UnreadScore]:
         """Score objects of the newest scored segments that were not read yet."""
-        newest = _by_score(self._rows.values())[:limit]
+        newest = _by_score(self._rows.values(), limit)
         wanted = (self._unread.get(row.segment_id) for row in newest)
         return [score for score in wanted if score is not None]
 
@@ -117,7 +127,7 @@ class SegmentTable:
         mean of, would be a riddle; it waits for the other half.
         """
         known = (row for row in self._rows.values() if row.score or row.score_problem)
-        return tuple(_by_score(known)[:limit])
+        return tuple(_by_score(known, limit))
 
     def listing(self) -> Iterator[SegmentRow]:
         """Exported or scored segments, the one that moved last first."""
@@ -131,16 +141,19 @@ class SegmentTable:
             segment_id=data.segment_id, episode_id=data.episode_id, run_id=data.run_id
         )
         self._rows[data.segment_id] = row.model_copy(update=news)
-        if len(self._rows) > self._keep:
-            oldest = min(self._rows.values(), key=_moved)
+        if len(self._rows) > self._keep + self._keep // _SLACK:
+            self._forget(len(self._rows) - self._keep)
+
+    def _forget(self, count: int) -> None:
+        for oldest in nsmallest(count, self._rows.values(), key=_moved):
             del self._rows[oldest.segment_id]
             self._unread.pop(oldest.segment_id, None)
 
 
-def _by_score(rows: Iterable[SegmentRow]) -> list[SegmentRow]:
-    """Those that were scored, the newest first."""
-    scored = [row for row in rows if row.scored_at is not None]
-    return sorted(scored, key=lambda row: (row.scored_at or _LONG_AGO, row.segment_id))[::-1]
+def _by_score(rows: Iterable[SegmentRow], limit: int) -> list[SegmentRow]:
+    """Those that were scored last, the newest first."""
+    scored = (row for row in rows if row.scored_at is not None)
+    return nlargest(limit, scored, key=lambda row: (row.scored_at or _LONG_AGO, row.segment_id))
 
 
 def _moved(row: SegmentRow) -> tuple[datetime, str]:

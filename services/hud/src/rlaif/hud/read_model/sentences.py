@@ -3,10 +3,12 @@
 from typing import Literal
 
 from rlaif.contracts.events import (
+    ChampionChanged,
     DeadLetter,
     EventData,
     RewardModelPublished,
     RewardModelRejected,
+    RunStarted,
     SegmentCaptured,
     SegmentExported,
     SegmentScored,
@@ -14,6 +16,7 @@ from rlaif.contracts.events import (
 from rlaif.contracts.telemetry import JudgeCall
 from rlaif.hud.read_model.judge_health import Recovery
 from rlaif.hud.read_model.views import FailingJudge
+from rlaif.hud.read_model.world_views import Takeover
 
 Level = Literal["info", "warning"]
 
@@ -48,6 +51,11 @@ def sentence(data: EventData, *, went_back_from: int | None = None) -> tuple[str
                 f"{'try' if data.attempts == 1 else 'tries'}: {data.reason}. {data.detail}",
                 "warning",
             )
+        case ChampionChanged():
+            return _changed(data)
+        case RunStarted():
+            how = "goes on from" if data.attempt else "begins at"
+            return f"Run {data.run_id} {how} step {data.env_step:,}.", "info"
     return type(data).__name__, "info"
 
 
@@ -59,6 +67,26 @@ def outage_sentence(news: FailingJudge | Recovery, call: JudgeCall) -> tuple[str
     seconds = (call.at - news.since).total_seconds()
     text = f"The {news.judge} judge gets answers again, after {news.calls} calls without one"
     return f"{text} in {seconds:.0f} s.", "info"
+
+
+def _changed(data: ChampionChanged) -> tuple[str, Level]:
+    if data.withdrawn is not None:
+        return f"No reward model is live: {data.withdrawn}.", "warning"
+    if data.why in ("watchdog", "demotion"):
+        pinned = ", pinned" if data.pinned else ""
+        return f"Reward model v{data.version} is live again{pinned}: {data.words}.", "warning"
+    if data.pinned:
+        return f"Reward model v{data.version} is pinned: {data.pin_reason}.", "info"
+    return f"Reward model v{data.version} is not pinned any more.", "info"
+
+
+def takeover_sentence(takeover: Takeover) -> tuple[str, Level]:
+    """That the page shows another environment, and why."""
+    at = "" if takeover.env_step is None else f" at step {takeover.env_step:,}"
+    if takeover.why == "chosen":
+        return f"The screen shows {takeover.taken} in place of {takeover.left}{at}: chosen.", "info"
+    text = f"{takeover.taken} took over the screen{at}: {takeover.left} gave no sign of life."
+    return text, "warning"
 
 
 def _scored(data: SegmentScored) -> str:

@@ -14,11 +14,16 @@ Point = tuple[int, float]
 
 
 def thin(points: list[Point], most: int) -> list[Point]:
-    """At most about `most` points, evenly picked; the newest one is always kept."""
-    if len(points) <= most:
-        return points
-    stride = -(-len(points) // most)
-    return points[::-1][::stride][::-1]
+    """At most `most` points, evenly picked, and the newest one.
+
+    Those that were picked stay as points are added, until every second of them goes: a page is told
+    of the new ones alone.
+    """
+    stride = 1
+    while len(points) > stride * most:
+        stride *= 2
+    picked = points[::stride]
+    return picked if (len(points) - 1) % stride == 0 else [*picked, points[-1]]
 
 
 def trailing_means(points: list[Point], window: int) -> list[Point]:
@@ -79,8 +84,8 @@ class Series:
             return told
         return (*told, newest)
 
-    def view(self, run_id: str | None) -> SeriesView:
-        """The curves of one run."""
+    def view(self, run_id: str | None, loads: tuple[ModelLoad, ...] | None = None) -> SeriesView:
+        """The curves of one run; with its `loads` where others than it told are known."""
         scores = sorted(
             (score.env_step, score.weighted)
             for score in self._scores.values()
@@ -91,7 +96,8 @@ class Series:
             score_mean=tuple(thin(trailing_means(scores, self._score_window), self._most_points)),
             score_window=self._score_window,
             versions=tuple(
-                VersionMark(step=load.env_step, version=load.version) for load in self.loads(run_id)
+                VersionMark(step=load.env_step, version=load.version)
+                for load in (self.loads(run_id) if loads is None else loads)
             ),
         )
 

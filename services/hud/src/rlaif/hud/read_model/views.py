@@ -6,27 +6,25 @@ A value that is not known is null, never 0. Times are UTC. A score lies in [0, 1
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from rlaif.contracts.assistance import AssistanceEvent
 from rlaif.contracts.ids import Id
 from rlaif.contracts.quest import Source, Standing
 from rlaif.contracts.reward_models import GateMetrics
-from rlaif.contracts.scores import CriterionScore, JudgeCallRecord
-from rlaif.contracts.segments import SegmentManifest
+from rlaif.contracts.scores import CriterionScore
 from rlaif.contracts.telemetry import (
+    CurriculumProgress,
     MapPosition,
     Missing,
+    PaidStep,
     RewardBreakdown,
+    SearchProgress,
     TrainingProgress,
     WatchedPay,
 )
-
-
-class View(BaseModel):
-    """Base of all views."""
-
-    model_config = ConfigDict(frozen=True)
+from rlaif.hud.read_model.view import View
+from rlaif.hud.read_model.world_views import WatchView
 
 
 class RunView(TrainingProgress):
@@ -48,10 +46,25 @@ class RewardView(RewardBreakdown):
     received_at: datetime
 
 
+class SearchView(SearchProgress):
+    """What the search of the run found, as the trainer told last."""
+
+    received_at: datetime = Field(description="HUD clock.")
+
+
+class CurriculumView(CurriculumProgress):
+    """How far the curriculum of the run came, as the trainer told last."""
+
+    received_at: datetime = Field(description="HUD clock.")
+
+
 class MapView(MapPosition):
     """Where the watched player stood last."""
 
     received_at: datetime
+    name: str | None = Field(
+        default=None, description="What the room is called; null when nothing is known."
+    )
 
 
 class PayView(WatchedPay):
@@ -144,6 +157,31 @@ class SegmentRow(View):
     judge_config: Id | None = None
     weighted: float | None = Field(default=None, description="Null when too little was judged.")
     abstained: tuple[str, ...] = ()
+    votes_agreement: float | None = Field(
+        default=None,
+        description="Of the language models' votes; null when they decided nothing, or not told.",
+    )
+    selected_by: str | None = Field(default=None, description="Why it was captured.")
+    reward_model_version: int | None = Field(
+        default=None, description="That was live; null: none, or not told."
+    )
+    rooms: tuple[tuple[int, int], ...] | None = Field(
+        default=None, description="(group, room) of what it shows, in order."
+    )
+    room_names: tuple[str | None, ...] | None = Field(
+        default=None, description="What the game calls them; only lists tell it."
+    )
+    milestones: tuple[str, ...] | None = Field(default=None, description="Reached in it.")
+    model_rise: float | None = Field(
+        default=None, description="Of that model's potential; what judges said later it never saw."
+    )
+    model_gap: float | None = Field(
+        default=None,
+        description="Its rank by `model_rise` less its rank by `weighted`, each from 0 to 1, among "
+        "segments of the same version: above 0 the model thinks more of it than the judges do. "
+        "Only lists tell it; null with too few segments.",
+    )
+    model_gap_of: int | None = Field(default=None, description="How many were ranked.")
     score: ScoreDetail | None = Field(default=None, description="Null until the object was read.")
     score_problem: str | None = Field(
         default=None, description="Why the object was not read, or cannot be read now."
@@ -210,6 +248,9 @@ class RewardModelsView(View):
     """The champion, the next one, and versions and refused candidates, newest first."""
 
     champion: ChampionView | None
+    withdrawn: str | None = Field(
+        default=None, description="Why the last champion pays no more, with none in its place."
+    )
     next: NextModelView | None = Field(description="Null until the service has told.")
     published: tuple[RewardModelRow, ...]
     rejected: tuple[RejectionRow, ...]
@@ -343,6 +384,104 @@ class SeriesView(View):
     versions: tuple[VersionMark, ...]
 
 
+class DifferenceView(View):
+    """A figure of two groups of episodes, and how surely they differ in it."""
+
+    before: float | None = Field(description="Mean; null of no episode.")
+    after: float | None
+    n_before: int = Field(description="Episodes.")
+    n_after: int
+    change: float | None = Field(description="Null while a side has too few episodes.")
+    low: float | None = Field(description="Ends of its bootstrap interval of 95 %.")
+    high: float | None
+
+
+class ComparedRunsView(View):
+    """A run with judges and one without, alike in all else, at the same step."""
+
+    with_run: str
+    without_run: str
+    until_step: int = Field(description="Of both, the last quarter of the way to here is compared.")
+    milestones: DifferenceView = Field(description="`before` without judges, `after` with them.")
+
+
+class SentencePart(View):
+    """Some words, or a number of `/api/v1/state`."""
+
+    text: str
+    figure: str | None = Field(description="Path of the field that it shows; null for words.")
+
+
+class HeadlineView(View):
+    """Whether it gets better, in one sentence, and what the sentence is made of."""
+
+    text: str
+    parts: tuple[SentencePart, ...] = Field(description="The same in parts.")
+    run_id: str | None
+    since: Literal["load", "start"] | None = Field(
+        description="load: `before` is until the run's first reward model; start: its first "
+        "episodes. `after` are always the newest ones. Null: nothing was told yet."
+    )
+    since_version: int | None
+    since_step: int | None
+    least: int = Field(description="Episodes that each side needs.")
+    confidence: float = Field(description="Of the intervals.")
+    milestones: DifferenceView | None = Field(
+        description="Story steps an episode since its start, by RAM."
+    )
+    scores: DifferenceView | None = Field(description="The judges' mean score an episode.")
+    judges: (
+        Literal[
+            "agree", "disagree", "see no difference", "see better play", "see worse play", "unknown"
+        ]
+        | None
+    ) = Field(description="Whether their scores moved as the milestones did.")
+    live_version: int | None
+    pinned: bool | None
+    runs: ComparedRunsView | None = Field(
+        description="Null unless a run that differs in the judges alone is known."
+    )
+
+
+class ScorePoint(View):
+    """A scored segment over the steps of its run."""
+
+    env_step: int
+    weighted: float
+    episode_id: Id
+    segment_id: Id
+
+
+class ScorePointsView(View):
+    """What the judges gave the segments of one run, over its environment steps."""
+
+    run_id: str | None = Field(description="Null while no run is known.")
+    scored: int = Field(description="Scored segments that are kept; of very many an even sample.")
+    window: int = Field(description="Segments that a mean is over, at most.")
+    means: tuple[tuple[int, float], ...] = Field(
+        description="(step, mean of the segment there and the ones before it)."
+    )
+    points: tuple[ScorePoint, ...] = Field(
+        description="In the order of their steps. Where there are more than were asked for: of "
+        "each stretch the lowest and the highest, and the newest."
+    )
+
+
+class PaidStepsView(View):
+    """What the newest decisions of the watched game were paid, one by one without a gap."""
+
+    env: str | None = Field(description="Null before the trainer told.")
+    received_at: datetime | None = Field(description="HUD clock; of the newest.")
+    kept: int = Field(
+        description="Decisions that are known; `steps` has those that were asked for."
+    )
+    reward_sum: float | None = Field(description="Of the game, over all that are kept.")
+    paid_sum: float | None = Field(
+        description="Of the reward model, likewise; null when it is not known of one of them."
+    )
+    steps: tuple[PaidStep, ...] = Field(description="Oldest first.")
+
+
 class CheckView(View):
     """Whether something that the HUD needs is there."""
 
@@ -404,7 +543,8 @@ class EventsPage(View):
 class Snapshot(View):
     """Everything that the page shows, at one moment."""
 
-    epoch: str
+    epoch: str = Field(description="Changes when the HUD restarts.")
+    build: str = Field(description="Names the page's files: another one is a new version of it.")
     taken_at: datetime
     last_event_id: int
     run: RunView | None
@@ -412,13 +552,17 @@ class Snapshot(View):
     map: MapView | None
     pay: PayView | None = Field(description="Null until the trainer has told.")
     screen: ScreenView | None
+    watch: WatchView
     loop: LoopView
     segments: tuple[SegmentRow, ...]
     reward_models: RewardModelsView
     judge: JudgeView
     assistance: AssistanceView | None = Field(description="Null until the trainer has told.")
+    search: SearchView | None = Field(description="Null while the run has had no search.")
+    curriculum: CurriculumView | None = Field(description="Null while the run has none.")
     dead_letters: DeadLettersView
     series: SeriesView
+    headline: HeadlineView
     services: tuple[ServiceView, ...]
     troubles: tuple[TroubleView, ...] = Field(description="Empty when nothing is in the way.")
     health: HealthView
@@ -430,17 +574,6 @@ class PictureLink(View):
 
     step: int | None = Field(description="Decision step after which it was taken.")
     url: str
-
-
-class SegmentDetail(View):
-    """One segment: what the exporter wrote and what the judges said of it."""
-
-    segment: SegmentRow | None = Field(description="Null when the HUD saw no event of it.")
-    manifest: SegmentManifest
-    score: ScoreDetail | None
-    calls: tuple[JudgeCallRecord, ...]
-    score_problem: str | None
-    pictures: tuple[PictureLink, ...]
 
 
 Section = Any

@@ -3,16 +3,37 @@
 import { h, setText } from "./dom.js";
 import { age, timeOfDay } from "./format.js";
 
-let offset = 0; // HUD clock minus this browser's, ms
+const KEPT = 8;
 
-/** Take over the HUD's clock from a message that was just received. */
+let offset = 0; // HUD clock minus this browser's, ms
+/** @type {{trip: number, offset: number}[]} */
+let answers = [];
+
+/** Take over the HUD's clock from a message that was just received; it was on its way for an unknown time. */
 export function setClock(iso) {
-  offset = Date.parse(iso) - Date.now();
+  if (!answers.length) offset = Date.parse(iso) - Date.now();
 }
+
+/** Take over the HUD's clock from an answer: it was read between the question and the answer; the quickest knows best. */
+export function syncClock(iso, asked, answered) {
+  answers = [...answers, { trip: answered - asked, offset: Date.parse(iso) - (asked + answered) / 2 }].slice(-KEPT);
+  offset = answers.reduce((best, each) => (each.trip < best.trip ? each : best)).offset;
+}
+
+/** The HUD that answers now may be another one. */
+export function forgetClock() {
+  answers = [];
+}
+
+/** ms that a question and its answer take, at best; null when none was answered. */
+export const roundTrip = () => (answers.length ? Math.min(...answers.map(({ trip }) => trip)) : null);
+
+/** ms since 1970 by the HUD's clock. */
+export const hudNow = () => Date.now() + offset;
 
 /** Seconds since a time of the HUD's clock. */
 export function secondsSince(iso) {
-  return (Date.now() + offset - Date.parse(iso)) / 1000;
+  return (hudNow() - Date.parse(iso)) / 1000;
 }
 
 /** A time as an age that ticks: "12 s ago". */

@@ -3,16 +3,28 @@
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
 const SILENCE = 10_000; // the HUD says something every 2 s; after this long it is gone
+const QUESTION = 5000; // ms between two questions for its clock
+const ACKS = 250; // ms between two acks; each is for all frames before it, and twelve may be under way
 const RESTARTING = 1012;
 
 export class Connection {
+  /** @type {WebSocket | null} */
   #socket = null;
   #attempt = 0;
-  #retry = null;
-  #silence = null;
-  #fps = 30;
+  /** @type {number | undefined} */
+  #retry;
+  /** @type {number | undefined} */
+  #silence;
+  /** @type {number | undefined} */
+  #question;
+  /** When the HUD was asked for its clock; null while no answer is waited for. @type {number | null} */
+  #asked = null;
+  #wanted = { fps: 30, texts: true };
+  #drawn = 0;
+  /** @type {number | null} */
+  #ackTimer = null;
 
-  /** handlers: text(message), frame(buffer), state({open, attempt, retryAt}) */
+  /** handlers: text(message), frame(buffer), state({open, attempt, retryAt}), clock(iso, asked, answered) */
   constructor(url, handlers) {
     this.url = url;
     this.handlers = handlers;
@@ -25,12 +37,13 @@ export class Connection {
     socket.onopen = () => {
       this.#attempt = 0;
       this.handlers.state({ open: true, attempt: 0, retryAt: null });
-      this.setRate(this.#fps);
+      this.#send({ type: "rate", ...this.#wanted });
       this.#heard();
+      this.#ask();
     };
     socket.onmessage = ({ data }) => {
       this.#heard();
-      if (typeof data === "string") this.handlers.text(JSON.parse(data));
+      if (typeof data === "string") this.#text(JSON.parse(data));
       else this.handlers.frame(data);
     };
     socket.onclose = ({ code }) => {
@@ -40,22 +53,54 @@ export class Connection {
 
   /** The frame with this number was drawn. */
   ack(seq) {
+    this.#drawn = seq;
+    if (this.#ackTimer !== null) return;
     this.#send({ type: "ack", seq });
+    this.#ackTimer = setTimeout(() => {
+      this.#ackTimer = null;
+      if (this.#drawn !== seq) this.ack(this.#drawn);
+    }, ACKS);
   }
 
-  /** Frames a second wanted; 0 for none. */
-  setRate(fps) {
-    this.#fps = fps;
-    this.#send({ type: "rate", fps });
+  /** What the page can use: frames a second, 0 for none, and whether it is seen at all. */
+  want({ fps, texts }) {
+    if (fps === this.#wanted.fps && texts === this.#wanted.texts) return;
+    this.#wanted = { fps, texts };
+    this.#send({ type: "rate", fps, texts });
+    this.#heard();
+    if (texts) this.#ask();
+  }
+
+  /** Ask for everything again. */
+  resync() {
+    this.#send({ type: "resync" });
+  }
+
+  #text(message) {
+    if (message.type === "pong" && this.#asked !== null) {
+      this.handlers.clock(message.data.now, this.#asked, Date.now());
+      this.#asked = null;
+    }
+    this.handlers.text(message);
   }
 
   #send(message) {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
+  #ask() {
+    clearTimeout(this.#question);
+    if (!this.#wanted.texts || this.#socket?.readyState !== WebSocket.OPEN) return;
+    this.#asked = Date.now();
+    this.#send({ type: "ping" });
+    this.#question = setTimeout(() => this.#ask(), QUESTION);
+  }
+
   #heard() {
     clearTimeout(this.#silence);
+    if (!this.#wanted.texts) return; // nothing is said to a page that nobody sees, and its timers hardly run
     const socket = this.#socket;
+    if (!socket) return;
     this.#silence = setTimeout(() => {
       socket.onclose = null;
       socket.close();
@@ -65,6 +110,7 @@ export class Connection {
 
   #lost(code) {
     clearTimeout(this.#silence);
+    clearTimeout(this.#question);
     this.#attempt += 1;
     const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#attempt - 1));
     const pause = code === RESTARTING ? FIRST_PAUSE : longest * (0.75 + 0.5 * Math.random());

@@ -2,34 +2,112 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Make an HTML element: h("p", {class: "note", title: "…"}, "text", child, …). */
+/**
+ * @typedef {string | number | Node | null | undefined | false} Child  nothing comes of null, undefined and false
+ * @typedef {Record<string, any>} Attributes  null, undefined and false leave one out; "onclick" listens
+ */
+
+/**
+ * Make an HTML element: h("p", {class: "note", title: "…"}, "text", child, …).
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} [attributes]
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** Make an SVG element. */
+/**
+ * Make an SVG element.
+ *
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} [attributes]
+ * @param {...Child} children
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
 export function s(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/** @param {Child[]} children @returns {(string | Node)[]} */
+const known = (children) => /** @type {(string | Node)[]} */ (children.filter((child) => child !== null && child !== undefined && child !== false));
+
+/**
+ * @template {Element} E
+ * @param {E} element
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ */
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  element.append(...known(children));
   return element;
 }
 
-/** Replace everything inside an element. */
+/** Replace everything inside an element. @param {Element} element @param {...Child} children */
 export function show(element, ...children) {
-  element.replaceChildren(...children.filter((child) => child !== null && child !== undefined));
+  element.replaceChildren(...known(children));
 }
 
-/** Set the text of an element, without touching the page when it is the same. */
+/** Set the text of an element, without touching the page when it is the same. @param {Element | null} element @param {string} text */
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  if (element && element.textContent !== text) element.textContent = text;
 }
 
-export const byId = (id) => document.getElementById(id);
+/** An element that index.html has. @param {string} id @returns {HTMLElement} */
+export const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/**
+ * Bring the children of an element in line with a list, one element an item. An item that stays keeps its
+ * element, and with it focus, selection and scroll; only what is new, gone or moved is touched.
+ *
+ * @template T
+ * @param {Element} parent  has no other children
+ * @param {readonly T[]} items
+ * @param {(item: T, index: number) => string | number} key  told apart by this
+ * @param {(item: T, index: number) => Element} make
+ * @param {(element: any, item: T, index: number) => void} [update]  for an element that stays; a new one is made with its values
+ */
+export function keyed(parent, items, key, make, update) {
+  const old = elementsOf.get(parent) ?? new Map();
+  const now = new Map();
+  items.forEach((item, index) => {
+    const name = key(item, index);
+    if (now.has(name)) return console.error("two items of a list have one key", name);
+    const kept = old.get(name);
+    if (kept) update?.(kept, item, index);
+    now.set(name, kept ?? make(item, index));
+  });
+  elementsOf.set(parent, now);
+  const wanted = new Set(now.values());
+  for (const child of [...parent.childNodes]) if (!wanted.has(child)) child.remove();
+  arrange(parent, [...wanted]);
+}
+
+/** @type {WeakMap<Element, Map<string | number, Element>>} */
+const elementsOf = new WeakMap();
+
+/** Put children in order; those that stand right are not moved, and what has the focus never is. @param {Element} parent @param {Element[]} wanted */
+function arrange(parent, wanted) {
+  const pivot = wanted.findIndex((element) => element.parentNode === parent && element.contains(document.activeElement));
+  if (pivot < 0) return place(parent, wanted, parent.firstChild);
+  // Everything is placed around it, so that it need not move.
+  place(parent, wanted.slice(0, pivot), parent.firstChild);
+  place(parent, wanted.slice(pivot + 1), wanted[pivot].nextSibling);
+}
+
+/** @param {Element} parent @param {Element[]} elements @param {ChildNode | null} at */
+function place(parent, elements, at) {
+  for (const element of elements) {
+    if (element === at) at = at.nextSibling;
+    else parent.insertBefore(element, at);
+  }
+}

@@ -3,10 +3,10 @@
 import { h } from "./dom.js";
 import { compact, count, decimal, percent, reward } from "./format.js";
 
-/** A number of the page, with the field of `/api/v1/state` that it shows: "loop.captured". */
+/** A number of the page, with the field of `/api/v1/state` that it shows: "loop.captured". @param {string | null} field @param {string} text @param {string | null} [title] */
 export const fig = (field, text, title = null) => h("span", { "data-figure": field, title }, text);
 
-/** A bar for a value between 0 and 1, with its number. */
+/** A bar for a value between 0 and 1, with its number. @param {string | null} field @param {number | null | undefined} value @param {{kind?: string, title?: string | null, source?: string | null}} [more] */
 export function bar01(field, value, { kind = "", title = null, source = null } = {}) {
   const fill = h("i");
   fill.style.width = `${100 * (value ?? 0)}%`;
@@ -34,19 +34,19 @@ const SOURCES = { votes: "judges", computed: "computed", human: "people" };
 export const decidedBy = (score) => (score && score.source !== "votes" ? score.source : null);
 
 /** Who decided how much of a score: "judges 80 %, computed 20 %". */
-export function decided(row) {
+export function decided(row, at = `segments.${row.segment_id}`) {
   const shares = row.score?.shares ?? {};
-  const field = (source) => `segments.${row.segment_id}.score.shares.${source}`;
+  const field = (source) => `${at}.score.shares.${source}`;
   const parts = Object.entries(SOURCES).filter(([source]) => shares[source] > 0)
     .map(([source, name]) => h("span", {}, `${name} `, fig(field(source), percent(shares[source]))));
   return parts.length ? h("span", { class: "quiet-text", title: "Share of the rubric's weight that was judged" }, ...parts.flatMap((part, index) => (index ? [", ", part] : [part]))) : null;
 }
 
 /** Where the segment started and ended on the quest: two moments, and the rise. */
-export function questOf(row) {
+export function questOf(row, at = `segments.${row.segment_id}`) {
   const quest = row.score?.quest;
   if (!quest) return null;
-  const field = (name) => `segments.${row.segment_id}.score.quest.${name}`;
+  const field = (name) => `${at}.score.quest.${name}`;
   const moment = (name) => h("span", {}, "objective ", fig(field(`${name}.objective`), count(quest[name].objective)), ", ", fig(field(`${name}.distance`), compact(quest[name].distance)), " half screens to go");
   return h("p", { class: "quest", title: `${quest.votes} votes; ${quest.source}; a half screen is 80 pixels` }, h("b", {}, fig(field("rise"), reward(quest.rise))), " of an objective: from ", moment("start"), " to ", moment("end"), h("span", { class: "quiet-text" }, " (", fig(field("objectives"), count(quest.objectives)), " in all)"));
 }

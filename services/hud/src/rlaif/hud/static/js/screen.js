@@ -1,15 +1,16 @@
-// Draws the game: only the newest frame, and each drawn frame is acknowledged.
+// Draws the game: only the newest frame that it was given.
 
-const HEADER = 24; // bytes; see ScreenFrame in the contracts
-const SEQUENCE = 8; // offset of the frame's number
-const STEP = 20;
+import { HEADER, readHeader } from "./frame-header.js";
+
+/** The pixels as the bytes say, whatever profile the display has. @type {ImageBitmapOptions} */
+const AS_STORED = { colorSpaceConversion: "none", premultiplyAlpha: "none" };
 
 export class Screen {
   #context;
   #newest = null;
   #decoding = false;
 
-  /** drawn({seq, step}) is called after each frame. */
+  /** drawn({seq, step, captured}) is called after each frame. */
   constructor(canvas, drawn) {
     this.canvas = canvas;
     this.#context = canvas.getContext("2d", { alpha: false });
@@ -17,7 +18,7 @@ export class Screen {
     this.drawn = drawn;
   }
 
-  /** A frame came in; it replaces one that still waits. */
+  /** Show a frame; it replaces one that still waits. */
   receive(buffer) {
     this.#newest = buffer;
     if (!this.#decoding) this.#next();
@@ -34,15 +35,15 @@ export class Screen {
   }
 
   async #draw(buffer) {
-    const header = new DataView(buffer, 0, HEADER);
+    const header = readHeader(buffer);
     try {
-      const picture = await createImageBitmap(new Blob([new Uint8Array(buffer, HEADER)], { type: "image/jpeg" }));
+      const picture = await createImageBitmap(new Blob([new Uint8Array(buffer, HEADER)], { type: header.mediaType }), AS_STORED);
       await new Promise((done) => requestAnimationFrame(done));
       this.#context.drawImage(picture, 0, 0, this.canvas.width, this.canvas.height);
       picture.close();
     } catch (error) {
       console.warn("a frame could not be drawn", error);
     }
-    this.drawn({ seq: header.getUint32(SEQUENCE, true), step: header.getUint32(STEP, true) });
+    this.drawn(header);
   }
 }

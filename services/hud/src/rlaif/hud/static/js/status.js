@@ -1,32 +1,52 @@
 // One answer to "is this live?": for the chip in the header, the banners and the screen's overlay.
 
-import { byId, h, setText, show } from "./dom.js";
+import { secondsSince } from "./clock.js";
+import { byId, setText } from "./dom.js";
 import { age, duration, tenth } from "./format.js";
-import { ago, secondsSince } from "./clock.js";
-import { notYet } from "./starting.js";
+import { silence } from "./silence.js";
 
 const STALE_SECONDS = 2;
-const TROUBLES_SHOWN = 4;
 
-const ICONS = { live: "●", stale: "◐", paused: "‖", disconnected: "✕", connecting: "○", empty: "○" };
-const WORDS = { live: "LIVE", stale: "STALE", paused: "PAUSED", disconnected: "DISCONNECTED", connecting: "CONNECTING", empty: "WAITING" };
+const ICONS = { live: "●", stale: "◐", paused: "‖", replay: "↺", disconnected: "✕", connecting: "○", empty: "○" };
+const WORDS = { live: "LIVE", stale: "STALE", paused: "PAUSED", replay: "REPLAY", disconnected: "DISCONNECTED", connecting: "CONNECTING", empty: "WAITING" };
 
-/** What is true now; pure, so that it can be read off at any time. */
-export function judge({ connection, state, paused, now }) {
-  if (!connection.open) {
-    if (connection.attempt === 0) return { name: "connecting", note: "", overlay: "" };
-    const wait = Math.max(0, Math.ceil((connection.retryAt - now) / 1000));
-    const note = wait > 0 ? `retry in ${wait} s (attempt ${connection.attempt})` : `trying now (attempt ${connection.attempt})`;
-    return { name: "disconnected", note, overlay: "Connection to the HUD lost. This is the last frame." };
-  }
-  if (!state.screen) return { name: "empty", note: state.run ? `${state.run.status}, no frame yet` : "no trainer yet", overlay: "" };
-  const seconds = secondsSince(state.screen.received_at);
-  const ended = state.run && state.run.status !== "training" ? ` · run ${state.run.status}` : "";
+/** @typedef {{name: keyof typeof WORDS, note: string, overlay: string}} Status */
+
+/**
+ * What is true now of an app's connection and store, so that it can be read off at any time.
+ *
+ * @param {{live: {link: {open: boolean, attempt: number, retryAt: number | null}, mode: "live" | "paused" | "replay", rewind: {behind: number}}, store: {state: any, past: string | null, known: boolean}}} app
+ * @param {number} [now] ms
+ * @returns {Status}
+ */
+export function judge({ live, store }, now = Date.now()) {
+  const { link, mode } = live;
+  if (!link.open && link.attempt > 0) return lost(link, now);
+  if (!link.open || store.past !== null || !store.known) return connecting(store, now);
+  const { screen, run } = store.state;
+  if (!screen) return { name: "empty", note: run ? `${run.status}, no frame yet` : "no trainer yet", overlay: "" };
+  if (mode === "replay") return { name: "replay", note: `${duration(live.rewind.behind / 1000)} ago`, overlay: "" };
+  const seconds = secondsSince(screen.received_at);
   if (seconds > STALE_SECONDS) {
-    return { name: "stale", note: `no frame for ${age(seconds)}${ended}`, overlay: `No frame for ${age(seconds)}${ended}` };
+    const why = silence(store.state, seconds);
+    return { name: "stale", note: why, overlay: why };
   }
-  if (paused) return { name: "paused", note: "the run goes on", overlay: "Paused. The run goes on." };
-  return { name: "live", note: liveNote(state.screen), overlay: "" };
+  if (mode === "paused") return { name: "paused", note: "the run goes on", overlay: "Paused. The run goes on." };
+  return { name: "live", note: liveNote(screen), overlay: "" };
+}
+
+/** @returns {Status} */
+function lost({ attempt, retryAt }, now) {
+  const wait = Math.max(0, Math.ceil(((retryAt ?? now) - now) / 1000));
+  const note = wait > 0 ? `retry in ${wait} s (attempt ${attempt})` : `trying now (attempt ${attempt})`;
+  return { name: "disconnected", note, overlay: "Connection to the HUD lost. This is the last frame." };
+}
+
+/** @returns {Status} */
+function connecting({ past }, now) {
+  if (past === null) return { name: "connecting", note: "", overlay: "" };
+  const words = `${age((now - Date.parse(past)) / 1000)} ago`;
+  return { name: "connecting", note: `shows what was known ${words}`, overlay: `This was ${words}.` };
 }
 
 function liveNote(screen) {
@@ -36,55 +56,11 @@ function liveNote(screen) {
   return parts.join(" · ");
 }
 
-/** Show it. */
-export function showStatus(status, { state, connection, retry }) {
+/** Show it in the header. @param {Status} status */
+export function showStatus(status) {
   const chip = byId("status");
   chip.dataset.state = status.name;
   setText(chip.querySelector(".icon"), ICONS[status.name]);
   setText(chip.querySelector("strong"), WORDS[status.name]);
   setText(chip.querySelector(".note"), status.note);
-  showOverlay(status, state);
-  showBanners(status, { state, connection, retry });
-}
-
-function showOverlay(status, state) {
-  const frame = byId("screen-frame");
-  const overlay = byId("screen-overlay");
-  frame.dataset.state = status.name;
-  if (status.name !== "empty") {
-    delete overlay.dataset.key;
-    return setText(overlay, status.overlay);
-  }
-  const wait = notYet(state) ?? { key: "no frame", title: "The trainer runs, but has sent no frame yet.", note: () => [] };
-  if (overlay.dataset.key === wait.key) return;
-  overlay.dataset.key = wait.key;
-  show(overlay, h("p", {}, wait.title), h("p", { class: "empty" }, ...wait.note()));
-}
-
-function showBanners(status, { state, connection, retry }) {
-  const wanted = [];
-  if (status.name === "disconnected") {
-    wanted.push({ key: "lost", tone: "bad", title: "Connection to the HUD lost", text: `${status.note}.`, button: ["Retry now", retry] });
-  } else if (connection.open) {
-    const troubles = state.troubles ?? [];
-    for (const { key, who, what, since } of troubles.slice(0, TROUBLES_SHOWN)) wanted.push({ key, tone: "warn", title: who, text: what, since });
-    const more = troubles.length - TROUBLES_SHOWN;
-    if (more > 0) wanted.push({ key: "more", tone: "warn", title: "and more", text: `${more} more things are in the way; GET /api/v1/state lists them all.` });
-  }
-  const banners = byId("banners");
-  const kept = new Map([...banners.children].map((banner) => [banner.dataset.key, banner]));
-  const now = wanted.map((banner) => refresh(kept.get(banner.key), banner) ?? makeBanner(banner));
-  if (now.length !== banners.children.length || now.some((element, index) => element !== banners.children[index])) banners.replaceChildren(...now);
-}
-
-/** The banner that is there, with its text of now: a new one would be read aloud again. */
-function refresh(old, { text }) {
-  if (old) setText(old.querySelector("span"), text);
-  return old;
-}
-
-function makeBanner({ key, tone, title, text, since, button }) {
-  return h("div", { class: "banner", role: "alert", "data-key": key, "data-tone": tone },
-    h("strong", {}, title), h("span", {}, text), since ? ago(since, { prefix: "for ", suffix: "" }) : null,
-    button ? h("button", { type: "button", onclick: button[1] }, button[0]) : null);
 }

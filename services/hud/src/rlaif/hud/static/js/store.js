@@ -1,21 +1,43 @@
 // What the page knows: the sections of the HUD's snapshot. Panels redraw when their sections change.
 
+import { applied } from "./deltas.js";
+
 export class Store {
   #panels = [];
   #changed = new Set();
   #scheduled = false;
 
   constructor() {
+    /** @type {any} */
     this.state = { events: [] };
+    /** @type {string | null} when the state was true, if it is the last visit's */
+    this.past = null;
   }
 
-  /** Call `draw(state)` soon after one of these sections changed. */
+  /** Call `draw(state)` now if something is known, and soon after one of these sections changed; gives the function that ends it. */
   watch(sections, draw) {
-    this.#panels.push({ sections, draw });
+    const panel = { sections, draw };
+    this.#panels.push(panel);
+    if (this.known) draw(this.state);
+    return () => {
+      this.#panels = this.#panels.filter((each) => each !== panel);
+    };
+  }
+
+  /** Whether the HUD, or the last visit, has told anything. */
+  get known() {
+    return this.state.taken_at !== undefined;
+  }
+
+  /** Show what the last visit knew until the HUD tells; `at` is when that was true. @param {Record<string, any>} sections @param {string} at */
+  recall(sections, at) {
+    this.merge(sections);
+    this.past = at;
   }
 
   /** Put in new values of sections. */
   merge(sections) {
+    if (sections.taken_at) this.past = null;
     Object.assign(this.state, sections);
     for (const name of Object.keys(sections)) this.#changed.add(name);
     if (!this.#scheduled) {
@@ -23,6 +45,11 @@ export class Store {
       // A hidden page draws nothing; a timer, unlike an animation frame, still lets it catch up.
       setTimeout(() => this.#draw(), 16);
     }
+  }
+
+  /** Apply what changed of sections. It throws, and changes nothing, when one is the change of another value. */
+  patch(changes) {
+    this.merge(Object.fromEntries(Object.entries(changes).map(([name, change]) => [name, applied(this.state[name], change)])));
   }
 
   /** Add one line of the event log; a line that is there already is left out. */
@@ -36,7 +63,7 @@ export class Store {
     this.#scheduled = false;
     const changed = this.#changed;
     this.#changed = new Set();
-    for (const { sections, draw } of this.#panels) {
+    for (const { sections, draw } of [...this.#panels]) {
       if (!sections.some((name) => changed.has(name))) continue;
       try {
         draw(this.state);

@@ -1,16 +1,16 @@
 // Health of the language-model calls.
 
-import { byId, h, show } from "../dom.js";
+import { h, show } from "../dom.js";
 import { ago } from "../clock.js";
 import { count, duration, percentOf } from "../format.js";
 import { empty, facts, fig } from "../parts.js";
 
-export function drawJudges({ judge }) {
+function draw(body, { judge }) {
   if (!judge.calls) {
-    show(byId("judges"), empty("No call was seen yet. Calls show up here while they happen; they are not stored."));
+    show(body, empty("No call was seen yet. Calls show up here while they happen; they are not stored."));
     return;
   }
-  show(byId("judges"),
+  show(body,
     ...judge.failing.map(failing),
     facts([
       ["Calls ok", share(judge), `Of the newest ${judge.window} calls at most`],
@@ -43,3 +43,6 @@ function judgeRow(row) {
     h("span", { class: "bar01", "aria-hidden": "true" }, fill),
     h("span", { class: "amount" }, fig(`judge.judges.${row.judge}.ok`, count(row.ok)), "/", fig(`judge.judges.${row.judge}.calls`, count(row.calls))));
 }
+
+/** @type {import("../panel.js").Panel} */
+export const judges = { id: "judges", title: "Judge health", sections: ["judge"], draw };

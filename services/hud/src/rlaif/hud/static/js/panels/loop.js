@@ -1,14 +1,15 @@
 // The loop: where the segments are on their way around the ring.
 
-import { byId, h, show } from "../dom.js";
+import { h, show } from "../dom.js";
 import { ago, secondsSince } from "../clock.js";
 import { compact, count, timeOfDay, UNKNOWN } from "../format.js";
 import { fig } from "../parts.js";
+import { drawServices } from "./services.js";
 
 const FRESH_SECONDS = 10;
 
-export function drawLoop({ loop, reward_models: models }) {
-  show(byId("loop"),
+function draw(body, { loop, reward_models: models }) {
+  show(body,
     station("Captured", number("captured", loop.captured), when(loop.captured_at, "no segment yet"), loop.captured_at),
     station("Exported", number("exported", loop.exported), when(loop.exported_at, "none replayed yet"), loop.exported_at),
     station("Scored", number("scored", loop.scored), scored(loop), loop.scored_at),
@@ -50,3 +51,16 @@ function loaded(loop) {
   if (loop.loaded_at_step === null) return ["since an unknown step"];
   return ["since step ", fig("loop.loaded_at_step", compact(loop.loaded_at_step), `step ${count(loop.loaded_at_step)}`)];
 }
+
+function mount(body, app, scope) {
+  const list = h("ul", { class: "services", id: "services", "aria-label": "Services of the ring" });
+  const title = body.parentElement.querySelector("h2");
+  const head = h("div", { class: "loop-head" });
+  title.replaceWith(head);
+  head.append(title, list);
+  scope.add(app.store.watch(["services", "health"], (state) => drawServices(list, state)));
+  scope.every(5000, () => app.store.known && draw(body, app.store.state)); // marks of fresh stations fade
+}
+
+/** @type {import("../panel.js").Panel} */
+export const loop = { id: "loop", title: "The loop", tag: "ol", sections: ["loop", "reward_models"], mount, draw };

@@ -1,16 +1,16 @@
 // The language model that plays along: what it wanted, whether that was followed, and how it ended.
 
-import { byId, h, show } from "../dom.js";
+import { h, show } from "../dom.js";
 import { ago } from "../clock.js";
 import { count, duration, percent, percentOf, reward } from "../format.js";
 import { empty, facts, fig } from "../parts.js";
 
 const SHOWN = 12;
 
-export function drawPlayer({ assistance }) {
-  const scrolled = byId("player").querySelector(".scroll")?.scrollTop ?? 0;
-  show(byId("player"), ...content(assistance));
-  const list = byId("player").querySelector(".scroll");
+function draw(body, { assistance }) {
+  const scrolled = body.querySelector(".scroll")?.scrollTop ?? 0;
+  show(body, ...content(assistance));
+  const list = body.querySelector(".scroll");
   if (list) list.scrollTop = scrolled;
 }
 
@@ -103,3 +103,6 @@ function outcome(call, figure) {
 }
 
 const tag = (tone, text) => h("span", { class: `tag ${tone}` }, text);
+
+/** @type {import("../panel.js").Panel} */
+export const player = { id: "player", title: "The language model plays", sections: ["assistance"], draw };

@@ -1,21 +1,20 @@
 // How far the run is, and what its reward is made of.
 
-import { byId, h, show } from "../dom.js";
+import { h, show } from "../dom.js";
 import { ago } from "../clock.js";
-import { compact, count, percent, reward, tenth, UNKNOWN } from "../format.js";
+import { compact, count, percent, reward, tenth } from "../format.js";
 import { facts, fig } from "../parts.js";
 import { notYet } from "../starting.js";
 
-export function drawRun(state) {
-  const { run, reward: parts, loop } = state;
-  byId("run-id").querySelector("code").textContent = run?.run_id ?? loop?.run_id ?? UNKNOWN;
+function draw(body, state) {
+  const { run, reward: parts } = state;
   const wait = notYet(state);
-  if (!run || wait) {
-    show(byId("run"), h("p", {}, wait.title), h("p", { class: "empty" }, ...wait.note()));
+  if (wait) {
+    show(body, h("p", {}, wait.title), h("p", { class: "empty" }, ...wait.note()));
     return;
   }
   const figure = (name, text) => fig(`run.${name}`, text(run[name]));
-  show(byId("run"),
+  show(body,
     facts([
       ["Steps trained", figure("env_steps", compact), `${count(run.env_steps)} environment steps, as of the last iteration`],
       ["Speed", h("span", {}, figure("steps_per_second", count), h("small", {}, " steps/s"))],
@@ -25,7 +24,7 @@ export function drawRun(state) {
       ["Mean shaping", figure("shaped_return_mean", reward), "Shaping reward, last 100 episodes"],
       ["Paid by the judges' model", h("span", {}, figure("paid_share", percent), h("small", {}, " of reward, ", figure("paid_advantage_share", percent), " of advantage")), "Shaping, last iteration: of the sum of absolute rewards, and of the variance of the advantages"],
       ["Rooms an episode", figure("rooms_mean", tenth), "Distinct rooms"],
-      ["Milestones an episode", figure("milestones_mean", tenth), "Story steps, read off the RAM"],
+      ["Milestones held", figure("milestones_mean", tenth), "Story steps that hold when an episode ends, those of its start among them, read off the RAM. Above and below: those reached since its start"],
       ["Episode length", h("span", {}, figure("episode_length_mean", count), h("small", {}, " steps"))],
       ["Segments skipped", figure("segments_skipped", count), "Not captured: over the judges' budget"],
       ["Trainer", h("span", {}, run.status, " ", h("small", {}, ago(run.received_at)))],
@@ -49,3 +48,11 @@ function part(name, value, most) {
   fill.style.left = `${value < 0 ? 50 - width : 50}%`;
   return h("li", {}, h("span", { class: "name", title: name }, name), h("span", { class: "both", "aria-hidden": "true" }, fill), h("span", { class: "amount", "data-figure": `reward.parts.${name}` }, reward(value)));
 }
+
+/** Who is waited for changes with the time, too. */
+function mount(body, app, scope) {
+  scope.every(1000, () => app.store.known && notYet(app.store.state) && draw(body, app.store.state));
+}
+
+/** @type {import("../panel.js").Panel} */
+export const run = { id: "run", title: "Run", attributes: { tabindex: "0", role: "group", "aria-labelledby": "run-title" }, sections: ["run", "reward", "loop", "search", "services", "health"], mount, draw };

@@ -1,13 +1,13 @@
 // The services of the ring in one line: a dot and a name each, and a word when one is not well.
 
-import { byId, h, show } from "../dom.js";
+import { h, show } from "../dom.js";
 
 const ICONS = { ready: "●", "not ready": "◐", stopping: "◌", stopped: "◌", silent: "✕", unknown: "○" };
 const NOTES = { unknown: "not heard yet" };
 
-export function drawServices({ services, health }) {
+export function drawServices(body, { services, health }) {
   const all = [...(services ?? []), ...(health ? [own(health)] : [])];
-  show(byId("services"), ...all.map(item));
+  show(body, ...all.map(item));
 }
 
 function own({ checks }) {

@@ -1,27 +1,28 @@
 // The newest scored segment: its pictures, its numbers, and the judges' words.
 
-import { byId, h, show } from "../dom.js";
+import { h, show } from "../dom.js";
 import { ago } from "../clock.js";
 import { count, decimal, percent, UNKNOWN } from "../format.js";
 import { bar01, CRITERIA, decided, decidedBy, empty, fig, questOf, whyUnknown, words } from "../parts.js";
-import { openSegment } from "./segment.js";
+import { addressOfSegment } from "../segments/found.js";
 
 const PICTURES = 4;
-let pictures = { id: null, urls: [] };
-let drawn = null; // what is shown, so that the same verdict is not drawn again under the reader's hands
+const known = new WeakMap(); // what each place shows, so that the same verdict is not drawn again under the reader's hands
 
-export function drawVerdict({ segments, loop }) {
+function draw(body, { segments, loop }, app) {
   const row = segments[0];
+  const place = known.get(body) ?? { version: null, id: null, urls: [] };
+  known.set(body, place);
   if (!row) {
-    drawn = null;
-    show(byId("verdict"), waiting(loop));
+    place.version = null;
+    show(body, waiting(loop));
     return;
   }
   const version = `${row.segment_id} ${row.scored_at} ${row.score !== null} ${row.score_problem}`;
-  if (version === drawn) return;
-  drawn = version;
-  if (pictures.id !== row.segment_id) loadPictures(row);
-  show(byId("verdict"),
+  if (version === place.version) return;
+  place.version = version;
+  if (place.id !== row.segment_id) loadPictures(body, row, place, app);
+  show(body,
     h("div", { class: "verdict-head" },
       h("span", { class: "big", title: "Rubric mean, 0 to 1", "data-figure": `segments.${row.segment_id}.weighted` }, decimal(row.weighted)),
       h("span", { class: "scale" }, row.weighted === null ? "no score: too little was judged" : "of 1"),
@@ -30,9 +31,9 @@ export function drawVerdict({ segments, loop }) {
       h("span", { class: "quiet-text" }, ago(row.scored_at))),
     questOf(row),
     row.score ? h("ul", { class: "criteria told-by" }, ...CRITERIA.map((name) => criterion(row, name))) : empty(row.score_problem),
-    h("div", { class: "pictures" }, ...pictures.urls.map(picture)),
+    h("div", { class: "pictures" }, ...place.urls.map(picture)),
     row.score ? words(row.score.rationales) : null,
-    h("p", { class: "open-segment" }, h("button", { type: "button", class: "quiet", onclick: () => openSegment(row) }, "Open this segment")));
+    h("p", { class: "open-segment" }, h("a", { class: "button", href: addressOfSegment(row) }, "Open this segment")));
 }
 
 function criterion(row, name) {
@@ -49,19 +50,21 @@ function waiting(loop) {
   return empty("No score yet. The judges start when the first segment is captured and exported.");
 }
 
-async function loadPictures(row) {
-  pictures = { id: row.segment_id, urls: [] };
+async function loadPictures(body, row, place, app) {
+  place.id = row.segment_id;
+  place.urls = [];
   try {
-    const answer = await fetch(`/api/v1/segments/${row.episode_id}/${row.segment_id}`);
-    if (!answer.ok) return;
-    const all = (await answer.json()).pictures;
+    const { pictures: all } = await app.api.get(`/api/v1/segments/${row.episode_id}/${row.segment_id}`);
     const stride = Math.max(1, Math.ceil(all.length / PICTURES));
-    if (pictures.id !== row.segment_id) return;
-    pictures.urls = all.filter((_, index) => index % stride === 0).slice(0, PICTURES);
-    byId("verdict").querySelector(".pictures")?.replaceChildren(...pictures.urls.map(picture));
+    if (place.id !== row.segment_id) return;
+    place.urls = all.filter((_, index) => index % stride === 0).slice(0, PICTURES);
+    body.querySelector(".pictures")?.replaceChildren(...place.urls.map(picture));
   } catch (error) {
     console.warn("pictures of the newest segment could not be read", error);
   }
 }
 
 const picture = ({ url, step }) => h("img", { src: url, width: 112, height: 101, alt: step === null ? "Picture of the segment" : `Screen after decision ${step}` });
+
+/** @type {import("../panel.js").Panel} */
+export const verdict = { id: "verdict", title: "Latest verdict", sections: ["segments", "loop"], draw };

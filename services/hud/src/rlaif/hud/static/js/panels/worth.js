@@ -1,6 +1,6 @@
 // What the live reward model says of the state on the screen, and what it paid on the way there.
 
-import { byId, h, s, show } from "../dom.js";
+import { h, s, show } from "../dom.js";
 import { count, reward } from "../format.js";
 import { fig } from "../parts.js";
 
@@ -8,8 +8,7 @@ const HEIGHT = 34; // pixels; the middle is 0
 const BAR = 9;
 const LEAST = 0.05; // a pay of this height fills its half at least: noise stays small
 
-export function drawWorth({ pay, screen }) {
-  const element = byId("worth");
+export function drawWorth(element, { pay, screen }) {
   if (!screen) return show(element);
   const known = pay && pay.env === screen.env ? pay : null;
   show(element,

@@ -1,0 +1,1 @@
+"""The past of runs and of the champion, from events that are kept."""

@@ -1,0 +1,192 @@
+"""What a segment's page says of it, from its stored objects: rubric, judges, pay, steps. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from rlaif.contracts.captures import Amount, Capture, SegmentPay
+from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
+from rlaif.contracts.segments import StateRecord
+from rlaif.contracts.untrusted import NotJsonError, read_json
+from rlaif.hud.read_model.segment_views import (
+    CallView,
+    CaptureView,
+    JudgeCard,
+    PaySummary,
+    PlaceView,
+    RubricLine,
+    SegmentSteps,
+    StepView,
+    known,
+)
+
+_MOST_SAID = 16
+
+
+def rubric(record: ScoreRecord) -> tuple[RubricLine, ...]:
+    """Every criterion with a weight, the heaviest first."""
+    judged = sum(record.weights.get(name, 0.0) for name in record.criteria)
+    return tuple(
+        _line(record, name, weight, judged)
+        for name, weight in sorted(record.weights.items(), key=lambda each: -each[1])
+    )
+
+
+def _line(record: ScoreRecord, name: str, weight: float, judged: float) -> RubricLine:
+    score = record.criteria.get(name)
+    share = weight / judged if score and judged else None
+    return RubricLine(
+        criterion=name,
+        weight=weight,
+        score=score,
+        why_not=None if score else record.abstentions.get(name, "not judged"),
+        decided_by=score.source if score else None,
+        share=share,
+        part=share * score.value if score and share is not None else None,
+        known_level=record.known_level(name),
+        audit=record.audits.get(name),
+    )
+
+
+def judge_cards(record: ScoreRecord) -> tuple[JudgeCard, ...]:
+    """Every judge that was asked, with its calls in the order of its votes."""
+    by_judge: dict[str, list[JudgeCallRecord]] = defaultdict(list)
+    for call in record.calls:
+        by_judge[call.judge].append(call)
+    return tuple(_card(record, judge, calls) for judge, calls in sorted(by_judge.items()))
+
+
+def _card(record: ScoreRecord, judge: str, calls: Sequence[JudgeCallRecord]) -> JudgeCard:
+    answered = [call.latency_seconds for call in calls if call.outcome == "ok" and not call.cached]
+    return JudgeCard(
+        judge=judge,
+        model=calls[-1].model,
+        route=calls[-1].route,
+        decided=tuple(
+            name
+            for name, score in record.criteria.items()
+            if score.source == "votes" and score.judge == judge
+        ),
+        calls=tuple(CallView(**dict(call), said=said(call.answer)) for call in calls),
+        ok=sum(call.outcome == "ok" for call in calls),
+        prompt_tokens=_sum(call.prompt_tokens for call in calls),
+        completion_tokens=_sum(call.completion_tokens for call in calls),
+        latency_seconds=fmean(answered) if answered else None,
+        distrusted=judge in record.distrusted,
+    )
+
+
+def said(answer: str | None) -> dict[str, int | None] | None:
+    """The levels, objectives and distances of an answer; None when it cannot be read."""
+    if answer is None:
+        return None
+    try:
+        told = read_json(answer)
+    except NotJsonError:
+        return None
+    if not isinstance(told, dict):
+        return None
+    rated = [(str(k)[:40], v) for k, v in told.items() if k not in ("rationale", "reason")]
+    return {k: v if type(v) is int else None for k, v in rated[:_MOST_SAID]}
+
+
+def capture_view(capture: Capture, names: Mapping[tuple[int, int], str | None]) -> CaptureView:
+    """What the trainer wrote down; `names` are those of rooms, as the states have them."""
+    rooms = capture.rooms
+    return CaptureView(
+        env_id=capture.env_id,
+        selected_by=capture.selected_by,
+        reward_model_version=capture.reward_model_version,
+        policy_iteration=capture.policy_iteration,
+        start_step=capture.start_step,
+        rooms=None
+        if rooms is None
+        else tuple(PlaceView(group=g, room=r, name=names.get((g, r))) for g, r in rooms),
+        milestones=capture.milestones,
+        pay=pay_summary(capture.pay) if capture.pay else None,
+    )
+
+
+def pay_summary(pay: SegmentPay) -> PaySummary:
+    """Sums over the steps."""
+    game = dict(pay.game)
+    parts: dict[int, float] = defaultdict(float)
+    for amounts in pay.parts.values():
+        for step, amount in amounts:
+            parts[step] += amount
+    residuals = [abs(game.get(step, 0.0) - parts.get(step, 0.0)) for step in game | parts]
+    return PaySummary(
+        game=sum(game.values()),
+        parts={name: sum(amount for _, amount in found) for name, found in pay.parts.items()},
+        unexplained=max(residuals, default=0.0),
+        model=None if pay.model is None else sum(pay.model),
+        rise=pay.model_rise,
+        reward_model_version=pay.reward_model_version,
+        weight=pay.weight,
+        gamma=pay.gamma,
+    )
+
+
+def room_names(states: Iterable[StateRecord]) -> dict[tuple[int, int], str | None]:
+    """(group, room) → the name that the game gives it."""
+    found: dict[tuple[int, int], str | None] = {}
+    for record in states:
+        room = known(record.state, "room")
+        if isinstance(room, dict) and isinstance(room.get("group"), int):
+            found.setdefault((room["group"], room.get("room", -1)), room.get("name"))
+    return found
+
+
+def steps(segment_id: str, states: Sequence[StateRecord], pay: SegmentPay | None) -> SegmentSteps:
+    """Every decision step with the game after it and what was paid for it."""
+    game = _by_step(pay.game) if pay else {}
+    parts = {name: _by_step(amounts) for name, amounts in pay.parts.items()} if pay else {}
+    return SegmentSteps(
+        segment_id=segment_id,
+        steps=tuple(
+            StepView(
+                step=record.step,
+                frame=record.frame,
+                action=record.action,
+                **_moment(record.state),
+                game=game.get(record.step, 0.0) if pay else None,
+                parts={
+                    name: paid[record.step] for name, paid in parts.items() if record.step in paid
+                },
+                model=_at(pay.model if pay else None, record.step),
+                potential=_at(pay.potentials if pay else None, record.step + 1),
+            )
+            for record in states
+        ),
+        pay=pay_summary(pay) if pay else None,
+        first_potential=_at(pay.potentials if pay else None, 0),
+        pay_problem=None if pay else "The trainer that captured it did not write down its pay.",
+    )
+
+
+def _moment(state: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "group": known(state, "room", "group"),
+        "room": known(state, "room", "room"),
+        "name": known(state, "room", "name"),
+        "x": known(state, "player", "x"),
+        "y": known(state, "player", "y"),
+        "hearts": known(state, "player", "hearts"),
+        "rupees": known(state, "rupees"),
+        "text": known(state, "flags", "dialog"),
+        "menu": known(state, "flags", "menu"),
+    }
+
+
+def _by_step(amounts: Iterable[Amount]) -> dict[int, float]:
+    return dict(amounts)
+
+
+def _at(values: Sequence[float] | None, index: int) -> float | None:
+    return values[index] if values is not None and index < len(values) else None
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    told = [value for value in values if value is not None]
+    return sum(told) if told else None

@@ -1,0 +1,158 @@
+"""The REST routes of the models' page: what the HUD saw of them, and what their service says.
+
+Records, examinations, pins and roll-backs are the reward-model service's; it is asked each time,
+and a write goes on with the person's own token.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+from pydantic import Field
+
+from rlaif.contracts.reward_model_rest import (
+    ActivationRequest,
+    ChampionReport,
+    ComparisonReport,
+    ExaminationReport,
+    GateReport,
+    PinRequest,
+    UnreadableVersion,
+    WatchdogReport,
+)
+from rlaif.contracts.reward_models import RewardModelManifest
+from rlaif.hud.read_model.model_views import ModelView, RejectionDetail, TrainingView
+from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.upstream import Bearer, Upstream
+from rlaif.service.paging import Page, Paging, encode_cursor
+
+Version = Annotated[int, Path(ge=1, description="Version of the reward model.")]
+
+MODELS = "/api/v1/reward-models"
+"""The service's own path; the HUD's is the same."""
+
+UNREACHED: dict[int | str, dict[str, Any]] = {
+    502: {"description": "The reward-model service cannot be reached, or answered otherwise."},
+    504: {"description": "It did not answer in time."},
+}
+
+
+class ManifestPage(Page[RewardModelManifest]):
+    """As the service lists them."""
+
+    unreadable: tuple[UnreadableVersion, ...] = ()
+
+
+class ModelPage(Page[ModelView]):
+    """Published models, newest first."""
+
+    unreadable: tuple[UnreadableVersion, ...] = Field(
+        default=(),
+        description="Versions of this page whose record cannot be read; they are no items.",
+    )
+
+
+def models_router(state: HudState, service: Upstream) -> APIRouter:
+    """The routes; `service` is the reward-model service."""
+    router = APIRouter(prefix=MODELS, tags=["reward-models"], responses=UNREACHED)
+    _add_lists(router, state, service)
+    _add_service(router, service)
+    _add_versions(router, state, service)
+    _add_writes(router, service)
+    return router
+
+
+def _add_lists(router: APIRouter, state: HudState, service: Upstream) -> None:
+    @router.get("", operation_id="list_reward_models")
+    async def list_reward_models(paging: Paging) -> ModelPage:
+        """Published models, newest first: their records, and what became of them."""
+        cursor = encode_cursor(paging.after) if paging.after else None
+        page = await service.read(ManifestPage, MODELS, {"limit": paging.limit, "cursor": cursor})
+        return ModelPage(
+            items=[_view(state, each) for each in page.items],
+            next_cursor=page.next_cursor,
+            unreadable=page.unreadable,
+        )
+
+    @router.get("/rejected", operation_id="list_rejected_reward_models", responses={})
+    async def list_rejected(paging: Paging) -> Page[RejectionDetail]:
+        """Candidates that the gate refused, newest first, with what it measured and why."""
+        rows = state.rejections()
+        if paging.after:
+            ids = [row.candidate_id for row in rows]
+            rows = rows[ids.index(paging.after) + 1 :] if paging.after in ids else []
+        return paging.take(rows, key=lambda row: row.candidate_id)
+
+
+def _add_service(router: APIRouter, service: Upstream) -> None:
+    @router.get("/champion", operation_id="get_champion")
+    async def get_champion() -> ChampionReport:
+        """The champion with its pin, by the service's own word; 404 before the first."""
+        return await service.read(ChampionReport, f"{MODELS}/champion")
+
+    @router.get("/watchdog", operation_id="get_watchdog")
+    async def get_watchdog() -> WatchdogReport:
+        """Whether the model's return rises while the game stands still."""
+        return await service.read(WatchdogReport, "/api/v1/watchdog")
+
+    @router.get("/training", operation_id="get_training")
+    async def get_training() -> TrainingView:
+        """Where the next model stands: what it waits for, how the last attempt ended."""
+        return await service.read(TrainingView, "/api/v1/training")
+
+
+def _add_versions(router: APIRouter, state: HudState, service: Upstream) -> None:
+    @router.get("/{version}", operation_id="get_reward_model")
+    async def get_reward_model(version: Version) -> ModelView:
+        """One published version: its record, and what became of it."""
+        return _view(state, await service.read(RewardModelManifest, f"{MODELS}/{version}"))
+
+    @router.get("/{version}/gate", operation_id="get_reward_model_gate")
+    async def get_gate(version: Version) -> GateReport:
+        """What the gate asked of it, check by check, and what it measured."""
+        return await service.read(GateReport, f"{MODELS}/{version}/gate")
+
+    @router.get("/{version}/examination", operation_id="examine_reward_model")
+    async def examine(version: Version) -> ExaminationReport:
+        """It on the labels of now: accuracy, calibration, and what it pays for, by slot."""
+        return await service.read(ExaminationReport, f"{MODELS}/{version}/examination")
+
+    @router.get("/{version}/compare/{other}", operation_id="compare_reward_models")
+    async def compare(version: Version, other: Version) -> ComparisonReport:
+        """Two versions on the pairs that training never sees."""
+        return await service.read(ComparisonReport, f"{MODELS}/{version}/compare/{other}")
+
+
+def _add_writes(router: APIRouter, service: Upstream) -> None:
+    @router.post("", operation_id="train_reward_model", status_code=202)
+    async def train(bearer: Bearer) -> TrainingView:
+        """Train now, however few labels are new; the gate is the same."""
+        return await service.change(TrainingView, "POST", MODELS, bearer=bearer)
+
+    @router.post("/{version}/activate", operation_id="activate_reward_model")
+    async def activate(version: Version, bearer: Bearer, how: ActivationRequest) -> ChampionReport:
+        """Go back to a published version, and pin it unless the body says otherwise."""
+        return await service.change(
+            ChampionReport,
+            "POST",
+            f"{MODELS}/{version}/activate",
+            how.model_dump(),
+            bearer=bearer,
+        )
+
+    @router.put("/champion/pin", operation_id="pin_champion")
+    async def pin(pin: PinRequest, bearer: Bearer) -> ChampionReport:
+        """Let no candidate replace the champion."""
+        return await service.change(
+            ChampionReport, "PUT", f"{MODELS}/champion/pin", pin.model_dump(), bearer=bearer
+        )
+
+    @router.delete("/champion/pin", operation_id="unpin_champion")
+    async def unpin(bearer: Bearer) -> ChampionReport:
+        """Let candidates replace the champion again."""
+        return await service.change(
+            ChampionReport, "DELETE", f"{MODELS}/champion/pin", bearer=bearer
+        )
+
+
+def _view(state: HudState, manifest: RewardModelManifest) -> ModelView:
+    return ModelView(manifest=manifest, standing=state.model_standing(manifest.version))

@@ -1,0 +1,331 @@
+"""Segments: the list with its filters, one segment's page, its film and its steps."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+
+from rlaif.contracts.films import MEDIA_TYPE, FilmError, unpack_film
+from rlaif.contracts.ids import ID_PATTERN
+from rlaif.hud.read_model import segment_story
+from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.read_model.score_detail import score_detail
+from rlaif.hud.read_model.segment_queries import (
+    Order,
+    Place,
+    SegmentFilter,
+    facets,
+    ordered,
+    place,
+    with_gaps,
+)
+from rlaif.hud.read_model.segment_views import (
+    CaptureView,
+    SegmentDetail,
+    SegmentFacets,
+    SegmentSteps,
+)
+from rlaif.hud.read_model.views import PictureLink, SegmentRow
+from rlaif.hud.routes.stored import FOR_EVER, stored, unless_cached
+from rlaif.hud.segment_objects import (
+    StoredSegment,
+    UnreadableObjectError,
+    picture_names,
+    read_capture,
+    read_film,
+    read_manifest,
+    read_picture,
+    read_segment,
+    read_states,
+)
+from rlaif.hud.webp_film import animation
+from rlaif.service.paging import Page, Paging
+from rlaif.service.problems import Problem
+from rlaif.storage.ports import ObjectStore
+
+SegmentId = Annotated[str, Path(pattern=ID_PATTERN, description="Segment.")]
+EpisodeId = Annotated[str, Path(pattern=ID_PATTERN, description="Episode.")]
+PictureName = Annotated[
+    str, Path(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}\.png$", description="File name.")
+]
+Share = Annotated[float | None, Query(ge=0, le=1)]
+
+_READS_AT_ONCE = 4
+"""Segments that are read from the store at the same time: pages of many readers share a thread pool
+with the live page."""
+
+_ROOM = re.compile(r"^([0-9]{1,3})-([0-9]{1,3})$")
+
+
+def wanted_segments(
+    run: Annotated[str | None, Query(pattern=ID_PATTERN, description="Run.")] = None,
+    min_score: Annotated[Share, Query(description="Scored this or more.")] = None,
+    max_score: Annotated[Share, Query(description="Scored this or less.")] = None,
+    max_agreement: Annotated[
+        Share, Query(description="The language models agreed this much or less.")
+    ] = None,
+    milestone: Annotated[
+        str | None,
+        Query(max_length=100, description="Story step that was reached in it; `any` for one."),
+    ] = None,
+    selected_by: Annotated[
+        str | None, Query(max_length=40, description="Why it was captured.")
+    ] = None,
+    reward_model_version: Annotated[
+        int | None, Query(ge=1, description="That was live when it was played.")
+    ] = None,
+    room: Annotated[
+        str | None,
+        Query(pattern=_ROOM.pattern, description="Room that it shows: group-room, such as 0-119."),
+    ] = None,
+    scored: Annotated[bool | None, Query(description="Whether the judges answered.")] = None,
+) -> SegmentFilter:
+    """FastAPI dependency that reads a filter."""
+    found = _ROOM.match(room) if room else None
+    return SegmentFilter(
+        run_id=run,
+        min_score=min_score,
+        max_score=max_score,
+        most_agreement=max_agreement,
+        milestone=milestone,
+        selected_by=selected_by,
+        reward_model_version=reward_model_version,
+        room=(int(found[1]), int(found[2])) if found else None,
+        scored=scored,
+    )
+
+
+RoomName = Callable[[int, int], str | None]
+"""(group, room) → what the game calls it; None where nobody told."""
+
+
+def segments_router(
+    state: HudState, store: ObjectStore, *, room_name: RoomName | None = None
+) -> APIRouter:
+    """All routes of segments; without `room_name` rooms of lists have no names."""
+    router = APIRouter(prefix="/api/v1/segments", tags=["segments"])
+    reads = asyncio.Semaphore(_READS_AT_ONCE)
+    _add_lists(router, state, room_name)
+    _add_segment(router, state, store, reads)
+    _add_pictures(router, store, reads)
+    return router
+
+
+def _add_lists(router: APIRouter, state: HudState, room_name: RoomName | None) -> None:
+    @router.get("", operation_id="list_segments")
+    async def list_segments(
+        page: Paging,
+        wanted: Annotated[SegmentFilter, Depends(wanted_segments)],
+        order: Annotated[
+            Order,
+            Query(
+                description="newest: that moved last; disagreement: the least agreement of the "
+                "language models first; model_gap: where judges and reward model are farthest "
+                "apart. What has no such value is left out."
+            ),
+        ] = "newest",
+    ) -> Page[SegmentRow]:
+        """Segments that were exported or scored, of those that the HUD knows."""
+        rows = with_gaps(list(state.segments.listing()))
+        found = ordered(rows, wanted, order, _place(page.after))
+        taken = page.take(found, key=lambda row: _key(row, order))
+        return taken if room_name is None else _named(taken, room_name)
+
+    @router.get("/facets", operation_id="get_segment_facets")
+    async def get_facets() -> SegmentFacets:
+        """What the list can be filtered by."""
+        return facets(with_gaps(list(state.segments.listing())))
+
+
+def _named(page: Page[SegmentRow], room_name: RoomName) -> Page[SegmentRow]:
+    def named(row: SegmentRow) -> SegmentRow:
+        names = None if row.rooms is None else tuple(room_name(*room) for room in row.rooms)
+        return row.model_copy(update={"room_names": names})
+
+    return page.model_copy(update={"items": [named(row) for row in page.items]})
+
+
+def _place(key: str) -> Place | None:
+    if not key:
+        return None
+    try:
+        return Place.of_key(key)
+    except ValueError as error:
+        raise Problem(
+            400, "invalid-cursor", "Invalid cursor", "Use `next_cursor` of a page unchanged."
+        ) from error
+
+
+def _key(row: SegmentRow, order: Order) -> str:
+    at = place(row, order)
+    assert at is not None, "only rows with a place are listed"
+    return at.key()
+
+
+def _add_segment(
+    router: APIRouter, state: HudState, store: ObjectStore, reads: asyncio.Semaphore
+) -> None:
+    @router.get("/{episode_id}/{segment_id}", operation_id="get_segment")
+    async def get_segment(
+        request: Request,
+        episode_id: EpisodeId,
+        segment_id: SegmentId,
+        judge_config: Annotated[
+            str | None,
+            Query(pattern=ID_PATTERN, description="Whose score; the newest when left out."),
+        ] = None,
+    ) -> SegmentDetail:
+        """One segment: manifest, score by criterion and by judge, and what the trainer noted."""
+        row = _row(state, segment_id)
+        config = judge_config or (row.judge_config if row else None)
+        async with reads:
+            found, capture, problem = await stored(
+                "segment", segment_id, lambda: _read(store, episode_id, segment_id, config)
+            )
+        return _detail(request.url.path, row, config, found, capture, problem)
+
+    @router.get("/{episode_id}/{segment_id}/steps", operation_id="get_segment_steps")
+    async def get_steps(episode_id: EpisodeId, segment_id: SegmentId) -> SegmentSteps:
+        """The game after every decision step, and what was paid for it."""
+        async with reads:
+            return await stored(
+                "segment", segment_id, lambda: _read_steps(store, episode_id, segment_id)
+            )
+
+
+def _row(state: HudState, segment_id: str) -> SegmentRow | None:
+    """What the HUD knows of a segment, ranked among those of its version alone."""
+    row = state.segments.get(segment_id)
+    if row is None or row.reward_model_version is None:
+        return row
+    version = row.reward_model_version
+    peers = [each for each in state.segments.listing() if each.reward_model_version == version]
+    return next((each for each in with_gaps(peers) if each.segment_id == segment_id), row)
+
+
+def _read(
+    store: ObjectStore, episode_id: str, segment_id: str, judge_config: str | None
+) -> tuple[StoredSegment, CaptureView | None, str | None]:
+    found = read_segment(store, episode_id, segment_id, judge_config)
+    try:
+        capture = read_capture(store, found.manifest)
+        names = segment_story.room_names(read_states(store, found.manifest))
+    except UnreadableObjectError as error:
+        return found, None, str(error)
+    return found, segment_story.capture_view(capture, names), None
+
+
+def _read_steps(store: ObjectStore, episode_id: str, segment_id: str) -> SegmentSteps:
+    manifest = read_manifest(store, episode_id, segment_id)
+    states = read_states(store, manifest)
+    try:
+        pay = read_capture(store, manifest).pay
+    except UnreadableObjectError as error:
+        told = segment_story.steps(segment_id, states, None)
+        return told.model_copy(update={"pay_problem": str(error)})
+    return segment_story.steps(segment_id, states, pay)
+
+
+def _detail(
+    path: str,
+    row: SegmentRow | None,
+    judge_config: str | None,
+    found: StoredSegment,
+    capture: CaptureView | None,
+    capture_problem: str | None,
+) -> SegmentDetail:
+    score, manifest = found.score, found.manifest
+    return SegmentDetail(
+        segment=row,
+        manifest=manifest,
+        score=score_detail(score) if score else None,
+        calls=score.calls if score else (),
+        score_problem=found.score_problem,
+        pictures=tuple(
+            PictureLink(step=step, url=f"{path}/frames/{name}")
+            for name, step in picture_names(manifest)
+        ),
+        judge_config=judge_config,
+        weighted=score.weighted if score else None,
+        rubric=segment_story.rubric(score) if score else (),
+        judges=segment_story.judge_cards(score) if score else (),
+        capture=capture,
+        capture_problem=capture_problem,
+        steps_url=f"{path}/steps",
+        pack_url=f"{path}/pack",
+        pictures_are="every step" if manifest.film else "some steps",
+        video_url=f"{path}/video.webp" if manifest.film else None,
+    )
+
+
+def _bytes_of(media_type: str, what: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"content": {media_type: {}}, "description": what}}
+
+
+def _add_pictures(router: APIRouter, store: ObjectStore, reads: asyncio.Semaphore) -> None:
+    @router.get(
+        "/{episode_id}/{segment_id}/frames/{name}",
+        operation_id="get_picture",
+        response_class=Response,
+        responses=_bytes_of("image/png", "The picture."),
+    )
+    async def get_picture(
+        request: Request, episode_id: EpisodeId, segment_id: SegmentId, name: PictureName
+    ) -> Response:
+        """One picture of a segment; it never changes."""
+        png = await stored(
+            "picture", name, lambda: read_picture(store, episode_id, segment_id, name)
+        )
+        return unless_cached(request, png, "image/png", _for_ever(png))
+
+    @router.get(
+        "/{episode_id}/{segment_id}/pack",
+        operation_id="get_segment_pack",
+        response_class=Response,
+        responses=_bytes_of(MEDIA_TYPE, "Index and pictures: `rlaif.contracts.films`."),
+    )
+    async def get_pack(request: Request, episode_id: EpisodeId, segment_id: SegmentId) -> Response:
+        """All pictures of a segment in one object, so that a page plays it without asking again."""
+        film = await _film(store, reads, episode_id, segment_id)
+        return unless_cached(request, film, MEDIA_TYPE, _for_ever(film))
+
+    @router.get(
+        "/{episode_id}/{segment_id}/video.webp",
+        operation_id="get_segment_video",
+        response_class=Response,
+        responses=_bytes_of("image/webp", "An animation, lossless."),
+    )
+    async def get_video(request: Request, episode_id: EpisodeId, segment_id: SegmentId) -> Response:
+        """The segment as a file to keep: animated WebP, pixel by pixel what the game showed."""
+        film = await _film(store, reads, episode_id, segment_id)
+        try:
+            video = await asyncio.to_thread(lambda: animation(*unpack_film(film)))
+        except FilmError as error:
+            raise Problem(
+                404, "no-video", "No video", f"No video of this segment: {error}."
+            ) from error
+        headers = _for_ever(video)
+        headers["Content-Disposition"] = f'attachment; filename="{segment_id}.webp"'
+        return unless_cached(request, video, "image/webp", headers)
+
+
+async def _film(
+    store: ObjectStore, reads: asyncio.Semaphore, episode_id: str, segment_id: str
+) -> bytes:
+    async with reads:
+        return await stored(
+            "segment",
+            segment_id,
+            lambda: read_film(store, read_manifest(store, episode_id, segment_id)),
+        )
+
+
+def _for_ever(body: bytes) -> dict[str, str]:
+    return {
+        "ETag": f'"{sha256(body).hexdigest()[:32]}"',
+        "Cache-Control": FOR_EVER,
+        "X-Content-Type-Options": "nosniff",
+    }

@@ -1,0 +1,164 @@
+"""The REST routes of the system's page: queues, and the events that were given up.
+
+NATS owns all of it and is asked each time, but for a moment: many pages may look at once.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from rlaif.bus.errors import BusError, UnknownDeadLetterError
+from rlaif.contracts.catalog import spec_of
+from rlaif.contracts.events import DeadLetter
+from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.consumers import LiveBus
+from rlaif.hud.read_model.views import DeadLetterRow
+from rlaif.service.problems import Problem
+
+MOMENT = 2.0
+"""Seconds for which an answer of NATS is given again."""
+
+MOST_LETTERS = 100
+
+LETTERS = spec_of(DeadLetter).stream
+
+
+class StreamView(BaseModel):
+    """How full a stream is."""
+
+    name: str
+    messages: int
+    bytes: int
+    most_bytes: int | None = Field(description="Null: the server alone limits it.")
+
+
+class QueueView(BaseModel):
+    """What waits for a consumer."""
+
+    name: str = Field(description="The consumer and its events' type.")
+    consumer: str
+    stream: str
+    event: str
+    waiting: int = Field(description="Events that nobody took yet.")
+    in_hand: int = Field(description="Events that were taken and are not answered.")
+    again: int = Field(description="Of these, taken more than once.")
+    handled_at: datetime | None = Field(description="When one was answered last; null: none was.")
+
+
+class QueuesView(BaseModel):
+    """Streams and queues, as NATS has them."""
+
+    at: datetime
+    streams: list[StreamView]
+    queues: list[QueueView]
+
+
+class DeadLettersPage(BaseModel):
+    """The newest events that were given up, newest first."""
+
+    items: list[DeadLetterRow]
+    count: int = Field(description="All that wait; `items` may be fewer.")
+
+
+class Redrive(BaseModel):
+    """Which event to send again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    event_id: str = Field(min_length=1, max_length=300)
+
+
+class Redriven(BaseModel):
+    """It is on its way again."""
+
+    event_id: str
+    new_event_id: str = Field(description="Under which it travels now.")
+
+
+class _Queues:
+    """What NATS said a moment ago, or says now."""
+
+    def __init__(self, bus: Callable[[], LiveBus | None], clock: Callable[[], datetime]) -> None:
+        self._bus, self._clock = bus, clock
+        self._lock = asyncio.Lock()
+        self._known: QueuesView | None = None
+
+    async def view(self) -> QueuesView:
+        async with self._lock:
+            now = self._clock()
+            if self._known is None or (now - self._known.at).total_seconds() >= MOMENT:
+                found = await _asked(self._bus).queues()
+                self._known = QueuesView(
+                    at=now,
+                    streams=[StreamView(**asdict(each)) for each in found.streams],
+                    queues=[
+                        QueueView(name=f"{each.consumer} {each.event}", **asdict(each))
+                        for each in found.queues
+                    ],
+                )
+            return self._known
+
+
+def system_router(
+    bus: Callable[[], LiveBus | None], broadcast: Broadcast, clock: Callable[[], datetime]
+) -> APIRouter:
+    """The routes; `bus` gives None while NATS is away."""
+    router = APIRouter(prefix="/api/v1", tags=["system"])
+    queues = _Queues(bus, clock)
+
+    @router.get("/queues", operation_id="list_queues")
+    async def list_queues(response: Response) -> QueuesView:
+        """How full the streams are, and what waits for each consumer."""
+        response.headers["Cache-Control"] = "no-store"
+        try:
+            return await queues.view()
+        except BusError as error:
+            raise _away(str(error)) from error
+
+    @router.get("/dead-letters", operation_id="list_dead_letters")
+    async def list_dead_letters(
+        response: Response,
+        limit: Annotated[int, Query(ge=1, le=MOST_LETTERS, description="Most letters.")] = 20,
+    ) -> DeadLettersPage:
+        """Events that a consumer gave up, newest first, with the reason."""
+        response.headers["Cache-Control"] = "no-store"
+        try:
+            found = await _asked(bus).dead_letters(limit=limit)
+            fill = await queues.view()
+        except BusError as error:
+            raise _away(str(error)) from error
+        rows = [
+            DeadLetterRow(**each.data.model_dump(exclude={"original", "subject"})) for each in found
+        ]
+        count = next((each.messages for each in fill.streams if each.name == LETTERS), len(rows))
+        return DeadLettersPage(items=rows, count=max(count, len(rows)))
+
+    @router.post("/dead-letters/redrive", operation_id="redrive_dead_letter")
+    async def redrive(request: Redrive) -> Redriven:
+        """Send an event again that was given up, when its cause is mended; its letter goes."""
+        try:
+            new_id = await _asked(bus).redrive(request.event_id)
+        except UnknownDeadLetterError as error:
+            raise Problem(404, "no-such-dead-letter", "No such dead letter", str(error)) from error
+        except BusError as error:
+            raise _away(str(error)) from error
+        broadcast.sent_again(request.event_id)
+        return Redriven(event_id=request.event_id, new_event_id=new_id)
+
+    return router
+
+
+def _asked(bus: Callable[[], LiveBus | None]) -> LiveBus:
+    found = bus()
+    if found is None:
+        raise _away("The HUD has no connection to NATS now.")
+    return found
+
+
+def _away(why: str) -> Problem:
+    return Problem(503, "bus-unavailable", "The message bus does not answer", why)

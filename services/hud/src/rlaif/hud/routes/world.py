@@ -1,0 +1,113 @@
+"""REST of the map: rooms with their pictures, where all players stand, whose screen is shown."""
+
+from hashlib import sha256
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from rlaif.contracts.ids import ID_PATTERN, Id
+from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.read_model.world_views import Environments, MapOfRun, WatchView
+from rlaif.hud.routes.stored import FOR_EVER, stored, unless_cached
+from rlaif.service.problems import Problem
+from rlaif.storage import keys
+from rlaif.storage.ports import ObjectCorruptError, ObjectStore
+
+MOST_PICTURE_BYTES = 256 * 1024
+"""A picture of a room takes 2 kB."""
+
+RunId = Annotated[str, Path(pattern=ID_PATTERN, description="Run.")]
+Number = Annotated[int, Path(ge=0, le=255)]
+
+
+class WatchedEnvironment(BaseModel):
+    """Whose screen is to be shown."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, json_schema_extra={"examples": [{"env": "2-0"}]}
+    )
+
+    env: Id = Field(description="As in `GET environments`.")
+
+
+def world_router(broadcast: Broadcast, store: ObjectStore) -> APIRouter:
+    """The routes of the map."""
+    router = APIRouter(prefix="/api/v1")
+    _add_map(router, broadcast, store)
+    _add_environments(router, broadcast)
+    return router
+
+
+def _add_map(router: APIRouter, broadcast: Broadcast, store: ObjectStore) -> None:
+    @router.get("/map", operation_id="get_map", tags=["world"], summary="The rooms of the run")
+    async def get_map(response: Response) -> MapOfRun:
+        """What the current run has seen of the game's world, room by room."""
+        response.headers["Cache-Control"] = "no-store"
+        return broadcast.state.map()
+
+    @router.get(
+        "/map/rooms/{run_id}/{group}/{room}.png",
+        operation_id="get_room_picture",
+        tags=["world"],
+        summary="What a room looks like",
+        response_class=Response,
+        responses={200: {"content": {"image/png": {}}, "description": "160x128 pixels."}},
+    )
+    async def get_room_picture(
+        request: Request, run_id: RunId, group: Number, room: Number
+    ) -> Response:
+        """As the run saw it first; it never changes. 404 until the trainer has stored it."""
+
+        def read() -> bytes:
+            key = keys.room_picture(run_id, group, room)
+            picture = store.get(key)
+            if len(picture) > MOST_PICTURE_BYTES:
+                raise ObjectCorruptError(f"{key} is too large for a picture of a room")
+            return picture
+
+        png = await stored("picture", f"{group}-{room} of {run_id}", read)
+        headers = {
+            "ETag": f'"{sha256(png).hexdigest()[:32]}"',
+            "Cache-Control": FOR_EVER,
+            "X-Content-Type-Options": "nosniff",
+        }
+        return unless_cached(request, png, "image/png", headers)
+
+
+def _add_environments(router: APIRouter, broadcast: Broadcast) -> None:
+    @router.get(
+        "/environments",
+        operation_id="list_environments",
+        tags=["world"],
+        summary="Where all players stand",
+    )
+    async def list_environments(response: Response) -> Environments:
+        """Every environment on the trainer's machine, as it was told within the last second."""
+        response.headers["Cache-Control"] = "no-store"
+        return broadcast.state.environments()
+
+    @router.get("/watched", operation_id="get_watched", tags=["world"], summary="Whose screen")
+    async def get_watched(response: Response) -> WatchView:
+        """Whose screen is shown, and who takes over when it falls silent."""
+        response.headers["Cache-Control"] = "no-store"
+        return broadcast.state.screen.watch()
+
+    @router.post(
+        "/watched", operation_id="choose_watched", tags=["world"], summary="Show another screen"
+    )
+    async def choose_watched(body: WatchedEnvironment) -> WatchView:
+        """Show this environment's screen, to everybody who looks at the page.
+
+        It is shown as soon as the trainer has drawn it; play does not change.
+        """
+        if not broadcast.state.world.knows(body.env):
+            raise Problem(
+                404,
+                "environment-not-found",
+                "Environment not found",
+                f"The trainer has told of no environment {body.env}; GET /api/v1/environments "
+                "lists them.",
+            )
+        broadcast.choose_screen(body.env)
+        return broadcast.state.screen.watch()

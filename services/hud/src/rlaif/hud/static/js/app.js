@@ -1,0 +1,29 @@
+// What every page and panel gets: one object with what they share.
+
+import { announce } from "./announcer.js";
+import { api } from "./api.js";
+import { Cursor } from "./cursor.js";
+import { Keys } from "./keys.js";
+
+/**
+ * @typedef {object} App
+ * @property {import("./store.js").Store} store  sections of the snapshot; `watch(sections, draw)`
+ * @property {import("./live.js").Live} live  the connection, frames, pause
+ * @property {typeof api} api  `get(path)`, `post(path, body)`; throws `ApiProblem`
+ * @property {(address: string, how?: {replace?: boolean}) => void} go  to another view
+ * @property {(values: Record<string, string | number | null | undefined>) => void} setQuery  of the address, without leaving the view
+ * @property {Keys} keys
+ * @property {typeof announce} announce  to screen readers, politely
+ * @property {Cursor} cursor  over environment steps
+ */
+
+/** @param {{store: App["store"], live: App["live"], router: import("./router.js").Router}} parts @returns {App} */
+export function makeApp({ store, live, router }) {
+  return {
+    store, live, api, announce,
+    keys: new Keys(),
+    cursor: new Cursor(),
+    go: (address, how) => void router.go(address, how),
+    setQuery: (values) => router.setQuery(values),
+  };
+}

@@ -1,0 +1,59 @@
+// Writes need the bearer token. It is asked for when the HUD wants it, and kept by token.js for this tab alone.
+
+import { ApiProblem } from "./api.js";
+import { h } from "./dom.js";
+import { token } from "./token.js";
+
+/** What `authorised` throws when the person would rather not. */
+export class GivenUp extends Error {}
+
+/**
+ * Do something that writes. When it needs a token that is not there, or wrong, the person is asked and it is
+ * tried again. Gives what `work` gives; throws what it throws, or `GivenUp`.
+ *
+ * @template T
+ * @param {() => Promise<T>} work  such as `() => app.api.post(path, body)`; repeated with the token
+ * @param {string} purpose  what the token is for: "pin the champion"
+ * @param {(purpose: string, wrong: string | null) => Promise<string | null>} [asking]  for tests
+ * @returns {Promise<T>}
+ */
+export async function authorised(work, purpose, asking = askForToken) {
+  for (;;) {
+    const had = token.get();
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ApiProblem) || error.status !== 401) throw error;
+      const typed = await asking(purpose, had ? "That token is not the right one." : null);
+      if (!typed) throw new GivenUp("no token was given");
+      token.set(typed);
+    }
+  }
+}
+
+/** @param {string} purpose @param {string | null} wrong @returns {Promise<string | null>} */
+function askForToken(purpose, wrong) {
+  return new Promise((resolve) => {
+    const field = h("input", { type: "password", id: "token-field", autocomplete: "off", spellcheck: "false", required: true, "aria-describedby": "token-note" });
+    const close = (/** @type {string | null} */ value) => {
+      resolve(value);
+      dialog.close();
+      dialog.remove();
+    };
+    const dialog = h("dialog", { class: "token", "aria-labelledby": "token-title", oncancel: () => close(null) },
+      h("h2", { id: "token-title" }, "Bearer token"),
+      h("p", {}, `Only who has the token may ${purpose}.`),
+      wrong ? h("p", { class: "notice", "data-tone": "bad", role: "alert" }, wrong) : null,
+      h("form", {
+        onsubmit: (/** @type {Event} */ event) => {
+          event.preventDefault();
+          if (field.value.trim()) close(field.value.trim());
+        },
+      },
+      h("label", { for: "token-field" }, "Token"), field,
+      h("p", { id: "token-note", class: "sub" }, "It is RLAIF_API_TOKEN of the services; of a demo, api_token in secrets.json of its data folder. This tab remembers it until it is closed."),
+      h("p", { class: "actions" }, h("button", { type: "button", onclick: () => close(null) }, "Cancel"), h("button", {}, "Go on"))));
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

@@ -1,0 +1,58 @@
+// What is in the way, above the page: each says what is wrong and what to do. Nothing stands here while all is well.
+
+import { ago } from "./clock.js";
+import { byId, h, keyed, setText } from "./dom.js";
+
+const SHOWN = 4;
+
+/** @typedef {{key: string, tone: "warn" | "bad" | "plain", title: string, text: string, since?: string, action?: "retry" | "reload"}} Banner */
+
+/**
+ * The banners that there should be now; pure.
+ *
+ * @param {{status: {name: string, note: string}, open: boolean, state: any, build: string}} told  `build` is the one of this page's files
+ * @returns {Banner[]}
+ */
+export function bannersOf({ status, open, state, build }) {
+  if (status.name === "disconnected") return [{ key: "lost", tone: "bad", title: "Connection to the HUD lost", text: `The page shows what it knew last; ${status.note}.`, action: "retry" }];
+  if (!open) return [];
+  const troubles = together(state.troubles ?? []);
+  /** @type {Banner[]} */
+  const banners = troubles.slice(0, SHOWN).map(({ key, who, what, since }) => ({ key, tone: "warn", title: who, text: what, since }));
+  const more = troubles.length - SHOWN;
+  if (more > 0) banners.push({ key: "more", tone: "warn", title: "and more", text: `${more} more things are in the way; GET /api/v1/state lists them all.` });
+  if (state.build && build && state.build !== build) banners.push({ key: "version", tone: "plain", title: "A new version of this page is installed.", text: "What you see may lack fields until you load it.", action: "reload" });
+  return banners;
+}
+
+/** Troubles that are the same of several are one: four services that are silent are no four banners. @param {{key: string, who: string, what: string, since: string}[]} troubles */
+function together(troubles) {
+  /** @type {Map<string, {key: string, who: string, what: string, since: string}>} */
+  const known = new Map();
+  for (const { key, who, what, since } of troubles) {
+    const other = known.get(what);
+    const both = other && { ...other, who: `${other.who}, ${who}`, since: since < other.since ? since : other.since };
+    known.set(what, both ?? { key, who, what, since });
+  }
+  return [...known.values()];
+}
+
+const LABELS = { retry: "Retry now", reload: "Load it" };
+
+/** Show them; one that stays is not read aloud again. @param {Banner[]} banners @param {{retry: () => void, reload: () => void}} actions */
+export function showBanners(banners, actions) {
+  keyed(byId("banners"), banners, ({ key }) => key, (banner) => make(banner, actions), refresh);
+}
+
+/** @param {HTMLElement} element @param {Banner} banner */
+function refresh(element, { title, text }) {
+  setText(element.querySelector("strong"), title);
+  setText(element.querySelector("span"), text);
+}
+
+/** @param {Banner} banner @param {Record<string, () => void>} actions */
+function make({ key, tone, title, text, since, action }, actions) {
+  return h("div", { class: "banner", role: "alert", "data-key": key, "data-tone": tone },
+    h("strong", {}, title), h("span", {}, text), since ? ago(since, { prefix: "for ", suffix: "" }) : null,
+    action ? h("button", { type: "button", onclick: actions[action] }, LABELS[action]) : null);
+}

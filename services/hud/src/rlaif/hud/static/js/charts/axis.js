@@ -1,0 +1,85 @@
+// One axis of environment steps for several charts: what there is, and which part of it is looked at.
+
+/** @typedef {import("./types.js").Span} Span */
+
+export const LEAST_STEPS = 10; // closer than this nothing more is to be seen
+
+/**
+ * @typedef {object} Axis
+ * @property {() => Span | null} all From the first step to the newest; null while nothing is known.
+ * @property {() => Span | null} view What is looked at.
+ * @property {() => boolean} zoomed
+ * @property {(span: Span | null) => void} reach There is this much now.
+ * @property {(span: Span | null) => void} show Look at a part; null: at all.
+ * @property {(factor: number, about?: number | null) => void} zoom
+ * @property {(share: number) => void} pan By so much of what is looked at; below 0 to the left.
+ * @property {(changed: () => void) => () => void} watch
+ */
+
+/** @returns {Axis} */
+export function createAxis() {
+  /** @type {Span | null} */
+  let all = null;
+  /** @type {Span | null} */
+  let part = null;
+  /** @type {Set<() => void>} */
+  const watchers = new Set();
+  const tell = () => watchers.forEach((changed) => changed());
+  /** @param {Span | null} next */
+  const show = (next) => {
+    const before = part;
+    part = next && all ? fitted(next, all) : null;
+    if (!same(before, part)) tell();
+  };
+  return {
+    all: () => all,
+    view: () => part ?? all,
+    zoomed: () => part !== null,
+    reach(span) {
+      const before = all;
+      if (same(before, span)) return;
+      all = span;
+      if (part && span) part = fitted(followed(part, before, span), span);
+      if (!span) part = null;
+      tell();
+    },
+    show,
+    zoom(factor, about = null) {
+      const view = part ?? all;
+      if (view) show(zoomed(view, factor, about));
+    },
+    pan(share) {
+      if (part) show([part[0] + share * (part[1] - part[0]), part[1] + share * (part[1] - part[0])]);
+    },
+    watch(changed) {
+      watchers.add(changed);
+      return () => watchers.delete(changed);
+    },
+  };
+}
+
+/** Closer by `factor` (2: half as much), about a step that stays where it is. @param {Span} view @param {number} factor @param {number | null} about @returns {Span} */
+export function zoomed([first, last], factor, about) {
+  const middle = about === null || about < first || about > last ? (first + last) / 2 : about;
+  return [middle - (middle - first) / factor, middle + (last - middle) / factor];
+}
+
+/** A part that ended with the newest step still does when there are newer ones. @param {Span} part @param {Span | null} before @param {Span} now @returns {Span} */
+export function followed(part, before, now) {
+  if (!before || part[1] < before[1]) return part;
+  const news = now[1] - part[1];
+  return [part[0] + news, part[1] + news];
+}
+
+/** Inside of what there is, and not narrower than can be seen; null when that is all of it. @param {Span} part @param {Span} all @returns {Span | null} */
+export function fitted([first, last], all) {
+  const whole = all[1] - all[0];
+  const width = Math.max(LEAST_STEPS, last - first);
+  if (width >= whole * 0.995) return null;
+  const middle = (first + last) / 2;
+  const from = Math.round(Math.min(Math.max(all[0], middle - width / 2), all[1] - width));
+  return [from, Math.min(all[1], Math.round(from + width))];
+}
+
+/** @param {Span | null} one @param {Span | null} other */
+const same = (one, other) => one === other || (one !== null && other !== null && one[0] === other[0] && one[1] === other[1]);

@@ -1,0 +1,46 @@
+// What a chart shows, in words: for screen readers, and under the cursor.
+
+import { count } from "../format.js";
+import { lastUpTo, newest } from "./points.js";
+
+/** @typedef {import("./types.js").Line} Line @typedef {import("./types.js").Mark} Mark @typedef {import("./types.js").Point} Point */
+
+/** @param {Line} line @param {number | null} value */
+export const said = (line, value) => (line.format ?? String)(value);
+
+/** The whole chart in one sentence or two. @param {{name: string, lines: Line[], marks: Mark[]}} chart */
+export function summary({ name, lines, marks }) {
+  const told = lines.map(ofLine).filter(Boolean);
+  if (!told.length) return `${name}: nothing is known yet.`;
+  const loads = marks.length ? ` Marks: ${marks.slice(-8).map(({ label, step }) => `${label} at step ${count(step)}`).join(", ")}.` : "";
+  return `${told.join("; ")}.${loads}`;
+}
+
+/** @param {Line} line */
+function ofLine(line) {
+  const last = newest(line.points);
+  if (!last) return "";
+  const values = /** @type {number[]} */ (line.points.map(([, value]) => value).filter((value) => value !== null));
+  const ends = values.length > 1 ? `, between ${said(line, Math.min(...values))} and ${said(line, Math.max(...values))}` : "";
+  return `${line.name} ${said(line, last[1])} at step ${count(last[0])}${ends}`;
+}
+
+/** The chart at one step; `point` is the one that the keyboard stands on. @param {{lines: Line[], marks: Mark[], step: number, point?: {line: Line, point: Point} | null}} place */
+export function atStep({ lines, marks, step, point = null }) {
+  const values = lines.map((line) => {
+    const here = point?.line === line ? point.point : lastUpTo(line.points, step);
+    return `${line.name} ${said(line, here ? here[1] : null)}`;
+  });
+  const here = marks.filter((mark) => mark.step === step).map(({ label }) => label);
+  return [`step ${count(step)}: ${values.join(", ")}`, ...here].join("; ");
+}
+
+/**
+ * Rows of the table: at most `most` steps, evenly picked, the newest among them; newest first.
+ * @param {Line[]} lines @param {number} most @returns {{step: number, values: (number | null)[]}[]}
+ */
+export function rows(lines, most) {
+  const steps = [...new Set(lines.flatMap(({ points }) => points.map(([step]) => step)))].sort((a, b) => b - a);
+  const stride = Math.max(1, Math.ceil(steps.length / most));
+  return steps.filter((_, index) => index % stride === 0).map((step) => ({ step, values: lines.map(({ points }) => lastUpTo(points, step)?.[1] ?? null) }));
+}

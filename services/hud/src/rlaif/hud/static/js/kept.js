@@ -1,0 +1,31 @@
+// What the page keeps in this browser, where it may; a browser that allows nothing loses nothing but comfort.
+
+/** @type {Pick<Storage, "getItem" | "setItem" | "removeItem">} */
+export const kept = {
+  /** @param {string} name @returns {string | null} */
+  getItem(name) {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      return null;
+    }
+  },
+
+  /** @param {string} name @param {string} value */
+  setItem(name, value) {
+    try {
+      localStorage.setItem(name, value);
+    } catch {
+      // full, or forbidden
+    }
+  },
+
+  /** @param {string} name */
+  removeItem(name) {
+    try {
+      localStorage.removeItem(name);
+    } catch {
+      // forbidden
+    }
+  },
+};

@@ -1,0 +1,56 @@
+// The state of the last visit, shown greyed with its age until the HUD tells the present one.
+
+import { kept } from "./kept.js";
+
+const NAME = "rlaif.state";
+const EVERY = 10_000; // ms
+const LONGEST = 600_000; // characters: a browser keeps some five million of all that a site has
+const OLDEST = 7 * 86_400_000; // ms; what is older says nothing of now
+const EVENTS = 100;
+const LARGEST_FRAME = 50_000; // bytes; a screen has one to six thousand
+
+/** The build of the page's files: another one may draw other fields. */
+export const build = () => document.querySelector('meta[name="build"]')?.getAttribute("content") ?? "";
+
+/** What to keep of a state, or null: of the event log the newest. @param {any} state @param {string} made  by this build */
+export function packed(state, made) {
+  const text = JSON.stringify({ build: made, state: { ...state, events: state.events.slice(-EVENTS) } });
+  return text.length <= LONGEST ? text : null;
+}
+
+/** @param {ArrayBuffer | null} frame */
+const textOf = (frame) => (frame && frame.byteLength <= LARGEST_FRAME ? btoa(String.fromCharCode(...new Uint8Array(frame))) : null);
+
+/** @param {string} text @returns {ArrayBuffer} */
+const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+
+/** The state that was kept, if this build made it and it is not too old. @param {string | null} text @param {string} made @param {number} now ms */
+export function unpacked(text, made, now) {
+  try {
+    const { build: other, state } = JSON.parse(text ?? "null") ?? {};
+    const age = now - Date.parse(state?.kept_at);
+    return other === made && age < OLDEST ? state : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Show the last visit's state and screen, if there are any. @param {import("./store.js").Store} store @param {import("./live.js").Live} live */
+export function recallState(store, live) {
+  const state = unpacked(kept.getItem(NAME), build(), Date.now());
+  if (!state) return;
+  const { kept_at: at, frame, ...sections } = state;
+  store.recall(sections, at);
+  if (frame) live.recall(bytesOf(frame));
+}
+
+/** Keep the state from now on, as long as it is the present one. @param {import("./store.js").Store} store @param {import("./live.js").Live} live */
+export function keepState(store, live) {
+  const keep = () => {
+    if (!store.known || store.past !== null || !live.link.open) return;
+    const text = packed({ ...store.state, kept_at: new Date().toISOString(), frame: textOf(live.newest) }, build());
+    if (text) kept.setItem(NAME, text);
+  };
+  setInterval(keep, EVERY);
+  window.addEventListener("pagehide", keep);
+}

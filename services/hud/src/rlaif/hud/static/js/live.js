@@ -1,0 +1,170 @@
+// The live connection as pages see it: sections go to the store; frames go through the rewind to the one who shows them now.
+
+import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "./clock.js";
+import { Connection } from "./connection.js";
+import { readHeader } from "./frame-header.js";
+import { believable, FrameStats } from "./frame-stats.js";
+import { Rewind } from "./rewind.js";
+
+const FRAMES_PER_SECOND = 30;
+
+/** @typedef {{open: boolean, attempt: number, retryAt: number | null}} Link */
+
+export class Live {
+  #connection;
+  /** @type {((buffer: ArrayBuffer) => void) | null} */
+  #sink = null;
+  /** @type {Set<() => void>} */
+  #watchers = new Set();
+  /** @type {string | null} */
+  #epoch = null;
+  /** The screen of the last visit, until there is a newer one. @type {ArrayBuffer | null} */
+  #recalled = null;
+  /** @type {Link} */
+  link = { open: false, attempt: 0, retryAt: null };
+  stats = new FrameStats();
+  rewind = new Rewind({ show: (frame) => this.#sink?.(frame.buffer) });
+
+  /** @param {import("./store.js").Store} store @param {(entry: any) => void} onEvent */
+  constructor(store, onEvent) {
+    this.store = store;
+    this.onEvent = onEvent;
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    this.#connection = new Connection(`${scheme}//${location.host}/ws/v1`, {
+      text: (message) => this.#receive(message),
+      frame: (buffer) => this.#take(buffer),
+      clock: syncClock,
+      state: (link) => {
+        this.link = link;
+        this.#changed();
+      },
+    });
+    document.addEventListener("visibilitychange", () => this.#want());
+  }
+
+  open() {
+    this.#want();
+    this.#connection.open();
+  }
+
+  /** Try again at once. */
+  retry() {
+    this.#connection.open();
+  }
+
+  /** The newest frame, or null. */
+  get newest() {
+    return this.rewind.newest?.buffer ?? this.#recalled;
+  }
+
+  /** Show the screen of the last visit until there is a newer one. @param {ArrayBuffer} buffer */
+  recall(buffer) {
+    this.#recalled = buffer;
+    this.#sink?.(buffer);
+  }
+
+  /** Give all frames to `draw(buffer)` until the function that this gives is called. @param {(buffer: ArrayBuffer) => void} draw */
+  showFrames(draw) {
+    this.#sink = draw;
+    const last = this.rewind.shown?.buffer ?? this.#recalled;
+    if (last) draw(last);
+    this.#want();
+    return () => {
+      if (this.#sink === draw) this.#sink = null;
+      this.#want();
+    };
+  }
+
+  /** A frame was drawn. @param {{seq: number, captured: number}} frame */
+  drawn({ seq, captured }) {
+    if (seq !== this.rewind.shown?.seq) return; // of the last visit
+    this.#connection.ack(seq);
+    if (this.rewind.mode !== "live") return;
+    this.stats.drawn({ seq, age: believable(hudNow() - captured, roundTrip()), at: performance.now() });
+  }
+
+  /** "live", "paused" or "replay". */
+  get mode() {
+    return this.rewind.mode;
+  }
+
+  /** Move in the last minute. @param {(rewind: Rewind) => void} move */
+  control(move) {
+    move(this.rewind);
+    if (this.rewind.mode === "replay") this.#replay();
+    if (this.rewind.mode !== "live") this.stats.clear();
+    this.#want();
+    this.#changed();
+  }
+
+  /** Call `told()` after the connection opened, closed, or the picture was paused. @param {() => void} told */
+  watch(told) {
+    this.#watchers.add(told);
+    return () => this.#watchers.delete(told);
+  }
+
+  #changed() {
+    for (const told of this.#watchers) told();
+  }
+
+  /** @param {ArrayBuffer} buffer */
+  #take(buffer) {
+    const { seq } = readHeader(buffer);
+    // A picture that is not drawn now is done with, as it is kept.
+    if (this.rewind.mode !== "live" || !this.#sink) this.#connection.ack(seq);
+    this.rewind.take({ seq, at: performance.now(), buffer });
+    if (this.rewind.full) this.#want();
+  }
+
+  #replay() {
+    requestAnimationFrame((now) => {
+      if (this.mode !== "replay") return;
+      this.rewind.tick(now);
+      this.#want();
+      this.#changed();
+      this.#replay();
+    });
+  }
+
+  #want() {
+    const seen = !document.hidden;
+    const fps = seen && this.#sink && !this.rewind.full ? FRAMES_PER_SECOND : 0;
+    if (!fps) this.stats.clear();
+    this.#connection.want({ fps, texts: seen });
+  }
+
+  /** @param {{type: string, data: any, changes?: Record<string, import("./deltas.js").Change>}} message */
+  #receive({ type, data, changes = {} }) {
+    if (type === "snapshot") {
+      this.#begin(data);
+      setClock(data.taken_at);
+      this.store.merge(data);
+    } else if (type === "metrics") {
+      setClock(data.now);
+      this.store.merge(data);
+      this.#patch(changes);
+    } else if (type === "event") {
+      this.store.addEvent(data);
+      this.onEvent(data);
+    }
+  }
+
+  /** @param {Record<string, import("./deltas.js").Change>} changes */
+  #patch(changes) {
+    try {
+      this.store.patch(changes);
+    } catch (error) {
+      console.warn("a change does not fit to what this page knows; everything is asked for again", error);
+      this.#connection.resync();
+    }
+  }
+
+  /** @param {{epoch: string}} snapshot */
+  #begin({ epoch }) {
+    if (this.#epoch !== null && this.#epoch !== epoch) {
+      forgetClock();
+      this.stats.clear();
+    }
+    this.#epoch = epoch;
+  }
+}

@@ -1,0 +1,127 @@
+// The map itself: an area a plate, a room a button with its picture, its layer, and the players in it.
+
+import { h, keyed, setText } from "../dom.js";
+import { called, colourOf, mostOf, numberOf, spoken } from "./layers.js";
+import { areasOf, keyOf, neighbour } from "./places.js";
+
+const PICTURE_WIDTH = 160;
+const PICTURE_HEIGHT = 128;
+const AGAIN = 10_000; // ms until a picture that was not there is asked for again
+
+/**
+ * @typedef {import("./places.js").Placed} Placed
+ * @typedef {import("./layers.js").Layer} Layer
+ * @typedef {{env: string, group: number, room: number, x: number, y: number}} Player
+ * @typedef {{rooms: readonly any[], players: readonly Player[], watched: string | null, steps: number | null, layer: Layer, chosen: string | null, most: number | null}} Seen
+ */
+
+export class Atlas {
+  /** @type {Map<string, HTMLElement>} by room */
+  #buttons = new Map();
+  /** @type {import("./places.js").Area[]} */
+  #areas = [];
+
+  /** @param {HTMLElement} root @param {(key: string) => void} choose  called with the room that was chosen */
+  constructor(root, choose) {
+    this.root = root;
+    this.choose = choose;
+    root.addEventListener("keydown", (event) => this.#move(event));
+  }
+
+  /** @param {Omit<Seen, "most">} world */
+  draw(world) {
+    this.#areas = areasOf(world.rooms);
+    const known = new Set(world.rooms.map(keyOf));
+    for (const key of this.#buttons.keys()) if (!known.has(key)) this.#buttons.delete(key);
+    const seen = { ...world, most: mostOf(world.layer, world.rooms, world) };
+    const first = world.chosen ?? this.#areas[0]?.rooms[0]?.key;
+    keyed(this.root, this.#areas, ({ key }) => key, (area) => this.#makeArea(area), () => {});
+    for (const [index, area] of this.#areas.entries()) {
+      const plate = /** @type {HTMLElement} */ (this.root.children[index].querySelector(".plate"));
+      plate.style.setProperty("--columns", String(area.columns));
+      keyed(plate, area.rooms, ({ key }) => key, (placed) => this.#makeRoom(placed), () => {});
+      for (const placed of area.rooms) this.#drawRoom(placed, seen, first);
+    }
+    this.#drawPlayers(seen);
+  }
+
+  /** @param {import("./places.js").Area} area */
+  #makeArea(area) {
+    const plate = h("div", { class: "plate", role: "group", "aria-label": `Rooms of ${area.title}` });
+    const title = h("h3", { class: "told" }, area.title, area.note ? h("small", {}, ` ${area.note}`) : null);
+    return h("section", { class: "area" }, title, h("div", { class: "plate-frame" }, plate));
+  }
+
+  /** @param {Placed} placed */
+  #makeRoom({ key, room }) {
+    const button = h("button", { type: "button", class: "room", "data-room": key, onclick: () => this.choose(key) },
+      h("span", { class: "view" }), h("span", { class: "shade" }), h("span", { class: "players", "aria-hidden": "true" }), h("span", { class: "room-name", "aria-hidden": "true" }, room.name ?? numberOf(room)), h("span", { class: "room-figure", "aria-hidden": "true" }));
+    this.#buttons.set(key, button);
+    return button;
+  }
+
+  /** @param {Placed} placed @param {Seen} seen @param {string | undefined} first */
+  #drawRoom({ key, room, column, line }, seen, first) {
+    const button = /** @type {HTMLElement} */ (this.#buttons.get(key));
+    button.style.gridColumn = String(column);
+    button.style.gridRow = String(line);
+    button.style.aspectRatio = `${room.width} / ${room.height}`;
+    button.tabIndex = key === first ? 0 : -1; // arrows lead to the others
+    const players = seen.players.filter((player) => keyOf(player) === key).length;
+    button.setAttribute("aria-label", spoken(room, players));
+    button.setAttribute("aria-pressed", String(key === seen.chosen));
+    button.title = `${called(room)} (${numberOf(room)})`;
+    const shade = /** @type {HTMLElement} */ (button.querySelector(".shade"));
+    shade.style.background = colourOf(seen.layer, room, seen, seen.most) ?? "";
+    button.dataset.layer = seen.layer.name;
+    setText(button.querySelector(".room-figure"), seen.layer.text(room, seen));
+    showPicture(/** @type {HTMLElement} */ (button.querySelector(".view")), room);
+  }
+
+  /** A player keeps his dot, so that he is seen to walk. @param {Seen} seen */
+  #drawPlayers(seen) {
+    for (const [key, button] of this.#buttons) {
+      const here = seen.players.filter((player) => keyOf(player) === key);
+      const room = seen.rooms.find((each) => keyOf(each) === key);
+      const dots = /** @type {HTMLElement} */ (button.querySelector(".players"));
+      keyed(dots, room ? here : [], ({ env }) => env, ({ env }) => h("i", { title: env }), () => {});
+      for (const [index, player] of (room ? here : []).entries()) {
+        const dot = /** @type {HTMLElement} */ (dots.children[index]);
+        dot.style.left = `${(100 * player.x) / room.width}%`;
+        dot.style.top = `${(100 * player.y) / room.height}%`;
+        dot.dataset.watched = String(player.env === seen.watched);
+      }
+    }
+  }
+
+  /** @param {KeyboardEvent} event */
+  #move(event) {
+    const key = /** @type {HTMLElement} */ (event.target).dataset?.room;
+    const area = this.#areas.find(({ rooms }) => rooms.some((placed) => placed.key === key));
+    const next = key && area ? neighbour(area.rooms, key, event.key) : null;
+    if (!key || !next) return;
+    event.preventDefault();
+    const [from, to] = [this.#buttons.get(key), this.#buttons.get(next.key)];
+    if (from) from.tabIndex = -1;
+    if (to) to.tabIndex = 0;
+    to?.focus();
+  }
+}
+
+/** The picture of a room where it belongs in it; one that is not there yet is asked for again later. @param {HTMLElement} view @param {any} room */
+function showPicture(view, room) {
+  const url = room.picture_url;
+  if (!url || view.dataset.url === url || Date.now() < Number(view.dataset.again ?? 0)) return;
+  view.dataset.url = url;
+  const image = h("img", { alt: "", width: PICTURE_WIDTH, height: PICTURE_HEIGHT, decoding: "async", loading: "lazy" });
+  image.style.width = `${(100 * PICTURE_WIDTH) / room.width}%`;
+  image.style.left = `${(100 * room.picture_left) / room.width}%`;
+  image.style.top = `${(100 * room.picture_top) / room.height}%`;
+  image.addEventListener("error", () => {
+    delete view.dataset.url;
+    view.dataset.again = String(Date.now() + AGAIN);
+    image.remove();
+  });
+  image.src = url;
+  view.replaceChildren(image);
+}

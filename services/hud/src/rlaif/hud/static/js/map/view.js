@@ -1,0 +1,108 @@
+// What the map's panels share: the rooms, the players, the layer and the room that were chosen; the address says the last two.
+
+import { authorised, GivenUp } from "../authorised.js";
+import { Scope } from "../scope.js";
+import { called, layerAfter, layerNamed } from "./layers.js";
+import { keyOf } from "./places.js";
+import { poll } from "./poll.js";
+
+export const MAP = "/api/v1/map";
+export const ENVIRONMENTS = "/api/v1/environments";
+const ROOMS_EVERY = 3000; // ms; the trainer tells as often
+const PLAYERS_EVERY = 1000;
+
+export class View {
+  #scope = new Scope();
+  /** @type {Set<() => void>} */
+  #watchers = new Set();
+  /** @type {any} the answer of `MAP`; null before the first one */
+  world = null;
+  /** @type {any} the answer of `ENVIRONMENTS` */
+  stands = null;
+  /** @type {unknown} why the last question got no answer; null when it got one */
+  problem = null;
+  /** @type {string | null} what became of the last choice of a screen, when it is bad */
+  refusal = null;
+
+  /** @param {import("../app.js").App} app @param {URLSearchParams} query */
+  constructor(app, query) {
+    this.app = app;
+    this.layer = layerNamed(query.get("layer"));
+    this.room = query.get("room");
+  }
+
+  open() {
+    const { app } = this;
+    this.#scope.add(app.keys.bind({ m: { label: "Next layer of the map", run: () => this.showLayer(layerAfter(this.layer).name) } }));
+    poll(this.#scope, ROOMS_EVERY, async (signal) => this.#got({ world: await app.api.get(MAP, { signal }) }), (error) => this.#got({ problem: error }));
+    poll(this.#scope, PLAYERS_EVERY, async (signal) => this.#got({ stands: await app.api.get(ENVIRONMENTS, { signal }) }), (error) => this.#got({ problem: error }));
+  }
+
+  close() {
+    this.#scope.end();
+  }
+
+  /** Call `draw()` after each change. @param {() => void} draw */
+  watch(draw) {
+    this.#watchers.add(draw);
+    return () => this.#watchers.delete(draw);
+  }
+
+  /** @returns {readonly any[]} */
+  get rooms() {
+    return this.world?.rooms ?? [];
+  }
+
+  /** @returns {readonly any[]} */
+  get players() {
+    return this.stands?.environments ?? [];
+  }
+
+  /** The room that was chosen; null when it is not on the map. */
+  get chosen() {
+    return this.rooms.find((room) => keyOf(room) === this.room) ?? null;
+  }
+
+  /** @param {string} name */
+  showLayer(name) {
+    this.layer = layerNamed(name);
+    this.app.setQuery({ layer: this.layer.name === "rooms" ? null : this.layer.name });
+    this.app.announce(`Layer of the map: ${this.layer.label}`);
+    this.#changed();
+  }
+
+  /** @param {string | null} key */
+  choose(key) {
+    this.room = key === this.room ? null : key;
+    this.app.setQuery({ room: this.room });
+    this.#changed();
+  }
+
+  /** Show this environment's screen, to everybody. @param {string} env */
+  async showScreen(env) {
+    this.refusal = null;
+    try {
+      await authorised(() => this.app.api.post("/api/v1/watched", { env }), "choose whose screen all pages show");
+      this.app.announce(`The screen of ${env} comes`);
+    } catch (error) {
+      this.refusal = error instanceof GivenUp ? null : `${env} is not shown: ${error instanceof Error ? error.message : error}`;
+    }
+    this.#changed();
+  }
+
+  /** What the room of a player is called. @param {{group: number, room: number}} at */
+  nameOf(at) {
+    const room = this.rooms.find(({ group, room: number }) => group === at.group && number === at.room);
+    return called({ name: null, ...(room ?? at) });
+  }
+
+  /** @param {{world?: any, stands?: any, problem?: unknown}} news */
+  #got(news) {
+    Object.assign(this, { problem: null }, news);
+    this.#changed();
+  }
+
+  #changed() {
+    for (const draw of [...this.#watchers]) draw();
+  }
+}

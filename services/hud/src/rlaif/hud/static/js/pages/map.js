@@ -1,0 +1,31 @@
+// The world as far as the run has seen it: rooms with pictures and layers, all players, and any of their screens.
+
+import { h } from "../dom.js";
+import { makeEnvironments } from "../map/environments.js";
+import { makeRoom } from "../map/room.js";
+import { View } from "../map/view.js";
+import { makeWorld } from "../map/world.js";
+import { mountPanels } from "../panel.js";
+import { game } from "../panels/game.js";
+import { search } from "../panels/search.js";
+
+/** @type {import("../router.js").Page} */
+export const page = {
+  title: "Map",
+  mount(root, app, { query }) {
+    const view = new View(app, query);
+    const side = h("div", { class: "map-side" });
+    const rest = h("div", { class: "map-world" });
+    root.append(side, rest);
+    const ends = [
+      mountPanels(side, app, [game, makeRoom(view), makeEnvironments(view)]),
+      mountPanels(rest, app, [makeWorld(view)]),
+      mountPanels(root, app, [search]),
+    ];
+    view.open();
+    return () => {
+      view.close();
+      for (const end of ends) end();
+    };
+  },
+};

@@ -1,0 +1,14 @@
+// An address that is no page's.
+
+import { h, show } from "../dom.js";
+
+/** @type {import("../router.js").Page} */
+export const page = {
+  title: "Not found",
+  mount(root) {
+    show(root, h("section", { class: "panel" },
+      h("h2", {}, "There is no such page"),
+      h("p", {}, h("code", {}, location.pathname)),
+      h("p", {}, h("a", { href: "/" }, "Go to the live page"))));
+  },
+};

@@ -1,0 +1,56 @@
+// A panel: a titled part of a page that is drawn from sections of the snapshot. One that breaks leaves the others alone.
+
+import { h, show } from "./dom.js";
+import { Scope } from "./scope.js";
+
+/**
+ * @typedef {import("./app.js").App} App
+ * @typedef {object} Panel
+ * @property {string} id  of the element that it fills
+ * @property {string} title
+ * @property {string} [look]  more classes of its frame; the first names its place in the layout
+ * @property {"div" | "ol" | "ul"} [tag]  what it fills
+ * @property {Record<string, unknown>} [attributes]  of what it fills
+ * @property {boolean} [hidden]  until it has something to show
+ * @property {string[]} sections  of the snapshot that it is drawn from
+ * @property {(body: HTMLElement, state: any, app: App) => void} draw
+ * @property {(body: HTMLElement, app: App, scope: Scope) => void} [mount]  called once before the first drawing
+ */
+
+/**
+ * Put panels into a page; gives the function that takes them out.
+ *
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @param {readonly Panel[]} panels
+ */
+export function mountPanels(root, app, panels) {
+  const scope = new Scope();
+  for (const panel of panels) {
+    const { frame, body } = framed(panel);
+    root.append(frame);
+    const guarded = (/** @type {() => void} */ work) => guard(panel, frame, body, work);
+    guarded(() => panel.mount?.(body, app, scope));
+    scope.add(app.store.watch(panel.sections, (state) => guarded(() => panel.draw(body, state, app))));
+  }
+  return () => scope.end();
+}
+
+/** @param {Panel} panel */
+function framed({ id, title, look = id, tag = "div", attributes = {}, hidden = false }) {
+  const body = h(tag, { id, ...attributes });
+  const frame = h("section", { class: `panel ${look}`, "aria-labelledby": `${id}-title`, hidden }, h("h2", { id: `${id}-title` }, title), body);
+  return { frame, body };
+}
+
+/** @param {Panel} panel @param {HTMLElement} frame @param {HTMLElement} body @param {() => void} work */
+function guard({ title }, frame, body, work) {
+  try {
+    work();
+    delete frame.dataset.broken;
+  } catch (error) {
+    console.error("a panel could not be drawn", title, error);
+    frame.dataset.broken = "yes";
+    show(body, h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "This panel could not be drawn"), `: ${error instanceof Error ? error.message : error}. The rest of the page works; it is tried again with the next value.`));
+  }
+}

@@ -1,0 +1,30 @@
+// How the picture arrives at this very page: frames a second, age, losses, the way to the HUD and back.
+
+import { roundTrip } from "../clock.js";
+import { h, setText } from "../dom.js";
+import { count, duration, tenth, UNKNOWN } from "../format.js";
+
+const ROWS = [
+  ["fps", "fps", "Frames that this page drew, a second, over five seconds"],
+  ["age", "old", "From the moment at which the trainer took the picture until this page drew it: the middle one of five seconds, and in brackets what 95 % stay below"],
+  ["lost", "lost", "Frames of five seconds that the HUD had and this page did not draw, of all that it had"],
+  ["trip", "there and back", "The quickest way of a question to the HUD and of its answer"],
+];
+
+/** A line of figures of this page's own, until the scope ends. @param {import("../app.js").App} app @param {import("../scope.js").Scope} scope */
+export function arrival({ live }, scope) {
+  const values = Object.fromEntries(ROWS.map(([name]) => [name, h("b", { "data-arrival": name }, UNKNOWN)]));
+  const draw = () => {
+    const { fps, age, slowest, lost, of } = live.stats.view(performance.now());
+    setText(values.fps, tenth(fps));
+    setText(values.age, age === null || slowest === null ? UNKNOWN : `${duration(age / 1000)} (${duration(slowest / 1000)})`);
+    setText(values.lost, lost === null ? UNKNOWN : `${count(lost)}/${count(of)}`);
+    setText(values.trip, milliseconds(roundTrip()));
+  };
+  scope.every(500, draw);
+  draw();
+  return h("p", { class: "arrival told", id: "arrival" }, ...ROWS.map(([name, label, title]) => h("span", { title }, values[name], ` ${label}`)));
+}
+
+/** @param {number | null} ms */
+const milliseconds = (ms) => (ms === null ? UNKNOWN : duration(ms / 1000));

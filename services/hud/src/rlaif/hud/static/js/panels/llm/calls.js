@@ -1,0 +1,77 @@
+// What was asked and said, call by call, and what to do about those that went wrong.
+
+import { whyNot } from "../../answer.js";
+import { ago } from "../../clock.js";
+import { h, keyed, show } from "../../dom.js";
+import { duration } from "../../format.js";
+import { empty } from "../../parts.js";
+
+export const CALLS = "/api/v1/llm/calls";
+const CHOICES = [["", "all"], ["user=judge", "judges"], ["user=planner", "the planner"], ["ended=badly", "gone wrong"]];
+
+/** Newest failures, with what to do. @param {import("../../polled.js").Polled<any>} polled @returns {import("../../panel.js").Panel} */
+export const errors = (polled) => ({
+  id: "llm-errors",
+  title: "Went wrong lately",
+  sections: [],
+  draw() {},
+  mount(body) {
+    const note = h("div");
+    const list = h("ol", { class: "calls" });
+    body.append(note, list);
+    polled.show(({ value, problem }) => {
+      show(note, problem ? whyNot(problem, () => polled.ask()) : value && !value.errors.length ? empty("None of the calls that the HUD remembers went wrong.") : null);
+      if (value) keyed(list, value.errors, keyOf, (call) => item(call, true));
+    });
+  },
+});
+
+/** The newest calls; the choice is in the address. @param {import("../../polled.js").Polled<any>} polled @param {URLSearchParams} query @returns {import("../../panel.js").Panel} */
+export const calls = (polled, query) => ({
+  id: "llm-calls",
+  title: "Asked and said",
+  sections: [],
+  draw() {},
+  mount(body, app, scope) {
+    const chosen = CHOICES.find(([value]) => value && query.has(value.split("=")[0]) && query.get(value.split("=")[0]) === value.split("=")[1])?.[0] ?? "";
+    const choice = /** @type {HTMLSelectElement} */ (h("select", { id: "llm-choice" }, ...CHOICES.map(([value, label]) => h("option", { value, selected: value === chosen }, label))));
+    scope.on(choice, "change", () => {
+      const [name, value] = choice.value.split("=");
+      app.setQuery({ user: null, ended: null, ...(name ? { [name]: value } : {}) });
+      polled.ask(choice.value ? `${CALLS}?${choice.value}` : CALLS);
+    });
+    const note = h("div");
+    const list = h("ol", { class: "calls" });
+    body.append(h("p", { class: "choose" }, h("label", { for: "llm-choice" }, "Show "), choice), note, h("div", { class: "scroll calls-box", tabindex: "0", role: "region", "aria-label": "Calls of language models, newest first" }, list));
+    polled.show(({ value, problem }) => {
+      show(note, problem ? whyNot(problem, () => polled.ask()) : value && !value.items.length ? empty("No such call was seen yet. The HUD remembers the newest; they are not stored.") : null);
+      if (value) keyed(list, value.items, keyOf, (call) => item(call, false));
+    });
+    if (chosen) polled.ask(`${CALLS}?${chosen}`);
+  },
+});
+
+/** Several votes of one judge may end at one moment; then they are told apart by what was said. */
+const keyOf = (call, index) => `${call.at} ${call.user} ${call.name} ${call.segment_id} ${call.latency_seconds} ${call.said ?? index}`;
+
+function item(call, withRemedy) {
+  return h("li", { "data-ok": call.ok ? "yes" : "no" },
+    h("p", { class: "call-head" }, h("b", {}, call.name), ` · asked for ${call.asked}`, ...segmentOf(call), " · ", outcome(call), " · ",
+      h("span", { class: "told" }, duration(call.latency_seconds)), " · ", ago(call.at)),
+    call.said ? h("blockquote", { class: "told", title: call.said }, call.said) : null,
+    withRemedy && call.remedy ? h("p", { class: "remedy told" }, h("b", {}, "What to do: "), call.remedy) : null);
+}
+
+function segmentOf({ segment_id: id, episode_id: episode }) {
+  if (!id) return [];
+  const short = h("code", { title: id }, id.length > 14 ? `${id.slice(0, 6)}…${id.slice(-6)}` : id);
+  return [" of ", episode ? h("a", { href: `/segments/${episode}/${id}` }, short) : short];
+}
+
+function outcome(call) {
+  if (!call.ok) return h("span", { class: "tag bad" }, `✕ ${call.outcome}`);
+  if (call.user === "judge") return h("span", { class: "tag plain" }, "✓ answered");
+  const ending = (call.ending ?? "").replaceAll("_", " ");
+  return call.followed ? h("span", { class: "tag good" }, `✓ followed${ending ? `: ${ending}` : ""}`) : h("span", { class: "tag plain" }, `not followed${ending ? `: ${ending}` : ""}`);
+}
+

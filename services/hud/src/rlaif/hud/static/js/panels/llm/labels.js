@@ -1,0 +1,67 @@
+// What a label costs: tokens and time by the judges' own reckoning, and money by the price that the reader gives.
+
+import { whyNot } from "../../answer.js";
+import { h, setText, show } from "../../dom.js";
+import { compact, count, duration, percent, UNKNOWN } from "../../format.js";
+import { kept } from "../../kept.js";
+import { empty, facts } from "../../parts.js";
+import { of } from "./routes.js";
+
+export const LABELS = "/api/v1/llm/labels";
+const PRICE = "rlaif.price"; // for a million tokens, in whatever money the reader thinks
+
+/** @param {import("../../polled.js").Polled<any>} polled @returns {import("../../panel.js").Panel} */
+export const labels = (polled) => ({
+  id: "llm-labels",
+  title: "What a label costs",
+  sections: [],
+  draw() {},
+  mount(body, _app, scope) {
+    const told = h("div");
+    const price = /** @type {HTMLInputElement} */ (h("input", { id: "llm-price", type: "number", min: 0, step: "any", inputmode: "decimal", value: kept.getItem(PRICE) ?? "" }));
+    const cost = h("output", { class: "told", for: "llm-price" }, UNKNOWN);
+    body.append(told, h("p", { class: "choose" }, h("label", { for: "llm-price" }, "Price of a million tokens "), price, " → a useful label costs ", cost));
+    let useful = null;
+    const reckon = () => setText(cost, costOf(useful, price.value));
+    scope.on(price, "input", () => {
+      kept.setItem(PRICE, price.value);
+      reckon();
+    });
+    polled.show(({ value, problem }) => {
+      useful = value?.tokens_per_useful_label ?? null;
+      show(told, ...content(value, problem, () => polled.ask()));
+      reckon();
+    });
+  },
+});
+
+/** In the money of the price; "—" when one of both is not known. @param {number | null} tokens @param {string} price */
+export function costOf(tokens, price) {
+  const each = Number.parseFloat(price);
+  return tokens === null || !(each >= 0) ? UNKNOWN : ((tokens * each) / 1e6).toPrecision(3);
+}
+
+function content(told, problem, again) {
+  if (problem && !told) return [whyNot(problem, again)];
+  if (!told) return [empty("Asking the judges…")];
+  const figure = (/** @type {string} */ name, /** @type {(value: any) => string} */ text) => of(LABELS, name, text(told[name]));
+  const { budget } = told;
+  return [
+    problem ? h("p", { class: "sub" }, "The judge service does not answer now; this is what it said last.") : null,
+    budget.pause ? h("p", { class: "notice told", "data-tone": "bad" }, h("b", {}, "Judging pauses: "), budget.pause) : null,
+    facts([
+      ["Tokens a useful label", h("span", {}, figure("tokens_per_useful_label", compact), h("small", {}, " n ", figure("useful_labels", count))), "A useful label has new evidence, and votes decided something that is learned"],
+      ["Tokens a label", h("span", {}, figure("tokens_per_label", compact), h("small", {}, " n ", figure("labels", count))), "Segments with a weighted score since the judge service started"],
+      ["Seconds of calls a label", figure("seconds_per_label", duration)],
+      ["Tokens today", h("span", {}, of(LABELS, "budget.spent", compact(budget.spent)), h("small", {}, " of ", budget.per_day === null ? "no limit" : of(LABELS, "budget.per_day", compact(budget.per_day)))), "A day of UTC; all replicas"],
+    ]),
+    h("ul", { class: "plain judge-costs" }, ...told.judges.map(judge)),
+  ];
+}
+
+function judge({ name, standing }, index) {
+  const figure = (/** @type {string} */ field, /** @type {(value: any) => string} */ text) => of(LABELS, `judges.${index}.standing.${field}`, text(standing[field]));
+  return h("li", {}, h("b", {}, name), ": read ", figure("prompt_tokens", compact), ", wrote ", figure("completion_tokens", compact), " tokens; ",
+    figure("cached_answers", count), " answers from memory; unreadable ", figure("parse_fail_rate", percent),
+    standing.believed ? null : h("span", { class: "tag warn" }, "not believed on some criterion"));
+}

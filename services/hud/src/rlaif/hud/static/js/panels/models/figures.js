@@ -1,0 +1,108 @@
+// How the models' pages write what was measured: with its n and its interval, and with the REST field that it shows.
+
+import { isAway, whyNot } from "../../answer.js";
+import { h, s } from "../../dom.js";
+import { UNKNOWN, count, decimal, percent, reward } from "../../format.js";
+import { empty, fig } from "../../parts.js";
+
+export const MODELS = "/api/v1/reward-models";
+
+const MOST = 100;
+/** Addresses of the lists, as the pages ask for them. */
+export const LIST = `${MODELS}?limit=${MOST}`;
+export const REFUSED = `${MODELS}/rejected?limit=${MOST}`;
+
+/**
+ * Why a panel of a version is empty; the page's first panel says it in full when there is no such version, or nobody answers.
+ *
+ * @param {HTMLElement} frame  of the panel
+ * @param {import("../../api.js").ApiProblem} problem
+ * @param {() => void} again
+ */
+export function alsoNot(frame, problem, again) {
+  frame.hidden = problem.status === 404;
+  return isAway(problem) ? empty("The reward-model service does not answer; it is asked again by itself.") : whyNot(problem, again);
+}
+
+/** A number, with the REST document and the field in it that it shows. @param {string} path @param {string} field @param {string} text @param {string | null} [title] */
+export const from = (path, field, text, title = null) => h("span", { "data-figure": `${path}#${field}`, title }, text);
+
+/** A version by its name, with the field of the snapshot that says so. @param {number} version */
+export const named = (version) => fig(`reward_models.published.${version}.version`, `v${version}`);
+
+/** @typedef {{value?: number | null, low?: number | null, high?: number | null}} Measured */
+
+const known = (/** @type {number | null | undefined} */ value) => value !== null && value !== undefined;
+
+/** What an interval is, for a title. @param {number | null | undefined} confidence */
+export const ofConfidence = (confidence) => (known(confidence) ? `Interval over whole episodes; each end at ${percent(confidence)} one-sided confidence` : "Interval over whole episodes, each end one-sided");
+
+const WIDTH = 120;
+const HEIGHT = 18;
+
+/**
+ * A dot with its interval, and a line where the bound is. What it shows stands beside it as text.
+ *
+ * @param {Measured} measured
+ * @param {{range?: [number, number], bound?: number | null, holds?: boolean | null}} [more]
+ */
+export function whisker({ value = null, low = null, high = null }, { range = [0, 1], bound = null, holds = null } = {}) {
+  const x = (/** @type {number} */ at) => 4 + (WIDTH - 8) * Math.min(1, Math.max(0, (at - range[0]) / (range[1] - range[0])));
+  const middle = HEIGHT / 2;
+  const from_ = low ?? value ?? high;
+  const to = high ?? value ?? low;
+  return s("svg", { class: "whisker", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, "aria-hidden": "true", "data-holds": holds === null ? null : String(holds) },
+    s("line", { class: "axis", x1: 4, x2: WIDTH - 4, y1: middle, y2: middle }),
+    bound === null ? null : s("line", { class: "bound", x1: x(bound), x2: x(bound), y1: 1, y2: HEIGHT - 1 }),
+    from_ === null || to === null ? null : s("line", { class: "range", x1: x(from_), x2: x(to), y1: middle, y2: middle }),
+    ...[low, high].filter((end) => end !== null).map((end) => s("line", { class: "range", x1: x(end), x2: x(end), y1: middle - 4, y2: middle + 4 })),
+    value === null ? null : s("circle", { class: "dot", cx: x(value), cy: middle, r: 3.5 }));
+}
+
+/**
+ * "81.2 % of 240 pairs", then its interval.
+ *
+ * @param {string} path
+ * @param {string} prefix  of the fields: "first_accuracy."
+ * @param {{value: number | null, low: number | null, high: number | null, pairs: number}} measured
+ * @param {{confidence?: number | null, names?: Record<"value" | "low" | "high" | "pairs", string>}} [more]  names: of the fields, where they are others
+ */
+export function accuracy(path, prefix, { value, low, high, pairs }, { confidence = null, names = { value: "value", low: "low", high: "high", pairs: "pairs" } } = {}) {
+  return h("span", {}, h("b", {}, from(path, `${prefix}${names.value}`, percent(value))), " of ", from(path, `${prefix}${names.pairs}`, count(pairs)), " pairs ",
+    value === null ? null : h("span", { class: "quiet-text", title: ofConfidence(confidence) }, "(", ends(path, prefix, { low, high }, percent, names), ")"));
+}
+
+/** The two ends, each with its field. @param {string} path @param {string} prefix @param {Measured} measured @param {(value: any) => string} write @param {{low: string, high: string}} [names] */
+export function ends(path, prefix, { low, high }, write, names = { low: "low", high: "high" }) {
+  const end = (/** @type {"low" | "high"} */ name, /** @type {number | null | undefined} */ value) => from(path, `${prefix}${names[name]}`, write(value));
+  if (!known(low) && !known(high)) return h("span", {}, UNKNOWN);
+  if (!known(high)) return h("span", {}, "at least ", end("low", low));
+  if (!known(low)) return h("span", {}, "at most ", end("high", high));
+  return h("span", {}, end("low", low), " to ", end("high", high));
+}
+
+/** A probability or ratio as the gate has it: shares in per cent. @param {string} name @param {number | null | undefined} value */
+export function measured(name, value) {
+  if (!known(value)) return UNKNOWN;
+  if (name.includes("accuracy")) return percent(value);
+  if (name.startsWith("permutation")) return small(Number(value));
+  if (name.includes("gain") || name === "least_thing") return reward(value);
+  return decimal(value);
+}
+
+/** A probability with two digits that say something, however small. @param {number} value */
+const small = (value) => value.toFixed(value > 0 ? Math.min(20, Math.max(2, 1 - Math.floor(Math.log10(value)))) : 2);
+
+/** The first signs of an id, with a button that copies all of it. @param {string} id @param {import("../../app.js").App} app @param {number} [letters] */
+export function shortId(id, app, letters = 10) {
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(id);
+      app.announce("Copied");
+    } catch {
+      app.announce("The browser does not let the page copy");
+    }
+  };
+  return h("span", { class: "short-id" }, h("code", { title: id }, id.length > letters + 1 ? `${id.slice(0, letters)}…` : id),
+    h("button", { type: "button", class: "quiet small", "aria-label": `Copy ${id}`, onclick: copy }, "copy"));
+}

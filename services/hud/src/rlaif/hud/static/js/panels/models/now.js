@@ -1,0 +1,89 @@
+// Which model is live and whether it is pinned, what it is worth, what the next one waits for; pin, unpin, train.
+
+import { ago } from "../../clock.js";
+import { h, show } from "../../dom.js";
+import { count, percent } from "../../format.js";
+import { empty, fig } from "../../parts.js";
+import { pinnedUntil } from "../loop.js";
+import { pinIt, trainNow, unpinIt } from "./change.js";
+
+const RANKERS = [
+  ["best_slot_accuracy", "best single number", "The one number of the observation that ranks best"],
+  ["ridge_accuracy", "linear fit", "Ridge regression on the same numbers"],
+];
+
+/** @typedef {import("../../panel.js").Panel} Panel */
+
+/** @type {Panel} */
+export const now = {
+  id: "models-now",
+  title: "Live now",
+  sections: ["reward_models"],
+  draw(body, { reward_models: models }, app) {
+    const key = JSON.stringify([models.champion, models.withdrawn, models.next]);
+    if (body.dataset.drawn === key) return; // what has the focus keeps it
+    body.dataset.drawn = key;
+    show(body, withdrawn(models), live(models.champion, models), pinNotice(models.champion), passed(models.champion), next(models.next), actions(models.champion, app));
+  },
+};
+
+/** @param {any} models */
+function withdrawn(models) {
+  if (!models.withdrawn) return null;
+  return h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "No model is live"), ": ", h("span", { class: "told" }, models.withdrawn), ". Nothing is paid until a candidate passes the gate, or somebody makes a version live.");
+}
+
+/** @param {any} champion @param {any} models */
+function live(champion, models) {
+  if (champion) {
+    return h("p", { class: "live-line" }, h("a", { href: `/models/${champion.version}` }, fig("reward_models.champion.version", `v${champion.version}`)), " is live",
+      champion.since ? h("span", { class: "quiet-text" }, " since ", ago(champion.since, { suffix: "" })) : null,
+      champion.pinned ? h("span", { class: "tag warn" }, "⚲ pinned") : null,
+      champion.pinned === null ? h("span", { class: "quiet-text" }, ", pin not known yet") : null);
+  }
+  if (models.withdrawn) return null;
+  return empty(models.rejected_count === null ? "Not known yet: the HUD does not follow the event streams." : "No reward model yet. The first one is trained when enough segments are scored, and published when it passes the gate.");
+}
+
+/** @param {any} live */
+function pinNotice(live) {
+  if (!live || !(live.pinned || live.went_back_from)) return null;
+  return h("p", { class: "notice" },
+    h("b", {}, "Champion ", fig("reward_models.champion.version", `v${live.version}`)),
+    live.went_back_from ? h("span", {}, ": went back from ", fig("reward_models.champion.went_back_from", `v${live.went_back_from}`), live.since ? " " : "", live.since ? ago(live.since) : "") : null,
+    live.pinned ? h("span", {}, "; ", ...pinnedUntil(live)) : null,
+    live.pinned && live.pin_reason ? h("span", { class: "quiet-text told" }, ` — ${live.pin_reason}`) : null);
+}
+
+/** How well the champion's pay ranks held-out pairs, beside what needs no learning; what is not told is left out. @param {any} live */
+function passed(live) {
+  const gate = live?.gate;
+  const known = (/** @type {string} */ name) => typeof gate?.[name] === "number";
+  if (!known("paid_accuracy")) return null;
+  const figure = (/** @type {string} */ name, write = percent) => fig(`reward_models.champion.gate.${name}`, write(gate[name]));
+  const others = RANKERS.filter(([name]) => known(name)).flatMap(([name, text, title]) => [", ", h("span", { title }, `${text} `, figure(name))]);
+  return h("p", { class: "next", title: "Held-out pairs of whole episodes, decided by the judges" },
+    fig("reward_models.champion.version", `v${live.version}`), " ranks judged pairs: ", h("span", { title: "By exactly what the trainer pays for these segments" }, "by its pay ", h("b", {}, figure("paid_accuracy"))),
+    known("heldout_accuracy_low") && known("heldout_accuracy_high") ? h("span", {}, " (", figure("heldout_accuracy_low"), " to ", figure("heldout_accuracy_high"), " of ", figure("heldout_pairs", count), " pairs)") : null,
+    ...others,
+    ", chance ", h("span", { class: "scale" }, "50 %"),
+    ...(known("llm_only_share") ? ["; ", figure("llm_only_share"), " of the pairs hang on what no counter in the game's memory says"] : []));
+}
+
+/** @param {any} model */
+function next(model) {
+  if (!model) return null;
+  if (model.state === "training") return h("p", { class: "next" }, "Next model: trains now on ", fig("reward_models.next.labels", count(model.labels)), " labels");
+  if (!model.missing.length) return null;
+  const parts = model.missing.map((/** @type {any} */ { what, have, need }) => h("span", {},
+    fig(`reward_models.next.missing.${what}.have`, count(have)), " of ", fig(`reward_models.next.missing.${what}.need`, count(need)), ` ${what}`));
+  return h("p", { class: "next" }, "Next model: ", ...parts.flatMap((/** @type {Node} */ part, /** @type {number} */ index) => (index ? [", ", part] : [part])));
+}
+
+/** @param {any} champion @param {import("../../app.js").App} app */
+function actions(champion, app) {
+  const button = (/** @type {string} */ text, /** @type {() => void} */ run) => h("button", { type: "button", onclick: run }, text);
+  return h("p", { class: "actions" },
+    champion ? (champion.pinned ? button("Unpin…", () => unpinIt(app, champion.version)) : button("Pin…", () => pinIt(app, champion.version))) : null,
+    button("Train now…", () => trainNow(app)));
+}

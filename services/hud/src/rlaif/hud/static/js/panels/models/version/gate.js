@@ -1,0 +1,71 @@
+// The gate, check by check: what it asked of this version and what it measured then.
+
+import { Answer } from "../../../answer.js";
+import { h, show } from "../../../dom.js";
+import { count, percent } from "../../../format.js";
+import { empty } from "../../../parts.js";
+import { MODELS, alsoNot, ends, from, measured, ofConfidence, whisker } from "../figures.js";
+
+const SIGNS = { ">=": "at least", ">": "above", "<=": "at most" };
+const HEADS = ["Check", "Measured", "", "Asked", "Verdict"];
+
+/** @param {number} version @returns {import("../../../panel.js").Panel} */
+export function gate(version) {
+  const path = `${MODELS}/${version}/gate`;
+  return {
+    id: "model-gate",
+    title: "What the gate asked, and measured then",
+    sections: [],
+    draw() {},
+    mount(body, app, scope) {
+      const frame = /** @type {HTMLElement} */ (body.parentElement);
+      const answer = new Answer(app, scope, (/** @type {any} */ { value, problem }) => show(body, problem && !value ? alsoNot(frame, problem, () => answer.ask()) : value ? table(value, path) : empty("Asking the reward-model service…")));
+      void answer.ask(path);
+    },
+  };
+}
+
+/** @param {any} report @param {string} path */
+function table({ checks, confidence, settings_known: known }, path) {
+  return h("div", {},
+    h("p", { class: "sub" }, "Intervals are over whole episodes, each end at ", from(path, "confidence", percent(confidence)), " one-sided confidence. What is bold is held against the bound, the dashed line.",
+      known ? null : " The record does not tell the settings of its day: the bounds are those of now."),
+    h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Checks of the gate" },
+      h("table", { class: "gate" }, h("thead", {}, h("tr", {}, ...HEADS.map((head) => h("th", { scope: "col" }, head || h("span", { class: "visually-hidden" }, "Picture"))))),
+        h("tbody", {}, ...checks.map((/** @type {any} */ check) => row(check, path, confidence))))));
+}
+
+/** The range of the picture: shares from 0 to 1, others around the bound. @param {any} check @returns {[number, number] | null} */
+export function rangeOf({ name, value, low, high, bound }) {
+  if (name.includes("accuracy")) return [0, 1];
+  if (name.startsWith("permutation")) return null; // spans powers of ten
+  const known = [value, low, high, bound, 0].filter((each) => each !== null);
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  const margin = (most - least) * 0.15 || 0.1;
+  return [least - margin, most + margin];
+}
+
+/** @param {any} check @param {string} path @param {number} confidence */
+function row(check, path, confidence) {
+  const { name, what, value, low, high, count: n, of, compared, relation, bound, holds, note } = check;
+  const field = `checks.${name}.`;
+  const text = (/** @type {number | null} */ number) => measured(name, number);
+  const range = rangeOf(check);
+  const interval = low !== null || high !== null;
+  const figure = value === null && interval ? null : from(path, `${field}value`, text(value));
+  return h("tr", { "data-check": name, "data-holds": String(holds) },
+    h("td", { class: "told" }, what),
+    h("td", { "data-label": "Measured" }, figure ? (compared === "value" ? h("b", {}, figure) : figure) : null,
+      interval ? h(compared === "value" ? "span" : "b", { title: ofConfidence(confidence) }, figure ? " (" : "", ends(path, field, { low, high }, text), figure ? ")" : "") : null,
+      n === null ? null : h("small", {}, "of ", from(path, `${field}count`, count(n)), ` ${of ?? ""}`)),
+    h("td", {}, range ? whisker({ value, low, high }, { range, bound, holds }) : null),
+    h("td", { "data-label": "Asked" }, bound === null ? "nothing" : h("span", {}, `${/** @type {Record<string, string>} */ (SIGNS)[relation]} `, from(path, `${field}bound`, text(bound)))),
+    h("td", { "data-label": "Verdict" }, verdict(holds, bound), note ? h("small", { class: "told" }, note) : null));
+}
+
+/** @param {boolean | null} holds @param {number | null} bound */
+function verdict(holds, bound) {
+  if (holds === true) return h("span", { class: "good-text" }, "✓ holds");
+  if (holds === false) return h("span", { class: "bad-text" }, "✕ does not");
+  return h("span", { class: "quiet-text", title: bound === null ? null : "Not measured, measured on too little, or the record does not keep what decided" }, "—");
+}

@@ -1,0 +1,69 @@
+// What this version pays for: the pay of labelled segments, dealt among the numbers of the observation.
+
+import { h, show } from "../../../dom.js";
+import { count } from "../../../format.js";
+import { empty } from "../../../parts.js";
+import { from } from "../figures.js";
+
+const SHOWN = 12;
+const GROUPS = { player: "the player", room: "the room", items: "things owned", flags: "what the game does", puzzle: "the room's puzzle", exploration: "exploration", walls: "walls around", entities: "others near", unknown: "numbers" };
+
+const three = new Intl.NumberFormat("en-US", { minimumFractionDigits: 3, maximumFractionDigits: 3, signDisplay: "exceptZero" });
+/** Pay is small: three places, with its sign. @param {number | null} value */
+export const pay = (value) => (value === null ? "—" : three.format(value).replace("-", "−"));
+
+/** Sums by group, the largest first. @param {{group: string, mean: number, mean_absolute: number}[]} slots */
+export function byGroup(slots) {
+  /** @type {Map<string, {group: string, mean: number, mean_absolute: number, slots: number}>} */
+  const found = new Map();
+  for (const { group, mean, mean_absolute: size } of slots) {
+    const sum = found.get(group) ?? { group, mean: 0, mean_absolute: 0, slots: 0 };
+    found.set(group, { group, mean: sum.mean + mean, mean_absolute: sum.mean_absolute + size, slots: sum.slots + 1 });
+  }
+  return [...found.values()].sort((a, b) => b.mean_absolute - a.mean_absolute);
+}
+
+/** @param {HTMLElement} body @param {any} report @param {string} path */
+export function drawPays(body, { pay: told }, path) {
+  if (!told.segments) return show(body, empty("There are no labels to look at."));
+  if (!told.slots.length) return show(body, empty("It pays nothing for any labelled segment."));
+  const all = h("tbody", {}, ...told.slots.map((/** @type {any} */ slot, /** @type {number} */ index) => row(slot, index, told, path)));
+  const more = h("button", { type: "button", class: "quiet small", "aria-expanded": "false", onclick: () => {
+    const open = more.getAttribute("aria-expanded") === "false";
+    more.setAttribute("aria-expanded", String(open));
+    more.textContent = open ? "Fewer" : `All ${told.slots.length}`;
+    for (const line of [...all.children].slice(SHOWN)) /** @type {HTMLElement} */ (line).hidden = !open;
+  } }, `All ${told.slots.length}`);
+  for (const line of [...all.children].slice(SHOWN)) /** @type {HTMLElement} */ (line).hidden = true;
+  show(body,
+    h("p", {}, "Of the newest ", from(path, "pay.segments", count(told.segments)), " labelled segments each is paid ", h("b", {}, from(path, "pay.mean_pay", pay(told.mean_pay))), " on average, and ", h("b", {}, from(path, "pay.mean_absolute_pay", pay(told.mean_absolute_pay).replace("+", ""))), " in size. ",
+      h("span", { class: "quiet-text" }, "The slots of a segment sum to its pay; the integral leaves at most ", from(path, "pay.largest_rest", told.largest_rest.toFixed(6)), ".")),
+    h("ul", { class: "groups", "aria-label": "By group" }, ...byGroup(told.slots).map(({ group, mean_absolute: size }) => h("li", {}, h("span", {}, /** @type {Record<string, string>} */ (GROUPS)[group] ?? group), share(size, told.slots)))),
+    h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Pay by slot" },
+      h("table", { class: "slots" },
+        h("thead", {}, h("tr", {}, ...["Number of the observation", "Mean pay", "", "Mean size", "Segments"].map((head) => h("th", { scope: "col" }, head || h("span", { class: "visually-hidden" }, "Picture"))))), all)),
+    told.slots.length > SHOWN ? more : null);
+}
+
+/** @param {number} size @param {{mean_absolute: number}[]} slots */
+function share(size, slots) {
+  const fill = h("i");
+  fill.style.width = `${(100 * size) / slots.reduce((sum, slot) => sum + slot.mean_absolute, 0)}%`;
+  return h("span", { class: "bar01", title: "Share of all that slots moved" }, fill);
+}
+
+/** @param {any} slot @param {number} index @param {any} told @param {string} path */
+function row({ name, group, meaning, mean, mean_absolute: size, segments }, index, told, path) {
+  const most = Math.max(...told.slots.map((/** @type {any} */ each) => Math.abs(each.mean))) || 1;
+  const part = (50 * Math.abs(mean)) / most;
+  const bar = h("i", { "data-sign": mean < 0 ? "minus" : "plus" });
+  bar.style.width = `${part}%`;
+  bar.style.left = mean < 0 ? `${50 - part}%` : "50%";
+  const field = `pay.slots.${index}.`;
+  return h("tr", { "data-slot": name },
+    h("td", {}, h("code", { title: meaning }, name), h("small", {}, /** @type {Record<string, string>} */ (GROUPS)[group] ?? group)),
+    h("td", { "data-label": "Mean pay" }, from(path, `${field}mean`, pay(mean))),
+    h("td", {}, h("span", { class: "both", "aria-hidden": "true" }, bar)),
+    h("td", { "data-label": "Mean size" }, from(path, `${field}mean_absolute`, pay(size).replace("+", ""))),
+    h("td", { "data-label": "Segments" }, from(path, `${field}segments`, count(segments))));
+}

@@ -1,0 +1,77 @@
+// By the reward-model service's own word: its watchdog, its last attempt, whose scores are learned.
+
+import { Answer, whyNot } from "../../answer.js";
+import { ago } from "../../clock.js";
+import { h, show } from "../../dom.js";
+import { count, duration, percent } from "../../format.js";
+import { empty } from "../../parts.js";
+import { MODELS, from, shortId } from "./figures.js";
+
+const WATCHDOG = `${MODELS}/watchdog`;
+const TRAINING = `${MODELS}/training`;
+const EVERY = 15_000; // ms: an iteration takes longer
+
+/** @type {import("../../panel.js").Panel} */
+export const watch = {
+  id: "models-watch",
+  title: "Watchdog and training",
+  sections: [],
+  draw() {},
+  mount(body, app, scope) {
+    const [first, second] = [h("div"), h("div")];
+    show(body, first, second);
+    const dog = new Answer(app, scope, (answer) => show(first, watchdog(/** @type {any} */ (answer.value), answer, () => dog.ask())));
+    const training = new Answer(app, scope, (answer) => show(second, ...attempts(/** @type {any} */ (answer.value), app)));
+    const ask = () => {
+      if (document.hidden) return;
+      void dog.ask(WATCHDOG);
+      void training.ask(TRAINING);
+    };
+    ask();
+    scope.every(EVERY, ask);
+  },
+};
+
+/** @param {any} told @param {{problem: any}} answer @param {() => void} again */
+function watchdog(told, { problem }, again) {
+  if (problem && !told) return whyNot(problem, again);
+  if (!told) return empty("Asking the reward-model service…");
+  const figure = (/** @type {string} */ name) => from(WATCHDOG, name, count(told[name]));
+  const stale = problem ? h("p", { class: "sub" }, "The service does not answer now; this is what it said last.") : null;
+  return h("div", {},
+    h("p", { class: told.alarms ? "notice" : "", "data-tone": told.alarms ? "bad" : null },
+      told.alarms ? h("b", {}, figure("alarms"), told.alarms === 1 ? " alarm" : " alarms", " since its start") : h("span", {}, h("b", { class: "good-text" }, "✓ no alarm"), " since its start"),
+      told.last_alarm ? h("span", {}, ", the last of ", from(WATCHDOG, "last_alarm_version", `v${told.last_alarm_version}`), ": ", h("span", { class: "told" }, told.last_alarm)) : null),
+    h("p", { class: "sub", title: "The watchdog raises an alarm when what the model pays rises while milestones, rooms and the game's own return stand still" },
+      "It compares what the model pays with what the game shows: ", figure("iterations"), " of ", figure("window"), " iterations seen."), stale);
+}
+
+/** @param {any} told @param {import("../../app.js").App} app */
+function attempts(told, app) {
+  if (!told) return [];
+  const figure = (/** @type {string} */ name, /** @type {string} */ text) => from(TRAINING, name, text);
+  return [
+    told.demotion ? h("p", { class: "notice", "data-tone": "bad" }, h("b", {}, "Taken out of use"), ": ", h("span", { class: "told" }, told.demotion)) : null,
+    told.last_attempt ? attempt(told.last_attempt, figure, app) : h("p", { class: "sub" }, "No training since the service started."),
+    ...(told.judge_configs.length > 1 ? [h("p", { class: "sub" }, "Scores of ", from(TRAINING, "judge_configs.length", count(told.judge_configs.length)), " judge configurations; learned is ", told.judge_config ? shortId(told.judge_config, app) : "none", ".")] : []),
+    ...skipped(told),
+  ];
+}
+
+const ENDED = { published: "went live", rejected: "was refused", unchanged: "is the champion's equal: the same labels, the same settings", held: "passed, and waits: the champion is pinned" };
+
+/** @param {any} last @param {(name: string, text: string) => HTMLElement} figure @param {import("../../app.js").App} app */
+function attempt(last, figure, app) {
+  const outcome = /** @type {Record<string, string>} */ (ENDED)[last.outcome] ?? last.outcome;
+  return h("p", { class: "attempt" }, "Last attempt ", shortId(last.candidate_id, app, 16), ` ${outcome} `, ago(last.ended_at), ": ",
+    figure("last_attempt.labels", count(last.labels)), " labels of ", figure("last_attempt.episodes", count(last.episodes)), " episodes in ", figure("last_attempt.seconds", duration(last.seconds)),
+    last.metrics.heldout_accuracy === null ? null : h("span", {}, ", held-out ", figure("last_attempt.metrics.heldout_accuracy", percent(last.metrics.heldout_accuracy))), ".");
+}
+
+/** @param {any} told */
+function skipped(told) {
+  const rows = Object.entries(told.skipped);
+  if (!rows.length) return [];
+  return [h("details", {}, h("summary", {}, "Scores that are no label"),
+    h("ul", { class: "plain told" }, ...rows.map(([reason, n]) => h("li", {}, `${count(/** @type {number} */ (n))} ${reason}`))))];
+}

@@ -1,0 +1,45 @@
+// What was paid for each step, under the frames: the game's parts and the reward model's, stacked, with one cursor for all.
+
+import { createAxis } from "../../charts/axis.js";
+import { timeChart } from "../../charts/chart.js";
+import { h, setText, show } from "../../dom.js";
+import { decimal, reward } from "../../format.js";
+import { empty, fig } from "../../parts.js";
+import { paySpecs } from "../../segments/pay-specs.js";
+
+const LEAST = 1e-6; // what a sum of floats may differ by
+
+/** @param {HTMLElement} body @param {any} told @param {import("../../cursor.js").Cursor} cursor @param {import("../../scope.js").Scope} scope */
+export function mountPay(body, told, cursor, scope) {
+  if (told.pay_problem) return show(body, empty(told.pay_problem));
+  const specs = paySpecs(told);
+  const here = h("p", { class: "at told" }, " ");
+  const charts = h("div", { class: "pay-charts" });
+  show(body, sums(told), here, charts);
+  const axis = createAxis();
+  axis.reach(specs.reach);
+  for (const spec of specs.charts) {
+    const root = h("div", {});
+    charts.append(root);
+    const chart = timeChart(root, { ...spec, cursor, axis });
+    scope.add(() => chart.destroy());
+  }
+  const say = (/** @type {number | null} */ step) => setText(here, wordsOf(told.steps.find((/** @type {any} */ each) => each.step === step)));
+  say(cursor.get());
+  scope.add(cursor.watch(say));
+}
+
+/** @param {any} told */
+function sums({ pay }) {
+  const { game, model, unexplained } = pay;
+  return h("p", {}, "The game paid ", fig("steps.pay.game", reward(game)), model === null ? ". No reward model that pays by steps was live." : h("span", {}, ", reward model ", fig("steps.pay.reward_model_version", `v${pay.reward_model_version}`), " would pay ", fig("steps.pay.model", reward(model)), " at full weight, the segment taken as the beginning of an episode."),
+    unexplained > LEAST ? h("b", { class: "bad-text" }, " Up to ", fig("steps.pay.unexplained", decimal(unexplained)), " of a step is explained by no part.") : null);
+}
+
+/** One step in words. @param {any} step */
+function wordsOf(step) {
+  if (!step) return "Point at a bar, or step through the film.";
+  const parts = Object.entries(step.parts).map(([name, amount]) => `${name} ${reward(amount)}`);
+  const model = step.model === null ? "" : `; reward model ${reward(step.model)}`;
+  return `Step ${step.step}, ${step.action}: game ${reward(step.game)}${parts.length ? ` (${parts.join(", ")})` : ""}${model}`;
+}

@@ -1,0 +1,225 @@
+// The film of a segment: scrubbed and played in this page's memory, with the player's way drawn on the room.
+
+import { h, setText, show } from "../../dom.js";
+import { count, duration, hex } from "../../format.js";
+import { decodeFilm, readFilm } from "../../segments/film.js";
+import { roomName } from "../../segments/names.js";
+import { advanced, otherSpeed, pictureAt, pictureOfStep, secondsOf, SPEEDS } from "../../segments/playback.js";
+import { PathLayer } from "./path-layer.js";
+
+/** @typedef {import("../../segments/film.js").Place} Place */
+
+const SECOND = 60; // game frames, nearly
+const ADDRESS_PAUSE = 300; // ms without a movement before the address follows
+const PATH_SHOWN = "rlaif.path";
+
+export class Player {
+  /** @type {Place[]} */
+  #places = [];
+  /** @type {ImageBitmap[]} */
+  #pictures = [];
+  /** Game frame, not only whole ones while it plays. */
+  #frame = 0;
+  #shown = -1;
+  #speed = 1;
+  /** @type {number | null} */
+  #playing = null;
+  #ended = false;
+  /** @type {any[]} */
+  #steps = [];
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #address;
+
+  /** @param {HTMLElement} body @param {{app: import("../../app.js").App, cursor: import("../../cursor.js").Cursor, scope: import("../../scope.js").Scope, step: number | null, frame: number | null}} how */
+  constructor(body, { app, cursor, scope, step, frame }) {
+    this.app = app;
+    this.cursor = cursor;
+    this.wanted = { step, frame };
+    this.canvas = h("canvas", { width: 160, height: 144, role: "img", "aria-label": "Game screen: not read yet" });
+    this.path = new PathLayer();
+    this.overlay = h("div", { class: "overlay" }, "Reading the film.");
+    this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, disabled: true, "aria-label": "Decision step", oninput: () => this.#seek(Number(this.slider.value), this.slider) });
+    this.play = h("button", { type: "button", disabled: true, "aria-keyshortcuts": "Space", onclick: () => this.toggle() }, "Play");
+    this.speed = h("select", { "aria-label": "Speed", title: "Speed: [ slower, ] faster", onchange: () => this.#setSpeed(Number(this.speed.value)) }, ...SPEEDS.map((value) => h("option", { value }, `${value}×`)));
+    this.speed.value = "1";
+    this.withPath = h("input", { type: "checkbox", onchange: () => this.#setPath(this.withPath.checked) });
+    this.withPath.checked = localStorage.getItem(PATH_SHOWN) !== "off";
+    this.save = h("span", { class: "save" });
+    this.facts = h("p", { class: "moment told" }, " ");
+    show(body,
+      h("div", { class: "screen" }, this.canvas, this.path.element, this.overlay), this.slider,
+      h("div", { class: "controls" },
+        this.#button("◀", "Step back (arrow left)", () => this.#by(-1)), this.play, this.#button("▶", "Step on (arrow right)", () => this.#by(1)),
+        this.speed, h("label", {}, this.withPath, " way"), this.save),
+      this.facts);
+    scope.add(cursor.watch((at, source) => at !== null && source !== this && this.#seek(pictureOfStep(this.#places, at), source)));
+    scope.add(() => this.#end());
+    this.#setPath(this.withPath.checked);
+  }
+
+  /** What keys do. @returns {Record<string, import("../../keys.js").Binding>} */
+  get bindings() {
+    return {
+      Space: { label: "Play or pause", run: () => this.toggle() },
+      ArrowLeft: { label: "One step back", run: () => this.#by(-1) },
+      ArrowRight: { label: "One step on", run: () => this.#by(1) },
+      "Shift+ArrowLeft": { label: "One second back", run: () => this.#bySecond(-1) },
+      "Shift+ArrowRight": { label: "One second on", run: () => this.#bySecond(1) },
+      Home: { label: "To the start", run: () => this.#seek(0, null) },
+      End: { label: "To the end", run: () => this.#seek(this.#places.length - 1, null) },
+      "[": { label: "Slower", run: () => this.#setSpeed(otherSpeed(this.#speed, -1)) },
+      "]": { label: "Faster", run: () => this.#setSpeed(otherSpeed(this.#speed, 1)) },
+    };
+  }
+
+  /** @param {string} path  of the film */
+  async load(path) {
+    try {
+      const answer = await fetch(path);
+      if (!answer.ok) throw new Error((await answer.json().catch(() => null))?.detail ?? `HTTP ${answer.status}`);
+      const film = readFilm(await answer.arrayBuffer());
+      this.canvas.width = film.index.width;
+      this.canvas.height = film.index.height;
+      this.#places = film.index.pictures;
+      this.slider.max = String(this.#places.length - 1);
+      const start = this.#start();
+      await decodeFilm(film, (picture, number) => {
+        if (this.#ended) return picture.close();
+        this.#pictures[number] = picture;
+        if (number === start) this.#begin(start);
+      });
+    } catch (error) {
+      console.warn("the film could not be shown", error);
+      setText(this.overlay, `No film: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  /** The steps of the segment, for words, path and cursor. @param {any[]} steps */
+  follow(steps) {
+    this.#steps = steps;
+    this.#say();
+  }
+
+  /** The film as a file. @param {string | null} url @param {string} pictures */
+  offer(url, pictures) {
+    const few = pictures === "every step" ? null : h("span", { class: "quiet-text", title: "It was exported before films were made" }, "only some steps have a picture");
+    const file = url ? h("a", { class: "button", href: url, download: "", title: "Animated WebP, lossless" }, "Download video") : null;
+    show(this.save, file, few);
+  }
+
+  toggle() {
+    if (this.#playing !== null) return this.#pause();
+    if (!this.#places.length) return;
+    if (this.#frame >= this.#places[this.#places.length - 1].frame) this.#frame = this.#places[0].frame;
+    setText(this.play, "Pause");
+    let last = performance.now();
+    const tick = (/** @type {number} */ now) => {
+      const { frame, ended } = advanced(this.#places, this.#frame, Math.max(0, now - last), this.#speed);
+      last = now;
+      this.#frame = frame;
+      this.#show(pictureAt(this.#places, frame), this);
+      if (ended) return this.#pause();
+      this.#playing = requestAnimationFrame(tick);
+    };
+    this.#playing = requestAnimationFrame(tick);
+  }
+
+  /** The moment that is shown, into the address. */
+  tellAddress() {
+    clearTimeout(this.#address);
+    const place = this.#places[this.#shown];
+    if (place && !this.#ended) this.app.setQuery({ step: place.step, f: null });
+  }
+
+  #start() {
+    const { step, frame } = this.wanted;
+    if (step !== null) return pictureOfStep(this.#places, step);
+    return frame === null ? 0 : pictureAt(this.#places, frame);
+  }
+
+  /** @param {number} start */
+  #begin(start) {
+    this.slider.disabled = this.play.disabled = false;
+    setText(this.overlay, "");
+    this.#seek(start, null);
+    clearTimeout(this.#address); // opening a page is no movement
+  }
+
+  /** @param {number} by */
+  #by(by) {
+    this.#seek(Math.min(this.#places.length - 1, Math.max(0, this.#shown + by)), null);
+  }
+
+  /** @param {number} by */
+  #bySecond(by) {
+    const place = this.#places[this.#shown];
+    if (place) this.#seek(pictureAt(this.#places, place.frame + by * SECOND), null);
+  }
+
+  /** @param {number} number @param {unknown} source */
+  #seek(number, source) {
+    if (!this.#places[number]) return;
+    this.#pause();
+    this.#frame = this.#places[number].frame;
+    this.#show(number, source);
+    clearTimeout(this.#address);
+    this.#address = setTimeout(() => this.tellAddress(), ADDRESS_PAUSE);
+  }
+
+  /** @param {number} number @param {unknown} source  who moved it, and need not hear of it */
+  #show(number, source) {
+    const picture = this.#pictures[number];
+    if (!picture || number === this.#shown) return;
+    this.#shown = number;
+    this.canvas.getContext("2d")?.drawImage(picture, 0, 0);
+    if (source !== this.slider) this.slider.value = String(number);
+    this.#say();
+    this.cursor.set(this.#places[number].step, this);
+  }
+
+  /** What is shown, in words, and the way to it. */
+  #say() {
+    const place = this.#places[this.#shown];
+    if (!place) return;
+    const step = this.#steps[place.step];
+    const last = this.#places[this.#places.length - 1].step;
+    const where = step ? [` · ${step.action}`, ` · ${roomName(step)}${step.name ? ` ${hex(step.room)}` : ""}`, step.x === null ? "" : ` (${step.x}, ${step.y})`, step.hearts === null ? "" : ` · ♥ ${step.hearts}`] : [];
+    setText(this.facts, `Step ${count(place.step)} / ${count(last)} · ${duration(secondsOf(place.frame))}${where.join("")}`);
+    this.slider.setAttribute("aria-valuetext", this.facts.textContent ?? "");
+    this.canvas.setAttribute("aria-label", `Game screen after step ${place.step}${step ? `, ${roomName(step)}` : ""}`);
+    this.path.draw(this.#steps, place);
+  }
+
+  #pause() {
+    if (this.#playing === null) return;
+    cancelAnimationFrame(this.#playing);
+    this.#playing = null;
+    setText(this.play, "Play");
+    this.tellAddress();
+  }
+
+  /** @param {number} speed */
+  #setSpeed(speed) {
+    this.#speed = speed;
+    this.speed.value = String(speed);
+  }
+
+  /** @param {boolean} on */
+  #setPath(on) {
+    this.withPath.checked = on;
+    this.path.element.toggleAttribute("hidden", !on);
+    localStorage.setItem(PATH_SHOWN, on ? "on" : "off");
+  }
+
+  /** @param {string} text @param {string} title @param {() => void} run */
+  #button(text, title, run) {
+    return h("button", { type: "button", "aria-label": title, title, onclick: run }, text);
+  }
+
+  #end() {
+    this.#ended = true;
+    clearTimeout(this.#address);
+    if (this.#playing !== null) cancelAnimationFrame(this.#playing);
+    for (const picture of this.#pictures) picture?.close();
+  }
+}

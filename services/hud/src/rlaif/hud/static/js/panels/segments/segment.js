@@ -1,0 +1,116 @@
+// A segment's page: reads it once, puts its parts in their places, and lets one cursor over its steps lead them all.
+
+import { Cursor } from "../../cursor.js";
+import { h, show } from "../../dom.js";
+import { empty } from "../../parts.js";
+import { Scope } from "../../scope.js";
+import { addressOfSegment, found } from "../../segments/found.js";
+import { copy } from "../../segments/names.js";
+import { headOf } from "./head.js";
+import { judgesOf } from "./judges.js";
+import { mountPay } from "./pay.js";
+import { Player } from "./player.js";
+import { scoreOf } from "./score.js";
+
+/** @typedef {import("../../app.js").App} App */
+
+class Segment {
+  /** @param {HTMLElement} root @param {App} app @param {import("../../router.js").Params} params @param {Scope} scope */
+  constructor(root, app, params, scope) {
+    this.app = app;
+    this.scope = scope;
+    this.name = { episode_id: params.episode_id, segment_id: params.segment_id };
+    this.label = h("span", {}, "Copy link");
+    this.address = `/api/v1${addressOfSegment(this.name)}`;
+    this.cursor = new Cursor();
+    this.head = panel("segment-head", "Segment");
+    this.film = panel("film", "Film");
+    this.score = panel("worth-of", "Score");
+    this.judges = panel("judges-of", "Judges");
+    this.pay = panel("pay-of", "What was paid, step by step");
+    show(root, this.head.frame, this.film.frame, this.score.frame, this.pay.frame, this.judges.frame);
+    this.player = new Player(this.film.body, { app, cursor: this.cursor, scope, step: stepOf(params.query, "step"), frame: stepOf(params.query, "f") });
+    for (const each of [this.score, this.judges, this.pay]) show(each.body, empty("Reading it from the store."));
+    show(this.head.body, headOf(this.name, null, this.#neighbours()));
+    scope.add(app.keys.bind({
+      j: { label: "Next segment of the list", run: () => this.#go(1) },
+      k: { label: "Segment before", run: () => this.#go(-1) },
+      c: { label: "Copy the link to this moment", run: () => this.#copy() },
+      ...this.player.bindings,
+    }, "Segment"));
+    this.player.load(`${this.address}/pack`);
+    this.#read();
+    this.#readSteps();
+  }
+
+  async #read() {
+    try {
+      const detail = await this.app.api.get(this.address);
+      show(this.head.body, headOf(this.name, detail, this.#neighbours()));
+      show(this.score.body, ...scoreOf(detail));
+      show(this.judges.body, ...judgesOf(detail));
+      this.player.offer(detail.video_url, detail.pictures_are);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      for (const each of [this.score, this.judges]) show(each.body, failed(why));
+      show(this.head.body, headOf(this.name, null, this.#neighbours()), failed(why));
+    }
+  }
+
+  async #readSteps() {
+    try {
+      const told = await this.app.api.get(`${this.address}/steps`);
+      this.player.follow(told.steps);
+      mountPay(this.pay.body, told, this.cursor, this.scope);
+    } catch (error) {
+      show(this.pay.body, failed(error instanceof Error ? error.message : String(error)));
+    }
+  }
+
+  #neighbours() {
+    this.label = h("span", {}, "Copy link");
+    return h("div", { class: "neighbours" },
+      h("button", { type: "button", "aria-keyshortcuts": "k", onclick: () => this.#go(-1) }, "◀ Before ", h("kbd", {}, "K")),
+      h("button", { type: "button", "aria-keyshortcuts": "j", onclick: () => this.#go(1) }, "Next ▶ ", h("kbd", {}, "J")),
+      h("button", { type: "button", "aria-keyshortcuts": "c", onclick: () => this.#copy() }, this.label, " ", h("kbd", {}, "C")));
+  }
+
+  /** @param {number} by */
+  async #go(by) {
+    try {
+      const name = await found.neighbour(this.app.api, this.name.segment_id, by);
+      if (name) this.app.go(addressOfSegment(name));
+      else this.app.announce(by > 0 ? "This is the last segment of the list" : "This is the first segment of the list");
+    } catch (error) {
+      this.app.announce(`The list cannot be read now: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  async #copy() {
+    this.player.tellAddress();
+    const worked = await copy(location.href, this.label);
+    this.app.announce(worked ? "Link copied" : "The browser does not allow copying here; the address bar has the link");
+  }
+}
+
+/** A panel of this page. @param {string} id @param {string} title */
+function panel(id, title) {
+  const body = h("div", { id });
+  return { body, frame: h("section", { class: `panel ${id}`, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), body) };
+}
+
+/** @param {string} why */
+const failed = (why) => h("p", { class: "notice", "data-tone": "bad", role: "alert" }, "This cannot be read now: ", why);
+
+/** A whole number of the address, or null. @param {URLSearchParams} query @param {string} name */
+function stepOf(query, name) {
+  const text = query.get(name);
+  return text !== null && /^\d{1,6}$/.test(text) ? Number(text) : null;
+}
+
+/** @param {HTMLElement} root @param {App} app @param {import("../../router.js").Params} params */
+export function mountSegment(root, app, params) {
+  const scope = new Scope();
+  new Segment(root, app, params, scope);
+  return () => scope.end();
+}

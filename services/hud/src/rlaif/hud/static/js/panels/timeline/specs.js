@@ -1,0 +1,197 @@
+// What the timeline shows: the past of a run and its scores in, charts over environment steps out.
+
+import { count, decimal, reward, tenth } from "../../format.js";
+import { reach } from "../../charts/points.js";
+
+/** @typedef {import("../../charts/types.js").Line} Line @typedef {import("../../charts/types.js").Mark} Mark @typedef {import("../../charts/types.js").Point} Point */
+
+/**
+ * @typedef {object} Piece What happened between two environment steps of a run.
+ * @property {number} env_step
+ * @property {number} episodes
+ * @property {number | null} milestones_mean
+ * @property {number | null} rooms_mean
+ * @property {number | null} deaths_mean
+ * @property {number | null} returns_mean
+ * @property {number | null} entropy
+ * @property {number | null} policy_lag
+ * @property {number | null} steps_per_second
+ * @property {Record<string, number>} low Of the pieces that it was put together of.
+ * @property {Record<string, number>} high
+ * @property {Record<string, number>} paid
+ * @property {number} paid_total
+ * @property {number | null} learned_from
+ */
+
+/** @typedef {{points: Piece[], loads: {step: number, version: number | null}[], starts?: {at: string}[]}} Past The past of a run, as `/api/v1/history` tells it. */
+/** @typedef {"milestones_mean" | "rooms_mean" | "deaths_mean" | "returns_mean" | "entropy" | "policy_lag" | "steps_per_second"} Figure */
+
+/** @typedef {{means: [number, number][], window: number, scored: number, points: {env_step: number, weighted: number, episode_id: string, segment_id: string}[]}} Scores */
+
+/**
+ * @typedef {object} ChartSpec
+ * @property {string} id
+ * @property {string} name
+ * @property {string} note
+ * @property {string} none
+ * @property {Line[]} series
+ * @property {(value: number | null) => string} format
+ * @property {{total: Point[], field?: string}} [stacked]
+ * @property {[number, number]} [bounds]
+ * @property {boolean} [zero]
+ */
+
+const EPISODES = 100; // as the trainer's own means
+const MOST_PARTS = 6; // with the rest as one more: as many as there are styles
+export const REST = "other parts";
+const MODEL = "shaping";
+const NAMES = /** @type {Record<string, string>} */ ({ [MODEL]: "reward model" });
+
+/** @param {Past} past @param {Scores | null} scores @returns {ChartSpec[]} */
+export function chartsOf(past, scores) {
+  return [
+    episodes(past, "milestones", "Milestones an episode", "Story steps since an episode's start, by the game's memory.", decimal),
+    judgeScore(scores),
+    { ...episodes(past, "returns", "Return an episode", "What the game itself pays.", reward, "episode_return"), zero: false },
+    episodes(past, "rooms", "Rooms an episode", "Distinct rooms.", tenth),
+    pay(past),
+    episodes(past, "deaths", "Deaths an episode", "Share of episodes that a death ended.", decimal),
+    iterations(past, "entropy", "Entropy of the policy", "High: it tries everything. Low: it is sure of itself.", decimal),
+    iterations(past, "policy_lag", "Policy lag", "Updates between the policy that played and the one that learned.", tenth),
+    iterations(past, "steps_per_second", "Speed", "Environment steps a second.", count),
+  ];
+}
+
+/**
+ * A figure of episodes: their mean at each point, and over so many episodes that it says something.
+ * @param {Past} past @param {string} id @param {string} name @param {string} note @param {(value: number | null) => string} format @param {string} [ends] Name of its lowest and highest values.
+ * @returns {ChartSpec}
+ */
+function episodes({ points }, id, name, note, format, ends = id) {
+  const figure = /** @type {Figure} */ (`${id}_mean`);
+  const each = curve(points, figure);
+  return {
+    id, name, note, format, zero: true, none: "Starts with the first episode that ends.",
+    series: [
+      { name: `over ${EPISODES} episodes`, style: 1, format, points: smoothed(each, points.map(({ episodes }) => episodes), EPISODES) },
+      { name: "point by point", style: 1, faint: true, format, points: each, band: band(points, ends), field: `history.points.-1.${figure}` },
+    ],
+  };
+}
+
+/** A figure of iterations. @param {Past} past @param {Figure} id @param {string} name @param {string} note @param {(value: number | null) => string} format @returns {ChartSpec} */
+function iterations({ points }, id, name, note, format) {
+  const line = { name: "mean", style: 1, format, points: curve(points, id), band: band(points, id), field: `history.points.-1.${id}` };
+  return { id, name, note, format, zero: true, none: "Starts with the first iteration.", series: [line] };
+}
+
+/** @param {Piece[]} pieces @param {Figure} figure */
+const curve = (pieces, figure) => pieces.map((piece) => /** @type {Point} */ ([piece.env_step, piece[figure]]));
+
+/** @param {Piece[]} pieces @param {string} name @returns {[number, number, number][]} */
+const band = (pieces, name) => pieces.filter(({ low }) => low[name] !== undefined).map(({ env_step, low, high }) => [env_step, low[name], high[name]]);
+
+/**
+ * The mean of each point and the ones before it, until it is of `window` episodes; weighted by them.
+ * @param {Point[]} points @param {number[]} weights @param {number} window @returns {Point[]}
+ */
+export function smoothed(points, weights, window) {
+  /** @type {Point[]} */
+  const found = [];
+  let [from, sum, weight] = [0, 0, 0];
+  points.forEach(([step, value], index) => {
+    if (value === null || !weights[index]) return;
+    sum += value * weights[index];
+    weight += weights[index];
+    while (weight - weightAt(from) >= window) {
+      sum -= (points[from][1] ?? 0) * weightAt(from);
+      weight -= weightAt(from);
+      from += 1;
+    }
+    found.push([step, sum / weight]);
+  });
+  return found;
+
+  /** @param {number} index */
+  function weightAt(index) {
+    return points[index][1] === null ? 0 : weights[index];
+  }
+}
+
+/** @param {Scores | null} scores @returns {ChartSpec} */
+function judgeScore(scores) {
+  const points = (scores?.points ?? []).map((point) => /** @type {Point} */ ([point.env_step, point.weighted, `${point.episode_id}/${point.segment_id}`]));
+  const some = scores && scores.scored > points.length ? " Of many that lie together the lowest and the highest are shown." : "";
+  return {
+    id: "scores", name: "Judge score", bounds: [0, 1], format: decimal, none: "Starts with the first scored segment.",
+    note: `Each dot is a segment: open it with a click or Enter.${some}`,
+    series: [
+      { name: "segment", points, style: 2, shape: "dots", format: decimal, field: "score_points.points.-1.weighted" },
+      { name: `mean of ${count(scores?.window ?? null)}`, points: scores?.means ?? [], style: 1, format: decimal, field: "score_points.means.-1.1" },
+    ],
+  };
+}
+
+/** @param {Past} past @returns {ChartSpec} */
+function pay({ points }) {
+  const parts = folded(points.map(({ paid }) => paid), null);
+  const series = parts.map(({ name, amounts }, index) => ({
+    name: NAMES[name] ?? name, style: index + 1, format: reward,
+    field: name === REST ? undefined : `history.points.-1.paid.${name}`,
+    points: amounts.map((amount, at) => /** @type {Point} */ ([points[at].env_step, amount])),
+  }));
+  const measured = points.some(({ learned_from }) => learned_from !== null);
+  return {
+    id: "pay", name: "What was paid, by part", format: reward, none: "Starts with the first iteration.",
+    note: "Since the point before. Unexplained: a planner's steps, and what is discounted inside long decisions.",
+    series,
+    stacked: {
+      total: points.map(({ env_step, learned_from, paid_total }) => /** @type {Point} */ ([env_step, measured ? learned_from : paid_total])),
+      field: measured ? "history.points.-1.learned_from" : "history.points.-1.paid_total",
+    },
+  };
+}
+
+/**
+ * The largest parts, and all others as one, so that the sum stays what it was.
+ * @template {number | null} T
+ * @param {Record<string, number>[]} paid Part → amount, one record a point.
+ * @param {T} untold What a part is worth where nobody tells it.
+ * @returns {{name: string, amounts: (number | T)[]}[]}
+ */
+export function folded(paid, untold, most = MOST_PARTS) {
+  const names = [...new Set(paid.flatMap((parts) => Object.keys(parts)))];
+  const sizeOf = (/** @type {string} */ name) => paid.reduce((sum, parts) => sum + Math.abs(parts[name] ?? 0), 0);
+  const sized = names.map((name) => ({ name, size: sizeOf(name) })).filter(({ size }) => size > 0).sort((a, b) => b.size - a.size);
+  const own = sized.length <= most + 1 ? sized : sized.slice(0, most);
+  const rest = sized.slice(own.length).map(({ name }) => name);
+  const told = own.map(({ name }) => ({ name, amounts: paid.map((parts) => parts[name] ?? untold) }));
+  return rest.length ? [...told, { name: REST, amounts: paid.map((parts) => sumOf(parts, rest) ?? untold) }] : told;
+}
+
+/** Null when none of them is told. @param {Record<string, number>} parts @param {string[]} names */
+function sumOf(parts, names) {
+  const told = names.filter((name) => Object.hasOwn(parts, name));
+  return told.length ? told.reduce((sum, name) => sum + parts[name], 0) : null;
+}
+
+/** Where the axis of all charts begins and ends. @param {ChartSpec[]} charts */
+export const reachOf = (charts) => reach(charts.flatMap(({ series }) => series.map(({ points }) => points)));
+
+/** @typedef {{at: string, env_step: number | null, left: string, taken: string, why: string}} Takeover */
+
+/**
+ * Loads of reward models, and players that fell silent so that another one took their place on the screen.
+ * @param {Past} past @param {Takeover[]} [takeovers] @returns {Mark[]}
+ */
+export function marksOf({ loads, starts }, takeovers = []) {
+  const begun = starts?.[0]?.at;
+  const silent = takeovers.filter(({ why, env_step, at }) => why === "silent" && env_step !== null && begun && Date.parse(at) >= Date.parse(begun));
+  return [
+    ...loads.map(({ step, version }) => (version === null ? { step, label: "none" } : { step, label: `v${version}`, href: `/models/${version}` })),
+    ...silent.map(({ env_step, left, taken }) => ({ step: Number(env_step), label: `${left}→${taken}`, kind: "takeover" })),
+  ];
+}
+
+/** @type {Past} */
+export const NOTHING = { points: [], loads: [] };

@@ -1,0 +1,99 @@
+// What each of the newest steps was paid, part by part: every bar sums to the reward of its step, or says what is left.
+
+import { createAxis } from "../../charts/axis.js";
+import { timeChart } from "../../charts/chart.js";
+import { Cursor } from "../../cursor.js";
+import { h, setText, show } from "../../dom.js";
+import { count, reward } from "../../format.js";
+import { fig } from "../../parts.js";
+import { appended, stepChart } from "./step-specs.js";
+
+/** @typedef {import("../../app.js").App} App @typedef {import("./step-specs.js").PaidSteps} PaidSteps */
+
+const LOOK_AGAIN = 1000; // ms
+const NAME = "What each step was paid";
+const PATH = "/api/v1/steps";
+const STEP = 20; // where in a frame its environment step stands
+
+class Steps {
+  /** @type {PaidSteps | null} */
+  #told = null;
+  #asking = false;
+  #seen = false;
+  #axis = createAxis();
+  #cursor = new Cursor();
+
+  /** @param {HTMLElement} body @param {App} app @param {import("../../scope.js").Scope} scope */
+  constructor(body, app, scope) {
+    this.app = app;
+    this.sums = h("p", { class: "at" }, "Not known yet.");
+    const root = h("div", {});
+    show(body, this.sums, root);
+    this.chart = timeChart(root, { ...stepChart([]), name: NAME, untitled: true, cursor: this.#cursor, axis: this.#axis });
+    scope.add(() => this.chart.destroy());
+    const sight = new IntersectionObserver(([entry]) => this.#sighted(entry.isIntersecting));
+    sight.observe(body);
+    scope.add(() => sight.disconnect());
+    scope.every(LOOK_AGAIN, () => this.#look());
+    scope.add(app.live.watch(() => this.follow()));
+    scope.add(this.#cursor.watch((step) => step === null && this.follow()));
+  }
+
+  /** The step of the picture that is shown gets the cursor, unless somebody points elsewhere. */
+  follow() {
+    const step = shownStep(this.app);
+    const view = this.#axis.view();
+    const isTheirs = this.#told?.env === this.app.store.state.screen?.env;
+    if (step === undefined || !view || !isTheirs || this.chart.held) return;
+    if (step >= view[0] && step <= view[1]) this.#cursor.set(step, "screen");
+  }
+
+  /** @param {boolean} seen */
+  #sighted(seen) {
+    this.#seen = seen;
+    this.#look();
+  }
+
+  /** Ask for what is new, while somebody can see it and the picture goes on. */
+  async #look() {
+    if (!this.#seen || this.#asking || document.hidden || !isLive(this.app.live)) return;
+    this.#asking = true;
+    try {
+      const last = this.#told?.steps.at(-1);
+      this.#told = appended(this.#told, await this.app.api.get(last ? `${PATH}?after=${last.number}` : PATH));
+      this.#draw(this.#told);
+    } catch (error) {
+      console.warn("the newest steps could not be read", error);
+    } finally {
+      this.#asking = false;
+    }
+  }
+
+  /** @param {PaidSteps} told */
+  #draw(told) {
+    const spec = stepChart(told.steps);
+    this.#axis.reach(spec.reach);
+    this.chart.update(spec);
+    if (!told.kept) return setText(this.sums, told.env ? "Not known yet." : "No player is watched yet.");
+    show(this.sums, fig("paid_steps.reward_sum", reward(told.reward_sum)), " by the game and ", fig("paid_steps.paid_sum", reward(told.paid_sum)), " by the reward model in the last ", fig("paid_steps.kept", count(told.kept)), " steps.");
+  }
+}
+
+/** Whether the picture goes on; while it is paused, or another of the last minute is shown, these steps stay. @param {any} live */
+const isLive = (live) => !live.paused && (live.mode ?? "live") === "live";
+
+/** Step of the picture that is shown, be it the newest or an earlier one. @param {any} app @returns {number | undefined} */
+function shownStep({ live, store }) {
+  const earlier = isLive(live) ? null : live.rewind?.shown?.buffer;
+  return earlier ? new DataView(earlier).getUint32(STEP, true) : store.state.screen?.env_step;
+}
+
+/** @type {WeakMap<HTMLElement, Steps>} */
+const mounted = new WeakMap();
+
+/** @type {import("../../panel.js").Panel} */
+export const steps = {
+  id: "steps", title: "Reward, step by step", sections: ["screen"],
+  mount: (body, app, scope) => void mounted.set(body, new Steps(body, app, scope)),
+  draw: (body) => mounted.get(body)?.follow(),
+};

@@ -1,0 +1,58 @@
+// How far judges agree with people: kappa by judge, with n and interval, of pairs drawn alike and of all pairs.
+
+import { h, s, show } from "../dom.js";
+import { count } from "../format.js";
+import { facts, fig } from "../parts.js";
+import { isJudge, kappaOf, nameOf } from "./words.js";
+
+/** @typedef {import("./words.js").Row} Row */
+/** @typedef {{votes: number, blind: number, undone: number, skipped: number, people: number, teaching: number, enough_votes: number, raters: Row[], alike: Row[]}} Agreement */
+
+/** @type {["votes" | "blind" | "teaching" | "people" | "skipped" | "undone", string, string][]} */
+const FACTS = [
+  ["votes", "Votes", "Ever cast, without those that skipped"],
+  ["blind", "Blind", "Cast before any other word about the pair was seen, and first: these are counted below"],
+  ["teaching", "Pairs that teach", "Of the labels of now: the next reward model learns what people said of them"],
+  ["people", "People", "By the names that they gave"],
+  ["skipped", "Skipped", "Pairs that somebody would not decide"],
+  ["undone", "Taken back", "They teach nothing any more; blind ones among them are counted below"],
+];
+
+const WIDTH = 120;
+const LEAST = -0.5;
+
+/** @param {HTMLElement} body @param {Agreement} agreement */
+export function drawAgreement(body, agreement) {
+  const { raters, alike, enough_votes: enough } = agreement;
+  const drawn = new Map(alike.map((row) => [row.rater, row]));
+  show(body,
+    facts(FACTS.map(([name, label, title]) => [label, fig(`agreement.${name}`, count(agreement[name])), title]), "three"),
+    h("table", { class: "agreement" },
+      h("thead", {}, h("tr", {}, ...["Who", "Pairs drawn alike", "All pairs, mostly disputed"].map((head) => h("th", { scope: "col" }, head)))),
+      h("tbody", {}, ...raters.map((row) => h("tr", { "data-rater": row.rater },
+        h("th", { scope: "row", class: isJudge(row.rater) ? "judge" : "" }, nameOf(row.rater)),
+        cell("alike", "Pairs drawn alike", drawn.get(row.rater), enough),
+        cell("raters", "All pairs", row, enough))))),
+    h("p", { class: "sub" }, "κ (Cohen's kappa): 0 is chance, 1 is always the same answer; in brackets its interval of 95 %, pairs drawn anew. Counted are blind votes as they were cast first: one that was taken back after the judges' words were seen counts, too. Of pairs that are shown because they are disputed, less agreement is to be expected."));
+}
+
+/** @param {"alike" | "raters"} list @param {string} label @param {Row | undefined} row @param {number} enough */
+function cell(list, label, row, enough) {
+  if (!row) return h("td", { "data-label": label }, "—");
+  const field = (/** @type {string} */ name) => `agreement.${list}.${row.rater}.${name}`;
+  const { kappa, interval } = kappaOf(row, enough);
+  const known = row.enough && row.kappa !== null;
+  return h("td", { "data-label": label },
+    h("span", { class: "kappa" }, "κ ", known ? fig(field("kappa"), kappa) : h("span", {}, kappa), known ? picture(row) : null),
+    h("small", { class: "told" }, known ? `[${interval}]` : interval),
+    h("small", {}, "same answer ", fig(field("agreed"), count(row.agreed)), " of ", fig(field("votes"), count(row.votes))));
+}
+
+/** The interval as a line with a dot; 0, chance, is marked. @param {Row} row */
+function picture({ kappa, low, high }) {
+  const x = (/** @type {number} */ value) => (WIDTH * (Math.max(LEAST, value) - LEAST)) / (1 - LEAST);
+  return s("svg", { class: "interval", width: WIDTH, height: 12, viewBox: `0 0 ${WIDTH} 12`, "aria-hidden": "true" },
+    s("line", { class: "axis", x1: x(0), x2: x(0), y1: 0, y2: 12 }),
+    low === null || high === null ? null : s("line", { class: "range", x1: x(low), x2: x(high), y1: 6, y2: 6 }),
+    s("circle", { class: "dot", cx: x(/** @type {number} */ (kappa)), cy: 6, r: 4 }));
+}

@@ -1,0 +1,166 @@
+// The last minute of the screen: frames go in, and the one to show comes out. Pausing stops the picture and not the
+// frames, so that one can go back, look, and go on from there, or go live again. Times are ms of one clock, passed in.
+
+/**
+ * @typedef {object} Frame
+ * @property {number} seq  of the HUD; rises by one with each that it sends
+ * @property {number} at  when it came in
+ * @property {ArrayBuffer} buffer
+ * @typedef {"live" | "paused" | "replay"} Mode
+ */
+
+const SPAN = 60_000; // ms that one can go back
+const GAP = 1000; // ms; a replay does not wait for longer than this where frames are missing
+
+export class Rewind {
+  /** @type {Frame[]} oldest first */
+  #frames = [];
+  #bytes = 0;
+  /** @type {Frame | null} */
+  #shown = null;
+  /** When the replay showed this frame. @type {{at: number, frame: Frame}} */
+  #since = { at: 0, frame: /** @type {any} */ (null) };
+  /** @type {Mode} */
+  mode = "live";
+
+  /** @param {{show: (frame: Frame) => void, span?: number, most?: number, mostBytes?: number}} options  `most` frames; a minute of them has about 4 MB */
+  constructor({ show, span = SPAN, most = 4000, mostBytes = 24e6 }) {
+    this.show = show;
+    this.span = span;
+    this.most = most;
+    this.mostBytes = mostBytes;
+  }
+
+  /** A frame came in. @param {Frame} frame */
+  take(frame) {
+    this.#frames.push(frame);
+    this.#bytes += frame.buffer.byteLength;
+    this.#forget();
+    if (this.mode === "live") this.#draw(frame);
+  }
+
+  /** Forget all: what comes now is another game. */
+  clear() {
+    this.#frames = [];
+    this.#bytes = 0;
+    this.#shown = null;
+    this.mode = "live";
+  }
+
+  get newest() {
+    return this.#frames.at(-1) ?? null;
+  }
+
+  /** The frame that is shown; null before the first. */
+  get shown() {
+    return this.#shown;
+  }
+
+  /** ms from the oldest frame to the newest. */
+  get length() {
+    return this.#frames.length ? this.#frames[this.#frames.length - 1].at - this.#frames[0].at : 0;
+  }
+
+  /** ms that the picture lies behind the newest frame. */
+  get behind() {
+    return this.#shown && this.newest ? Math.max(0, this.newest.at - this.#shown.at) : 0;
+  }
+
+  /** ms from the oldest frame to the one that is shown. */
+  get position() {
+    return this.#shown && this.#frames.length ? Math.max(0, this.#shown.at - this.#frames[0].at) : 0;
+  }
+
+  /** Whether nothing more fits: someone who paused and left needs no frames. */
+  get full() {
+    return this.mode !== "live" && (this.behind >= 2 * this.span || this.#frames.length >= this.most || this.#bytes >= this.mostBytes);
+  }
+
+  pause() {
+    if (this.#shown) this.mode = "paused";
+  }
+
+  goLive() {
+    this.mode = "live";
+    this.#forget();
+    if (this.newest) this.#draw(this.newest);
+  }
+
+  /** Go on from the frame that is shown. @param {number} now */
+  play(now) {
+    if (!this.#shown) return;
+    this.mode = "replay";
+    this.#since = { at: now, frame: this.#shown };
+  }
+
+  /** Show the frame so many before (−) or after. @param {number} frames */
+  step(frames) {
+    this.#goTo(this.#index + frames);
+  }
+
+  /** Show what came so many ms before (−) or after. @param {number} ms */
+  skip(ms) {
+    if (this.#shown) this.#goTo(this.#indexAt(this.#shown.at + ms));
+  }
+
+  /** Show what came so many ms after the oldest frame. @param {number} position */
+  seek(position) {
+    if (this.#frames.length) this.#goTo(this.#indexAt(this.#frames[0].at + position));
+  }
+
+  /** A replay shows what is due; at its end it is live again. @param {number} now */
+  tick(now) {
+    if (this.mode !== "replay") return;
+    let index = this.#index;
+    const next = this.#frames[index + 1];
+    if (!next) return this.goLive();
+    if (next.at - this.#frames[index].at > GAP) {
+      this.#since = { at: now, frame: next };
+      return this.#draw(next);
+    }
+    const due = this.#since.frame.at + (now - this.#since.at);
+    while (index + 1 < this.#frames.length && this.#frames[index + 1].at <= due && this.#frames[index + 1].at - this.#frames[index].at <= GAP) index += 1;
+    if (this.#frames[index] !== this.#shown) this.#draw(this.#frames[index]);
+  }
+
+  /** Place of the frame that is shown, or of the oldest when that is forgotten. */
+  get #index() {
+    return this.#shown ? this.#indexAt(this.#shown.at) : 0;
+  }
+
+  /** Place of the last frame that came by then. @param {number} at */
+  #indexAt(at) {
+    let low = 0;
+    let high = this.#frames.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#frames[middle].at <= at) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** @param {number} index */
+  #goTo(index) {
+    if (!this.#frames.length) return;
+    this.mode = "paused";
+    this.#draw(this.#frames[Math.max(0, Math.min(this.#frames.length - 1, index))]);
+  }
+
+  /** @param {Frame} frame */
+  #draw(frame) {
+    this.#shown = frame;
+    this.show(frame);
+  }
+
+  /** What lies a minute before the picture is forgotten, so that one can go back a minute from wherever one is. */
+  #forget() {
+    const from = (this.mode === "live" || !this.#shown ? /** @type {Frame} */ (this.newest)?.at : this.#shown.at) - this.span;
+    let gone = 0;
+    while (gone < this.#frames.length - 1 && (this.#frames[gone].at < from || this.#frames.length - gone > this.most || this.#bytes > this.mostBytes)) {
+      this.#bytes -= this.#frames[gone].buffer.byteLength;
+      gone += 1;
+    }
+    if (gone) this.#frames.splice(0, gone);
+  }
+}

@@ -1,0 +1,133 @@
+// One page at a time in one place of the document. Each view has an address, and the browser's Back and Forward work.
+
+import { byId, h, setText, show } from "./dom.js";
+import { match, withQuery } from "./routes.js";
+import { style } from "./styles.js";
+
+/**
+ * @typedef {import("./app.js").App} App
+ * @typedef {{[name: string]: any, query: URLSearchParams}} Params
+ * @typedef {{title: string | ((params: Params) => string), mount(root: HTMLElement, app: App, params: Params): void | (() => void)}} Page
+ * @typedef {{name: string, path: string, label?: string, key?: string, styles?: readonly string[], load(): Promise<{page: Page}>}} Entry
+ */
+
+const SITE = "Zelda RLAIF";
+
+export class Router {
+  /** @type {App | null} */
+  #app = null;
+  #root;
+  #pages;
+  #missing;
+  /** @type {(() => void) | null} */
+  #unmount = null;
+  #visit = 0;
+  /** @type {Set<(name: string, title: string) => void>} */
+  #watchers = new Set();
+
+  /**
+   * @param {HTMLElement} root  where pages are mounted
+   * @param {readonly Entry[]} pages
+   * @param {Entry} missing  shown for an address that is no page's
+   */
+  constructor(root, pages, missing) {
+    this.#root = root;
+    this.#pages = pages;
+    this.#missing = missing;
+  }
+
+  /** Show the page of the present address, and follow links and the browser's buttons from now on. @param {App} app */
+  start(app) {
+    this.#app = app;
+    history.scrollRestoration = "manual";
+    window.addEventListener("popstate", ({ state }) => this.#open({ scroll: state?.scroll ?? 0 }));
+    document.addEventListener("click", (event) => this.#follow(event));
+    this.#open({ scroll: history.state?.scroll ?? 0, first: true });
+  }
+
+  /** Call `told(name, title)` after each change of the page. @param {(name: string, title: string) => void} told */
+  watch(told) {
+    this.#watchers.add(told);
+    return () => this.#watchers.delete(told);
+  }
+
+  /** Go to an address of the HUD. @param {string} address @param {{replace?: boolean}} [how] */
+  go(address, { replace = false } = {}) {
+    this.#remember();
+    if (replace) history.replaceState({}, "", address);
+    else if (address === location.pathname + location.search) history.replaceState({}, "", address);
+    else history.pushState({}, "", address);
+    return this.#open({ scroll: 0 });
+  }
+
+  /** Change the query of the address; the page stays as it is. @param {Record<string, string | number | null | undefined>} values */
+  setQuery(values) {
+    history.replaceState(history.state, "", withQuery(location.pathname + location.search, values));
+  }
+
+  /** Where the reader was, for when Back brings this view again. */
+  #remember() {
+    history.replaceState({ ...history.state, scroll: window.scrollY }, "");
+  }
+
+  /** @param {MouseEvent} event */
+  #follow(event) {
+    if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const link = /** @type {Element} */ (event.target).closest?.("a[href]");
+    if (!(link instanceof HTMLAnchorElement) || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
+    if (!match(this.#pages, link.pathname)) return;
+    if (link.hash && link.pathname === location.pathname) return;
+    event.preventDefault();
+    this.go(link.pathname + link.search);
+  }
+
+  /** @param {{scroll: number, first?: boolean}} how */
+  async #open({ scroll, first = false }) {
+    const visit = ++this.#visit;
+    const app = /** @type {App} */ (this.#app);
+    const found = match(this.#pages, location.pathname) ?? { route: this.#missing, params: {} };
+    const params = { ...found.params, query: new URLSearchParams(location.search) };
+    let title = found.route.label ?? found.route.name;
+    try {
+      const [{ page }] = await Promise.all([found.route.load(), ...(found.route.styles ?? []).map(style)]);
+      if (visit !== this.#visit) return; // meanwhile another page was asked for
+      title = typeof page.title === "function" ? page.title(params) : page.title;
+      this.#leave();
+      this.#unmount = page.mount(this.#root, app, params) ?? null;
+    } catch (error) {
+      if (visit !== this.#visit) return;
+      console.error("a page could not be shown", found.route.name, error);
+      this.#leave();
+      show(this.#root, broken(error));
+    }
+    document.title = found.route.name === "live" ? SITE : `${title} · ${SITE}`;
+    document.documentElement.dataset.page = found.route.name;
+    setText(byId("title"), title);
+    for (const told of this.#watchers) told(found.route.name, title);
+    window.scrollTo(0, scroll);
+    if (!first) {
+      byId("main").focus({ preventScroll: true });
+      app.announce(title);
+    }
+  }
+
+  #leave() {
+    const unmount = this.#unmount;
+    this.#unmount = null;
+    try {
+      unmount?.();
+    } catch (error) {
+      console.error("a page could not be left", error);
+    }
+    this.#root.replaceChildren();
+  }
+}
+
+/** @param {unknown} error */
+function broken(error) {
+  return h("section", { class: "panel", role: "alert" },
+    h("h2", {}, "This page could not be shown"),
+    h("p", {}, error instanceof Error ? error.message : String(error)),
+    h("p", { class: "empty" }, "The rest of the HUD works. A newer version may have been installed meanwhile."),
+    h("p", {}, h("button", { type: "button", onclick: () => location.reload() }, "Load it again")));
+}

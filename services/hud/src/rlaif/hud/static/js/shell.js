@@ -1,0 +1,89 @@
+// What stands around every page: navigation, the run, the status, banners and help.
+
+import { announce } from "./announcer.js";
+import { bannersOf, showBanners } from "./banners.js";
+import { tickAges } from "./clock.js";
+import { byId, h, setText, show } from "./dom.js";
+import { UNKNOWN } from "./format.js";
+import { build } from "./last-known.js";
+import { PAGES, WITHIN } from "./pages/registry.js";
+import { judge, showStatus } from "./status.js";
+import { makeThemeButton } from "./theme.js";
+
+/** @typedef {import("./app.js").App} App */
+
+/** @param {App} app @param {import("./router.js").Router} router */
+export function makeShell(app, router) {
+  makeNavigation(app, router);
+  makeHelp(app);
+  makeThemeButton(byId("theme"));
+  watchStatus(app);
+  app.store.watch(["run", "loop"], ({ run, loop }) => setText(byId("run-id").querySelector("code"), run?.run_id ?? loop?.run_id ?? UNKNOWN));
+  document.addEventListener("keydown", (event) => {
+    if (document.querySelector("dialog[open]") && event.key !== "?") return;
+    app.keys.press(event);
+  });
+}
+
+/** The links stand in index.html, so that nothing moves when this module comes. */
+function makeNavigation(app, router) {
+  const named = PAGES.filter(({ label }) => label);
+  router.watch((name) => {
+    for (const { name: other, path } of named) {
+      const link = byId("nav").querySelector(`[href="${path}"]`);
+      if (other === (WITHIN[name] ?? name)) link?.setAttribute("aria-current", "page");
+      else link?.removeAttribute("aria-current");
+    }
+  });
+  app.keys.bind(Object.fromEntries(named.map(({ path, label, key }) => [key, { label: `Go to ${label}`, run: () => app.go(path) }])), "Pages");
+}
+
+function makeHelp(app) {
+  const help = /** @type {HTMLDialogElement} */ (byId("help"));
+  const toggle = () => {
+    if (help.open) return help.close();
+    showKeys(app);
+    help.showModal();
+  };
+  byId("help-button").addEventListener("click", toggle);
+  app.keys.bind({ "?": { label: "Show or close this help", run: toggle } }, "Everywhere");
+  const letters = /** @type {HTMLInputElement} */ (byId("letters"));
+  letters.checked = app.keys.letters;
+  letters.addEventListener("change", () => {
+    app.keys.letters = letters.checked;
+  });
+}
+
+function showKeys(app) {
+  const group = ([name, rows]) => h("div", {}, h("h3", {}, name), h("dl", { class: "keys" }, ...rows.map(row)));
+  const row = ([key, label]) => h("div", {}, h("dt", {}, ...key.split(" ").flatMap((part, index) => [index ? " " : "", h("kbd", {}, part)])), h("dd", {}, label));
+  show(byId("keys"), ...app.keys.listing().map(group));
+}
+
+/** @param {App} app */
+function watchStatus(app) {
+  const { live, store } = app;
+  /** @type {string | null} */
+  let announced = null;
+  const reload = () => location.reload();
+  const actions = { retry: () => app.live.retry(), reload };
+  /** @type {(() => void) | null} */
+  let unbind = null;
+  const draw = () => {
+    const status = judge(app);
+    showStatus(status);
+    const old = store.past !== null || (!live.link.open && live.link.attempt > 0);
+    byId("page").dataset.known = old ? "past" : "now"; // greyed
+    const banners = bannersOf({ status, open: live.link.open && store.past === null, state: store.state, build: build() });
+    showBanners(banners, actions);
+    if (!unbind && banners.some(({ key }) => key === "version")) unbind = app.keys.bind({ r: { label: "Load the new version of the page", run: reload } }, "Everywhere");
+    if (status.name !== announced && ["stale", "disconnected"].includes(status.name)) announce(`Game screen: ${status.name}`);
+    announced = status.name;
+  };
+  store.watch(["screen", "run", "search", "health", "services", "troubles", "taken_at"], draw);
+  live.watch(draw);
+  setInterval(() => {
+    tickAges();
+    draw();
+  }, 500);
+}

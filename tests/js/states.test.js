@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { bannersOf } from "../../services/hud/src/rlaif/hud/static/js/banners.js";
+import { packed, unpacked } from "../../services/hud/src/rlaif/hud/static/js/last-known.js";
+import { notYet } from "../../services/hud/src/rlaif/hud/static/js/starting.js";
+import { judge } from "../../services/hud/src/rlaif/hud/static/js/status.js";
+
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+const before = (seconds) => new Date(NOW - 1000 * seconds).toISOString();
+const frame = (seconds) => ({ env: "env-0", frames_per_second: 19.9, captured_at: before(seconds + 0.084), received_at: before(seconds) });
+
+function status({ link = {}, paused = false, state = {}, past = null } = {}, t) {
+  t.mock.timers.enable({ apis: ["Date"], now: NOW });
+  const live = { link: { open: true, attempt: 0, retryAt: null, ...link }, paused };
+  return judge({ live, store: { state, past, known: past !== null || Object.keys(state).length > 0 } }, NOW);
+}
+
+test("a frame that is fresh is live, with its environment, rate and age", (t) => {
+  const { name, note } = status({ state: { screen: frame(0.1) } }, t);
+  assert.equal(name, "live");
+  assert.equal(note, "env-0 · 19.9 fps · 84 ms old");
+});
+
+test("a frame that is old is stale, and says since when and why", (t) => {
+  const { name, overlay } = status({ state: { screen: frame(5), run: { status: "stopped" } } }, t);
+  assert.deepEqual([name, overlay], ["stale", "No frame for 5 s · run stopped"]);
+});
+
+test("a lost connection counts down to the next try", (t) => {
+  const { name, note } = status({ link: { open: false, attempt: 3, retryAt: NOW + 3600 }, state: { screen: frame(0) } }, t);
+  assert.deepEqual([name, note], ["disconnected", "retry in 4 s (attempt 3)"]);
+});
+
+test("the first connection is no lost one", (t) => {
+  assert.equal(status({ link: { open: false } }, t).name, "connecting");
+});
+
+test("what the last visit knew is told to be old, even when the connection is open already", (t) => {
+  for (const open of [false, true]) {
+    const { name, note } = status({ link: { open }, state: { screen: frame(0) }, past: before(7200) }, t);
+    assert.deepEqual([name, note], ["connecting", "shows what was known 2 h 0 min ago"]);
+    t.mock.timers.reset();
+  }
+});
+
+test("no frame yet is told apart from no trainer yet", (t) => {
+  assert.equal(status({ state: { run: { status: "starting" } } }, t).note, "starting, no frame yet");
+  t.mock.timers.reset();
+  assert.equal(status({ state: { taken_at: before(0) } }, t).note, "no trainer yet");
+});
+
+const LIVE = { name: "live", note: "" };
+const trouble = (number, what = `misses ${number}`) => ({ key: `t${number}`, who: `judge ${number}`, what, since: before(number) });
+const keys = (banners) => banners.map(({ key }) => key);
+
+test("nothing stands above the page while all is well", () => {
+  assert.deepEqual(bannersOf({ status: LIVE, open: true, state: { troubles: [], build: "a" }, build: "a" }), []);
+});
+
+test("of many troubles the first stand there, and how many more there are", () => {
+  const banners = bannersOf({ status: LIVE, open: true, state: { troubles: [1, 2, 3, 4, 5, 6].map((number) => trouble(number)) }, build: "" });
+  assert.deepEqual(keys(banners), ["t1", "t2", "t3", "t4", "more"]);
+  assert.match(banners.at(-1).text, /^2 more things/);
+});
+
+test("the same trouble of several is one banner, as old as the oldest", () => {
+  const troubles = [trouble(1, "is silent"), trouble(2), trouble(3, "is silent")];
+  const [silent, other] = bannersOf({ status: LIVE, open: true, state: { troubles }, build: "" });
+  assert.deepEqual([silent.title, silent.since, other.title], ["judge 1, judge 3", before(3), "judge 2"]);
+});
+
+test("without a connection old troubles are not told as if they were new", () => {
+  const state = { troubles: [trouble(1)], build: "b" };
+  assert.deepEqual(keys(bannersOf({ status: { name: "disconnected", note: "" }, open: false, state, build: "a" })), ["lost"]);
+  assert.deepEqual(bannersOf({ status: { name: "connecting", note: "" }, open: false, state, build: "a" }), []);
+});
+
+test("another build is a new version that can be loaded", () => {
+  const [banner] = bannersOf({ status: LIVE, open: true, state: { troubles: [], build: "b" }, build: "a" });
+  assert.deepEqual([banner.key, banner.action], ["version", "reload"]);
+});
+
+const STATE = { taken_at: before(10), kept_at: before(5), run: { run_id: "run-1" }, events: [{ id: 1 }] };
+
+test("a state that was kept comes back to the same build", () => {
+  assert.deepEqual(unpacked(packed(STATE, "a"), "a", NOW), STATE);
+});
+
+test("a state of another build, too old, broken or missing is not shown", () => {
+  assert.equal(unpacked(packed(STATE, "a"), "b", NOW), null);
+  assert.equal(unpacked(packed(STATE, "a"), "a", NOW + 8 * 86_400_000), null);
+  assert.equal(unpacked("{", "a", NOW), null);
+  assert.equal(unpacked(null, "a", NOW), null);
+});
+
+test("a state that is too long for a browser to keep is not kept", () => {
+  assert.equal(packed({ ...STATE, run: "x".repeat(700_000) }, "a"), null);
+  assert.equal(JSON.parse(packed({ ...STATE, events: Array(500).fill({ id: 1 }) }, "a")).state.events.length, 100);
+});
+
+test("while no run has begun, it says what is waited for, the nearest cause first", (t) => {
+  t.mock.timers.enable({ apis: ["Date"], now: NOW });
+  const titles = (state) => notYet(state)?.title ?? null;
+  const health = (seconds, ok = true) => ({ started_at: before(seconds), checks: { bus: { ok, detail: ok ? null : "refused" } } });
+  const services = (state, heard_at = before(1)) => [{ name: "trainer", state, checks: {}, heard_at }];
+  assert.equal(titles({ health: health(60, false), services: services("ready") }), "The HUD is up, the message bus is not.");
+  assert.equal(titles({ health: health(3), services: services("unknown", null) }), "No word from the trainer yet.");
+  assert.equal(titles({ health: health(60), services: services("unknown", null) }), "No trainer has reported yet.");
+  assert.equal(titles({ health: health(60), services: services("ready") }), "The trainer is up; no run has begun yet.");
+  assert.equal(titles({ run: { status: "starting", status_since: before(5) } }), "The trainer is starting.");
+  assert.equal(titles({ run: { status: "waiting", trouble: "disk full", steps_per_second: null } }), "The trainer waits.");
+  assert.equal(titles({ run: { status: "training", phase: "search", steps_per_second: null }, search: { running: true } }), "The run searches the game first.");
+  assert.equal(titles({ run: { status: "training", steps_per_second: 500 } }), null);
+});
+
+test("who falls silent is named, with who takes over and when", (t) => {
+  const watch = { env: "1-0", next: "2-0", silent_since: before(3), takes_over_at: before(-6.5) };
+  const { name, note, overlay } = status({ state: { screen: frame(3), run: { status: "training" }, watch } }, t);
+  assert.deepEqual([name, overlay, note], ["stale", "1-0 is silent. 2-0 takes over in 7 s", overlay]);
+});
+
+test("when nobody is heard nobody is promised", (t) => {
+  const run = { status: "training" };
+  const alone = { env: "1-0", next: null, silent_since: before(12), takes_over_at: null };
+  assert.match(status({ state: { screen: frame(12), run, watch: alone } }, t).overlay, /silent for 12 s, and nobody else/);
+});
+
+test("a runner that waits for the learner is not called silent", (t) => {
+  const watch = { env: "1-0", next: null, silent_since: null, takes_over_at: null, still_seconds: 4.2 };
+  const { overlay } = status({ state: { screen: frame(4), run: { status: "training" }, watch } }, t);
+  assert.equal(overlay, "1-0 stands still for 4 s: its runner waits for the learner");
+});

@@ -1,0 +1,118 @@
+"""The pages of the language models and of the system, with what is behind them."""
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from rlaif.bus.connection import Bus
+from rlaif.bus.dead_letters import dead_letter
+from rlaif.storage.file import FileStore
+from rlaif.testing.data.events import segment_captured
+from rlaif.testing.figures import FIGURES, contradictions, documents_of
+from rlaif.testing.stage import Stage
+from rlaif.testing.waiting import eventually
+
+
+async def save(chromium: Any, name: str) -> None:
+    """A picture of the page, where `SCREENSHOTS` names a folder."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        for width, height in ((1440, 1100), (390, 844)):
+            await chromium.resize(width, height)
+            await chromium.screenshot(Path(folder) / f"{name}-{width}.png")
+        await chromium.resize(1440, 1100)
+
+
+@pytest.fixture
+async def stage(bus: Bus, episodes: FileStore) -> Stage:
+    stage = Stage(bus, episodes)
+    await stage.segments(6, exported=5, scored=4)
+    return stage
+
+
+async def agree(chromium: Any, url: str) -> list[str]:
+    """Numbers of the page that are not those of the REST interface, once it is at rest."""
+    wrong: list[str] = []
+
+    async def at_rest() -> bool:
+        nonlocal wrong
+        figures = await chromium.evaluate(FIGURES)
+        async with httpx.AsyncClient(base_url=url) as client:
+            state = (await client.get("/api/v1/state")).json()
+            bodies = {path: (await client.get(path)).json() for path in documents_of(figures)}
+        wrong = contradictions(figures, state, documents=bodies)
+        return not wrong
+
+    try:
+        await eventually(at_rest, "page and REST interface agree")
+    except AssertionError:
+        return wrong
+    return []
+
+
+async def test_the_page_of_the_language_models_says_who_answers_what_was_said_and_what_to_do(
+    chromium: Any, hud_url: str, stage: Stage
+) -> None:
+    await chromium.open(f"{hud_url}/llm")
+    await stage.calls(12)
+    await stage.calls(1, "timeout", "vision")
+    await stage.progress()
+    await stage.assistance()
+    await stage.wish(steps=43, ending="done")
+    await chromium.wait_for("document.querySelectorAll('#llm-routes tbody tr').length === 6")
+    await chromium.wait_for("document.querySelector('#llm-errors .remedy') !== null")
+    assert "JUDGE_READ_TIMEOUT_SECONDS" in await text(chromium, "#llm-errors")
+    assert "judge at http" in await text(chromium, "#llm-labels"), (
+        "who cannot be reached, and where"
+    )
+    assert "✓ followed: done" in await text(chromium, "#llm-calls")
+    await save(chromium, "llm")
+    assert await agree(chromium, hud_url) == []
+    await chromium.evaluate(
+        "document.getElementById('llm-choice').value = 'ended=badly';"
+        "document.getElementById('llm-choice').dispatchEvent(new Event('change'))"
+    )
+    await chromium.wait_for("document.querySelectorAll('#llm-calls li').length === 1")
+    assert await chromium.evaluate("location.search") == "?ended=badly"
+
+
+async def test_the_page_of_the_system_shows_queues_and_sends_a_dead_event_again(
+    chromium: Any, hud_url: str, bus: Bus, stage: Stage
+) -> None:
+    await stage.health()
+    original = {
+        "specversion": "1.0",
+        "id": "captured:segment-9",
+        "type": "rlaif.segment.captured.v1",
+        "source": "rlaif/trainer",
+        "data": segment_captured().model_dump(mode="json"),
+    }
+    await bus.publisher("exporter").publish(
+        dead_letter(
+            json.dumps(original).encode(),
+            stream="CAPTURES", sequence=9, subject="segment.captured", consumer="exporter",
+            attempts=2, reason="corrupt_capture", detail="The capture is cut off.",
+            dead_at=datetime.now(UTC),
+        )
+    )  # fmt: skip
+    await chromium.open(f"{hud_url}/system")
+    await chromium.wait_for("document.querySelectorAll('#queues tbody tr').length > 3")
+    await chromium.wait_for("document.querySelectorAll('#letters li').length === 1")
+    await chromium.wait_for("document.querySelectorAll('#checks > ul > li').length === 5")
+    await save(chromium, "system")
+    assert await agree(chromium, hud_url) == []
+    assert (await bus.dead_letters())[0].data.event_id == "captured:segment-9"
+    await chromium.evaluate("document.querySelector('#letters button').click()")
+    await chromium.wait_for("document.getElementById('letters').innerText.includes('#redrive-')")
+    await chromium.wait_for("document.querySelectorAll('#letters li').length === 0")
+    await chromium.wait_for("document.getElementById('dead').innerText.includes('Every event was')")
+    assert await bus.dead_letters() == []
+
+
+async def text(chromium: Any, selector: str) -> str:
+    found: str = await chromium.evaluate(f"document.querySelector({selector!r}).innerText")
+    return found

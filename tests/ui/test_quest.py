@@ -1,0 +1,270 @@
+"""What the page says of a search, and of the curriculum that comes after it.
+
+With `SCREENSHOTS=folder` each state is also saved as a picture.
+"""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlaif.bus.connection import Bus
+from rlaif.contracts.search_figures import (
+    MARKS_OF_A_NODE,
+    MOST_TREE_NODES,
+    SearchFigures,
+    TreeNode,
+)
+from rlaif.storage.file import FileStore
+from rlaif.testing.browser import Shoot
+from rlaif.testing.stage import Stage
+from rlaif.trainer.learner.quest_search import QuestSearch
+from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.run_folder.protocol import SearchTold
+from rlaif.trainer.service.live import LiveView
+from rlaif.trainer.service.runs.state import RunState
+from rlaif.trainer.settings import TrainerSettings
+
+HIDDEN = "[...document.querySelectorAll('.search, .course')].map(panel => panel.hidden)"
+NAMES = "[...document.querySelectorAll('#search .mark-name')]"
+
+
+def text(panel: str) -> str:
+    return f"document.querySelector('#{panel}').innerText.replace(/\\s+/g, ' ')"
+
+
+def says(panel: str, words: str) -> str:
+    return f"{text(panel)}.includes({words!r})"
+
+
+@pytest.fixture
+def stage(bus: Bus, episodes: FileStore) -> Stage:
+    return Stage(bus, episodes)
+
+
+async def test_without_a_search_nothing_is_shown_of_one(
+    chromium: Any, hud_url: str, stage: Stage
+) -> None:
+    await chromium.open(hud_url)
+    await stage.progress()
+    await chromium.wait_for("document.querySelector('#run').innerText.includes('steps')")
+    assert await chromium.evaluate(HIDDEN) == [True, True]
+    assert await chromium.evaluate("document.querySelector('.search').offsetHeight") == 0
+
+
+async def test_a_search_shows_its_figures_its_tree_and_every_find(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await stage.progress()
+    await stage.search()
+    await chromium.wait_for("document.querySelectorAll('#search .find').length === 18")
+    shown = await chromium.evaluate(text("search"))
+    for words in (
+        "goes on after 11 min", "18.4M 26.03K/s", "Level 12.5", "21 newest at 10 min",
+        "4,123", "33 min at the latest", "small key 15.7M frames, 10 min", "sword 1K frames, 0 s",
+    ):  # fmt: skip
+        assert words in shown
+    # The way to the farthest, and nothing beside it.
+    assert await chromium.evaluate("document.querySelectorAll('#search .find.far').length") == 12
+    label = await chromium.evaluate("document.querySelector('#search svg').ariaLabel")
+    assert label.startswith("Tree of progress: 21 lasting marks after 18.4M frames.")
+    assert label.index("sword: level 1, after 1K frames") < label.index("feather: level 8.5")
+    assert "heart piece" not in label
+    assert await chromium.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert chromium.errors == []
+    await shoot("searching")
+
+
+async def test_names_in_the_picture_do_not_cover_each_other(
+    chromium: Any, hud_url: str, stage: Stage
+) -> None:
+    await chromium.open(hud_url)
+    await stage.search()
+    for width in (1440, 390):
+        await chromium.resize(width, 1000)
+        await chromium.wait_for(f"window.innerWidth === {width} && {NAMES}.length > 3")
+        boxes = await chromium.evaluate(
+            f"{NAMES}.map(name => name.getBoundingClientRect())"
+            ".map(({left, right, top, bottom}) => [left, right, top, bottom])"
+        )
+        for index, (left, right, top, bottom) in enumerate(boxes):
+            assert left >= 0
+            assert right <= width
+            for other in boxes[index + 1 :]:
+                apart = right <= other[0] or other[1] <= left
+                # Letters leave room above and below them in their line.
+                assert apart or bottom - 3 <= other[2] or other[3] <= top + 3
+
+
+async def test_a_find_is_told_where_the_pointer_is(
+    chromium: Any, hud_url: str, stage: Stage
+) -> None:
+    await chromium.open(hud_url)
+    await stage.search()
+    await chromium.wait_for("document.querySelectorAll('#search .find').length === 18")
+    caption = "document.querySelector('#search figcaption').textContent"
+    idle = await chromium.evaluate(caption)
+    assert idle.startswith("18 states that were the first")
+    await chromium.evaluate(
+        "(() => { const dot = document.querySelector('[data-node=\"11\"]').getBoundingClientRect();"
+        " document.querySelector('#search svg').dispatchEvent(new PointerEvent('pointermove',"
+        " {clientX: dot.x + 3, clientY: dot.y + 3})); })()"
+    )
+    assert await chromium.evaluate(caption) == "feather: level 8.5, after 7.27M frames"
+    await chromium.evaluate(
+        "document.querySelector('#search svg').dispatchEvent(new PointerEvent('pointerleave'))"
+    )
+    assert await chromium.evaluate(caption) == idle
+
+
+async def test_the_beginning_and_the_end_of_a_search_are_told(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await stage.search(0, frames=0, seconds=0.0, nodes=1, level=0.0)
+    await chromium.wait_for(says("search", "has found nothing lasting yet"))
+    assert "0 newest at —" in await chromium.evaluate(text("search"))
+    await shoot("begins")
+    await stage.search(running=False, workers=0, seconds=2700.0, seconds_left=None)
+    await chromium.wait_for(says("search", "is over after 45 min"))
+    assert chromium.errors == []
+
+
+async def test_the_largest_tree_is_drawn_and_says_what_it_leaves_out(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    marks = tuple(f"event in room {n}/FF, which has a long name" for n in range(MARKS_OF_A_NODE))
+    tree = tuple(
+        TreeNode(
+            node=number, parent=None if number == 0 else number // 2, frames=number * 60_000,
+            seconds=number * 2.0, level=number.bit_length() + number % 7 / 8, marks=marks,
+        )
+        for number in range(MOST_TREE_NODES)
+    )  # fmt: skip
+    await chromium.open(hud_url)
+    await stage.search(tree=tree, tree_left_out=57, level=10.0, marks=1999)
+    drawn = f"document.querySelectorAll('#search .find').length === {MOST_TREE_NODES}"
+    await chromium.wait_for(drawn)
+    assert "57 finds off the way are not drawn" in await chromium.evaluate(text("search"))
+    assert await chromium.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert chromium.errors == []
+    await shoot("largest")
+
+
+async def test_a_curriculum_shows_each_demonstration_and_what_is_worked_on(
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
+) -> None:
+    await chromium.open(hud_url)
+    await stage.search(running=False, workers=0, seconds_left=None)
+    await stage.curriculum()
+    await chromium.wait_for("document.querySelectorAll('#course .cell').length === 90")
+    shown = await chromium.evaluate(text("course"))
+    assert "Phase backward Segments mastered 16 of 90" in shown
+    assert "From power-on 8 %" in shown
+    labels = await chromium.evaluate(
+        "[...document.querySelectorAll('#course .strip')].map(strip => strip.ariaLabel)"
+    )
+    assert labels[0] == "Demonstration 1: 7 of 18 segments mastered"
+    assert len(labels) == 5
+    rows = await chromium.evaluate("document.querySelectorAll('#course tbody tr').length")
+    assert rows == 8
+    assert "and 66 more" in shown
+    await shoot("curriculum")
+
+
+async def test_another_run_begins_without_them(chromium: Any, hud_url: str, stage: Stage) -> None:
+    await chromium.open(hud_url)
+    await stage.progress()
+    await stage.search()
+    await stage.curriculum()
+    await chromium.wait_for(f"{HIDDEN}.every(hidden => !hidden)")
+    await stage.progress(run_id="run-2")
+    await chromium.wait_for(f"{HIDDEN}.every(hidden => hidden)")
+
+
+async def test_while_it_searches_the_page_says_why_there_is_no_screen(
+    chromium: Any, hud_url: str, stage: Stage
+) -> None:
+    words = "The run searches the game first."
+    await chromium.open(hud_url)
+    await stage.progress(steps_per_second=None)
+    await stage.search()
+    await chromium.wait_for(says("screen-overlay", words))
+    await chromium.wait_for(says("run", words))
+    await stage.search(running=False)
+    await chromium.wait_for(f"!{says('run', words)}")
+    await stage.search()
+    await stage.progress()
+    await chromium.wait_for(says("run", "Steps trained"))
+
+
+async def test_between_search_and_policy_the_page_says_what_is_made(
+    chromium: Any, hud_url: str, stage: Stage
+) -> None:
+    await chromium.open(hud_url)
+    await stage.search(running=False)
+    await stage.progress(
+        steps_per_second=None, phase="demonstrations", phase_words="of 5 ways that were found"
+    )
+    title = "The run makes demonstrations of what its search found."
+    await chromium.wait_for(says("run", title))
+    await chromium.wait_for(says("screen-overlay", title))
+    assert "Now: of 5 ways that were found." in await chromium.evaluate(text("run"))
+
+
+async def test_a_search_rests_while_its_run_is_stopped(
+    chromium: Any, hud_url: str, stage: Stage
+) -> None:
+    await chromium.open(hud_url)
+    await stage.progress(steps_per_second=None)
+    await stage.search()
+    await chromium.wait_for(says("search", "goes on after 11 min"))
+    await stage.progress(steps_per_second=None, status="stopped")
+    await chromium.wait_for(says("search", "rests after 11 min"))
+
+
+def searched(directory: Path) -> SearchFigures:
+    """A real search of the game for a moment, as a run tells of it."""
+    settings = TrainerSettings.model_validate({"ray_workers": 0, "data_dir": directory})
+    record: Any = None  # a search reads none
+    search = QuestSearch(RunContext(settings, record, directory, lambda message: None))
+    try:
+        for _ in range(20):
+            search.go_on()
+            if search.figures().tree:
+                break
+        return search.figures()
+    finally:
+        search.close()
+
+
+async def test_what_a_real_search_finds_comes_to_the_page(
+    chromium: Any, hud_url: str, bus: Bus, tmp_path: Path
+) -> None:
+    await chromium.open(hud_url)
+    found = await asyncio.to_thread(searched, tmp_path)
+    state = RunState(run_id="run-1").after(SearchTold(**dict(found)))
+    view = LiveView(bus.telemetry(), lambda: state, lambda: None, lambda: None, lambda: [], fps=0)
+    telling = asyncio.create_task(view.run())
+    try:
+        await chromium.wait_for(f"document.querySelectorAll('.find').length === {len(found.tree)}")
+    finally:
+        telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
+    first = found.tree[0].marks[0]
+    assert first in await chromium.evaluate(text("search"))
+
+
+async def test_names_stay_words(chromium: Any, hud_url: str, stage: Stage) -> None:
+    evil = "<img src=x onerror=document.title='owned'>"
+    await chromium.open(hud_url)
+    title = await chromium.evaluate("document.title")
+    node = TreeNode(node=0, parent=None, frames=5, seconds=0, level=1, marks=(evil,))
+    await stage.search(tree=(node,))
+    await stage.curriculum(phase="<b>backward</b>")
+    await chromium.wait_for(says("search", evil))
+    await chromium.wait_for(says("course", "<b>backward</b>"))
+    assert await chromium.evaluate("document.querySelectorAll('#search img').length") == 0
+    assert await chromium.evaluate("document.title") == title

@@ -1,0 +1,181 @@
+"""What stands around every page: addresses, keys, themes, what is shown before the HUD tells."""
+
+import re
+from typing import Any
+
+import pytest
+
+from rlaif.bus.connection import Bus
+from rlaif.hud.page import STATIC
+from rlaif.storage.file import FileStore
+from rlaif.testing.stage import Stage
+
+MOST_SHIFT = 0.1
+"""Cumulative layout shift that readers do not mind."""
+
+SHIFT = """new Promise(done => {
+    const observer = new PerformanceObserver(list => {
+        const late = list.getEntries().filter(({ startTime }) => startTime > 1000);
+        done(late.reduce((sum, { value }) => sum + value, 0));
+    });
+    observer.observe({ type: 'layout-shift', buffered: true });
+    setTimeout(() => done(0), 500);
+})"""
+"""JavaScript: how far things moved after the first second, of the most that a browser remembers."""
+
+SILENT = """class Silent extends EventTarget { send() {} close() {} }
+Silent.OPEN = 1;
+window.WebSocket = Silent;"""
+"""JavaScript: a live connection that never opens."""
+
+
+@pytest.fixture
+def stage(bus: Bus, episodes: FileStore) -> Stage:
+    stage = Stage(bus, episodes)
+    stage.curve = [(1500 * n, 0.5 + 0.01 * n) for n in range(1, 41)]
+    return stage
+
+
+async def test_each_view_has_an_address_a_title_and_keys(chromium: Any, hud_url: str) -> None:
+    await chromium.open(f"{hud_url}/models")
+    await chromium.wait_for("document.title === 'Reward models · Zelda RLAIF'")
+    assert await chromium.evaluate("document.querySelectorAll('#models').length") == 1
+
+    await chromium.visit("/system")
+    assert await chromium.evaluate("document.title") == "System · Zelda RLAIF"
+    assert await chromium.evaluate("document.activeElement.id") == "main", "read from the top"
+    assert await chromium.evaluate("document.querySelectorAll('#models').length") == 0
+    await chromium.evaluate("history.back()")
+    await chromium.wait_for(
+        "location.pathname === '/models' && document.querySelector('#models') !== null"
+    )
+
+    for key in "gl":
+        await chromium.press(key, key)
+    await chromium.wait_for(
+        "location.pathname === '/' && document.querySelector('#screen') !== null"
+    )
+    await chromium.press("?", "?")
+    await chromium.wait_for("document.querySelector('#help').open")
+    keys = await chromium.evaluate("document.querySelector('#keys').innerText")
+    assert "Go to Models" in keys
+    assert "Pause, or play from here" in keys, "keys of the page that is open"
+
+    await chromium.open(f"{hud_url}/segments/episode-1/no-such-segment?f=3")
+    await chromium.wait_for("document.querySelector('#page').childElementCount > 0")
+    assert await chromium.evaluate("location.search") == "?f=3"
+    # The browser counts a service that is away (502) as an error of the page.
+    assert [each for each in chromium.errors if not re.search("404|502", each)] == []
+
+
+async def test_a_theme_that_was_chosen_stays(chromium: Any, hud_url: str) -> None:
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    await chromium.open(hud_url)
+    await chromium.wait_for("document.querySelector('#theme').title === 'Colours: system'")
+    seen = {}
+    for theme in ("light", "dark"):
+        await chromium.evaluate("document.querySelector('#theme').click()")
+        assert await chromium.evaluate("document.documentElement.dataset.theme") == theme
+        seen[theme] = await chromium.evaluate(ground)
+    assert seen == {"light": "rgb(238, 241, 244)", "dark": "rgb(15, 20, 25)"}
+    await chromium.open(f"{hud_url}/map")
+    assert await chromium.evaluate(ground) == seen["dark"]
+
+
+async def test_nothing_moves_when_values_come_and_a_second_visit_begins_with_them(
+    chromium: Any, hud_url: str, stage: Stage
+) -> None:
+    await chromium.open(hud_url)
+    await chromium.wait_for("document.querySelector('#run').innerText !== ''")
+    await stage.segments(34, exported=32, scored=30)
+    await stage.health()
+    await stage.progress()
+    await stage.rewards()
+    await chromium.wait_for("document.querySelector('#run').innerText.includes('Steps trained')")
+    await chromium.wait_for("document.querySelector('#verdict .words') !== null")
+    assert await chromium.evaluate(SHIFT) <= MOST_SHIFT
+
+    await chromium.command("Page.addScriptToEvaluateOnNewDocument", source=SILENT)
+    await chromium.open(f"{hud_url}/?again")
+    await chromium.wait_for("document.querySelector('#run').innerText.includes('Steps trained')")
+    note = await chromium.evaluate("document.querySelector('#status').innerText")
+    assert "CONNECTING" in note
+    assert "shows what was known" in note
+    assert await chromium.evaluate("document.querySelector('#page').dataset.known") == "past"
+    assert await chromium.evaluate("document.querySelector('#run-id code').innerText") == "run-1"
+
+
+async def test_a_list_keeps_what_the_reader_holds(chromium: Any, hud_url: str) -> None:
+    await chromium.open(hud_url)
+    kept = await chromium.evaluate(
+        """(async () => {
+        const { h, keyed } = await import('/static/js/dom.js');
+        const list = h('ul');
+        document.body.append(list);
+        const draw = (...names) => keyed(list, names, name => name,
+            name => h('li', {}, h('input', { value: name })),
+            (element, name, index) => element.dataset.index = index);
+        draw('a', 'b', 'c');
+        const held = list.children[1].firstChild;
+        held.focus();
+        held.setSelectionRange(0, 1);
+        const moved = [];
+        const watcher = new MutationObserver(records => moved.push(...records));
+        watcher.observe(list, { childList: true });
+        const told = [];
+        for (const names of [['x', 'a', 'b', 'c'], ['b', 'c'], ['c', 'y', 'b'], ['b']]) {
+            draw(...names);
+            const inside = [...list.children].map(({ firstChild }) => firstChild.value).join('');
+            const same = document.activeElement === held && held.selectionEnd === 1;
+            told.push([inside, same]);
+        }
+        moved.push(...watcher.takeRecords());
+        const item = held.parentElement;
+        const touched = moved.some(({ removedNodes }) => [...removedNodes].includes(item));
+        return [told, touched, item.dataset.index];
+    })()"""
+    )
+    told = [["xabc", True], ["bc", True], ["cyb", True], ["b", True]]
+    assert kept == [told, False, "0"]
+
+
+async def test_a_panel_that_breaks_says_so_and_leaves_the_others_alone(
+    chromium: Any, hud_url: str
+) -> None:
+    await chromium.open(hud_url)
+    shown = await chromium.evaluate(
+        """(async () => {
+        const { h } = await import('/static/js/dom.js');
+        const { mountPanels } = await import('/static/js/panel.js');
+        const { Store } = await import('/static/js/store.js');
+        const store = new Store();
+        store.merge({ taken_at: '2026-11-20T12:00:00Z', a: null, b: { text: 'well' } });
+        const root = h('div');
+        const draw = name => (body, state) => body.replaceChildren(state[name].text);
+        const panel = name => ({ id: name, title: name, sections: [name], draw: draw(name) });
+        const leave = mountPanels(root, { store }, ['a', 'b'].map(panel));
+        const first = [...root.children].map(({ lastChild }) => lastChild.textContent);
+        store.merge({ a: { text: 'back' } });
+        await new Promise(done => setTimeout(done, 50));
+        leave();
+        return [...first, root.firstChild.lastChild.textContent];
+    })()"""
+    )
+    assert shown[0].startswith("This panel could not be drawn: ")
+    assert shown[1:] == ["well", "back"]
+
+
+async def test_an_address_that_is_no_pages_says_so(chromium: Any, hud_url: str) -> None:
+    await chromium.open(hud_url)
+    await chromium.wait_for("document.querySelector('#screen') !== null")
+    await chromium.evaluate("history.pushState({}, '', '/nowhere')")
+    await chromium.evaluate("dispatchEvent(new PopStateEvent('popstate', {}))")
+    await chromium.wait_for("document.title === 'Not found · Zelda RLAIF'")
+    assert "/nowhere" in await chromium.evaluate("document.querySelector('#page').innerText")
+
+
+def test_the_navigation_of_the_page_is_the_one_of_its_registry() -> None:
+    html = (STATIC / "index.html").read_text()
+    registry = (STATIC / "js/pages/registry.js").read_text()
+    linked = re.findall(r'<a href="(/\w*)">(\w+)</a>', html.split("<nav")[1].split("</nav>")[0])
+    assert linked == re.findall(r'path: "(/\w*)", label: "(\w+)"', registry)

@@ -1,0 +1,521 @@
+"""The past of a run: what is kept, what is compared, and what is said of it."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.events import EventData, RunIterated
+from rlaif.contracts.run_points import MOST_EPISODES
+from rlaif.hud.read_model.history.bootstrap import LEAST, difference
+from rlaif.hud.read_model.history.history import MOST_RUNS, History
+from rlaif.hud.read_model.history.run_story import COHORT, MOST_PIECES, MOST_PIECES_AT_REST
+from rlaif.hud.read_model.views import ChampionView, HeadlineView
+from rlaif.testing.data.events import (
+    NOON,
+    champion_changed,
+    run_iterated,
+    run_loaded,
+    run_started,
+)
+from rlaif.testing.figures import contradictions
+
+STEP = 1000
+MINUS = "\N{MINUS SIGN}"
+
+
+def folded(*events: EventData, into: History | None = None) -> History:
+    history = into or History()
+    for event in events:
+        history.apply(envelop(event, source="rlaif/test", time=NOON))
+    return history
+
+
+def pieces(since: int, until: int, gained: Sequence[int], *, attempt: int = 0) -> list[RunIterated]:
+    """Iterations of `STEP` steps, each with these episodes."""
+    return [
+        run_iterated(step, step + STEP, gained=gained, attempt=attempt)
+        for step in range(since, until, STEP)
+    ]
+
+
+def champion(version: int, *, pinned: bool = False) -> ChampionView:
+    return ChampionView(
+        version=version, since=NOON, went_back_from=None, pinned=pinned, pin_reason=None,
+        pinned_until=None, gate=None,
+    )  # fmt: skip
+
+
+def headline(history: History, live: ChampionView | None = None) -> HeadlineView:
+    return history.headline("run-1", live, known=True)
+
+
+def milestones(history: History, *, newest: int = 20) -> list[tuple[object, ...]]:
+    """(version, mean before, mean after, episodes of each side) of each load."""
+    return [
+        (load.version, found.before, found.after, found.n_before, found.n_after)
+        for load in history.loads("run-1", newest=newest)().loads
+        for found in [load.figures["milestones"]]
+    ]
+
+
+# --- what is kept ---------------------------------------------------------------------------------
+
+
+def test_what_is_told_twice_counts_once() -> None:
+    events = [run_started(), *pieces(0, 5 * STEP, [1]), run_loaded(1, 5 * STEP)]
+    once, twice = folded(*events), folded(*events, *events)
+    assert twice.view("run-1", points=100) == once.view("run-1", points=100)
+
+
+def test_a_run_that_goes_on_from_a_checkpoint_has_not_lived_what_came_after_it() -> None:
+    history = folded(
+        run_started(),
+        *pieces(0, 10 * STEP, [1]),
+        run_loaded(1, 4 * STEP),
+        run_loaded(2, 8 * STEP),
+        run_started(6 * STEP, attempt=1),
+        *pieces(6 * STEP, 9 * STEP, [3], attempt=1),
+    )
+    view = history.view("run-1", points=100)
+    assert [point.env_step for point in view.points] == [STEP * n for n in range(1, 10)]
+    assert [point.milestones_mean for point in view.points] == [1.0] * 6 + [3.0] * 3
+    assert [(load.version, load.step) for load in view.loads] == [(1, 4 * STEP)]
+    assert [(start.attempt, start.step) for start in view.starts] == [(0, 0), (1, 6 * STEP)]
+
+
+def test_a_process_that_died_tells_nothing_after_the_next_one_began() -> None:
+    late = run_iterated(6 * STEP, 7 * STEP, gained=[5], attempt=0)
+    history = folded(run_started(), run_started(0, attempt=1), late)
+    assert history.view("run-1", points=10).points == ()
+
+
+def test_a_model_that_is_told_again_after_a_restart_was_not_loaded_again() -> None:
+    history = folded(
+        run_started(),
+        run_loaded(1, STEP),
+        *pieces(STEP, 3 * STEP, [1]),
+        run_started(3 * STEP, attempt=1),
+        run_loaded(1, 3 * STEP, attempt=1),
+        run_loaded(None, 4 * STEP, attempt=1),
+        run_loaded(1, 5 * STEP, attempt=1),
+    )
+    loads = history.view("run-1", points=10).loads
+    assert [(load.version, load.step) for load in loads] == [
+        (1, STEP), (None, 4 * STEP), (1, 5 * STEP),
+    ]  # fmt: skip
+
+
+def test_a_run_of_any_length_takes_bounded_room_and_keeps_its_sums() -> None:
+    history = folded(run_started())
+    count = 5 * MOST_PIECES
+    for piece in pieces(0, count * STEP, [2]):
+        folded(piece, into=history)
+    view = history.view("run-1", points=1000)
+    assert view.pieces <= 2 * MOST_PIECES
+    assert len(view.points) <= 1000
+    assert sum(point.iterations for point in view.points) == count
+    assert sum(point.episodes for point in view.points) == count
+    assert sum(point.paid["rooms"] for point in view.points) == 4.0 * count
+    assert {point.milestones_mean for point in view.points} == {2.0}
+
+
+def test_a_run_that_another_one_followed_takes_less_room_and_has_the_same_sums() -> None:
+    history = folded(run_started(), *pieces(0, 1000 * STEP, [2]), run_loaded(1, 1000 * STEP))
+    folded(run_started(run_id="run-2"), into=history)
+    view = history.view("run-1", points=1000)
+    assert view.pieces <= 2 * MOST_PIECES_AT_REST
+    assert sum(point.episodes for point in view.points) == 1000
+    assert (view.points[0].since_step, view.points[-1].env_step) == (0, 1000 * STEP)
+
+
+def test_no_piece_is_of_before_and_after_a_load() -> None:
+    history = folded(run_started(), *pieces(0, 333 * STEP, [1]), run_loaded(1, 333 * STEP))
+    folded(*pieces(333 * STEP, 5000 * STEP, [2]), into=history)
+    assert 333 * STEP in [piece.since_step for piece in history.run("run-1").pieces]  # type: ignore[union-attr]
+
+
+def test_as_many_runs_are_kept_as_can_be_compared() -> None:
+    history = History()
+    for number in range(MOST_RUNS + 5):
+        folded(run_started(run_id=f"run-{number}"), into=history)
+    names = [run.run_id for run in history.view(None, points=10).runs]
+    assert names == [f"run-{number}" for number in range(5, MOST_RUNS + 5)]
+
+
+# --- points ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("points", [2, 7, 40, 500])
+def test_fewer_points_have_the_same_sums_and_keep_the_extremes(points: int) -> None:
+    draw = Random(3)
+    events = [
+        run_iterated(
+            step, step + STEP, gained=[draw.randrange(5)], entropy=draw.random(),
+            paid={"rooms": draw.random(), "shaping": -draw.random()}, learned_from=0.5,
+        )
+        for step in range(0, 100 * STEP, STEP)
+    ]  # fmt: skip
+    history = folded(run_started(), *events)
+    view = history.view("run-1", points=points)
+    assert len(view.points) <= points
+    assert view.points[0].since_step == 0
+    assert view.points[-1].env_step == 100 * STEP
+    for name in ("rooms", "shaping"):
+        told = sum(event.paid[name] for event in events)
+        assert sum(point.paid[name] for point in view.points) == pytest.approx(told)
+    assert max(point.high["entropy"] for point in view.points) == max(
+        event.entropy or 0.0 for event in events
+    )
+    for point in view.points:
+        assert point.paid_total == pytest.approx(sum(point.paid.values()))
+        assert point.learned_from is not None
+        assert point.unexplained == pytest.approx(point.learned_from - point.paid_total)
+        assert point.model_paid == point.paid["shaping"]
+
+
+def test_what_was_not_measured_is_not_known() -> None:
+    piece = run_iterated(0, STEP, entropy=None, policy_lag=None, learned_from=None)
+    (point,) = folded(piece).view("run-1", points=10).points
+    unknown = (point.milestones_mean, point.entropy, point.learned_from, point.unexplained)
+    assert unknown == (None, None, None, None)
+    assert point.episodes == 0
+
+
+# --- before and after -----------------------------------------------------------------------------
+
+
+def two_loads(after: Sequence[int] = (2,)) -> History:
+    return folded(
+        run_started(),
+        *pieces(0, 30 * STEP, [1]),
+        run_loaded(1, 30 * STEP),
+        *pieces(30 * STEP, 60 * STEP, after),
+        run_loaded(2, 60 * STEP),
+        *pieces(60 * STEP, 90 * STEP, [3, 4]),
+    )
+
+
+def test_each_load_is_compared_with_the_episodes_that_began_before_it() -> None:
+    assert milestones(two_loads()) == [(2, 2.0, 3.5, 30, 60), (1, 1.0, 2.0, 30, 30)]
+    newest = two_loads().loads("run-1", newest=1)()
+    assert ([load.version for load in newest.loads], newest.known) == ([2], 2)
+
+
+def test_an_episode_belongs_to_the_model_that_paid_when_it_began() -> None:
+    """One that ended after a load was played by what came before it, for the most part."""
+    late = run_iterated(30 * STEP, 31 * STEP, gained=[9], began=[29 * STEP])
+    history = folded(
+        run_started(), *pieces(0, 30 * STEP, [1]), run_loaded(1, 30 * STEP), late,
+        *pieces(31 * STEP, 60 * STEP, [2]),
+    )  # fmt: skip
+    ((_, before, after, n_before, n_after),) = milestones(history)
+    assert (after, n_before, n_after) == (2.0, 31, 29)
+    assert before == pytest.approx((30 + 9) / 31)
+
+
+def test_short_episodes_do_not_speak_for_those_that_still_run() -> None:
+    """What began with one that still runs does not count yet, or early deaths would."""
+    history = folded(
+        run_started(),
+        *pieces(0, 30 * STEP, [1]),
+        run_loaded(1, 30 * STEP),
+        *(
+            run_iterated(step, step + STEP, gained=[0], oldest_open=40 * STEP)
+            for step in range(30 * STEP, 60 * STEP, STEP)
+        ),
+    )
+    (load,) = history.loads("run-1", newest=1)().loads
+    assert load.figures["milestones"].n_after == 10
+    assert load.unfinished == 20
+    assert not load.enough
+    assert load.figures["milestones"].change is None, "too few episodes is no number"
+
+
+def test_until_it_is_known_what_still_runs_nothing_is_compared() -> None:
+    history = two_loads()
+    folded(run_iterated(90 * STEP, 91 * STEP, oldest_open=None), into=history)
+    assert [row[3:] for row in milestones(history)] == [(0, 0), (0, 0)]
+
+
+def test_at_most_the_newest_episodes_of_a_side_are_compared() -> None:
+    history = folded(
+        run_started(),
+        *pieces(0, 50 * STEP, [0] * 20),
+        *pieces(50 * STEP, 60 * STEP, [3] * 20),
+        run_loaded(1, 60 * STEP),
+        *pieces(60 * STEP, 90 * STEP, [1] * 20),
+    )
+    assert milestones(history) == [(1, 3.0, 1.0, COHORT, COHORT)]
+
+
+def test_episodes_whose_beginning_nobody_knows_are_left_out() -> None:
+    history = two_loads()
+    unknown = run_iterated(90 * STEP, 91 * STEP, gained=[9] * 50, began=[None] * 50)
+    folded(unknown, into=history)
+    assert milestones(history)[0] == (2, 2.0, 3.5, 30, 60)
+
+
+def test_all_figures_of_a_load_are_compared_the_judges_too() -> None:
+    history = two_loads()
+    for number in range(80):
+        step = 10 * STEP + number * STEP // 2
+        name = f"segment-{number}"
+        history.scores.scored("run-1", f"episode-{number}", name, 0.25 if step < 30_000 else 0.75)
+        history.scores.captured("run-1", f"episode-{number}", name, step)
+    first = history.loads("run-1", newest=2)().loads[-1]
+    assert set(first.figures) == {
+        "milestones", "rooms", "deaths", "episode_return", "shaped_return", "judge_score",
+    }  # fmt: skip
+    score = first.figures["judge_score"]
+    assert (score.before, score.after, score.n_before, score.n_after) == (0.25, 0.75, 40, 40)
+    assert (score.low, score.change, score.high) == (0.5, 0.5, 0.5)
+    assert first.figures["deaths"].after == 0.0
+
+
+def test_segments_of_one_episode_are_one_witness() -> None:
+    history = two_loads()
+    for number in range(60):
+        history.scores.captured("run-1", "episode-1", f"segment-{number}", 40 * STEP)
+        history.scores.scored("run-1", "episode-1", f"segment-{number}", 0.5)
+    first = history.loads("run-1", newest=2)().loads[-1]
+    assert first.figures["judge_score"].n_after == 1
+
+
+# --- intervals ------------------------------------------------------------------------------------
+
+
+def test_the_same_groups_give_the_same_interval() -> None:
+    before, after = [0.0, 1.0] * 20, [1.0, 2.0] * 20
+    found = difference(before, after)
+    assert difference(before, after) == found
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < 1.0 < found.high < 2.0
+    assert found.direction == 1
+    assert difference(after, before).direction == -1
+    assert difference(before, before).direction == 0
+
+
+def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    draw = Random(11)
+    hits = 0
+    for _ in range(100):
+        before = [draw.gauss(0.0, 1.0) for _ in range(30)]
+        after = [draw.gauss(0.5, 1.0) for _ in range(30)]
+        found = difference(before, after)
+        assert found.low is not None
+        assert found.high is not None
+        hits += found.low <= 0.5 <= found.high
+    assert 88 <= hits <= 99
+
+
+@pytest.mark.parametrize(("before", "after"), [(LEAST - 1, 100), (100, LEAST - 1), (0, 0)])
+def test_of_few_episodes_no_difference_is_claimed(before: int, after: int) -> None:
+    found = difference([1.0] * before, [2.0] * after)
+    assert (found.change, found.low, found.high, found.direction) == (None,) * 4
+    assert (found.n_before, found.n_after) == (before, after)
+
+
+# --- the sentence ---------------------------------------------------------------------------------
+
+
+def scored(history: History, *, before: float, after: float, at: int = 30 * STEP) -> History:
+    for number in range(60):
+        step = at + (number - 30) * STEP
+        history.scores.captured("run-1", f"e-{number}", f"s-{number}", step)
+        history.scores.scored("run-1", f"e-{number}", f"s-{number}", before if step < at else after)
+    return history
+
+
+def test_the_headline_says_what_moved_since_the_first_model_and_what_the_judges_say() -> None:
+    history = scored(two_loads(), before=0.3, after=0.6)
+    view = headline(history, champion(7, pinned=True))
+    assert view.text == (
+        "Milestones an episode 1.00 → 3.00 since v1 (n = 30 and 90; 95 % interval of the change "
+        f"+{view.milestones.low:.2f} to +{view.milestones.high:.2f}); judges agree; "  # type: ignore[union-attr]
+        "v7 is live, pinned."
+    )
+    assert (view.since, view.since_version, view.since_step) == ("load", 1, 30 * STEP)
+    assert (view.live_version, view.pinned) == (7, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "judges", "words"),
+    [
+        (0.3, 0.6, "agree", "judges agree"),
+        (0.6, 0.3, "disagree", "judges see the opposite"),
+        (0.5, 0.5, "see no difference", "judges see no difference"),
+    ],
+)
+def test_the_judges_are_quoted_whatever_they_say(
+    before: float, after: float, judges: str, words: str
+) -> None:
+    view = headline(scored(two_loads(), before=before, after=after), champion(2))
+    assert view.judges == judges
+    assert f"; {words}; v2 is live." in view.text
+
+
+def test_without_scores_nobody_is_said_to_agree() -> None:
+    view = headline(two_loads(), champion(2))
+    assert view.judges == "unknown"
+    assert "too few scores to say what the judges see" in view.text
+
+
+def test_a_change_that_may_be_chance_is_called_so() -> None:
+    history = folded(
+        run_started(),
+        *pieces(0, 30 * STEP, [0, 3]),
+        run_loaded(1, 30 * STEP),
+        *pieces(30 * STEP, 60 * STEP, [3, 0]),
+    )
+    assert "1.50 → 1.50 since v1, no clear change (" in headline(history).text
+
+
+def test_a_change_for_the_worse_is_said_too() -> None:
+    history = folded(
+        run_started(),
+        *pieces(0, 30 * STEP, [3]),
+        run_loaded(1, 30 * STEP),
+        *pieces(30 * STEP, 60 * STEP, [1]),
+    )
+    text = headline(history).text
+    assert text.startswith("Milestones an episode 3.00 → 1.00 since v1 (n = 30 and 30; ")
+    assert f"interval of the change {MINUS}2.00 to {MINUS}2.00)" in text
+
+
+def test_too_few_episodes_are_said_to_be_too_few() -> None:
+    history = folded(
+        run_started(),
+        *pieces(0, 30 * STEP, [1]),
+        run_loaded(1, 30 * STEP),
+        *pieces(30 * STEP, 33 * STEP, [4]),
+    )
+    assert headline(history, champion(1)).text == (
+        "Milestones an episode 4.00 (n = 3); too few episodes to compare since v1 (3 of 20); "
+        "v1 is live."
+    )
+
+
+def test_where_too_few_episodes_began_before_the_first_model_the_first_ones_are_compared() -> None:
+    history = folded(
+        run_started(),
+        *pieces(0, 4 * STEP, [1]),
+        run_loaded(1, 4 * STEP),
+        *pieces(4 * STEP, 44 * STEP, [4]),
+    )
+    assert "3.45 → 4.00 since its first episodes (n = 22 and 22;" in headline(history).text
+
+
+def test_while_more_episodes_may_come_that_began_before_the_first_model_they_are_waited_for() -> (
+    None
+):
+    history = folded(
+        run_started(),
+        *pieces(0, 4 * STEP, [1]),
+        run_loaded(1, 4 * STEP),
+        run_iterated(4 * STEP, 5 * STEP, gained=[4], oldest_open=3 * STEP),
+    )
+    assert headline(history).since == "load"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [(0.3, 0.6, "judges see better play"), (0.6, 0.3, "judges see worse play")],
+)
+def test_judges_who_see_more_than_the_milestones_do_not_contradict_them(
+    before: float, after: float, words: str
+) -> None:
+    history = folded(
+        run_started(),
+        *pieces(0, 30 * STEP, [0, 3]),
+        run_loaded(1, 30 * STEP),
+        *pieces(30 * STEP, 60 * STEP, [3, 0]),
+    )
+    assert f"; {words};" in headline(scored(history, before=before, after=after)).text
+
+
+def test_each_number_of_the_sentence_names_the_field_that_it_is() -> None:
+    view = headline(scored(two_loads(), before=0.3, after=0.6), champion(7))
+    told = {"headline": view.model_dump(mode="json")}
+    figures = [(part.figure, part.text) for part in view.parts if part.figure]
+    assert len(figures) == 9
+    assert contradictions(figures, told) == []
+    assert not any(digit.isdigit() for part in view.parts if not part.figure for digit in part.text)
+
+
+def test_a_run_without_a_model_is_compared_with_its_first_episodes() -> None:
+    history = folded(
+        run_started(), *pieces(0, 100 * STEP, [1]), *pieces(100 * STEP, 250 * STEP, [2])
+    )
+    view = headline(history)
+    assert view.text.startswith("Milestones an episode 1.00 → 2.00 since its first episodes (")
+    assert view.text.endswith("; no reward model is live.")
+    assert (view.since, view.since_version) == ("start", None)
+
+
+def test_a_run_that_had_a_model_from_its_first_step_has_no_time_without_one() -> None:
+    history = folded(run_started(), run_loaded(4, 0), *pieces(0, 250 * STEP, [1]))
+    assert headline(history).since == "start"
+
+
+def test_before_anything_is_known_nothing_is_claimed() -> None:
+    view = History().headline(None, None, known=False)
+    assert view.text == "No training run has told anything yet."
+    assert (view.milestones, view.scores, view.judges, view.runs) == (None, None, None, None)
+
+
+def test_a_run_whose_episodes_still_run_says_so() -> None:
+    history = folded(run_started(), run_iterated(0, STEP))
+    assert headline(history).text == (
+        "No episode has come to its end yet; no reward model is live."
+    )
+
+
+def test_runs_with_and_without_judges_stand_side_by_side_at_the_same_step() -> None:
+    history = folded(
+        run_started(run_id="run-0", judged=False),
+        *(piece.model_copy(update={"run_id": "run-0"}) for piece in pieces(0, 80 * STEP, [1])),
+        run_started(),
+        *pieces(0, 40 * STEP, [2]),
+        *pieces(40 * STEP, 120 * STEP, [3]),
+    )
+    runs = headline(history).runs
+    assert runs is not None
+    assert (runs.with_run, runs.without_run, runs.until_step) == ("run-1", "run-0", 80 * STEP)
+    assert (runs.milestones.before, runs.milestones.after) == (1.0, 3.0)
+    assert (runs.milestones.n_before, runs.milestones.n_after) == (20, 20)
+
+
+@pytest.mark.parametrize("changes", [{"recipe": "another"}, {"judged": True}, {"recipe": None}])
+def test_runs_that_differ_in_more_than_the_judges_are_not_compared(changes: dict[str, Any]) -> None:
+    values: dict[str, Any] = {"run_id": "run-0", "judged": False, **changes}
+    history = folded(
+        run_started(**values),
+        *(piece.model_copy(update={"run_id": "run-0"}) for piece in pieces(0, 80 * STEP, [1])),
+        run_started(),
+        *pieces(0, 80 * STEP, [2]),
+    )
+    assert headline(history).runs is None
+
+
+# --- the champion ---------------------------------------------------------------------------------
+
+
+def test_changes_are_kept_and_a_start_that_tells_nothing_new_is_none() -> None:
+    gate = champion_changed(1)
+    pin = champion_changed(1, why="person", pinned=True, pin_reason="by hand",
+                           changed_at=NOON + timedelta(seconds=1))  # fmt: skip
+    start = pin.model_copy(update={"why": "start", "changed_at": NOON + timedelta(seconds=2)})
+    history = folded(gate, pin, start, pin)
+    changes = history.view(None, points=2).changes
+    assert [(each.version, each.why, each.pinned) for each in changes] == [
+        (1, "gate", False), (1, "person", True),
+    ]  # fmt: skip
+
+
+def test_episodes_of_an_event_never_exceed_what_it_takes() -> None:
+    assert MOST_EPISODES >= COHORT

@@ -1,0 +1,194 @@
+"""The past in the whole of what the HUD knows: the log, the champion, the marks, REST."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from itertools import count
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.events import EventData
+from rlaif.contracts.telemetry import RewardModelStatus, TrainingProgress
+from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.routes.history import history_router
+from rlaif.service.problems import install_problem_handlers
+from rlaif.testing.data.events import (
+    NOON,
+    champion_changed,
+    reward_model_published,
+    run_iterated,
+    run_loaded,
+    run_started,
+    segment_captured,
+    segment_scored,
+)
+
+STEP = 1000
+
+
+def later(seconds: float) -> datetime:
+    return NOON + timedelta(seconds=seconds)
+
+
+def fold(*events: EventData, into: HudState | None = None) -> HudState:
+    state = into or HudState(epoch="e")
+    state.streams_opened()
+    seconds = count()
+    for event in events:
+        state.apply_event(envelop(event, source="rlaif/test", time=later(next(seconds))))
+    return state
+
+
+def a_past() -> list[EventData]:
+    """A run of 60 iterations with a load in the middle, a second version, a pin and a roll-back."""
+    first = [run_iterated(step, step + STEP, gained=[1]) for step in range(0, 30 * STEP, STEP)]
+    then = [
+        run_iterated(step, step + STEP, gained=[2, 3]) for step in range(30 * STEP, 60 * STEP, STEP)
+    ]
+    back = reward_model_published(1).model_copy(update={"activation": 3})
+    return [
+        run_started(),
+        *first,
+        reward_model_published(1),
+        champion_changed(1, changed_at=later(31)),
+        run_loaded(1, 30 * STEP),
+        *then,
+        reward_model_published(2).model_copy(update={"activation": 2}),
+        champion_changed(2, changed_at=later(32)),
+        run_loaded(2, 60 * STEP),
+        back,
+        champion_changed(
+            1, activation=3, why="watchdog", words="it was gamed", pinned=True,
+            pin_reason="it was gamed", changed_at=later(33),
+        ),
+        run_loaded(1, 61 * STEP),
+    ]  # fmt: skip
+
+
+def test_a_hud_that_starts_again_knows_the_same_past_with_every_service_away() -> None:
+    lives = [fold(*a_past()).snapshot(NOON) for _ in range(2)]
+    assert lives[0] == lives[1]
+    told = lives[0]
+    assert [(mark.version, mark.step) for mark in told.series.versions] == [
+        (1, 30 * STEP), (2, 60 * STEP), (1, 61 * STEP),
+    ]  # fmt: skip
+    champion = told.reward_models.champion
+    assert champion is not None
+    assert (champion.version, champion.pinned, champion.went_back_from) == (1, True, 2)
+    assert champion.pin_reason == "it was gamed"
+    assert told.headline.text.startswith(
+        "Milestones an episode 1.00 → 2.50 since v1 (n = 30 and 60"
+    )
+    assert told.headline.text.endswith("; v1 is live, pinned.")
+
+
+def test_a_roll_back_changes_nothing_of_what_was() -> None:
+    *past, back, change, load = a_past()
+    before, after = fold(*past), fold(*past, back, change, load)
+    views = [state.history.view("run-1", points=100) for state in (before, after)]
+    assert views[0].points == views[1].points
+    assert views[0].loads == views[1].loads[:-1]
+    assert views[0].changes == views[1].changes[:-1]
+
+
+def test_what_the_service_says_later_counts_more_than_the_newest_event() -> None:
+    state = fold(*a_past())
+    state.apply_reading(
+        RewardModelStatus(
+            at=later(500), state="idle", labels=3, missing=(), champion_version=1, activation=3
+        ),
+        NOON,
+    )
+    champion = state.snapshot(NOON).reward_models.champion
+    assert champion is not None
+    assert champion.pinned is False
+
+
+def test_a_champion_that_was_withdrawn_is_not_live() -> None:
+    gone = champion_changed(
+        1, activation=4, why="demotion", words="it does not hold", withdrawn="it does not hold",
+        changed_at=later(90),
+    )  # fmt: skip
+    told = fold(*a_past(), gone).snapshot(NOON)
+    assert told.reward_models.champion is None
+    assert told.headline.text.endswith("; no reward model is live.")
+    assert told.headline.live_version is None
+
+
+def test_the_log_has_a_line_for_each_turn_of_the_past_and_none_twice() -> None:
+    state = fold(*a_past())
+    fold(*a_past(), into=state)
+    lines = [line.text for line in state.journal.latest(100)]
+    told = [line for line in lines if "published" not in line.lower() and "champion" not in line]
+    assert told == [
+        "Run run-1 begins at step 0.",
+        "The trainer uses reward model v1 since step 30,000.",
+        "The trainer uses reward model v2 since step 60,000.",
+        "Reward model v1 is live again, pinned: it was gamed.",
+        "The trainer uses reward model v1 since step 61,000.",
+    ]
+
+
+def test_the_current_run_is_the_trainers_and_without_it_the_newest() -> None:
+    state = fold(*a_past(), run_started(run_id="run-2"))
+    assert state.current_run_id == "run-2"
+    reading = TrainingProgress(
+        at=NOON, run_id="run-1", status="training", iteration=1, env_steps=9, episodes=0
+    )
+    state.apply_reading(reading, NOON)
+    assert state.current_run_id == "run-1"
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[httpx.AsyncClient]:
+    state = fold(*a_past(), segment_captured(), segment_scored(weighted=0.5))
+    app = FastAPI()
+    install_problem_handlers(app)
+    app.include_router(history_router(state))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://hud") as made:
+        yield made
+
+
+async def test_the_past_is_told_in_as_many_points_as_are_asked_for(
+    client: httpx.AsyncClient,
+) -> None:
+    whole = (await client.get("/api/v1/history")).json()
+    few = (await client.get("/api/v1/history", params={"run": "run-1", "points": 7})).json()
+    assert (len(whole["points"]), whole["pieces"]) == (60, 60)
+    assert len(few["points"]) == 7
+    for name in ("iterations", "episodes", "paid_total", "learned_from"):
+        assert sum(each[name] for each in few["points"]) == pytest.approx(
+            sum(each[name] for each in whole["points"])
+        )
+    assert [run["run_id"] for run in few["runs"]] == ["run-1"]
+    assert [change["why"] for change in few["changes"]] == ["gate", "gate", "watchdog"]
+
+
+async def test_before_and_after_each_load_is_told_newest_first(client: httpx.AsyncClient) -> None:
+    told = (await client.get("/api/v1/loads")).json()
+    assert [(each["version"], each["replaced"], each["enough"]) for each in told["loads"]] == [
+        (1, 2, False), (2, 1, False), (1, None, True),
+    ]  # fmt: skip
+    first = told["loads"][-1]["figures"]["milestones"]
+    assert (first["before"], first["after"], first["n_before"], first["n_after"]) == (
+        1,
+        2.5,
+        30,
+        60,
+    )
+    assert first["low"] <= first["change"] == 1.5 <= first["high"]
+    assert told["loads"][0]["figures"]["milestones"]["change"] is None
+    assert (told["least"], told["most"], told["known"]) == (20, 100, 3)
+
+
+async def test_of_a_run_that_nobody_knows_nothing_is_told(client: httpx.AsyncClient) -> None:
+    history = (await client.get("/api/v1/history", params={"run": "run-9"})).json()
+    assert (history["run_id"], history["points"], history["from_step"]) == ("run-9", [], None)
+    assert (await client.get("/api/v1/loads", params={"run": "run-9"})).json()["loads"] == []
+
+
+@pytest.mark.parametrize("query", ["points=1", "points=9999", "run=../x"])
+async def test_what_cannot_be_asked_is_refused(client: httpx.AsyncClient, query: str) -> None:
+    assert (await client.get(f"/api/v1/history?{query}")).status_code == 422

@@ -1,0 +1,144 @@
+"""What the page of the language models is told: routes, words, and what to do about failures."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.assistance import ModeFigures
+from rlaif.contracts.telemetry import AssistanceStatus, JudgeCall, PlayerCall
+from rlaif.hud.read_model.judge_health import JudgeHealth
+from rlaif.hud.read_model.llm_calls import ERRORS_SHOWN, LlmCalls
+from rlaif.hud.read_model.llm_views import LlmView
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+OUTCOMES = ("invalid", "length", "throttled", "refused", "error", "timeout")
+
+
+class Page:
+    """Calls go in, the page's JSON comes out; segment-1 is one that the HUD knows."""
+
+    def __init__(self) -> None:
+        self._judges = JudgeHealth()
+        self.calls = LlmCalls(self._judges)
+        self._second = 0
+
+    def judged(self, outcome: str = "ok", seconds: float = 1.0, judge: str = "state") -> None:
+        self._second += 1
+        self._judges.called(
+            JudgeCall(
+                at=NOON + timedelta(seconds=self._second), judge=judge, route=f"/{judge}",
+                model="a-model", segment_id="segment-1", outcome=outcome, latency_seconds=seconds,
+                rationale="It went on." if outcome == "ok" else None,
+            )
+        )  # fmt: skip
+
+    def played(self, call: str = "ok", **changes: Any) -> None:
+        self._second += 1
+        self.calls.played(
+            PlayerCall(
+                at=NOON + timedelta(seconds=self._second), run_id="run-1", kind="plan",
+                mode="dialog", env="1-0", step=1, call=call, **changes,
+            )
+        )  # fmt: skip
+
+    def told(self, **figures: Any) -> None:
+        modes = {"dialog": ModeFigures(**figures)}
+        self.calls.told(AssistanceStatus(at=NOON, run_id="run-1", env_steps=9, by_mode=modes))
+
+    def view(self) -> LlmView:
+        return self.calls.view(lambda segment: "episode-1" if segment == "segment-1" else None)
+
+    def said(self, **choice: Any) -> list[Any]:
+        choice = {"user": None, "failed": None, "limit": 40} | choice
+        return list(self.calls.calls(lambda _: None, **choice).items)
+
+
+def test_a_route_has_its_success_with_n_and_its_latencies() -> None:
+    page = Page()
+    for number in range(1, 20):
+        page.judged(seconds=number / 10)
+    page.judged("timeout", seconds=90)
+    (route,) = page.view().routes
+    assert (route.user, route.name, route.route, route.model) == (
+        "judge", "state", "/state", "a-model",
+    )  # fmt: skip
+    assert (route.calls, route.ok, route.timed) == (20, 19, 19)
+    assert route.outcomes == {"ok": 19, "timeout": 1}
+    assert route.latency_p50_seconds == pytest.approx(1.0)
+    assert route.latency_p95_seconds == pytest.approx(1.81), "of calls that ended well"
+    assert route.tokens_read is None, "the judge service knows; the HUD does not"
+    assert route.down is None
+
+
+def test_a_route_that_gives_no_answer_says_since_when() -> None:
+    page = Page()
+    page.judged()
+    for _ in range(3):
+        page.judged("error")
+    (route,) = page.view().routes
+    assert route.down == "3 calls in a row ended with error, since 12:00:02 UTC"
+
+
+def test_of_the_planner_the_counts_are_the_trainers_and_latencies_of_what_was_told() -> None:
+    page = Page()
+    page.told(calls={"ok": 61, "timeout": 3, "dropped": 2}, cached=12, tokens_read=900)
+    page.played(latency_seconds=2.0)
+    page.played(latency_seconds=4.0)
+    page.played(latency_seconds=0.0, cached=True)
+    (route,) = page.view().routes
+    assert (route.user, route.calls, route.ok) == ("planner", 52, 49)
+    assert (route.latency_p50_seconds, route.timed) == (3.0, 2)
+    assert (route.tokens_read, route.tokens_written) == (900, None), "no server wrote 0 tokens"
+
+
+def test_every_failure_says_what_to_do_and_names_its_route() -> None:
+    page = Page()
+    for outcome in OUTCOMES:
+        page.judged(outcome)
+        page.played(outcome)
+    errors = page.view().errors
+    assert len(errors) == ERRORS_SHOWN == 2 * len(OUTCOMES)
+    assert [error.at for error in errors] == sorted((e.at for e in errors), reverse=True)
+    for error in errors:
+        assert error.remedy
+        assert "knows no remedy" not in error.remedy or error.outcome == "length"
+        assert error.route in error.remedy or (error.model or "") in error.remedy
+
+
+def test_an_outcome_of_a_later_version_is_shown_and_says_so() -> None:
+    page = Page()
+    page.judged("melted")
+    (error,) = page.view().errors
+    assert error.remedy is not None
+    assert "`melted`" in error.remedy
+
+
+def test_what_was_said_and_followed_is_told_newest_first() -> None:
+    page = Page()
+    page.judged()
+    page.played(
+        wanted=("MOVE_TO column=3", "PRESS A"), reason="The door.", followed=True, ending="done"
+    )
+    page.played("timeout", ending_reason="no answer in 15 s")
+    late, plan, judged = page.said()
+    assert (late.said, late.ok, late.followed) == ("no answer in 15 s", False, None)
+    assert plan.said == "MOVE_TO column=3 → PRESS A — The door."
+    assert (plan.followed, plan.ending, plan.asked) == (True, "done", "a plan")
+    assert (judged.said, judged.segment_id, judged.remedy) == ("It went on.", "segment-1", None)
+    assert [call.user for call in page.said(user="planner")] == ["planner", "planner"]
+    assert page.said(failed=True) == [late]
+    assert page.said(failed=False, limit=1) == [plan]
+
+
+def test_a_call_leads_to_its_segment_where_that_is_known() -> None:
+    page = Page()
+    page.judged("invalid")
+    (error,) = page.view().errors
+    assert (error.segment_id, error.episode_id) == ("segment-1", "episode-1")
+    assert page.said()[0].episode_id is None
+
+
+def test_before_the_first_call_nothing_is_made_up() -> None:
+    assert Page().view().routes == ()
+    assert Page().view().errors == ()

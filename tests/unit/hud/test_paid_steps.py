@@ -1,0 +1,68 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from rlaif.contracts.telemetry import PaidStep, PaidSteps
+from rlaif.hud.read_model.paid_steps import StepWindow
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def told(window: StepWindow, *numbers: int, env: str = "env-0", paid: float | None = 0.25) -> None:
+    steps = tuple(
+        PaidStep(number=n, env_step=8 * n, reward=1.0, parts={"room": 1.0}, paid=paid)
+        for n in numbers
+    )
+    window.told(PaidSteps(at=NOON, env=env, steps=steps), NOON)
+
+
+def numbers(window: StepWindow, after: int | None = None) -> list[int]:
+    return [step.number for step in window.view(after).steps]
+
+
+def test_the_newest_steps_are_kept_with_their_sums() -> None:
+    window = StepWindow(keep=3)
+    told(window, 1, 2)
+    told(window, 3, 4)
+    view = window.view(None)
+    assert numbers(window) == [2, 3, 4]
+    assert (view.kept, view.reward_sum) == (3, 3.0)
+    assert view.paid_sum == pytest.approx(0.75)
+
+
+def test_before_the_first_reading_nothing_is_known() -> None:
+    view = StepWindow().view(None)
+    assert (view.env, view.kept, view.reward_sum, view.paid_sum) == (None, 0, None, None)
+
+
+def test_a_sum_with_something_unknown_in_it_is_not_known() -> None:
+    window = StepWindow()
+    told(window, 1, 2)
+    told(window, 3, paid=None)
+    assert window.view(None).paid_sum is None
+    assert window.view(None).reward_sum == 3.0
+
+
+@pytest.mark.parametrize("next_number", [9, 1], ids=["some were lost", "the trainer began again"])
+def test_what_lies_before_a_gap_is_dropped(next_number: int) -> None:
+    window = StepWindow()
+    told(window, 5, 6)
+    told(window, next_number)
+    assert numbers(window) == [next_number]
+
+
+def test_another_environment_begins_anew() -> None:
+    window = StepWindow()
+    told(window, 5, 6)
+    told(window, 7, env="env-3")
+    assert numbers(window) == [7]
+    assert window.view(None).env == "env-3"
+
+
+def test_who_knows_some_gets_the_rest_and_who_missed_some_gets_all() -> None:
+    window = StepWindow()
+    told(window, 5, 6, 7)
+    assert numbers(window, after=6) == [7]
+    assert numbers(window, after=7) == []
+    assert numbers(window, after=2) == [5, 6, 7]
+    assert numbers(window, after=99) == [5, 6, 7]

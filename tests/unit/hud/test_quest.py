@@ -1,0 +1,95 @@
+"""What a search found and how far a curriculum came: readings in, sections of the snapshot out."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from rlaif.contracts.telemetry import CurriculumProgress, SearchProgress, TrainingProgress
+from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.browsers.hub import Hub
+from rlaif.hud.read_model.projections import HudState
+
+NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
+NODE = {"node": 3, "parent": None, "frames": 9, "seconds": 1.0, "level": 1.0, "marks": ["sword"]}
+
+
+@pytest.fixture
+def state() -> HudState:
+    return HudState(epoch="e", started_at=NOON)
+
+
+def search(**values: Any) -> SearchProgress:
+    basics = {
+        "at": NOON, "run_id": "run-1", "running": True, "frames": 100, "seconds": 2.0,
+        "workers": 2, "nodes": 4, "level": 1.0, "marks": 1, "tree": [NODE],
+    }  # fmt: skip
+    return SearchProgress.model_validate({**basics, **values})
+
+
+def curriculum(**values: Any) -> CurriculumProgress:
+    basics = {
+        "at": NOON, "run_id": "run-1", "phase": "backward", "power_on_share": 0.02,
+        "demonstrations": 5, "all_segments": 60, "mastered": 12, "tries": 900,
+        "frontier_mean": 0.6, "success_mean": 0.5,
+    }  # fmt: skip
+    return CurriculumProgress.model_validate({**basics, **values})
+
+
+def run(run_id: str) -> TrainingProgress:
+    return TrainingProgress(at=NOON, run_id=run_id, status="training", iteration=0, env_steps=0)
+
+
+def test_without_a_search_nothing_is_said_of_one(state):
+    state.apply_reading(run("run-1"), NOON)
+    shown = state.snapshot(NOON)
+    assert (shown.search, shown.curriculum) == (None, None)
+
+
+def test_the_newest_reading_is_shown_whole(state):
+    later = NOON + timedelta(seconds=3)
+    assert "search" in state.apply_reading(search(), NOON)
+    assert "search" in state.apply_reading(search(frames=200), later)
+    assert "curriculum" in state.apply_reading(curriculum(), later)
+    shown = state.snapshot(later)
+    assert (shown.search.frames, shown.search.received_at) == (200, later)
+    assert shown.search.tree[0].marks == ("sword",)
+    assert shown.curriculum.mastered == 12
+
+
+def test_what_is_told_again_is_not_sent_again(state):
+    later = NOON + timedelta(seconds=3)
+    for told in (search, curriculum):
+        assert state.apply_reading(told(), NOON)
+        assert not state.apply_reading(told(at=later), later)
+    assert state.apply_reading(search(running=False), later)
+    assert state.apply_reading(curriculum(tries=901), later)
+    assert state.snapshot(later).search.received_at == later
+
+
+def test_another_run_begins_without_them_and_the_page_is_told(state):
+    state.apply_reading(run("run-1"), NOON)
+    state.apply_reading(search(), NOON)
+    state.apply_reading(curriculum(), NOON)
+    assert {"search", "curriculum"} <= state.apply_reading(run("run-2"), NOON)
+    shown = state.snapshot(NOON)
+    assert (shown.search, shown.curriculum) == (None, None)
+    assert "search" not in state.apply_reading(run("run-2"), NOON)
+    state.apply_reading(search(run_id="run-2"), NOON)
+    assert state.snapshot(NOON).search.run_id == "run-2"
+
+
+def test_a_reading_that_could_not_have_been_told_is_counted_and_changes_nothing(state):
+    class Outcomes(list):
+        def reading(self, _subject: str, outcome: str) -> None:
+            self.append(outcome)
+
+    seen: Any = Outcomes()
+    hub = Hub(lambda: state.snapshot(NOON), most_clients=1)
+    broadcast = Broadcast(state, hub, clock=lambda: NOON, observer=seen)
+    good = search().model_dump_json()
+    for payload in (good, good.replace('"sword"', '"<b>\\u0000"'), good[:-9], "[]", ""):
+        broadcast.telemetry("telemetry.search", payload.encode())
+    broadcast.telemetry("telemetry.curriculum", curriculum().model_dump_json().encode())
+    assert seen == ["used", "invalid", "invalid", "invalid", "invalid", "used"]
+    assert state.snapshot(NOON).search.tree[0].marks == ("sword",)

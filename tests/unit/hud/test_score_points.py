@@ -1,0 +1,38 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlaif.hud.read_model.history.scores import Score
+from rlaif.hud.read_model.score_points import score_points, thin_to_extremes
+
+
+def score(step: int, weighted: float) -> Score:
+    return Score(step, weighted, "episode-1", f"segment-{step}")
+
+
+def test_a_point_names_the_segment_that_it_opens() -> None:
+    (point,) = score_points("run-1", [score(100, 0.25)], 10).points
+    assert (point.env_step, point.weighted) == (100, 0.25)
+    assert (point.episode_id, point.segment_id) == ("episode-1", "segment-100")
+
+
+def test_the_mean_is_of_each_segment_and_the_ones_before_it() -> None:
+    view = score_points("run-1", [score(1, 0.5), score(3, 1.0)], 10)
+    assert view.means == ((1, 0.5), (3, 0.75))
+    assert view.scored == 2
+
+
+def test_a_run_of_which_nothing_is_known_has_no_points() -> None:
+    view = score_points(None, [], 10)
+    assert (view.run_id, view.scored, view.points, view.means) == (None, 0, (), ())
+
+
+@given(values=st.lists(st.floats(0, 1), min_size=1, max_size=300), most=st.integers(3, 60))
+def test_thinning_keeps_the_lowest_the_highest_and_the_newest_in_order(
+    values: list[float], most: int
+) -> None:
+    scores = [score(step, value) for step, value in enumerate(values)]
+    kept = thin_to_extremes(scores, most)
+    assert len(kept) <= most
+    assert kept[-1] == scores[-1]
+    assert [each.env_step for each in kept] == sorted({each.env_step for each in kept})
+    assert {min(values), max(values)} <= {each.weighted for each in kept}

@@ -1,0 +1,137 @@
+"""Queues and dead letters by REST; NATS is a fake."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from rlaif.bus.errors import BusUnavailableError, UnknownDeadLetterError
+from rlaif.bus.queues import Queue, Queues, StreamFill
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.events import DeadLetter
+from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.browsers.hub import Hub
+from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.routes.system import system_router
+from rlaif.service.problems import install_problem_handlers
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+class FakeBus:
+    """One letter, and how often the queues were asked for."""
+
+    def __init__(self) -> None:
+        self.letters = [letter("captured:1")]
+        self.asked = 0
+        self.away = False
+
+    async def queues(self) -> Queues:
+        self.asked += 1
+        if self.away:
+            raise BusUnavailableError("no answer")
+        return Queues(
+            (StreamFill("DEAD", len(self.letters), 512, None),),
+            (Queue("exporter", "CAPTURES", "rlaif.segment.captured.v1", 3, 1, 0, None),),
+        )
+
+    async def dead_letters(self, *, limit: int) -> list[Any]:
+        return self.letters[:limit]
+
+    async def redrive(self, event_id: str) -> str:
+        if event_id not in [each.data.event_id for each in self.letters]:
+            raise UnknownDeadLetterError(f"no dead letter of event {event_id!r}")
+        self.letters.clear()
+        return f"{event_id}#redrive-1"
+
+
+def letter(event_id: str) -> Any:
+    data = DeadLetter(
+        stream="CAPTURES", subject="segment.captured", consumer="exporter", event_id=event_id,
+        reason="corrupt_capture", detail="It is cut off.", attempts=2, dead_at=NOON,
+        original="never shown",
+    )  # fmt: skip
+    return envelop(data, source="rlaif/exporter", time=NOON)
+
+
+class Counts:
+    def event(self, event_type: str) -> None: ...
+    def reading(self, subject: str, outcome: str) -> None: ...
+
+
+class System:
+    """The routes over a fake bus."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+        self.bus: FakeBus | None = FakeBus()
+        self.state = HudState(epoch="e")
+        hub = Hub(lambda: self.state.snapshot(self.now), most_clients=1)
+        broadcast = Broadcast(self.state, hub, clock=lambda: self.now, observer=Counts())
+        app = FastAPI()
+        install_problem_handlers(app)
+        bus: Any = lambda: self.bus  # noqa: E731
+        app.include_router(system_router(bus, broadcast, lambda: self.now))
+        transport = httpx.ASGITransport(app=app)
+        self.client = httpx.AsyncClient(transport=transport, base_url="http://hud/api/v1")
+
+
+@pytest.fixture
+def system() -> System:
+    return System()
+
+
+async def test_queues_are_as_nats_has_them(system: System) -> None:
+    answer = await system.client.get("/queues")
+    assert answer.headers["cache-control"] == "no-store"
+    (queue,) = answer.json()["queues"]
+    assert (queue["name"], queue["waiting"]) == ("exporter rlaif.segment.captured.v1", 3)
+    assert queue["handled_at"] is None, "nothing was handled, and not at the beginning of time"
+    assert answer.json()["streams"][0]["most_bytes"] is None
+
+
+async def test_many_pages_ask_nats_once_in_a_while(system: System) -> None:
+    for _ in range(5):
+        await system.client.get("/queues")
+    assert system.bus is not None
+    assert system.bus.asked == 1
+    system.now += timedelta(seconds=2)
+    await system.client.get("/queues")
+    assert system.bus.asked == 2
+
+
+async def test_without_nats_it_says_so(system: System) -> None:
+    assert system.bus is not None
+    system.bus.away = True
+    assert (await system.client.get("/queues")).status_code == 503
+    system.bus = None
+    for path in ("/queues", "/dead-letters"):
+        answer = await system.client.get(path)
+        assert answer.status_code == 503
+        assert answer.json()["type"] == "/problems/bus-unavailable"
+
+
+async def test_a_dead_letter_says_why_and_not_what(system: System) -> None:
+    body = (await system.client.get("/dead-letters")).json()
+    assert body["count"] == 1
+    assert body["items"][0]["reason"] == "corrupt_capture"
+    assert "original" not in body["items"][0]
+
+
+async def test_an_event_that_is_sent_again_is_counted_as_given_up_no_more(system: System) -> None:
+    system.state.streams_opened()
+    system.state.apply_event(letter("captured:1"))
+    assert system.state.snapshot(NOON).dead_letters.count == 1
+    answer = await system.client.post("/dead-letters/redrive", json={"event_id": "captured:1"})
+    assert answer.json()["new_event_id"] == "captured:1#redrive-1"
+    view = system.state.snapshot(NOON).dead_letters
+    assert (view.count, view.last) == (0, None)
+    assert system.state.journal.latest(1)[0].kind == "letter.redriven"
+
+
+async def test_an_event_that_is_not_dead_is_not_sent(system: System) -> None:
+    answer = await system.client.post("/dead-letters/redrive", json={"event_id": "captured:7"})
+    assert answer.status_code == 404
+    assert "captured:7" in answer.json()["detail"]

@@ -1,0 +1,76 @@
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from rlaif.contracts.catalog import envelop
+from rlaif.contracts.telemetry import PaidStep, PaidSteps
+from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.routes.timeline import timeline_router
+from rlaif.service.problems import install_problem_handlers
+from rlaif.testing.data.events import segment_captured, segment_scored
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def state() -> HudState:
+    return HudState(epoch="e")
+
+
+@pytest.fixture
+async def client(state: HudState) -> AsyncIterator[httpx.AsyncClient]:
+    app = FastAPI()
+    install_problem_handlers(app)
+    app.include_router(timeline_router(state))
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://hud") as made:
+        yield made
+
+
+def score(state: HudState, segment_id: str, step: int, weighted: float) -> None:
+    captured = segment_captured(segment_id).model_copy(update={"env_step": step})
+    for data in (captured, segment_scored(segment_id, weighted=weighted)):
+        state.apply_event(envelop(data, source="t", time=NOON))
+
+
+async def test_the_scores_of_the_current_run_come_in_the_order_of_their_steps(
+    client: httpx.AsyncClient, state: HudState
+) -> None:
+    score(state, "s-2", 20, 0.75)
+    score(state, "s-1", 10, 0.25)
+    body = (await client.get("/api/v1/score-points")).json()
+    assert [(each["segment_id"], each["env_step"]) for each in body["points"]] == [
+        ("s-1", 10),
+        ("s-2", 20),
+    ]
+    assert (body["run_id"], body["scored"], body["means"][-1]) == ("run-1", 2, [20, 0.5])
+
+
+async def test_another_run_has_other_scores_and_too_many_points_are_refused(
+    client: httpx.AsyncClient, state: HudState
+) -> None:
+    score(state, "s-1", 10, 0.25)
+    other = (await client.get("/api/v1/score-points", params={"run": "run-7"})).json()
+    assert (other["run_id"], other["points"]) == ("run-7", [])
+    refused = await client.get("/api/v1/score-points", params={"points": 100_000})
+    assert refused.status_code == 422
+    assert refused.headers["content-type"] == "application/problem+json"
+
+
+async def test_the_newest_steps_come_once_and_then_only_what_is_new(
+    client: httpx.AsyncClient, state: HudState
+) -> None:
+    empty = (await client.get("/api/v1/steps")).json()
+    assert (empty["env"], empty["reward_sum"], empty["steps"]) == (None, None, [])
+    steps = tuple(
+        PaidStep(number=n, env_step=8 * n, reward=0.5, parts={"room": 0.5}) for n in (1, 2, 3)
+    )
+    changed = state.apply_reading(PaidSteps(at=NOON, env="1-0", steps=steps), NOON)
+    assert changed == frozenset(), "pages that do not look at them are sent nothing"
+    body = (await client.get("/api/v1/steps", params={"after": 2})).json()
+    assert (body["env"], body["kept"], body["reward_sum"]) == ("1-0", 3, 1.5)
+    assert [step["number"] for step in body["steps"]] == [3]
+    assert body["paid_sum"] is None, "no model paid, which is not the same as 0"

@@ -1,0 +1,314 @@
+"""Whose screen is shown, who takes over, and what the map's REST interface says."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from rlaif.contracts.telemetry import (
+    EnvironmentsSeen,
+    EnvironmentStands,
+    MapPosition,
+    RunnerSign,
+    ScreenFrame,
+    TrainingProgress,
+    WorldProgress,
+)
+from rlaif.contracts.world_figures import RoomSeen, SegmentName
+from rlaif.hud.app import create_app
+from rlaif.hud.broadcast import Broadcast
+from rlaif.hud.browsers.hub import Hub
+from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.read_model.screen import Screen
+from rlaif.hud.routes.world import world_router
+from rlaif.hud.settings import HudSettings
+from rlaif.service.problems import install_problem_handlers
+from rlaif.storage import keys
+from rlaif.storage.file import FileStore
+
+NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+
+def after(seconds: float) -> datetime:
+    return NOON + timedelta(seconds=seconds)
+
+
+def frame(seconds: float = 0, picture: bytes = b"picture") -> ScreenFrame:
+    return ScreenFrame(1, int(after(seconds).timestamp() * 1e6), step=7, picture=picture)
+
+
+def watching() -> Screen:
+    """A screen that shows 1-0; 2-0 sends a picture now and then, and both give signs of life."""
+    screen = Screen()
+    screen.offer("1-0", frame(picture=b"one"), NOON)
+    screen.offer("2-0", frame(picture=b"two"), NOON)
+    screen.heard("1-0", NOON)
+    screen.heard("2-0", NOON)
+    return screen
+
+
+def test_a_takeover_is_announced_and_then_happens_at_its_time_without_another_frame() -> None:
+    screen = watching()
+    for second in range(1, 10):
+        screen.heard("2-0", after(second))
+        assert screen.look(after(second)) is None
+        view = screen.watch()
+        if second == 1:
+            assert (view.silent_since, view.next, view.takes_over_at) == (None, None, None)
+        else:
+            assert view.silent_since == NOON
+            assert (view.next, view.takes_over_at) == ("2-0", after(10))
+    screen.heard("2-0", after(9.8))
+    assert screen.look(after(9.9)) is None
+    shown = screen.look(after(10), env_step=5000)
+    assert shown is not None
+    assert (shown.picture, shown.sequence) == (b"two", 2), (
+        "its newest picture, with the next number"
+    )
+    assert screen.env == screen.wish == "2-0", "it is to be drawn in full now"
+    (takeover,) = screen.takeovers
+    assert (takeover.left, takeover.taken, takeover.why) == ("1-0", "2-0", "silent")
+    assert (takeover.at, takeover.env_step) == (after(10), 5000)
+
+
+def test_who_came_back_does_not_take_the_screen_again() -> None:
+    screen = watching()
+    screen.heard("2-0", after(9.8))
+    screen.look(after(10))
+    assert screen.offer("1-0", frame(11), after(11)) is None
+    screen.heard("2-0", after(11))
+    assert screen.look(after(11)) is None
+    assert screen.env == "2-0"
+
+
+def test_a_runner_that_waits_for_the_learner_lives_and_keeps_the_screen() -> None:
+    screen = watching()
+    for second in range(1, 40):
+        for env in ("1-0", "2-0"):
+            screen.heard(env, after(second), still=timedelta(seconds=second))
+        assert screen.look(after(second)) is None
+    view = screen.watch()
+    assert (view.env, view.silent_since, view.next) == ("1-0", None, None)
+    assert view.still_seconds == 39
+
+
+def test_nobody_takes_over_when_nobody_is_heard() -> None:
+    screen = watching()
+    assert screen.look(after(30)) is None
+    view = screen.watch()
+    assert (view.env, view.silent_since, view.next, view.takes_over_at) == (
+        "1-0", NOON, None, None,
+    )  # fmt: skip
+
+
+def test_who_has_sent_no_picture_cannot_take_over() -> None:
+    screen = watching()
+    screen.heard("2-1", after(9.9))
+    assert screen.look(after(10)) is None
+
+
+def test_of_those_that_were_told_of_at_once_the_first_takes_over() -> None:
+    screen = watching()
+    screen.offer("3-0", frame(), NOON)
+    screen.heard("3-0", after(9.6))
+    screen.heard("2-0", after(9.5))
+    screen.look(after(10))
+    assert screen.env == "2-0"
+
+
+def test_a_chosen_environment_is_shown_with_its_first_frame_and_not_before() -> None:
+    screen = watching()
+    screen.choose("2-3", after(1))
+    assert screen.wish == "2-3"
+    assert screen.look(after(1)) is None
+    assert (screen.watch().env, screen.watch().chosen) == ("1-0", "2-3")
+    assert screen.offer("1-0", frame(1.1), after(1.1)) is not None, "until then the old one moves"
+    shown = screen.offer("2-3", frame(1.2, b"chosen"), after(1.2))
+    assert shown is not None
+    assert shown.sequence == 3
+    assert screen.offer("1-0", frame(1.3), after(1.3)) is None
+    assert [each.why for each in screen.takeovers] == ["chosen"]
+
+
+def test_a_choice_that_never_comes_is_dropped_and_the_old_one_drawn_again() -> None:
+    screen = watching()
+    screen.choose("9-9", NOON)
+    for second in range(1, 11):
+        screen.heard("1-0", after(second))
+        screen.look(after(second))
+    assert (screen.wish, screen.env, screen.watch().chosen) == ("1-0", "1-0", None)
+
+
+def test_after_a_restart_the_page_shows_whom_the_trainer_draws() -> None:
+    screen = Screen()
+    screen.offer("2-0", frame(), NOON)  # a picture of now and then came first
+    screen.told("1-0")
+    assert screen.offer("1-0", frame(0.1), after(0.1)) is not None
+    assert screen.env == "1-0"
+    assert screen.wish is None, "the trainer's own choice counts"
+    assert screen.takeovers == (), "nothing fell silent"
+
+
+def test_a_clock_that_was_set_back_does_not_stop_the_screen() -> None:
+    screen = watching()
+    assert screen.offer("1-0", frame(-3600), after(1)) is None
+    assert screen.offer("1-0", frame(-3600), after(10)) is not None
+
+
+def stands(env: str, room: int = 0x77) -> EnvironmentStands:
+    runner = int(env.split("-")[0])
+    return EnvironmentStands(
+        env=env, runner=runner, group=0, room=room, x=40, y=60, rooms_visited=3, steps=120,
+        episode_return=-1.5,
+    )  # fmt: skip
+
+
+def seen(*signs: RunnerSign, at: datetime = NOON) -> EnvironmentsSeen:
+    return EnvironmentsSeen(
+        at=at, run_id="run-1", watched="1-0", runners=signs,
+        environments=(stands("1-0"), stands("1-1", 0x78), stands("2-0")),
+    )  # fmt: skip
+
+
+def room(**values: Any) -> RoomSeen:
+    given = {
+        "group": 0, "room": 0x77, "name": "Seedling", "entries": 4, "frames": 7200, "deaths": 1,
+        "long_stays": 2, "calls": 3, "last_step": 900, "picture": True,
+        "segments": (SegmentName(episode_id="e", segment_id="s"),),
+    }  # fmt: skip
+    return RoomSeen(**(given | values))
+
+
+def world(*rooms: RoomSeen, run_id: str = "run-1") -> WorldProgress:
+    return WorldProgress(at=NOON, run_id=run_id, rooms=rooms)
+
+
+class Clock:
+    now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def broadcast(clock: Clock) -> Broadcast:
+    state = HudState(epoch="e", started_at=NOON)
+    silent: Any = type("Observer", (), {"reading": lambda *_: None, "event": lambda *_: None})()
+    return Broadcast(
+        state, Hub(lambda: state.snapshot(NOON), most_clients=3), clock=clock, observer=silent
+    )
+
+
+def test_signs_of_life_count_by_the_trainers_own_clock(broadcast: Broadcast, clock: Clock) -> None:
+    state = broadcast.state
+    state.apply_frame("1-0", frame(), NOON)
+    state.apply_frame("2-0", frame(), NOON)
+    alive = RunnerSign(runner=2, silent_seconds=0.1, still_seconds=0.1)
+    for second in range(1, 11):
+        clock.now = after(second)
+        stopped = RunnerSign(runner=1, silent_seconds=second + 0.25, still_seconds=second + 0.3)
+        state.apply_reading(seen(stopped, alive, at=after(3600)), clock.now)
+        broadcast.tick(second)
+    assert state.screen.env == "2-0"
+    lines = [line for line in state.journal.latest(5) if line.kind == "screen.takeover"]
+    assert [line.text for line in lines] == ["2-0 took over the screen: 1-0 gave no sign of life."]
+    assert lines[0].level == "warning"
+
+
+@pytest.fixture
+async def client(broadcast: Broadcast, tmp_path: Path) -> Any:
+    app = FastAPI()
+    install_problem_handlers(app)
+    app.include_router(world_router(broadcast, FileStore(tmp_path)))
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://hud") as opened:
+        yield opened
+
+
+async def test_without_word_nothing_is_known_of_the_world(client: httpx.AsyncClient) -> None:
+    told = (await client.get("/api/v1/map")).json()
+    assert told == {
+        "run_id": None, "at": None, "received_at": None, "rooms": [], "rooms_left_out": None,
+    }  # fmt: skip
+    told = (await client.get("/api/v1/environments")).json()
+    assert (told["run_id"], told["environments"], told["left_out"]) == (None, [], None)
+
+
+async def test_rooms_are_told_with_names_pictures_and_segments(
+    client: httpx.AsyncClient, broadcast: Broadcast, tmp_path: Path
+) -> None:
+    broadcast.state.apply_reading(world(room(), room(room=0x78, name=None, picture=False)), NOON)
+    field, other = (await client.get("/api/v1/map")).json()["rooms"]
+    assert (field["name"], field["seconds"], field["deaths"]) == ("Seedling", 120.0, 1)
+    assert field["segments"] == [{"episode_id": "e", "segment_id": "s", "weighted": None}]
+    assert other["picture_url"] is None
+    url = field["picture_url"]
+    missing = await client.get(url)
+    assert missing.status_code == 404
+    FileStore(tmp_path).put_once(keys.room_picture("run-1", 0, 0x77), b"\x89PNG")
+    answer = await client.get(url)
+    assert (answer.content, answer.headers["content-type"]) == (b"\x89PNG", "image/png")
+    assert "immutable" in answer.headers["cache-control"]
+    again = await client.get(url, headers={"If-None-Match": answer.headers["etag"]})
+    assert again.status_code == 304
+
+
+async def test_a_picture_that_is_too_large_is_none(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    FileStore(tmp_path).put_once(keys.room_picture("run-1", 0, 1), bytes(300_000))
+    assert (await client.get("/api/v1/map/rooms/run-1/0/1.png")).status_code == 502
+
+
+async def test_the_world_of_another_run_is_not_shown(
+    client: httpx.AsyncClient, broadcast: Broadcast
+) -> None:
+    broadcast.state.apply_reading(world(room(), run_id="run-0"), NOON)
+    progress = TrainingProgress(
+        at=NOON, run_id="run-1", status="training", iteration=0, env_steps=0
+    )
+    broadcast.state.apply_reading(progress, NOON)
+    assert (await client.get("/api/v1/map")).json()["run_id"] is None
+
+
+async def test_a_person_chooses_whose_screen_is_shown(
+    client: httpx.AsyncClient, broadcast: Broadcast
+) -> None:
+    unknown = await client.post("/api/v1/watched", json={"env": "1-1"})
+    assert unknown.status_code == 404
+    assert unknown.headers["content-type"] == "application/problem+json"
+    sign = RunnerSign(runner=1, silent_seconds=0, still_seconds=0)
+    broadcast.state.apply_reading(seen(sign), NOON)
+    broadcast.state.apply_frame("1-0", frame(), NOON)
+    assert (await client.post("/api/v1/watched", json={"env": "1-1"})).status_code == 200
+    assert broadcast.state.screen.wish == "1-1"
+    told = (await client.get("/api/v1/environments")).json()
+    assert [each["env"] for each in told["environments"]] == ["1-0", "1-1", "2-0"]
+    assert told["watched"] == "1-0"
+
+
+def test_the_watched_room_is_called_by_its_name(broadcast: Broadcast) -> None:
+    state = broadcast.state
+    state.apply_reading(world(room()), NOON)
+    here = MapPosition(at=NOON, env="1-0", group=0, room=0x77, x=1, y=2, rooms_visited=1)
+    state.apply_reading(here, NOON)
+    told = json.loads(state.snapshot(NOON).model_dump_json())["map"]
+    assert told["name"] == "Seedling"
+
+
+async def test_choosing_needs_the_token_where_one_is_set(tmp_path: Path) -> None:
+    """It changes what others see."""
+    settings = HudSettings(episodes_store=f"file://{tmp_path}", api_token="secret")
+    transport = httpx.ASGITransport(app=create_app(settings))
+    async with httpx.AsyncClient(transport=transport, base_url="http://hud") as client:
+        assert (await client.post("/api/v1/watched", json={"env": "1-0"})).status_code == 401
+        assert (await client.get("/api/v1/watched")).status_code == 200
