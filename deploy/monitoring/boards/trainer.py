@@ -64,6 +64,64 @@ TRAINER = Dashboard(
                 least=None,
             ),
         ),
+        "Search": (
+            Panel(
+                "Marks and level",
+                {
+                    "rlaif_trainer_search_marks": "different lasting marks",
+                    "rlaif_trainer_search_level": "level of the farthest state",
+                },
+                "The search of a run of mode quest. After its end the last value stays.",
+            ),
+            Panel(
+                "Frames a second",
+                {"rate(rlaif_trainer_search_frames[$__rate_interval])": "all workers"},
+                "Game frames; 60 are a second of the game.",
+            ),
+            Panel(
+                "Time without a find",
+                {
+                    "(rlaif_trainer_search_seconds - rlaif_trainer_search_found_seconds)"
+                    " and rlaif_trainer_search_running == 1": "since the newest new mark"
+                },
+                "Of the time that it searched. TRAINER_QUEST_QUIET_MINUTES of it end the search.",
+                unit="s",
+            ),
+            Panel(
+                "States and workers",
+                {
+                    "rlaif_trainer_search_nodes": "states kept",
+                    "rlaif_trainer_search_workers": "workers",
+                },
+            ),
+        ),
+        "Curriculum": (
+            Panel(
+                "Segments of the demonstrations",
+                {"rlaif_trainer_curriculum_segments": "{{state}}"},
+                "Mastered: reached again and again from its beginning.",
+            ),
+            Panel(
+                "Frontier and success",
+                {
+                    "rlaif_trainer_curriculum_frontier_mean": "still to go, mean",
+                    "rlaif_trainer_curriculum_success_mean": "success of the last tries, mean",
+                },
+                "A frontier that stands still while the success is low: the policy does not learn "
+                "these segments.",
+                unit="percentunit",
+                most=1,
+            ),
+            Panel(
+                "Where episodes start",
+                {
+                    "60 * rate(rlaif_trainer_curriculum_tries[$__rate_interval])": (
+                        "on a demonstration, a minute"
+                    ),
+                    "100 * rlaif_trainer_curriculum_power_on_share": "at power-on, in per cent",
+                },
+            ),
+        ),
         "Captures": (
             Panel(
                 "Captured and dropped",

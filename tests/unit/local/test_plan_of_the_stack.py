@@ -57,6 +57,11 @@ def test_services_find_the_servers_and_share_the_token_for_writes(home):
         assert found["RLAIF_API_TOKEN"] == stack.api_token == secrets.api_token
 
 
+def test_the_page_finds_the_service_of_the_models_wherever_it_listens(home):
+    stack = plan(Options(home.root))
+    assert settings(stack, "hud")["HUD_REWARD_MODEL_URL"] == stack.urls["reward-model"]
+
+
 def test_the_mock_stands_in_for_the_language_models_and_asks_for_the_same_token(home):
     stack = plan(Options(home.root))
     found = settings(stack, "judge")
@@ -73,6 +78,8 @@ def test_real_language_models_get_no_token_of_ours_and_no_mock_is_started(home):
 
 
 def test_the_mock_as_planner_gets_the_token_and_no_other_server_does(home, environment):
+    # The same port twice, whoever else listens on this machine meanwhile.
+    environment.setattr("rlaif.local.stack.free_port", lambda wanted, taken: wanted)
     environment.delenv("PLANNER_API_KEY", raising=False)
     environment.setenv("PLANNER_BASE_URL", "http://models.example:8000")
     stack = plan(Options(home.root))

@@ -40,7 +40,7 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
         "RAY_WORKERS": "1",
         "ENVS_PER_WORKER": "6",
         "BATCH_SIZE": "1536",
-        "EPISODE_LENGTH": "900",
+        "EPISODE_LENGTH": "2700",
         "EPOCH_STEPS": "30000",
         "TRAINER_EPOCHS": "4",
         "TRAINER_LEARNING_RATE": "3e-4",
@@ -124,6 +124,8 @@ def _shared_environment(
         "S3_SECRET_KEY": weed.secret_key,
         "RLAIF_API_TOKEN": secrets.api_token,
         "LLM_BASE_URL": options.llm_base_url or urls["mock-llm"],
+        "HUD_JUDGE_URL": urls["judge"],
+        "HUD_REWARD_MODEL_URL": urls["reward-model"],
         "TRAINER_DATA_DIR": str(options.data_dir / "trainer"),
         "PYTHONUNBUFFERED": "1",
         # One thread a library: eight processes share the machine.
