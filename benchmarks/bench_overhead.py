@@ -10,7 +10,7 @@ places after some iterations, in the order off, on, on, off, off, on, …
             picture
     on      `rlaif-train`: segments captured within the default budget (60 a minute), spooled,
             stored and announced; a loaded reward model that shapes every reward; progress and the
-            watched screen (15 a second) sent over a real nats-server; a real HUD, and 5 pages that
+            watched screen (20 a second) sent over a real nats-server; a real HUD, and 5 pages that
             follow it over its WebSocket and acknowledge every picture
 
 On one machine everything of `on` shares the cores with the training, the pages too. What runs on

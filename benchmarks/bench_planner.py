@@ -2,11 +2,12 @@
 
     python benchmarks/bench_planner.py            or: make bench-planner
 
-Three training runs with equal settings (default PPO preset at a learning rate of almost 0, 2
+Four training runs with equal settings (default PPO preset at a learning rate of almost 0, 2
 runners of 8 environments, exploration, explicit rewards) are alive all the time and take turns, as
-turns.py says: off, slow, hanging, hanging, slow, off, …
+turns.py says: off, slow, hanging, again, again, hanging, slow, off, …
 
     off       no planner: PLANNER_BASE_URL is not set
+    again     the same once more: what it differs from `off` is what the measurement is worth
     slow      a planner whose every call takes 2 s: takeovers and guidance as they are by default
     hanging   a planner whose every call takes 60 s: plans and text suggestions end at their
               deadline of 30 and 15 s, suggestions by picture at theirs of 60 s
@@ -16,12 +17,19 @@ on other machines. What the planner costs is in the runs: looking for texts and 
 the model, drawing pictures, sockets, threads, carrying plans out, leaving the planner's steps out
 of what is learned. The planner's steps count as steps: they are played.
 
-    kept_slow, kept_hanging   median over the rounds of that run's steps a second / off's
-    cpu_slow, cpu_hanging     median of off's CPU seconds a step / that run's, of all of its
-                              processes: the same without what else the machine does meanwhile
+A process keeps for its life what luck gave it (where its memory lies, when it collects garbage):
+two runs that are equal differ by 1 or 2 %, however many turns they take. So all of them are started
+anew several times, with another seed, and each start counts once.
 
-Prints a line for each round, then one line of JSON. Exit code 0 when both kept ratios are at least
-0.97 and the language models were really asked and, where they answer, really took over, else 1.
+    kept_slow, kept_hanging   that run's steps a second / the mean of off's and again's: median
+                              over the rounds of a start, geometric mean over the starts
+    cpu_slow, cpu_hanging     CPU seconds a step of off and again / that run's, of all of its
+                              processes: the same without what else the machine does meanwhile
+    kept_again, cpu_again     again / off, which 1 is right for
+
+Prints a line for each round, then one line of JSON, with the standard error of each mean. Exit code
+0 when both kept ratios are at least 0.97 and the language models were really asked and, where they
+answer, really took over, else 1.
 """
 
 import argparse
@@ -34,7 +42,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from statistics import median
+from statistics import geometric_mean, median, stdev
 from typing import Any
 
 from turns import NEVER_MINUTES, Side, run_command, training
@@ -42,6 +50,7 @@ from turns import NEVER_MINUTES, Side, run_command, training
 TARGET = 0.97
 WORKERS, ENVS = 2, 8
 SECONDS = {"slow": 2.0, "hanging": 60.0}
+SIDES = ("off", *SECONDS, "again")
 SETTINGS: dict[str, Any] = {
     "ray_workers": WORKERS,
     "envs_per_worker": ENVS,
@@ -79,33 +88,51 @@ def free_port() -> int:
 
 
 async def compare(options: argparse.Namespace, directory: Path) -> dict[str, Any]:
+    starts = [
+        await one_start(number, options, directory / str(number))
+        for number in range(options.starts)
+    ]
+    return summary(starts, options)
+
+
+async def one_start(
+    number: int, options: argparse.Namespace, directory: Path
+) -> tuple[list[dict[str, float]], dict[str, dict[str, Any]]]:
+    """All runs begun anew: the rounds, and what the language models did in all of them."""
     async with AsyncExitStack() as stack:
-        sides = [await stack.enter_async_context(training(directory, "off", SETTINGS))]
-        await sides[0].halt()
-        for name, seconds in SECONDS.items():
-            address = await stack.enter_async_context(language_model(seconds))
-            settings = SETTINGS | {"planner_base_url": address}
+        sides = []
+        for name in SIDES:
+            settings = SETTINGS | {"seed": number}
+            if name in SECONDS:
+                address = await stack.enter_async_context(language_model(SECONDS[name]))
+                settings |= {"planner_base_url": address}
             side = await stack.enter_async_context(training(directory, name, settings))
             await side.halt()
             sides.append(side)
-        rows = [await one_round(number, sides, options) for number in range(options.rounds)]
-        return summary(rows, {side.name: side for side in sides}, options)
+        rows = [await one_round(number, turn, sides, options) for turn in range(options.rounds)]
+        return rows, {side.name: helped(side) for side in sides if side.name in SECONDS}
 
 
 async def one_round(
-    number: int, sides: list[Side], options: argparse.Namespace
+    start: int, number: int, sides: list[Side], options: argparse.Namespace
 ) -> dict[str, float]:
     """A turn of each; the order is turned round each time."""
     found = {}
     for side in sides if number % 2 == 0 else reversed(sides):
         found[side.name] = await side.turn(options.iterations)
-    row = {"off": found["off"]["rate"]}
+    rate = {name: each["rate"] for name, each in found.items()}
+    cpu = {name: each["cpu_a_step"] for name, each in found.items()}
+    row = {
+        **rate,
+        "kept_again": rate["again"] / rate["off"],
+        "cpu_again": cpu["off"] / cpu["again"],
+    }
     for name in SECONDS:
-        row[name] = found[name]["rate"]
-        row[f"kept_{name}"] = found[name]["rate"] / found["off"]["rate"]
-        row[f"cpu_{name}"] = found["off"]["cpu_a_step"] / found[name]["cpu_a_step"]
+        row[f"kept_{name}"] = 2 * rate[name] / (rate["off"] + rate["again"])
+        row[f"cpu_{name}"] = (cpu["off"] + cpu["again"]) / 2 / cpu[name]
     print(
-        f"round {number + 1}: " + ", ".join(f"{key} {value:.4g}" for key, value in row.items()),
+        f"start {start + 1}, round {number + 1}: "
+        + ", ".join(f"{key} {value:.4g}" for key, value in row.items()),
         flush=True,
     )
     return row
@@ -136,36 +163,37 @@ def helped(side: Side) -> dict[str, Any]:
 
 
 def summary(
-    rows: list[dict[str, float]], sides: dict[str, Side], options: argparse.Namespace
+    starts: list[tuple[list[dict[str, float]], dict[str, dict[str, Any]]]],
+    options: argparse.Namespace,
 ) -> dict[str, Any]:
-    off = sides["off"].last
-    assert off is not None
-    told = {name: helped(sides[name]) for name in SECONDS}
-    was_asked = (
-        off.assistance is None
-        and told["slow"]["planner_steps"] > 0
-        and told["slow"]["suggestions"] > 0
-        and told["slow"]["seconds_a_call"] >= SECONDS["slow"]
-        and told["hanging"]["calls"].get("timeout", 0) > 0
+    told = [models for _, models in starts]
+    was_asked = all(
+        models["slow"]["planner_steps"] > 0
+        and models["slow"]["suggestions"] > 0
+        and models["slow"]["seconds_a_call"] >= SECONDS["slow"]
+        and models["hanging"]["calls"].get("timeout", 0) > 0
+        for models in told
     )
-    kept = {name: median(row[f"kept_{name}"] for row in rows) for name in SECONDS}
+    keys = [f"{kind}_{name}" for kind in ("kept", "cpu") for name in ("again", *SECONDS)]
+    of_starts = {key: [median(row[key] for row in rows) for rows, _ in starts] for key in keys}
+    means = {key: geometric_mean(values) for key, values in of_starts.items()}
     return {
         "benchmark": "bench_planner",
-        **{f"kept_{name}": round(value, 4) for name, value in kept.items()},
-        **{f"cpu_{name}": round(median(row[f"cpu_{name}"] for row in rows), 4) for name in SECONDS},
+        **{key: round(value, 4) for key, value in means.items()},
+        "standard_errors": {key: standard_error(values) for key, values in of_starts.items()},
         "target": TARGET,
-        "target_met": min(kept.values()) >= TARGET and was_asked,
+        "target_met": min(means[f"kept_{name}"] for name in SECONDS) >= TARGET and was_asked,
         "was_asked": was_asked,
-        **{
-            f"{kind}_{name}_rounds": [round(row[f"{kind}_{name}"], 4) for row in rows]
-            for kind in ("kept", "cpu")
-            for name in SECONDS
-        },
+        "of_starts": {key: [round(each, 4) for each in of_starts[key]] for key in keys},
+        "rounds": [
+            [{key: round(row[key], 4) for key in keys} for row in rows] for rows, _ in starts
+        ],
         "steps_per_second": {
-            name: round(median(row[name] for row in rows)) for name in ("off", *SECONDS)
+            name: round(median(row[name] for rows, _ in starts for row in rows)) for name in SIDES
         },
-        **told,
-        "rounds": options.rounds,
+        "models": told,
+        "starts": options.starts,
+        "rounds_a_start": options.rounds,
         "iterations": options.iterations,
         "setup": {"runners": WORKERS, "envs_per_runner": ENVS, "frame_skip": 4},
         "load_average": os.getloadavg()[0],
@@ -174,5 +202,10 @@ def summary(
     }
 
 
+def standard_error(values: list[float]) -> float | None:
+    """Of their mean; None of a single one, which tells nothing of it."""
+    return round(stdev(values) / len(values) ** 0.5, 4) if len(values) > 1 else None
+
+
 if __name__ == "__main__":
-    sys.exit(run_command(__doc__, compare))
+    sys.exit(run_command(__doc__, compare, starts=6, rounds=4))

@@ -89,7 +89,7 @@ def play(options: argparse.Namespace) -> Iterator[tuple[int, str]]:
     disturbed = options.worker == "disturbed"
     config = EnvConfig(
         run_id="determinism",
-        game=GameSettings(rom_path=options.rom, episode_length=3_000),
+        game=GameSettings(actions="seed", rom_path=options.rom, episode_length=3_000),
         capture=CaptureSettings(best_episodes=0),
     )
     env = ZeldaOracleEnv({"env": config}, render_mode="rgb_array" if disturbed else None)

@@ -116,7 +116,7 @@ class Ladder:
     ) -> None:
         self._config = EnvConfig(
             run_id="ladder",
-            game=GameSettings(rom_path=options.rom, frame_skip=options.frame_skip),
+            game=GameSettings(actions="seed", rom_path=options.rom, frame_skip=options.frame_skip),
             capture=CaptureSettings(best_episodes=0),
         )
         self._cartridge = cartridge

@@ -60,7 +60,7 @@ from rlaif.trainer.run_folder.protocol import (
 )
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
-from rlaif.trainer.settings.game import GameSettings
+from rlaif.trainer.settings.game import STEP_FRAMES, GameSettings
 
 RESULTS = Path(__file__).parent / "results" / "learning"
 POINTS = 10
@@ -76,19 +76,22 @@ EVALUATION_ROW = (
 
 def settings_of(options: argparse.Namespace, seed: int) -> TrainerSettings:
     changes = dict(each.split("=", 1) for each in options.set)
+    # The settings count steps of four frames, the study those that are decided on.
+    length = options.episode_length * options.frame_skip // STEP_FRAMES
     return TrainerSettings.model_validate(
         {
+            "actions": "seed",
             "data_dir": options.data_dir.resolve(),
             "ray_workers": options.workers,
             "envs_per_worker": options.envs,
             "mode": "pipeline",
             "run_hours": 1_000,
             "epoch_steps": max(1, options.steps // POINTS),
-            "episode_length": options.episode_length,
+            "episode_length": length,
             "frame_skip": options.frame_skip,
             "explore_restarts": options.restarts,
             "eval_episodes": options.eval_episodes,
-            "eval_episode_length": options.episode_length,
+            "eval_episode_length": length,
             "watch_fps": 0,
             "captures_per_minute": 0,
             "seed": seed,
@@ -173,12 +176,13 @@ def random_episodes(options: argparse.Namespace) -> list[float]:
         EnvConfig(
             run_id="random",
             game=GameSettings(
+                actions="seed",
                 noop_start=settings.game.noop_start,
                 frame_skip=settings.game.frame_skip,
                 reward_preset=settings.game.reward_preset,
             ),
         ),
-        length=settings.evaluation.episode_length,
+        length=settings.evaluation_length,
         seed=settings.evaluation.seed,
         greedy=False,
     )
@@ -188,7 +192,7 @@ def random_episodes(options: argparse.Namespace) -> list[float]:
         json.dumps(
             {
                 "episodes": RANDOM_EPISODES,
-                "steps": settings.evaluation.episode_length,
+                "steps": options.episode_length,
                 "fractions": fractions,
                 "returns": [round(each.reward, 3) for each in episodes],
                 "rooms": [each.rooms for each in episodes],

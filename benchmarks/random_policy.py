@@ -103,6 +103,7 @@ def play(options: argparse.Namespace, seed: int) -> Journey:
     began = time.perf_counter()
     rng = np.random.default_rng([seed, 0xACE])
     settings = GameSettings(
+        actions="seed",
         rom_path=options.rom,
         frame_skip=options.frame_skip,
         episode_length=options.episode_length if options.archive else NEVER,

@@ -19,6 +19,7 @@ from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings import TrainerSettings
 from rlaif.trainer.settings.capture import CaptureSettings
+from rlaif.trainer.settings.curriculum import CurriculumSettings
 from rlaif.trainer.settings.game import GameSettings
 
 WORKERS, ENVS = 2, 8
@@ -101,9 +102,16 @@ class BenchmarkRunner(EmulatorEnvRunner):
         looker.close()
         return Replayed(steps, frames, wall, cpu, same)
 
-    def _follow(self, explore: ExploreConfig, env: EnvConfig, game: Any, n: int) -> Any:
+    def _follow(
+        self,
+        explore: ExploreConfig | None,
+        curriculum: CurriculumSettings | None,
+        env: EnvConfig,
+        game: Any,
+        n: int,
+    ) -> Any:
         if self._explorer is None:
-            super()._follow(explore, env, game, n)
+            super()._follow(explore, curriculum, env, game, n)
         assert self._explorer is not None
         return Recorded(self._explorer, n)
 
@@ -139,7 +147,13 @@ def cpu_of_runners(algorithm: Any) -> list[float]:
 
 def settings_of(preset: str, **changes: Any) -> TrainerSettings:
     return TrainerSettings.model_validate(
-        {"ppo_preset": preset, "ray_workers": WORKERS, "envs_per_worker": ENVS, **changes}
+        {
+            "actions": "seed",
+            "ppo_preset": preset,
+            "ray_workers": WORKERS,
+            "envs_per_worker": ENVS,
+            **changes,
+        }
     )
 
 
@@ -160,6 +174,7 @@ def environment(
     return EnvConfig(
         run_id="bench",
         game=GameSettings(
+            actions="seed",
             rom_path=rom,
             frame_skip=frame_skip,
             episode_length=episode_length,

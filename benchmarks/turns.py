@@ -127,17 +127,24 @@ async def until(what: str, condition: Callable[[], bool]) -> None:
 
 
 def run_command(
-    about: str | None, compare: Callable[[argparse.Namespace, Path], Awaitable[dict[str, Any]]]
+    about: str | None,
+    compare: Callable[[argparse.Namespace, Path], Awaitable[dict[str, Any]]],
+    *,
+    rounds: int = 24,
+    starts: int = 0,
 ) -> int:
     """A benchmark in turns as a command: reads `--rounds` and `--iterations`, prints the figures.
 
-    Gives the exit code: 0 when `target_met` of what `compare` found, else 1.
+    `rounds` is the default, and so is `starts` for a benchmark that begins its runs anew: it is
+    asked for `--starts`. Gives the exit code: 0 when `target_met` of what `compare` found, else 1.
     """
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--rounds", type=int, default=24, help="turns of each (24)")
+    if starts:
+        add("--starts", type=int, default=starts, help=f"times to begin the runs ({starts})")
+    add("--rounds", type=int, default=rounds, help=f"turns of each ({rounds})")
     add("--iterations", type=int, default=5, help="timed iterations of 4,096 steps a turn (5)")
     options = parser.parse_args()
 

@@ -1,0 +1,199 @@
+"""What do decisions cost beside the emulator, and what do they cost the player?
+
+    python benchmarks/decision_pace.py --decisions 40 --arm options
+
+From moments of the walkthrough, one each 700 frames, an arm plays decisions drawn evenly by family.
+First with nothing known, then the same decisions again with all rooms known: CPU time of the thread
+a base step, of masks and decisions on one side, of the emulator on the other, and the hearts that
+each family lost. Then every enemy of the walkthrough is fought from where it was met, and the boss
+with its own walkthrough's four hearts from moments 3 frames apart. Ends with one line of JSON.
+"""
+
+import argparse
+import json
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from rlaif.game.decisions.catalog import DECISIONS, FIGHT
+from rlaif.game.decisions.mask import allowed
+from rlaif.game.decisions.playing import carry_out
+from rlaif.game.machine.actions import Action
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.memory.blocks import RamBlocks, read_blocks
+from rlaif.game.memory.entities import enemies
+from rlaif.game.memory.memory_map import address
+from rlaif.game.memory.predicates import is_dying
+from rlaif.game.navigation.room_graph import RoomGraph
+from rlaif.testing.data.walkthrough import pressed
+
+WALKTHROUGH = Path(__file__).parents[1] / "libs/game/cartridge/walkthrough.json"
+HEALTH, GROUP, ROOM = address("wLinkHealth"), address("wActiveGroup"), address("wActiveRoom")
+BASE_FRAMES, LOOK_EVERY = 4, 20
+MOMENTS_EVERY, FIGHTS_EVERY = 700, 300
+BOSS, BOSS_FIGHTS = 0x78, 24
+MOST_FIGHTS = 12
+
+
+@dataclass
+class Costs:
+    """Of one pass."""
+
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    decisions: Counter[str] = field(default_factory=Counter)
+    steps: Counter[str] = field(default_factory=Counter)
+    hearts: Counter[str] = field(default_factory=Counter)
+    deaths: int = 0
+    emulator: float = 0.0
+
+    def told(self) -> dict[str, float]:
+        """The figures, microseconds a base step."""
+        steps = sum(self.steps.values())
+        return {
+            "beside_the_emulator": round(1e6 * sum(self.seconds.values()) / steps, 1),
+            "of_it_masks": round(1e6 * self.seconds["mask"] / steps, 1),
+            "emulator": round(1e6 * self.emulator / steps, 1),
+            "quarter_hearts_in_100_steps": round(100 * sum(self.hearts.values()) / steps, 2),
+            "deaths_in_1000_steps": round(1000 * self.deaths / steps, 2),
+        }
+
+
+class Player:
+    """Plays decisions on the cartridge and takes the time."""
+
+    def __init__(self) -> None:
+        self.emulator, self.graph = PyBoyEmulator(load_cartridge().data), RoomGraph()
+        self.costs = Costs()
+
+    def decide(self, index: int, ram: RamBlocks) -> RamBlocks:
+        """Play a decision to its end."""
+        name, costs, clock = DECISIONS[index].family, self.costs, time.thread_time
+        begun, health = clock(), ram.u8(HEALTH)
+        option = carry_out(index, ram, graph=self.graph)
+        choice = option.next(ram)
+        while not choice.over:
+            costs.seconds[name] += clock() - begun
+            begun = clock()
+            self.emulator.step(choice.action, BASE_FRAMES)
+            costs.emulator += clock() - begun
+            begun = clock()
+            ram = read_blocks(self.emulator)
+            choice = option.next(ram)
+            costs.steps[name] += 1
+            costs.hearts[name] += max(0, health - ram.u8(HEALTH))
+            health = ram.u8(HEALTH)
+        costs.seconds[name] += clock() - begun
+        costs.decisions[name] += 1
+        costs.deaths += choice.cause == "died"
+        return ram
+
+    def play(self, states: list[bytes], decisions: int, arm: str, seed: int) -> Costs:
+        """So many decisions from each state, families drawn evenly."""
+        rng, self.costs = random.Random(seed), Costs()
+        for state in states:
+            self.emulator.load_state(state)
+            for _ in range(decisions):
+                ram = read_blocks(self.emulator)
+                begun = time.thread_time()
+                can = allowed(ram, arm)  # type: ignore[arg-type]  # argparse checked it
+                self.costs.seconds["mask"] += time.thread_time() - begun
+                by_family: dict[str, list[int]] = {}
+                for index in np.flatnonzero(can).tolist():
+                    by_family.setdefault(DECISIONS[index].family, []).append(index)
+                self.decide(rng.choice(by_family[rng.choice(sorted(by_family))]), ram)
+        return self.costs
+
+    def fight(self, state: bytes, wait: int = 0) -> tuple[int, int, int]:
+        """Fight all enemies of a room: how many there were, were beaten, quarter hearts lost."""
+        self.emulator.load_state(state)
+        self.emulator.tick(wait)
+        self.costs, ram = Costs(), read_blocks(self.emulator)
+        room, met = _room(ram), _alive(ram)
+        for _ in range(MOST_FIGHTS):
+            if not _alive(ram) or is_dying(ram) or _room(ram) != room:
+                break
+            ram = self.decide(FIGHT, ram)
+        left = met if is_dying(ram) else _alive(ram)
+        return met, met - left, sum(self.costs.hearts.values())
+
+
+def _alive(ram: RamBlocks) -> int:
+    return sum(1 for enemy in enemies(ram) if enemy.health)
+
+
+def _room(ram: RamBlocks) -> tuple[int, int]:
+    return ram.u8(GROUP), ram.u8(ROOM)
+
+
+def moments() -> tuple[list[bytes], list[bytes], bytes]:
+    """States of the walkthrough: one each 700 frames, where enemies are met, before the boss."""
+    emulator, boss = PyBoyEmulator(load_cartridge().data), b""
+    every: list[bytes] = []
+    met: dict[tuple[int, int, int], int] = {}
+    fights: list[bytes] = []
+    for frame, action in enumerate(_frames(), start=1):
+        emulator.step(action, 1)
+        if frame % MOMENTS_EVERY == 0:
+            every.append(emulator.save_state())
+        if frame % LOOK_EVERY:
+            continue
+        ram = read_blocks(emulator)
+        if allowed(ram, "options")[FIGHT]:
+            key = (*_room(ram), _alive(ram))
+            if frame - met.get(key, -FIGHTS_EVERY) >= FIGHTS_EVERY:
+                met[key] = frame
+                fights.append(emulator.save_state())
+            if not boss and any(enemy.id == BOSS for enemy in enemies(ram)):
+                boss = emulator.save_state()
+    emulator.close()
+    return every[2:], fights, boss
+
+
+def _frames() -> Iterator[Action]:
+    return pressed(WALKTHROUGH)
+
+
+def main() -> None:
+    """Measure and tell."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--decisions", type=int, default=40, help="from each moment")
+    parser.add_argument("--arm", choices=("buttons", "macros", "options"), default="options")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    states, fights, boss = moments()
+    player, figures = Player(), {}
+    for name in ("rooms_met_first", "rooms_known"):
+        costs = player.play(states, args.decisions, args.arm, args.seed)
+        print(f"{name}: {costs.told()}")
+        for family in sorted(costs.steps):
+            steps = costs.steps[family]
+            print(
+                f"  {family:<9}{costs.decisions[family]:>5} decisions of "
+                f"{steps / costs.decisions[family]:5.1f} base steps, "
+                f"{1e6 * costs.seconds[family] / steps:6.1f} us and "
+                f"{costs.hearts[family] / steps:.4f} quarter hearts a step"
+            )
+        figures[name] = costs.told()
+    met, beaten, lost = np.sum([player.fight(state) for state in fights], axis=0).tolist()
+    duels = [player.fight(boss, 3 * number) for number in range(BOSS_FIGHTS)]
+    figures["fights"] = {
+        "met": met,
+        "beaten": beaten,
+        "quarter_hearts_each": round(lost / beaten, 2),
+    }
+    figures["boss"] = {
+        "duels": len(duels),
+        "won": sum(beaten for _, beaten, _ in duels),
+        "quarter_hearts_each": round(sum(lost for *_, lost in duels) / len(duels), 1),
+    }
+    print(json.dumps({"arm": args.arm, "seed": args.seed, **figures}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""Many pages that follow the HUD's screen, in one process that needs little of the machine.
+
+    python benchmarks/hud_pages.py PORT --pages 100 --stalled 1
+
+Each speaks the protocol of `/ws/v1` as the page in a browser does: it takes every frame, and
+acknowledges the newest four times a second at most. A stalled one asks for everything and reads
+nothing. Ends with its standard input, and prints what was seen as one line of JSON:
+
+    expected, received   frames that the HUD numbered while a healthy page was there, and those that
+                         came to it; summed over the pages
+    ages                 frames by their age in whole ms when they came in, from the moment at which
+                         the trainer took the picture; of the healthy pages
+    text_bytes, seconds  of all healthy pages together
+    cpu_seconds          what this process took
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import struct
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+ACK_SECONDS = 0.25
+OLDEST_MS = 60_000
+TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
+SEQUENCE, CAPTURED = struct.Struct("<I"), struct.Struct("<Q")
+SEQUENCE_AT, CAPTURED_AT = 8, 12
+
+
+class Page(asyncio.Protocol):
+    """One page."""
+
+    def __init__(self, port: int, *, stalled: bool) -> None:
+        self.port, self.stalled = port, stalled
+        self.open = False
+        self.lost = False
+        self.first = self.last = self.received = self.text_bytes = self.texts = 0
+        self.ages: Counter[int] = Counter()
+        self.opened_at = 0.0
+        self._acknowledged_at = 0.0
+        self._buffer = bytearray()
+        self._transport: asyncio.Transport | None = None
+
+    def itself(self) -> "Page":
+        """What a connection is made with."""
+        return self
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.write(
+            f"GET /ws/v1 HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nUpgrade: websocket\r\n"
+            "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode()
+        )
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.lost = True
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        if not self.open and not self._shake_hands():
+            return
+        if self.stalled:
+            assert self._transport is not None
+            self._transport.pause_reading()
+            return
+        while (message := self._message()) is not None:
+            self._take(*message)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _shake_hands(self) -> bool:
+        head, found, rest = bytes(self._buffer).partition(b"\r\n\r\n")
+        if not found:
+            return False
+        if b" 101 " not in head.splitlines()[0]:
+            raise SystemExit(f"the HUD answered: {head.decode(errors='replace')}")
+        self._buffer = bytearray(rest)
+        self.open, self.opened_at = True, time.monotonic()
+        return True
+
+    def _message(self) -> tuple[int, bytes] | None:
+        """The next whole message: opcode and payload. The HUD sends none in parts."""
+        buffer = self._buffer
+        if len(buffer) < 2:
+            return None
+        length, start = buffer[1] & 0x7F, 2
+        if length == 126:
+            start, length = 4, int.from_bytes(buffer[2:4], "big")
+        elif length == 127:
+            start, length = 10, int.from_bytes(buffer[2:10], "big")
+        if len(buffer) < start + length:
+            return None
+        opcode, payload = buffer[0] & 0x0F, bytes(buffer[start : start + length])
+        del buffer[: start + length]
+        return opcode, payload
+
+    def _take(self, opcode: int, payload: bytes) -> None:
+        if opcode == BINARY:
+            self._frame(payload)
+        elif opcode == TEXT:
+            self.text_bytes += len(payload)
+            self.texts += 1
+        elif opcode == PING:
+            self._send(PONG, payload)
+        elif opcode == CLOSE:
+            self.close()
+
+    def _frame(self, payload: bytes) -> None:
+        (sequence,) = SEQUENCE.unpack_from(payload, SEQUENCE_AT)
+        (captured,) = CAPTURED.unpack_from(payload, CAPTURED_AT)
+        self.received += 1
+        if self.received == 2:  # the very first waited for this page and may be of long ago
+            self.first = sequence
+        if self.received > 1:
+            self.ages[min(OLDEST_MS, int(time.time() * 1000 - captured / 1000))] += 1
+            self.last = sequence
+        now = time.monotonic()
+        if now - self._acknowledged_at >= ACK_SECONDS:
+            self._acknowledged_at = now
+            self._send(TEXT, b'{"type":"ack","seq":%d}' % sequence)
+
+    def _send(self, opcode: int, payload: bytes) -> None:
+        """Every message of a client is masked; a mask of zeros is one, too."""
+        assert self._transport is not None
+        head = bytes([0x80 | opcode, 0x80 | len(payload), 0, 0, 0, 0])
+        self._transport.write(head + payload)
+
+
+async def follow(options: argparse.Namespace) -> dict[str, Any]:
+    loop = asyncio.get_running_loop()
+    pages = [
+        Page(options.port, stalled=number < options.stalled) for number in range(options.pages)
+    ]
+    for page in pages:
+        await loop.create_connection(page.itself, "127.0.0.1", options.port)
+    print("open", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    ended = time.monotonic()
+    healthy = [page for page in pages if not page.stalled]
+    ages: Counter[int] = Counter()
+    for page in healthy:
+        ages.update(page.ages)
+    found = {
+        "pages": len(pages),
+        "stalled": options.stalled,
+        "dropped": sum(page.lost or not page.open for page in healthy),
+        "expected": sum(page.last - page.first + 1 for page in healthy if page.received > 1),
+        "received": sum(page.received - 1 for page in healthy if page.received > 1),
+        "seconds": sum(ended - page.opened_at for page in healthy),
+        "text_bytes": sum(page.text_bytes for page in healthy),
+        "texts": sum(page.texts for page in healthy),
+        "ages": sorted(ages.items()),
+        "cpu_seconds": round(time.process_time(), 3),
+    }
+    for page in pages:
+        page.close()
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("port", type=int)
+    parser.add_argument("--pages", type=int, default=100)
+    parser.add_argument("--stalled", type=int, default=1)
+    with suppress(KeyboardInterrupt):
+        print(json.dumps(asyncio.run(follow(parser.parse_args()))), flush=True)
+    os._exit(0)  # the thread that waits for standard input would hold it up
+
+
+if __name__ == "__main__":
+    main()

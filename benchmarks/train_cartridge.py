@@ -1,0 +1,313 @@
+"""What do runs of `make train-cartridge` come to? Search, policy and chance over several seeds.
+
+    for n in 1 2 3; do make train-cartridge SEED=$n; make evaluate-trained RUN=cartridge-$n; done
+    make evaluate-trained RUN=cartridge-1 ARGS=--chance
+    python benchmarks/train_cartridge.py                      or: make report-cartridge
+    python benchmarks/train_cartridge.py cartridge-1 cartridge-2 --out DIR
+
+Reads what the runs left in --data-dir; trains and plays nothing. Without names: all runs of mode
+quest. Runs whose policies have other sets of decisions (arms) are never mixed.
+
+    search      lasting marks over minutes, when the first essence was found, and how many main
+                milestones its best way has: the story is read here alone, by no search
+    policy      of the frozen policy's episodes, on streams of their own for each seed: milestones
+                from power-on and share with an essence; the interquartile mean of the seeds with
+                a 95 % bootstrap interval over seeds and episodes (Agarwal et al. 2021)
+    chance      the same of random play with the same decisions, where a run has been asked for it
+
+Writes `summary.json`, `runs.csv`, `curve.csv` (raw rows of all runs), `episodes.csv`, `search.svg`
+and `policy.svg` into --out. Ends with one line of JSON. Exit code 0 when there was a run to report.
+"""
+
+import argparse
+import csv
+import json
+import os
+import platform
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from curves import Curve, draw
+from iqm import Interval, interval
+from search_report import Findings
+
+from rlaif.game.machine.cartridges import Cartridge, load_cartridge
+from rlaif.game.stories.story_lookup import story_of
+from rlaif.trainer.run_folder import quest_curve, quest_trials, trained_policy
+from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER, QuestRecord
+from rlaif.trainer.run_folder.quest_trials import QuestTrial, reached_shares
+from rlaif.trainer.run_folder.record import RunRecord, list_runs
+from rlaif.trainer.search.marks import level_of
+from rlaif.trainer.search.opening import TREE
+from rlaif.trainer.search.tree import Tree, TreeError
+
+RESULTS = Path(__file__).parent / "results" / "train_cartridge"
+ESSENCE = "essence:"
+
+RUN_ROW = (
+    "run", "arm", "seed", "phase", "search_minutes", "search_over", "search_frames", "marks",
+    "level", "essence_minutes", "search_milestones", "demonstrations", "trained_minutes",
+    "milestones_mean", "milestones_best", "essence_share", "episodes", "chance_mean",
+)  # fmt: skip
+EPISODE_ROW = (
+    "run", "player", "seed", "number", "milestones", "essences", "frames", "decisions", "deaths",
+    "rooms", "ended", "reached",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run, as far as it came."""
+
+    record: RunRecord
+    directory: Path
+    settings: dict[str, Any]
+    quest: QuestRecord
+    curve: list[dict[str, str]]
+    trials: list[QuestTrial]
+
+    @property
+    def arm(self) -> str:
+        return str(self.settings["actions"])
+
+    @property
+    def seed(self) -> int:
+        return int(self.settings["seed"])
+
+    def trial(self, player: str) -> QuestTrial | None:
+        return next((each for each in self.trials if each.player == player), None)
+
+
+def runs_of(options: argparse.Namespace) -> list[Run]:
+    known = [each for each in list_runs(options.data_dir) if each.mode == "quest"]
+    missing = set(options.runs) - {each.run_id for each in known}
+    if missing:
+        sys.exit(f"no run of mode quest called {', '.join(sorted(missing))} in {options.data_dir}")
+    found = []
+    for record in known:
+        if options.runs and record.run_id not in options.runs:
+            continue
+        directory = options.data_dir / "runs" / record.run_id
+        found.append(
+            Run(
+                record,
+                directory,
+                json.loads(record.settings),
+                QuestRecord.read(directory),
+                quest_curve.read(directory),
+                quest_trials.read_all(directory / trained_policy.FOLDER),
+            )
+        )
+    return sorted(found, key=lambda run: (run.arm, run.seed, run.record.run_id))
+
+
+def searched(run: Run) -> dict[str, Any]:
+    """What the search of a run found; nothing where it left no tree."""
+    try:
+        tree = Tree.reading(run.directory / SEARCH_FOLDER / TREE)
+    except TreeError:
+        return {}
+    try:
+        progress = tree.progress("search") or {"counts": {"frames": 0}, "seconds": 0, "marks": []}
+        essences = [each["seconds"] for each in progress["marks"] if ESSENCE in each["mark"]]
+        findings = Findings(tree, story_of(cartridge_of(run).game))
+        levels = {node.marks: level_of(node.marks) for node in tree.nodes()}
+    finally:
+        tree.close()
+    return {
+        "search_minutes": round(progress["seconds"] / 60, 1),
+        "search_frames": progress["counts"]["frames"],
+        "marks": len(progress["marks"]),
+        "level": max(levels.values(), default=0.0),
+        "essence_minutes": round(min(essences) / 60, 1) if essences else None,
+        "search_milestones": max(0, findings.best[0]),
+        "first_frames": {
+            name: node.found_at
+            for name in findings.main
+            if (node := findings.first.get(name)) is not None
+        },
+        "found": [
+            (each["seconds"] / 60, number + 1) for number, each in enumerate(progress["marks"])
+        ],
+    }
+
+
+def cartridge_of(run: Run) -> Cartridge:
+    path = run.settings.get("rom_path")
+    return load_cartridge(Path(path) if path else None)
+
+
+def run_row(run: Run, search: dict[str, Any]) -> dict[str, Any]:
+    trained, chance = run.trial("trained"), run.trial("chance")
+    policy = [row for row in run.curve if row["phase"] == "policy"]
+    row: dict[str, Any] = {
+        "run": run.record.run_id,
+        "arm": run.arm,
+        "seed": run.seed,
+        "phase": run.quest.phase,
+        "search_over": run.quest.search_over,
+        "demonstrations": run.quest.demonstrations,
+        "trained_minutes": round(float(policy[-1]["seconds"]) / 60, 1) if policy else None,
+        "chance_mean": chance.line()["milestones_mean"] if chance else None,
+    }
+    row |= {name: value for name, value in search.items() if name in RUN_ROW}
+    if trained is not None:
+        names = ("milestones_mean", "milestones_best", "essence_share", "episodes")
+        row |= {name: trained.line()[name] for name in names}
+    return {name: row.get(name) for name in RUN_ROW}
+
+
+def episode_rows(run: Run) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": run.record.run_id,
+            "player": trial.player,
+            "seed": trial.seed,
+            "number": each.number,
+            "milestones": len(each.milestones),
+            "essences": each.essences,
+            "frames": each.frames,
+            "decisions": each.decisions,
+            "deaths": each.deaths,
+            "rooms": each.rooms,
+            "ended": each.ended,
+            "reached": " ".join(f"{name}:{frame}" for name, frame in each.milestones.items()),
+        }
+        for trial in run.trials
+        for each in trial.episodes
+    ]
+
+
+def arm_summary(
+    runs: Sequence[Run], rows: Sequence[dict[str, Any]], searches: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """Figures of the runs of one arm."""
+    trained = [trial for run in runs if (trial := run.trial("trained")) is not None]
+    chance = [trial for run in runs if (trial := run.trial("chance")) is not None]
+    over = [row for row in rows if row["search_over"] is not None]
+    found: dict[str, Any] = {
+        "seeds": [run.seed for run in runs],
+        "search_with_essence": [sum(row["essence_minutes"] is not None for row in over), len(over)],
+        "search_milestones": [row["search_milestones"] for row in rows],
+        "search_first_frames": [
+            searches[run.record.run_id].get("first_frames", {}) for run in runs
+        ],
+        "milestones_means": [trial.line()["milestones_mean"] for trial in trained],
+        "essence_shares": [trial.line()["essence_share"] for trial in trained],
+        "reached": {name: round(share, 3) for name, share in reached_shares(trained).items()},
+    }
+    if trained:
+        found["milestones_iqm"] = told(interval([trial.reached for trial in trained]))
+        found["essence_iqm"] = told(
+            interval([[float(each.essences > 0) for each in trial.episodes] for trial in trained])
+        )
+        found["milestones_total"] = trained[0].milestones_total
+    if chance:
+        found["chance_iqm"] = told(interval([trial.reached for trial in chance]))
+    return found
+
+
+def told(found: Interval) -> list[float]:
+    """[figure, lower end, upper end]."""
+    return [round(each, 4) for each in found]
+
+
+def search_curves(runs: Sequence[Run], searches: dict[str, dict[str, Any]]) -> list[Curve]:
+    curves = []
+    for run in runs:
+        found = searches[run.record.run_id].get("found", [])
+        end = searches[run.record.run_id].get("search_minutes", 0)
+        points = [(0.0, 0.0), *((at, float(count)) for at, count in found)]
+        curves.append(Curve(f"{run.arm}, seed {run.seed}", [*points, (end, points[-1][1])]))
+    return curves
+
+
+def policy_curves(runs: Sequence[Run]) -> list[Curve]:
+    return [
+        Curve(
+            f"{run.arm}, seed {run.seed}",
+            [
+                (float(row["seconds"]) / 60, float(row["milestones_mean"]))
+                for row in run.curve
+                if row["phase"] == "policy" and row["milestones_mean"]
+            ],
+        )
+        for run in runs
+    ]
+
+
+def write_csv(path: Path, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def report(options: argparse.Namespace, runs: Sequence[Run]) -> dict[str, Any]:
+    """Write the files and give the summary."""
+    searches = {run.record.run_id: searched(run) for run in runs}
+    rows = [run_row(run, searches[run.record.run_id]) for run in runs]
+    out: Path = options.out
+    out.mkdir(parents=True, exist_ok=True)
+    write_csv(out / "runs.csv", RUN_ROW, rows)
+    write_csv(out / "episodes.csv", EPISODE_ROW, [row for run in runs for row in episode_rows(run)])
+    write_csv(
+        out / "curve.csv",
+        ("run", *quest_curve.COLUMNS),
+        [{"run": run.record.run_id, **row} for run in runs for row in run.curve],
+    )
+    title = "Lasting marks that the search knows, over its minutes"
+    (out / "search.svg").write_text(draw(search_curves(runs, searches), title=title))
+    title = (
+        "Milestones an episode in training, starts on demonstrations among them, over its minutes"
+    )
+    (out / "policy.svg").write_text(draw(policy_curves(runs), title=title))
+    summary: dict[str, Any] = {
+        "benchmark": "train_cartridge",
+        "runs": len(runs),
+        "arms": {
+            arm: arm_summary(
+                [run for run in runs if run.arm == arm],
+                [row for row in rows if row["arm"] == arm],
+                searches,
+            )
+            for arm in Counter(run.arm for run in runs)
+        },
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": f"{platform.platform()}, {os.cpu_count()} CPUs",
+    }
+    (out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+    return summary
+
+
+def main() -> int:
+    options = parse_options()
+    runs = runs_of(options)
+    if not runs:
+        print(
+            f"no run of mode quest in {options.data_dir}: make train-cartridge SEED=1 makes one",
+            file=sys.stderr,
+        )
+        return 1
+    print(json.dumps(report(options, runs)))
+    return 0
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("runs", nargs="*", help="ids of runs; all of mode quest when left out")
+    add("--data-dir", type=Path, default=Path("var/trainer"), help="where they are (var/trainer)")
+    add("--out", type=Path, default=RESULTS, help="folder for the files")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
