@@ -1,7 +1,7 @@
 """Writes the reference pages that repeat what the code says.
 
-Events, configuration, metrics, observation, the guides that the judges read, and what the services'
-user of NATS may do.
+Events, configuration, metrics, observation, the policy's input, the guides that the judges read,
+and what the services' user of NATS may do.
 
     python docs/generate.py            write the pages
     python docs/generate.py --check    exit 1 when a page differs from the code
@@ -34,21 +34,30 @@ from rlaif.contracts.observation import LAYOUT, LAYOUT_VERSION, OBSERVATION_SIZE
 from rlaif.contracts.telemetry import (
     FRAME_SUBJECT,
     AssistanceStatus,
+    EnvironmentsSeen,
+    EnvironmentStands,
     JudgeCall,
     MapPosition,
+    PaidSteps,
     PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
     RunHistory,
+    RunnerSign,
     ScreenFrame,
     ServiceHealth,
     Telemetry,
     TrainingProgress,
     WatchedPay,
+    WatchWish,
+    WorldProgress,
 )
+from rlaif.contracts.world_figures import RoomSeen
 from rlaif.exporter.app import create_app as create_exporter
 from rlaif.exporter.settings import ExporterSettings
 from rlaif.game.encoder.sources import sources_of
+from rlaif.game.policy_input.layout import INPUT_VERSION, POLICY_INPUT
+from rlaif.game.policy_input.layout import SIZE as POLICY_INPUT_SIZE
 from rlaif.guides.guides import guide_of, guided_games
 from rlaif.hud.app import create_app as create_hud
 from rlaif.hud.settings import HudSettings
@@ -77,6 +86,10 @@ READINGS: tuple[type[Telemetry], ...] = (
     AssistanceStatus,
     MapPosition,
     WatchedPay,
+    PaidSteps,
+    EnvironmentsSeen,
+    WorldProgress,
+    WatchWish,
 )
 
 _MIB = 1024 * 1024
@@ -114,8 +127,8 @@ SERVICES = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Write or check the pages; returns the exit code."""
     parser = argparse.ArgumentParser(
-        description="Writes docs/events.md, configuration.md, metrics.md, observation.md, the "
-        "guides in docs/game, and deploy/base/nats/permissions.conf."
+        description="Writes docs/events.md, configuration.md, metrics.md, observation.md, "
+        "policy-input.md, the guides in docs/game, and deploy/base/nats/permissions.conf."
     )
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit 1 when a page is stale"
@@ -126,6 +139,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "configuration.md": configuration_page(),
         "metrics.md": metrics_page(),
         "observation.md": observation_page(),
+        "policy-input.md": policy_input_page(),
         **{f"game/{game}.md": guide_page(game) for game in guided_games()},
         "../deploy/base/nats/permissions.conf": permissions_file(),
     }
@@ -183,7 +197,7 @@ def events_page() -> str:
         "[events.py](../libs/common/src/rlaif/contracts/events.py).",
         _overview(),
         "## Streams",
-        "File storage, limits retention, discard new, duplicate window one hour. Each consumer is "
+        "File storage, limits retention, duplicate window one hour. Each consumer is "
         f"a durable pull consumer; the server delivers one event to it at most {MAX_DELIVER} "
         "times. Sizes are the defaults of one server "
         "([topology.py](../libs/common/src/rlaif/bus/topology.py)).",
@@ -227,10 +241,11 @@ def _streams() -> str:
                 ", ".join(f"`{subject}`" for subject in stream.subjects),
                 _age(config.max_age or 0),
                 f"{(config.max_bytes or 0) // _MIB} MiB",
+                "drops its oldest" if stream.drops_oldest else "refuses",
                 f"{(config.max_msg_size or 0) // 1024} KiB",
             )
         )
-    return _table(("Stream", "Subjects", "Kept", "Room", "Largest message"), rows)
+    return _table(("Stream", "Subjects", "Kept", "Room", "When full", "Largest message"), rows)
 
 
 def _age(seconds: float) -> str:
@@ -252,6 +267,11 @@ def _event(spec: EventSpec) -> Iterator[str]:
         ],
     )
     yield _fields(spec.data)
+    for name, field in spec.data.model_fields.items():
+        inside = field.annotation
+        if isinstance(inside, type) and issubclass(inside, Contract):
+            yield f"`{name}`: {_doc(inside)}"
+            yield _fields(inside)
 
 
 def _reading(reading: type[Telemetry]) -> Iterator[str]:
@@ -262,6 +282,13 @@ def _reading(reading: type[Telemetry]) -> Iterator[str]:
     if reading is AssistanceStatus:
         yield "Each of `by_mode`:"
         yield _fields(ModeFigures)
+    if reading is EnvironmentsSeen:
+        yield "Each of `runners`, then of `environments`:"
+        yield _fields(RunnerSign)
+        yield _fields(EnvironmentStands)
+    if reading is WorldProgress:
+        yield "Each of `rooms`:"
+        yield _fields(RoomSeen)
 
 
 class _Names:
@@ -295,13 +322,17 @@ def _fields(kind: type[Contract]) -> str:
     rows = [
         (
             f"`{name}`",
-            "the event's own fields, below" if "$ref" in field else _type(field),
+            _own(kind) if "$ref" in field else _type(field),
             "required" if name in required else _default(field),
             field.get("description", ""),
         )
         for name, field in schema["properties"].items()
     ]
     return _table(("Field", "Type", "Default", "Meaning"), rows)
+
+
+def _own(kind: type[Contract]) -> str:
+    return "the event's own fields, below" if issubclass(kind, CloudEvent) else "fields, below"
 
 
 def _type(field: dict[str, Any]) -> str:
@@ -474,6 +505,47 @@ def _slots(group: str) -> Iterator[str]:
         if slot.group == group
     ]
     yield _table(("Slot", "Name", "Meaning", "Scale", "Source"), rows)
+
+
+# --- the policy's input ---------------------------------------------------------------------------
+
+_LISTED = 20
+"""Slots of a field whose names are listed; more are told by the first and the last."""
+
+
+def policy_input_page() -> str:
+    """docs/policy-input.md."""
+    return _page(
+        "# The policy's input",
+        NOTE,
+        f"What a policy that chooses among decisions sees beside the {OBSERVATION_SIZE} numbers of "
+        f"the [observation](observation.md): {POLICY_INPUT_SIZE} numbers, float32, layout "
+        f"{INPUT_VERSION} ([layout.py](../libs/game/src/rlaif/game/policy_input/layout.py)). They "
+        "are a pure function of the RAM, the last decision and the actions that a run has "
+        "(`TRAINER_ACTIONS`). A number is in [0, 1], or a code: a whole number from 0, which the "
+        "network looks up in a table. What a game does not use stays 0. Why it is so: "
+        "[ADR 0029](adr/0029-a-policy-sees-more-than-a-judge.md).",
+        _table(
+            ("From", "To", "Field", "Values", "Meaning", "Slots"),
+            [
+                (
+                    str(field.span.start),
+                    str(field.span.stop - 1),
+                    f"`{field.name}`",
+                    "0 to 1" if field.codes is None else f"codes 0 to {field.codes - 1}",
+                    field.meaning,
+                    _slot_names(field.slots),
+                )
+                for field in POLICY_INPUT.fields
+            ],
+        ),
+    )
+
+
+def _slot_names(slots: tuple[str, ...]) -> str:
+    if len(slots) > _LISTED:
+        return f"{slots[0]} … {slots[-1]}"
+    return ", ".join(slots)
 
 
 # --- Markdown -------------------------------------------------------------------------------------
