@@ -53,9 +53,15 @@ def test_every_stream_is_declared_and_stores_something():
 
 
 def test_every_event_but_notices_is_consumed():
-    """Dead letters and rejections are for people; any other event that nobody handles is a gap."""
-    unconsumed = {spec.type for spec in CATALOG if not spec.consumers}
+    """Dead letters, rejections and history are for people; an unhandled event else is a gap."""
+    unconsumed = {spec.type for spec in CATALOG if not spec.consumers and spec.stream != "HISTORY"}
     assert unconsumed == {"rlaif.rm.rejected.v1", "rlaif.dead-letter.v1"}
+
+
+def test_only_what_nobody_handles_may_be_dropped_when_a_stream_is_full():
+    dropping = {stream for stream, kept in STREAMS.items() if kept.drops_oldest}
+    assert dropping == {"HISTORY"}
+    assert not [spec for spec in CATALOG if spec.stream in dropping and spec.consumers]
 
 
 def test_the_ring_closes():

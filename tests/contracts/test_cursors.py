@@ -11,19 +11,23 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rlaif.exporter.api import build_router as exporter_router
-from rlaif.hud.api import api_router as hud_router
 from rlaif.hud.read_model.projections import HudState
+from rlaif.hud.routes.segments import segments_router
 from rlaif.judge.api import build_router as judge_router
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.settings import JudgeSettings, LlmSettings
 from rlaif.judge.wiring import build_parts
 from rlaif.reward_model.api import build_router as reward_model_router
+from rlaif.reward_model.api_review import build_review_router
 from rlaif.reward_model.api_versions import build_versions_router
 from rlaif.reward_model.champions.registry import ModelRegistry
 from rlaif.reward_model.champions.reward_hacking_monitor import RewardHackingMonitor
 from rlaif.reward_model.labels.label_log import LabelLog
+from rlaif.reward_model.labels.score_reading import ScoreReader
+from rlaif.reward_model.labels.vote_log import VoteLog
 from rlaif.reward_model.learning.settings import CandidateSettings
 from rlaif.reward_model.metrics import RewardModelMetrics
+from rlaif.reward_model.review_desk import ReviewDesk
 from rlaif.reward_model.settings import TrainingSettings
 from rlaif.reward_model.training_loop import TrainingLoop
 from rlaif.service.metrics import ServiceMetrics
@@ -69,7 +73,7 @@ def judge(store: ObjectStore) -> FastAPI:
 
 
 def reward_model(store: ObjectStore) -> FastAPI:
-    registry = ModelRegistry(store, now=lambda: NOW)
+    registry, votes = ModelRegistry(store, now=lambda: NOW), VoteLog(store)
     training = TrainingLoop(
         LabelLog(store, judge_config=None, most_labels=10),
         registry,
@@ -79,14 +83,16 @@ def reward_model(store: ObjectStore) -> FastAPI:
         RewardModelMetrics(ServiceMetrics("reward-model")),
         now=lambda: NOW,
     )
+    desk = ReviewDesk(training, votes, ScoreReader(store), now=lambda: NOW)
     return app_of(
         reward_model_router(lambda: training),
         build_versions_router(lambda: training, RewardHackingMonitor),
+        build_review_router(lambda: desk),
     )
 
 
 def hud(store: ObjectStore) -> FastAPI:
-    return app_of(hud_router(HudState(epoch="e"), store, lambda: NOW))
+    return app_of(segments_router(HudState(epoch="e"), store))
 
 
 def trainer(store: ObjectStore) -> FastAPI:

@@ -49,6 +49,35 @@ def test_no_more_calls_a_second_are_made_than_allowed_whatever_they_take(questio
     assert desk.counts().by_mode["dialog"].not_asked == {"paced": 600 - made}
 
 
+def test_it_says_beforehand_what_it_refuses_and_counts_that_once(question):
+    desk = Desk(SMALL)
+    for room in ("cave", "shop"):
+        assert not desk.refuses("dialog", "plan", room, 0.0)
+        assert desk.take(question(situation=f"{room}/1"), 0.0) == "call"
+    assert desk.refuses("dialog", "plan", "wood", 0.0), "busy"
+    assert not desk.refuses("puzzle", "plan", "wood", 0.0), "another route"
+    assert desk.counts().by_mode["dialog"].not_asked == {"busy": 1}
+
+
+def test_who_could_have_the_answer_of_an_equal_question_is_not_refused_beforehand(question):
+    desk = Desk(SMALL)
+    first, second = (question(situation=f"{room}/1") for room in ("cave", "shop"))
+    for each in (first, second, question(situation="wood/1")):
+        desk.take(each, 0.0)
+    desk.settle(first, GOOD, 1.0)
+    desk.take(question(situation="wood/2"), 1.0)
+    refused = [desk.refuses("dialog", "plan", room, 1.0) for room in ("cave", "shop", "lake")]
+    assert refused == [False, False, True]
+    assert desk.refuses("dialog", "suggestion", "cave", 1.0), "another kind of answer"
+
+
+def test_to_look_takes_nothing_of_the_pace(question):
+    desk = Desk(PlannerSettings(calls_per_second=0.001))
+    assert not any(desk.refuses("dialog", "plan", "cave", 0.0) for _ in range(9))
+    assert [desk.take(question(), 0.0) for _ in range(3)] == ["call", "call", "refused"]
+    assert desk.refuses("dialog", "plan", "cave", 0.0)
+
+
 def test_what_costs_no_call_takes_nothing_of_the_pace(question):
     desk = Desk(PlannerSettings(calls_per_second=0.001))
     first = question(situation="a sign")
@@ -239,8 +268,11 @@ class Traffic(RuleBasedStateMachine):
         situation=st.sampled_from("abc"),
     )
     def ask(self, mode, kind, situation):
-        asked = PlannerQuestion(0, mode, kind, situation, Briefing())
+        asked = PlannerQuestion(0, mode, kind, f"{situation}/1", Briefing())
+        foreseen = self.desk.refuses(mode, kind, situation, self.now)
+        self.refused += foreseen
         taken = self.desk.take(asked, self.now)
+        assert taken == "refused" or not foreseen
         if taken == "refused":
             self.refused += 1
             return

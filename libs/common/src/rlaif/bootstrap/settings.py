@@ -25,8 +25,8 @@ class BootstrapSettings(SharedSettings):
         ge=1,
         le=1_000_000,
         validation_alias="NATS_STREAM_MIB",
-        description="Room of a busy stream, in MiB; all streams together reserve 4.5 times this on "
-        "each server that holds copies. Less drops handled events earlier.",
+        description="Room of a busy stream, in MiB; all streams together reserve 4.75 times this "
+        "on each server that holds copies. Less drops handled events earlier.",
     )
     timeout_seconds: float = Field(
         default=300.0,

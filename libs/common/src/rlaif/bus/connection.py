@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Protocol
 
-from rlaif.bus import alignment, dead_letters, topology
+from rlaif.bus import alignment, dead_letters, queues, topology
 from rlaif.bus.feed import StreamFeed
 from rlaif.bus.link import Link
 from rlaif.bus.ports import EventFeed, Publisher, TelemetryPublisher
@@ -127,6 +127,11 @@ class Bus(Link):
         with self.asking(f"read the backlog of {consumer} on {stream}"):
             info = await self.jetstream.consumer_info(stream, consumer)
         return (info.num_pending or 0) + (info.num_ack_pending or 0)
+
+    async def queues(self) -> queues.Queues:
+        """How full the streams are, and what waits for each consumer."""
+        with self.asking("read the queues"):
+            return await queues.read_queues(self.jetstream)
 
     async def dead_letters(self, *, limit: int = 100) -> list[CloudEvent[DeadLetter]]:
         """The newest dead letters, newest first."""

@@ -29,6 +29,8 @@ def may_publish() -> list[str]:
         *(f"$JS.API.CONSUMER.CREATE.{name}" for name in STREAMS),
         *(f"$JS.API.CONSUMER.MSG.NEXT.{name}.*" for name in STREAMS),
         f"$JS.API.STREAM.MSG.GET.{spec_of(DeadLetter).stream}",
+        # An event that is sent again leaves the dead letters.
+        f"$JS.API.STREAM.MSG.DELETE.{spec_of(DeadLetter).stream}",
         "$JS.ACK.>",
     ]
 

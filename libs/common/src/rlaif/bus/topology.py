@@ -52,7 +52,7 @@ class TopologySettings:
         max_ack_pending: Unanswered deliveries of one consumer at a time, over all its workers.
             Events that wait for a retry count too, so an outage does not churn the whole stream.
         replicas: Copies of each stream; 3 on a cluster, 1 on one server.
-        max_bytes: Room of a busy stream. The five streams together ask for 4.5 times this; the
+        max_bytes: Room of a busy stream. All streams together ask for 4.75 times this; the
             default fits a JetStream of 1 GB.
     """
 
@@ -66,8 +66,8 @@ def stream_config(name: str, settings: TopologySettings) -> StreamConfig:
     """The configuration of one stream of the catalog.
 
     Limits retention with discard NEW: a full stream refuses loudly instead of dropping events that
-    nobody has handled yet. One hour of duplicate detection covers a publisher's retries; for longer
-    the object store's put-once keys guard.
+    nobody has handled yet; one for people who look back drops its oldest. One hour of duplicate
+    detection covers a publisher's retries; for longer the object store's put-once keys guard.
     """
     stream = STREAMS[name]
     return StreamConfig(
@@ -75,7 +75,7 @@ def stream_config(name: str, settings: TopologySettings) -> StreamConfig:
         subjects=list(stream.subjects),
         retention=RetentionPolicy.LIMITS,
         storage=StorageType.FILE,
-        discard=DiscardPolicy.NEW,
+        discard=DiscardPolicy.OLD if stream.drops_oldest else DiscardPolicy.NEW,
         duplicate_window=timedelta(hours=1).total_seconds(),
         max_age=stream.max_age.total_seconds(),
         max_msg_size=stream.max_message_bytes,
@@ -202,8 +202,9 @@ async def set_ack_wait(
 
 
 async def full_streams(js: JetStreamContext, *, above: float) -> list[str]:
-    """The streams that hold more than this share of what they may."""
-    found = [await js.stream_info(name) for name in STREAMS]
+    """The streams that hold more than this share of what they may, and will refuse more."""
+    refusing = [name for name, stream in STREAMS.items() if not stream.drops_oldest]
+    found = [await js.stream_info(name) for name in refusing]
     return [
         str(each.config.name)
         for each in found

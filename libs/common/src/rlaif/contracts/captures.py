@@ -1,4 +1,4 @@
-"""A capture: everything needed to play a segment again, in a few hundred bytes."""
+"""A capture: everything needed to play a segment again, and what it showed and was paid; 2 kB."""
 
 from itertools import pairwise
 from typing import Annotated, Literal, Self
@@ -26,6 +26,48 @@ class EmulatorIdentity(Contract):
 
 Wait = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]]
 """After this decision step, counted from 0, so many game frames were played with no button held."""
+
+
+Amount = tuple[Annotated[int, Field(ge=0)], float]
+"""(decision step of the segment, reward)."""
+
+RoomNumber = tuple[int, int]
+"""(group, room)."""
+
+
+class SegmentPay(Contract):
+    """What was paid for the steps of a segment when they were played: for people, never for judges.
+
+    The game's own reward is what it was. The model's pay is that of a segment as the beginning of
+    an episode, at the model's full weight (`rlaif.reward_net.pay`): what PPO gets of it is less
+    while the model takes over from the one before it.
+    """
+
+    game: tuple[Amount, ...] = Field(
+        description="The game's own reward of each step that has any, in order."
+    )
+    parts: dict[str, tuple[Amount, ...]] = Field(
+        description="Part → what it paid, likewise; in each step the parts sum to `game`."
+    )
+    reward_model_version: int | None = Field(
+        default=None, description="Whose potential this is: the live one at the segment's end."
+    )
+    weight: float | None = Field(
+        default=None, description="Of the potential; null when models do not pay as one."
+    )
+    gamma: float | None = Field(default=None, description="Discount of a step of four frames.")
+    potentials: tuple[float, ...] | None = Field(
+        default=None,
+        description="Of the state before the first step, then after each; null without a model.",
+    )
+    model: tuple[float, ...] | None = Field(
+        default=None, description="What the model pays for each step; null likewise."
+    )
+
+    @property
+    def model_rise(self) -> float | None:
+        """How far the model says that the segment led: its last potential less its first."""
+        return self.potentials[-1] - self.potentials[0] if self.potentials else None
 
 
 class Capture(Contract):
@@ -61,6 +103,13 @@ class Capture(Contract):
     policy_iteration: int = Field(default=0, ge=0)
     reward_model_version: int | None = None
     selected_by: str = "uniform"
+    rooms: tuple[RoomNumber, ...] | None = Field(
+        default=None, description="Rooms that it shows, in the order in which they were entered."
+    )
+    milestones: tuple[str, ...] | None = Field(
+        default=None, description="Story steps that were reached in it."
+    )
+    pay: SegmentPay | None = None
 
     @model_validator(mode="after")
     def _waits_follow_steps(self) -> Self:

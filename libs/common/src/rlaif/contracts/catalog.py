@@ -13,10 +13,14 @@ from pydantic import ValidationError
 
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import (
+    ChampionChanged,
     DeadLetter,
     EventData,
     RewardModelPublished,
     RewardModelRejected,
+    RunIterated,
+    RunLoaded,
+    RunStarted,
     SegmentCaptured,
     SegmentExported,
     SegmentScored,
@@ -69,13 +73,15 @@ class EventSpec:
 class StreamSpec:
     """How one stream keeps its events; a `max_age` of zero keeps them until somebody acts.
 
-    `share` is its room, as a share of a busy stream's.
+    `share` is its room, as a share of a busy stream's. A full stream refuses new events, or drops
+    the oldest where `drops_oldest` says so: nobody handles them one by one.
     """
 
     name: str
     max_age: timedelta = timedelta(days=30)
     share: float = 1.0
     max_message_bytes: int = 64 * 1024
+    drops_oldest: bool = False
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -90,6 +96,8 @@ STREAMS: dict[str, StreamSpec] = {
         StreamSpec("SEGMENTS"),
         StreamSpec("SCORES"),
         StreamSpec("REWARD_MODELS", max_age=timedelta(days=365), share=0.5),
+        # For people who look back; a day of training is about 5 MB.
+        StreamSpec("HISTORY", max_age=timedelta(days=365), share=0.25, drops_oldest=True),
         # A dead letter holds its original, and a text that was not JSON grows up to six-fold when
         # it is escaped.
         StreamSpec("DEAD", max_age=timedelta(0), max_message_bytes=512 * 1024),
@@ -146,6 +154,42 @@ CATALOG: tuple[EventSpec, ...] = (
         dedupe_key=lambda e: f"rejected:{e.candidate_id}",
         about=lambda e: e.candidate_id,
         producer="reward-model",
+    ),
+    EventSpec(
+        data=ChampionChanged,
+        type="rlaif.rm.changed.v1",
+        subject="rm.changed",
+        stream="HISTORY",
+        dedupe_key=lambda e: f"changed:{e.activation}:{e.changed_at}",
+        about=lambda e: f"v{e.version}",
+        producer="reward-model",
+    ),
+    EventSpec(
+        data=RunStarted,
+        type="rlaif.run.started.v1",
+        subject="run.started",
+        stream="HISTORY",
+        dedupe_key=lambda e: f"started:{e.run_id}:{e.attempt}",
+        about=lambda e: e.run_id,
+        producer="trainer",
+    ),
+    EventSpec(
+        data=RunLoaded,
+        type="rlaif.run.loaded.v1",
+        subject="run.loaded",
+        stream="HISTORY",
+        dedupe_key=lambda e: f"loaded:{e.run_id}:{e.attempt}:{e.env_step}:{e.version}",
+        about=lambda e: e.run_id,
+        producer="trainer",
+    ),
+    EventSpec(
+        data=RunIterated,
+        type="rlaif.run.iterated.v1",
+        subject="run.iterated",
+        stream="HISTORY",
+        dedupe_key=lambda e: f"iterated:{e.run_id}:{e.attempt}:{e.env_step}",
+        about=lambda e: e.run_id,
+        producer="trainer",
     ),
     EventSpec(
         data=DeadLetter,

@@ -4,20 +4,36 @@ Events are hints: each names objects by key and digest, and a consumer re-reads 
 carry counts and hashes, never pixels. `rlaif.contracts.catalog` says which subject carries which.
 """
 
-from typing import Any
+from typing import Any, ClassVar, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, SerializerFunctionWrapHandler, model_serializer
 
+from rlaif.contracts.captures import RoomNumber
 from rlaif.contracts.ids import Id, Sha256
 from rlaif.contracts.model import Contract
+from rlaif.contracts.reward_models import GateMetrics
+from rlaif.contracts.run_points import RunPoint
 
 
 class EventData(Contract):
-    """The `data` part of a CloudEvent."""
+    """The `data` part of a CloudEvent.
+
+    Fields that were added to a released version are `LATER`: without a value they are left out, so
+    that the event of an older writer is passed on as it came.
+    """
+
+    LATER: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _without_unset_later_fields(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = handler(self)
+        return {k: v for k, v in written.items() if v is not None or k not in self.LATER}
 
 
 class SegmentCaptured(EventData):
     """The trainer stored a capture: a keyframe and the actions since it."""
+
+    LATER = frozenset({"selected_by", "reward_model_version", "rooms", "milestones", "model_rise"})
 
     segment_id: Id
     episode_id: Id
@@ -28,6 +44,20 @@ class SegmentCaptured(EventData):
     keyframe_sha256: Sha256
     decision_steps: int = Field(ge=1, description="Actions inside the segment.")
     env_step: int = Field(ge=0, description="Environment steps of the run when it was captured.")
+    selected_by: str | None = Field(default=None, description="Why it was chosen for the judges.")
+    reward_model_version: int | None = Field(
+        default=None, description="The reward model that was live; null: none, or not told."
+    )
+    rooms: tuple[RoomNumber, ...] | None = Field(
+        default=None, description="(group, room) of what it shows, at most the first 32."
+    )
+    milestones: tuple[str, ...] | None = Field(
+        default=None, description="Story steps that were reached in it."
+    )
+    model_rise: float | None = Field(
+        default=None,
+        description="How far the live model says that it led: last potential less the first.",
+    )
 
 
 class SegmentExported(EventData):
@@ -45,6 +75,8 @@ class SegmentExported(EventData):
 class SegmentScored(EventData):
     """The judges scored a segment, or abstained; the score object says which and why."""
 
+    LATER = frozenset({"agreement"})
+
     segment_id: Id
     episode_id: Id
     run_id: Id
@@ -55,6 +87,13 @@ class SegmentScored(EventData):
         default=None, ge=0, le=1, description="Rubric mean; null when too few criteria were judged."
     )
     abstained: tuple[str, ...] = Field(default=(), description="Criteria without a score.")
+    agreement: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Of the language models' votes: mean over the criteria that they decided; "
+        "null when they decided none.",
+    )
 
 
 class RewardModelPublished(EventData):
@@ -86,6 +125,80 @@ class RewardModelRejected(EventData):
     labels: int = Field(ge=0)
     episodes: int = Field(ge=0)
     heldout_accuracy: float | None = Field(default=None, ge=0, le=1)
+    metrics: GateMetrics | None = Field(
+        default=None, description="What the gate measured; left out where nothing was."
+    )
+
+    @model_serializer(mode="wrap")
+    def _as_older_writers_do(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without metrics it is what it was before there were any."""
+        data: dict[str, Any] = write(self)
+        if data.get("metrics") is None:
+            data.pop("metrics", None)
+        return data
+
+
+class ChampionChanged(EventData):
+    """The champion, or its pin, is another one now; also told at each start of the service.
+
+    Unlike `RewardModelPublished` it says why, and it tells of pins and of champions that were
+    taken out of use. Nothing in the ring acts on it.
+    """
+
+    version: int = Field(ge=1)
+    activation: int = Field(ge=1, description="As in rm.published.")
+    why: Literal["gate", "person", "watchdog", "demotion", "start"] = Field(
+        description="gate: a candidate passed. person: activated, pinned or unpinned by REST. "
+        "watchdog: the one before paid for what the game did not. demotion: newer labels spoke "
+        "against the one before. start: as the service found it."
+    )
+    words: str | None = Field(default=None, max_length=500, description="Why, for people.")
+    pinned: bool = False
+    pin_reason: str | None = Field(default=None, max_length=500)
+    pinned_until: AwareDatetime | None = None
+    withdrawn: str | None = Field(
+        default=None, max_length=500, description="Why no model pays now; null when this one does."
+    )
+    changed_at: AwareDatetime
+
+
+class RunStarted(EventData):
+    """A training process began, or went on with, a run.
+
+    What the run told before of steps behind `env_step` was not lived: it went on from a checkpoint
+    that was saved earlier.
+    """
+
+    run_id: Id
+    attempt: int = Field(ge=0)
+    env_step: int = Field(ge=0)
+    at: AwareDatetime
+    judged: bool | None = Field(
+        default=None, description="Whether a reward model may pay in it; null: not told."
+    )
+    recipe: str | None = Field(
+        default=None,
+        max_length=64,
+        description="Digest of the settings but for the seed and what reward models pay: runs of "
+        "one recipe differ in the judges alone.",
+    )
+
+
+class RunLoaded(EventData):
+    """A run's rewards come from another reward model now, or from none."""
+
+    run_id: Id
+    attempt: int = Field(ge=0)
+    env_step: int = Field(ge=0, description="From this step on.")
+    version: int | None = Field(default=None, ge=1, description="Null for none.")
+    at: AwareDatetime
+
+
+class RunIterated(RunPoint, EventData):
+    """A run went on. Each iteration at first; of a long run one event tells of many of them."""
+
+    run_id: Id
+    attempt: int = Field(ge=0)
 
 
 class DeadLetter(EventData):

@@ -199,6 +199,12 @@ class Lineage(Contract):
     comparisons: int = Field(
         default=0, ge=0, description="Pairs that judges were shown side by side."
     )
+    votes: int = Field(
+        default=0, ge=0, description="Pairs that people were shown side by side: human overrides."
+    )
+    vote_digest: Sha256 | None = Field(
+        default=None, description="Digest of what they said; null when they said nothing."
+    )
     rubrics: tuple[Sha256, ...] = Field(default=(), description="Frozen prompts of the judges.")
     models: tuple[str, ...] = Field(default=(), description="Language models that voted.")
     newest_env_step: int = Field(default=0, ge=0)

@@ -24,13 +24,14 @@ class RunFigures(Contract):
     shaped_return_mean: float | None = Field(
         default=None, description="Shaping reward of the last 100 finished episodes."
     )
-    episode_length_mean: float | None = Field(default=None, description="Decision steps.")
+    episode_length_mean: float | None = Field(default=None, description="Steps of the game.")
     rooms_mean: float | None = Field(default=None, description="Distinct rooms an episode.")
     milestone_fraction: float | None = Field(
         default=None, description="Mean share of main milestones, of the last 100 episodes."
     )
     milestones_mean: float | None = Field(
-        default=None, description="Story steps reached an episode, by RAM."
+        default=None,
+        description="Story steps that hold as an episode ends, with those of its start, by RAM.",
     )
     milestones: list[str] | None = Field(
         default=None, description="All that some episode of the run has reached."

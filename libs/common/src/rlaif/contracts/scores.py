@@ -150,6 +150,12 @@ class ScoreRecord(Contract):
         """Which share of the score models, the RAM and people decided."""
         return shares_by_source(self.criteria, self.weights)
 
+    @property
+    def votes_agreement(self) -> float | None:
+        """How far the language models agreed: mean over the criteria that they decided, or None."""
+        voted = [score.agreement for score in self.criteria.values() if score.source == "votes"]
+        return sum(voted) / len(voted) if voted else None
+
     def known_level(self, criterion: str) -> int | None:
         """The level that the RAM decides, on the scale of this score's votes; None for none."""
         on_quest = criterion == PROGRESS and self.quest is not None

@@ -40,6 +40,11 @@ class SegmentManifest(Contract):
     exporter_version: str
     env_step: int = Field(ge=0)
     created_at: AwareDatetime
+    film: StoredFile | None = Field(
+        default=None,
+        description="Every decision step's picture, lossless, in one object "
+        "(`rlaif.contracts.films`); null in what older exporters wrote, and where films are off.",
+    )
 
 
 class StateRecord(Contract):

@@ -5,22 +5,45 @@ Nothing in the ring depends on them. A reading that is unknown is null.
 
 import struct
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import ClassVar, Literal
 
 from pydantic import AwareDatetime, Field
 
 from rlaif.contracts.assistance import AssistanceEvent, ModeFigures
+from rlaif.contracts.curriculum_figures import CurriculumFigures
 from rlaif.contracts.ids import Id
 from rlaif.contracts.model import Contract
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.contracts.run_figures import RunFigures
+from rlaif.contracts.search_figures import SearchFigures
+from rlaif.contracts.world_figures import WorldFigures
 
 FRAME_SUBJECT = "telemetry.frame"
 """Frames of one environment travel on `telemetry.frame.<env>`."""
 
+MOST_RUNNERS = 256
+MOST_ENVIRONMENTS = 256
+"""That are told one by one; a player takes 150 bytes."""
+
 _FRAME_HEADER = struct.Struct("<BBBBIIQI")
 _FRAME_VERSION = 1
-_CODEC_JPEG = 1
+
+
+class Codec(IntEnum):
+    """How the picture of a frame is stored."""
+
+    JPEG = 1
+    WEBP = 2
+    """Lossless: a page shows the very pixels of the game."""
+
+    @property
+    def media_type(self) -> str:
+        """For the header of an answer."""
+        return f"image/{self.name.lower()}"
+
+
+_CODECS = frozenset(Codec)
 
 
 class FrameFormatError(ValueError):
@@ -29,27 +52,29 @@ class FrameFormatError(ValueError):
 
 @dataclass(frozen=True)
 class ScreenFrame:
-    """One screen of the game: 24 bytes of header, then a 160x144 JPEG.
+    """One screen of the game: 24 bytes of header, then a picture of 160 by 144 pixels.
 
     Attributes:
         sequence: Rises by one for each frame of this environment.
         captured_us: Wall clock of the capture, microseconds since 1970.
         step: Environment step of the run, low 32 bits.
-        jpeg: The picture.
+        picture: As its codec says.
+        codec: Trainers of before sent JPEG; nobody between trainer and page looks into it.
     """
 
     sequence: int
     captured_us: int
     step: int
-    jpeg: bytes
+    picture: bytes
+    codec: Codec = Codec.WEBP
 
     def pack(self) -> bytes:
-        """Little-endian header (version, kind, codec, flags, epoch, sequence, time, step), JPEG."""
+        """The picture behind version, kind, codec, flags, epoch, sequence, time and step."""
         head = _FRAME_HEADER.pack(
-            _FRAME_VERSION, 1, _CODEC_JPEG, 0, 0,
+            _FRAME_VERSION, 1, self.codec, 0, 0,
             self.sequence & 0xFFFFFFFF, self.captured_us, self.step & 0xFFFFFFFF,
         )  # fmt: skip
-        return head + self.jpeg
+        return head + self.picture
 
     @classmethod
     def unpack(cls, payload: bytes) -> "ScreenFrame":
@@ -57,9 +82,9 @@ class ScreenFrame:
         if len(payload) <= _FRAME_HEADER.size:
             raise FrameFormatError(f"frame of {len(payload)} bytes is shorter than its header")
         version, _, codec, _, _, sequence, captured_us, step = _FRAME_HEADER.unpack_from(payload)
-        if (version, codec) != (_FRAME_VERSION, _CODEC_JPEG):
+        if version != _FRAME_VERSION or codec not in _CODECS:
             raise FrameFormatError(f"frame version {version} codec {codec} is not known")
-        return cls(sequence, captured_us, step, payload[_FRAME_HEADER.size :])
+        return cls(sequence, captured_us, step, payload[_FRAME_HEADER.size :], Codec(codec))
 
 
 class Telemetry(Contract):
@@ -96,6 +121,12 @@ class TrainingProgress(RunFigures, Telemetry):
     trouble: str | None = Field(
         default=None, description="Why it waits, loses files or learns nothing; null: it does not."
     )
+    phase: str | None = Field(
+        default=None,
+        description="Of a run that searches first: search, demonstrations or policy; null for "
+        "others.",
+    )
+    phase_words: str | None = Field(default=None, description="What it does in it, or did last.")
 
 
 class ServiceHealth(Telemetry):
@@ -186,6 +217,36 @@ class RewardBreakdown(Telemetry):
     total: float
 
 
+class PaidStep(Contract):
+    """What one decision of the watched game was paid."""
+
+    number: int = Field(
+        description="Rises by one with each decision; one is left out where what lies between is "
+        "not known."
+    )
+    env_step: int = Field(ge=0, description="As in the screen's frame.")
+    reward: float = Field(description="What the game paid, by its ledger's own sum.")
+    parts: dict[str, float] = Field(
+        default_factory=dict, description="Its parts; those that paid nothing are left out."
+    )
+    paid: float | None = Field(
+        default=None,
+        description="What the live reward model paid, at its full weight: while it takes over from "
+        "another, PPO gets less. Null without one, or when it does not pay step by step.",
+    )
+    reward_model_version: int | None = None
+    ended: bool = Field(default=False, description="The episode ended with it.")
+
+
+class PaidSteps(Telemetry):
+    """What the newest decisions of the watched game were paid, twice a second."""
+
+    SUBJECT: ClassVar[str] = "telemetry.steps"
+
+    env: Id
+    steps: tuple[PaidStep, ...] = Field(max_length=300, description="Oldest first.")
+
+
 class JudgeCall(Telemetry):
     """One call of a language model by a judge; it names the `judge`."""
 
@@ -231,6 +292,22 @@ class AssistanceStatus(Telemetry):
     )
 
 
+class SearchProgress(SearchFigures, Telemetry):
+    """What the search of a run has found so far, every three seconds once there was one."""
+
+    SUBJECT: ClassVar[str] = "telemetry.search"
+
+    run_id: Id
+
+
+class CurriculumProgress(CurriculumFigures, Telemetry):
+    """How far the curriculum of a run came, every three seconds once there was one."""
+
+    SUBJECT: ClassVar[str] = "telemetry.curriculum"
+
+    run_id: Id
+
+
 class MapPosition(Telemetry):
     """Where the watched player stands."""
 
@@ -265,3 +342,61 @@ class WatchedPay(Telemetry):
         "null without a reward model, or when it does not pay as a potential.",
     )
     bin_seconds: float = Field(gt=0, description="Seconds of the watcher's clock.")
+
+
+class WorldProgress(WorldFigures, Telemetry):
+    """What the run has seen of the game's world so far, every few seconds."""
+
+    SUBJECT: ClassVar[str] = "telemetry.world"
+
+    run_id: Id
+
+
+class RunnerSign(Contract):
+    """How long ago a runner gave its last sign of life, by the clock of its machine."""
+
+    runner: int = Field(ge=0)
+    silent_seconds: float = Field(
+        ge=0,
+        description="Since its process last moved; one that waits for the learner still does.",
+    )
+    still_seconds: float | None = Field(
+        ge=0, description="Since it last played; null: it has not yet."
+    )
+
+
+class EnvironmentStands(Contract):
+    """Where the player of one environment stands."""
+
+    env: Id = Field(description="The runner's number and the environment's in it, such as 1-0.")
+    runner: int = Field(ge=0)
+    group: int
+    room: int
+    x: int = Field(description="Pixels from the left edge of the room.")
+    y: int = Field(description="Pixels from the top edge of the room.")
+    rooms_visited: int = Field(ge=0, description="Distinct rooms of the episode.")
+    steps: int = Field(ge=0, description="Steps of four frames of the episode.")
+    episode_return: float = Field(description="The game's own reward so far, in this episode.")
+
+
+class EnvironmentsSeen(Telemetry):
+    """Where all environments on the trainer's machine stand, once a second."""
+
+    SUBJECT: ClassVar[str] = "telemetry.environments"
+
+    run_id: Id
+    watched: Id | None = Field(description="Whose screen the trainer shows in full; null: none's.")
+    runners: tuple[RunnerSign, ...] = Field(max_length=MOST_RUNNERS)
+    environments: tuple[EnvironmentStands, ...] = Field(max_length=MOST_ENVIRONMENTS)
+    left_out: int = Field(default=0, ge=0, description="More environments than are told.")
+
+
+class WatchWish(Telemetry):
+    """The environment whose screen people want to see; the page's service says it again and again.
+
+    The only reading that the trainer listens to: it decides what is drawn, never what is played.
+    """
+
+    SUBJECT: ClassVar[str] = "telemetry.watch"
+
+    env: Id

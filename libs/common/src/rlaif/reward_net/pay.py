@@ -38,8 +38,11 @@ class Potential(Protocol):
         ...
 
 
-def step_pay(before: Values, after: Values, *, gamma: float) -> Values:
-    """Pay of a step of weight 1, from the potentials of the states before and after it."""
+def step_pay(before: Values, after: Values, *, gamma: float | Values) -> Values:
+    """Pay of a step of weight 1, from the potentials of the states before and after it.
+
+    `gamma` is the trainer's discount; of steps that last differently long, that of each.
+    """
     return gamma * after - before
 
 

@@ -31,6 +31,11 @@ def keyframe(sha256: str) -> str:
     return f"keyframes/{sha256}.state.zst"
 
 
+def room_picture(run_id: str, group: int, room: int) -> str:
+    """What a room of the game looked like when a run came there first."""
+    return f"rooms/{run_id}/{group}-{room}.png"
+
+
 def segment(episode_id: str, segment_id: str, name: str) -> str:
     """A file of an exported segment, such as `states.jsonl` or `frames/000012.png`."""
     return f"{episode_id}/{segment_id}/{name}"
@@ -171,3 +176,20 @@ def run_checkpoint(run_id: str, folder: str, name: str) -> str:
 def evaluation(run_id: str, evaluation_id: str) -> str:
     """What a frozen policy did on fixed seeds, by the run that evaluated it."""
     return f"evaluations/{run_id}/{evaluation_id}.json"
+
+
+VOTES = "reward_model/votes/"
+"""Prefix of what people said of pairs, one object for each vote and for each taken back."""
+
+_VOTE = re.compile(r"^reward_model/votes/(?P<number>[0-9]{10})\.json$")
+
+
+def vote(number: int) -> str:
+    """One line of the log of votes; keys sort as their numbers do."""
+    return f"{VOTES}{number:010d}.json"
+
+
+def vote_number(key: str) -> int | None:
+    """The number when `key` is a line of the log of votes, else None."""
+    match = _VOTE.match(key)
+    return int(match["number"]) if match else None

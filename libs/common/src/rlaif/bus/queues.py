@@ -1,0 +1,80 @@
+"""How full the streams are, and what waits for each consumer."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from nats.js import JetStreamContext
+
+from rlaif.contracts.catalog import CATALOG, STREAMS
+
+
+@dataclass(frozen=True)
+class StreamFill:
+    """How full a stream is; `most_bytes` None: the server alone limits it."""
+
+    name: str
+    messages: int
+    bytes: int
+    most_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Queue:
+    """What waits for a consumer.
+
+    Attributes:
+        event: Type of the events.
+        waiting: Events that nobody took yet.
+        in_hand: Events that were taken and are not answered.
+        again: Of these, events that were taken more than once.
+        handled_at: When an event was answered last; None while none was.
+    """
+
+    consumer: str
+    stream: str
+    event: str
+    waiting: int
+    in_hand: int
+    again: int
+    handled_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Queues:
+    """All streams and all durable consumers of the catalog."""
+
+    streams: tuple[StreamFill, ...]
+    queues: tuple[Queue, ...]
+
+
+async def read_queues(js: JetStreamContext) -> Queues:
+    """Ask the server for all of them."""
+    streams = []
+    for name in STREAMS:
+        info = await js.stream_info(name)
+        most = info.config.max_bytes
+        streams.append(
+            StreamFill(
+                name=name,
+                messages=info.state.messages,
+                bytes=info.state.bytes,
+                most_bytes=most if most is not None and most > 0 else None,
+            )
+        )
+    queues = []
+    for spec in CATALOG:
+        for consumer in spec.consumers:
+            found = await js.consumer_info(spec.stream, consumer)
+            floor = found.ack_floor
+            queues.append(
+                Queue(
+                    consumer=consumer,
+                    stream=spec.stream,
+                    event=spec.type,
+                    waiting=found.num_pending or 0,
+                    in_hand=found.num_ack_pending or 0,
+                    again=found.num_redelivered or 0,
+                    handled_at=floor.last_active if floor is not None else None,
+                )
+            )
+    return Queues(tuple(streams), tuple(queues))

@@ -1,0 +1,119 @@
+"""A segment's film: every picture of it in one object, so that a page plays it from one request.
+
+    4 bytes   length of the index, little endian
+    index     JSON, `FilmIndex`
+    pictures  one after the other
+
+Lossless. A picture has only what changed since the one before it and is drawn over that one: most
+of a screen stands still, and a film has a tenth of the size. One without bytes changes nothing.
+"""
+
+import struct
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from rlaif.contracts.model import Contract
+
+MEDIA_TYPE = "application/vnd.rlaif.film"
+
+MOST_PICTURES = 3600
+"""Pictures of a film at most, of whoever made it."""
+
+_LENGTH = struct.Struct("<I")
+
+
+class FilmError(ValueError):
+    """The bytes are no film."""
+
+
+@dataclass(frozen=True)
+class Patch:
+    """What one picture changes: `data` is drawn with its upper left corner at (x, y), both even.
+
+    A pixel (a, b) of the room is at (a - camera_x, b - camera_y + 16) of the screen.
+    """
+
+    step: int
+    frame: int
+    x: int
+    y: int
+    width: int
+    height: int
+    data: bytes
+    camera_x: int | None = None
+    camera_y: int | None = None
+
+
+class FilmPicture(Contract):
+    """Where one picture stands."""
+
+    step: int = Field(ge=0, description="Decision step after which it was taken.")
+    frame: int = Field(ge=0, description="Game frames of the segment until then, 60 a second.")
+    x: int = Field(default=0, ge=0, description="Left edge of what changed, pixels, even.")
+    y: int = Field(default=0, ge=0, description="Top edge, even.")
+    width: int = Field(ge=0)
+    height: int = Field(ge=0)
+    camera_x: int | None = Field(
+        default=None, description="Pixel of the room at the screen's left edge; null: not known."
+    )
+    camera_y: int | None = Field(default=None, description="And under its status bar.")
+    offset: int = Field(ge=0, description="Byte after the index.")
+    length: int = Field(ge=0, description="Bytes; 0 when nothing changed.")
+
+
+class FilmIndex(Contract):
+    """What is in a film."""
+
+    version: Literal[1] = 1
+    segment_id: str
+    type: Literal["image/webp", "image/png"]
+    width: int = Field(ge=1)
+    height: int = Field(ge=1)
+    pictures: tuple[FilmPicture, ...] = Field(min_length=1, max_length=MOST_PICTURES)
+
+
+def pack_film(
+    segment_id: str,
+    patches: Iterable[Patch],
+    *,
+    type: Literal["image/webp", "image/png"] = "image/webp",
+    size: tuple[int, int] = (160, 144),
+) -> bytes:
+    """A film of these pictures, in order; `size` is (width, height) of the screen.
+
+    Raises:
+        ValueError: No picture, or too many.
+    """
+    body = bytearray()
+    index = []
+    for patch in patches:
+        place = {k: v for k, v in asdict(patch).items() if k != "data"}
+        index.append(FilmPicture(**place, offset=len(body), length=len(patch.data)))
+        body += patch.data
+    width, height = size
+    head = FilmIndex(
+        segment_id=segment_id, type=type, width=width, height=height, pictures=tuple(index)
+    )
+    text = head.model_dump_json().encode()
+    return _LENGTH.pack(len(text)) + text + bytes(body)
+
+
+def unpack_film(data: bytes) -> tuple[FilmIndex, list[bytes]]:
+    """The index, and the bytes of each of its pictures; raises `FilmError` for anything else."""
+    if len(data) < _LENGTH.size:
+        raise FilmError("shorter than its first number")
+    (length,) = _LENGTH.unpack_from(data)
+    start = _LENGTH.size + length
+    if start > len(data):
+        raise FilmError("shorter than its index")
+    try:
+        index = FilmIndex.model_validate_json(data[_LENGTH.size : start])
+    except ValidationError as error:
+        raise FilmError(f"the index cannot be read: {error.error_count()} faults") from error
+    places = [(start + each.offset, each.length) for each in index.pictures]
+    if max(offset + length for offset, length in places) > len(data):
+        raise FilmError("shorter than its pictures")
+    return index, [data[offset : offset + length] for offset, length in places]
