@@ -58,11 +58,18 @@ def shows_a_load(ring: Ring) -> bool:
     return bool(ring.get("hud", "state").json()["series"]["versions"])
 
 
-def shows_history(ring: Ring, before: Any) -> bool:
-    """Whether a HUD that was started again shows the curve and the loads that it showed before."""
+def past_of(ring: Ring) -> Any:
+    """What is kept of the run, piece by piece."""
+    return ring.get("hud", "history?points=1000").json()
+
+
+def shows_history(ring: Ring, before: Any, past: Any) -> bool:
+    """Whether a HUD that was started again shows what it showed before, and all that is kept."""
     try:
-        state = ring.get("hud", "state").json()
+        state, kept = ring.get("hud", "state").json(), past_of(ring)
     except httpx.HTTPError:
+        return False
+    if any(past[name] != kept[name][: len(past[name])] for name in ("points", "loads", "starts")):
         return False
     series, then = state["series"], before["series"]
     return state["epoch"] != before["epoch"] and (
@@ -85,7 +92,7 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     run = ring.get("trainer", "runs/current").json()
     assert run["reward_model_loaded_at_step"] <= run["env_steps"]
     assert ring.get("hud", "state").json()["run"]["run_id"] == run["run_id"]
-    assert ring.get("hud", "screen").content.startswith(b"\xff\xd8\xff")
+    assert ring.get("hud", "screen").content[8:12] == b"WEBP"
     # The run's history is told every three seconds.
     asyncio.run(eventually(lambda: shows_a_load(ring), "the first load", seconds=10))
     page = ring.get("hud", "state").json()
@@ -98,8 +105,14 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
 
     assert not_measured(ring) == []
 
+    past = past_of(ring)
+    assert past["from_step"] == 0
+    assert [load["version"] for load in past["loads"]][:1] == [int(version)]
+    assert sum(point["episodes"] for point in past["points"]) > 0
     ring.kill("hud")
-    asyncio.run(eventually(lambda: shows_history(ring, page), "the page's history", seconds=60))
+    asyncio.run(
+        eventually(lambda: shows_history(ring, page, past), "the page's history", seconds=60)
+    )
 
     findings = ring.settle_and_check()
     assert findings.wrong == []

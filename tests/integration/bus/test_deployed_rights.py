@@ -1,7 +1,9 @@
 """The accounts of deploy/base/nats/nats.conf on a real server: the bootstrap, and the services."""
 
 import asyncio
+import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,8 @@ import nats.errors
 import pytest
 
 from rlaif.bus.connection import connect, connect_ready
-from rlaif.contracts.events import SegmentCaptured
+from rlaif.bus.dead_letters import dead_letter
+from rlaif.contracts.events import DeadLetter, SegmentCaptured
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.nats_server import NatsServer
 from rlaif.testing.waiting import all_answered, eventually
@@ -32,6 +35,14 @@ def server(tmp_path, monkeypatch):
     found.stop()
 
 
+def dead() -> DeadLetter:
+    original = {"id": "captured:segment-9", "type": "rlaif.segment.captured.v1"}
+    return dead_letter(
+        json.dumps(original).encode(), stream="CAPTURES", sequence=9, subject="segment.captured",
+        consumer="exporter", attempts=1, reason="wrong_game", detail="x", dead_at=datetime.now(UTC),
+    )  # fmt: skip
+
+
 async def test_the_services_user_works_on_what_the_other_made_and_manages_nothing(server):
     admin = await connect(server.url_of("admin"), name="bootstrap")
     await admin.align_topology()
@@ -46,10 +57,13 @@ async def test_the_services_user_works_on_what_the_other_made_and_manages_nothin
         async with asyncio.timeout(5):
             assert (await anext(events)).data == segment_captured()
         await events.aclose()
+        await bus.publisher("exporter").publish(dead())
+        assert await bus.redrive("captured:segment-9") == "captured:segment-9#redrive-1"
+        assert await bus.dead_letters() == []
         with pytest.raises(nats.errors.TimeoutError):
             await bus.client.request("$JS.API.STREAM.PURGE.CAPTURES", b"{}", timeout=0.3)
         await eventually(lambda: "ermissions" in bus.last_error_note, "NATS says why")
-        assert (await admin.jetstream.stream_info("CAPTURES")).state.messages == 1
+        assert (await admin.jetstream.stream_info("CAPTURES")).state.messages == 2
     finally:
         await bus.close()
         await admin.close()

@@ -7,8 +7,8 @@ from rlaif.bus.connection import connect
 from rlaif.bus.errors import BusUnavailableError, EventRefusedError
 from rlaif.bus.topology import TopologySettings
 from rlaif.contracts.catalog import parse_event, spec_of
-from rlaif.contracts.events import SegmentCaptured
-from rlaif.testing.data.events import segment_captured, segment_exported
+from rlaif.contracts.events import RunIterated, SegmentCaptured
+from rlaif.testing.data.events import run_iterated, segment_captured, segment_exported
 from rlaif.testing.waiting import eventually
 from rlaif.tracing.spans import span
 
@@ -144,3 +144,12 @@ async def test_a_full_stream_makes_room_by_dropping_handled_events(small_bus, st
     await worker.stop()
     assert await fill(small_bus, start=1000) == count - 3
     await backlog_becomes(small_bus, count)
+
+
+async def test_a_full_stream_for_people_who_look_back_drops_its_oldest(small_bus):
+    """What nobody handles must never hold up who tells it."""
+    publisher = small_bus.publisher("trainer", deadline=timedelta(milliseconds=300))
+    for step in range(0, 40_000, 1000):
+        await publisher.publish(run_iterated(step, step + 1000, gained=[1, 2]))
+    state = (await small_bus.jetstream.stream_info(spec_of(RunIterated).stream)).state
+    assert 1 < state.first_seq <= state.last_seq == 40

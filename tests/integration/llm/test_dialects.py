@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 
-from rlaif.llm.openai import OpenAiModel, connections_to
-from rlaif.llm.ports import Answer, CompletionRequest, InvalidReplyError
-from rlaif.llm.settings import CallSettings, DialectSettings
-from rlaif.testing.chat_server import ChatServer
-from rlaif.testing.http_server import serve
+from rlaif.llm.ports import CompletionRequest, InvalidReplyError
+from rlaif.testing.chat_server import ChatServer, ask, chat_server
 
 GOOD = '{"reason":"pressed it","mark":2}'
 REQUEST = CompletionRequest(
@@ -33,23 +30,14 @@ REQUEST = CompletionRequest(
 )
 
 
-async def ask(server: ChatServer, **dialect: Any) -> Answer:
-    calls = CallSettings()
-    async with connections_to(calls, api_key=None) as connections:
-        spoken = DialectSettings.model_validate(dialect)
-        return await OpenAiModel(connections, server.url, calls, spoken).complete(REQUEST)
-
-
 @pytest.fixture
 async def server() -> AsyncIterator[ChatServer]:
-    made = ChatServer(GOOD)
-    async with serve(made.app()) as url:
-        made.url = url
+    async with chat_server(GOOD) as made:
         yield made
 
 
 async def test_by_default_the_schema_is_strict_and_nothing_else_is_sent(server: ChatServer) -> None:
-    await ask(server)
+    await ask(server, REQUEST)
     (body,) = server.bodies
     assert body == {
         "model": "qwen25-7b",
@@ -67,7 +55,7 @@ async def test_by_default_the_schema_is_strict_and_nothing_else_is_sent(server: 
 async def test_the_subset_has_a_type_beside_each_enum_and_no_bounds_of_lengths(
     server: ChatServer,
 ) -> None:
-    await ask(server, schema_mode="json_schema_subset")
+    await ask(server, REQUEST, schema_mode="json_schema_subset")
     assert server.bodies[0]["response_format"]["json_schema"]["schema"] == {
         "type": "object",
         "properties": {
@@ -91,13 +79,13 @@ async def test_the_subset_has_a_type_beside_each_enum_and_no_bounds_of_lengths(
 async def test_other_servers_are_told_the_shape_in_their_own_way(
     server: ChatServer, mode: str, sent: dict[str, Any]
 ) -> None:
-    await ask(server, schema_mode=mode)
+    await ask(server, REQUEST, schema_mode=mode)
     (body,) = server.bodies
     assert {k: v for k, v in body.items() if k in ("response_format", "guided_json")} == sent
 
 
 async def test_a_chat_template_gets_its_options(server: ChatServer) -> None:
-    await ask(server, chat_template_kwargs={"enable_thinking": False})
+    await ask(server, REQUEST, chat_template_kwargs={"enable_thinking": False})
     assert server.bodies[0]["chat_template_kwargs"] == {"enable_thinking": False}
 
 
@@ -113,18 +101,18 @@ async def test_a_chat_template_gets_its_options(server: ChatServer) -> None:
 )
 async def test_thoughts_before_the_answer_are_cut_off(server: ChatServer, content: str) -> None:
     server.message["content"] = content
-    assert (await ask(server)).text == GOOD
+    assert (await ask(server, REQUEST)).text == GOOD
 
 
 async def test_thoughts_in_a_field_of_their_own_are_not_read(server: ChatServer) -> None:
     server.message["reasoning_content"] = '{"reason":"not mine","mark":0}'
-    assert (await ask(server)).text == GOOD
+    assert (await ask(server, REQUEST)).text == GOOD
 
 
 async def test_an_answer_that_a_wrong_parser_took_for_thoughts_is_named(server: ChatServer) -> None:
     server.message |= {"content": None, "reasoning_content": GOOD}
     with pytest.raises(InvalidReplyError, match="--reasoning-parser"):
-        await ask(server)
+        await ask(server, REQUEST)
 
 
 async def test_a_model_that_was_still_thinking_gave_an_answer_without_text(
@@ -132,17 +120,17 @@ async def test_a_model_that_was_still_thinking_gave_an_answer_without_text(
 ) -> None:
     server.message |= {"content": None, "reasoning_content": "Let me see"}
     server.finish = "length"
-    answer = await ask(server)
+    answer = await ask(server, REQUEST)
     assert (answer.text, answer.finish_reason) == ("", "length")
 
 
 async def test_a_refusal_of_the_model_is_told(server: ChatServer) -> None:
     server.message |= {"content": None, "refusal": "I do not play."}
     with pytest.raises(InvalidReplyError, match="I do not play"):
-        await ask(server)
+        await ask(server, REQUEST)
 
 
 async def test_the_schema_of_a_request_is_left_as_it_was(server: ChatServer) -> None:
     before = json.dumps(REQUEST.schema)
-    await ask(server, schema_mode="json_schema_subset")
+    await ask(server, REQUEST, schema_mode="json_schema_subset")
     assert json.dumps(REQUEST.schema) == before

@@ -22,8 +22,7 @@ from rlaif.llm.ports import (
     UnavailableError,
 )
 from rlaif.llm.settings import CallSettings
-from rlaif.testing.chat_server import ChatServer
-from rlaif.testing.http_server import serve
+from rlaif.testing.chat_server import ChatServer, chat_server
 
 TIMES = CallSettings(connect_seconds=1.0, read_seconds=0.5, total_seconds=1.0)
 REQUEST = CompletionRequest(
@@ -46,9 +45,7 @@ async def connections() -> AsyncIterator[Connections]:
 
 @pytest.fixture
 async def server() -> AsyncIterator[ChatServer]:
-    made = ChatServer("hi")
-    async with serve(made.app()) as url:
-        made.url = url
+    async with chat_server("hi") as made:
         yield made
 
 

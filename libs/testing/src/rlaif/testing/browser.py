@@ -8,7 +8,7 @@ import base64
 import itertools
 import json
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,9 @@ CHROMIUM_FLAGS = (
     "--disable-features=Translate,OptimizationHints,MediaRouter",
     "--remote-debugging-port=0",
 )
+
+Shoot = Callable[[str], Awaitable[None]]
+"""Saves a picture of a page under a name."""
 
 
 class Chromium:
@@ -78,6 +81,16 @@ class Chromium:
         await self.resize(width, height)
         await self.command("Page.navigate", url=url)
         await self.wait_for("document.readyState === 'complete'")
+        # A page of the HUD is there when its module has come, after the document.
+        await self.wait_for(
+            "!document.getElementById('page') || document.documentElement.dataset.page"
+        )
+
+    async def visit(self, address: str) -> None:
+        """Go to another page of the HUD by its link in the navigation."""
+        link = f"document.querySelector('#nav a[href={json.dumps(address)}]')"
+        await self.evaluate(f"{link}.click()")
+        await self.wait_for(f"{link}.ariaCurrent === 'page'")
 
     async def resize(self, width: int, height: int) -> None:
         """Give the window a size in CSS pixels."""

@@ -1,9 +1,16 @@
 """A chat server that says one thing, whatever it is asked, and keeps what it was asked."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
+
+from rlaif.llm.openai import OpenAiModel, connections_to
+from rlaif.llm.ports import Answer, CompletionRequest
+from rlaif.llm.settings import CallSettings, DialectSettings
+from rlaif.testing.http_server import serve
 
 
 class ChatServer:
@@ -38,3 +45,20 @@ class ChatServer:
             return Response(json.dumps(said), self.status, media_type="application/json")
 
         return app
+
+
+@asynccontextmanager
+async def chat_server(content: str) -> AsyncIterator[ChatServer]:
+    """Such a server, listening."""
+    made = ChatServer(content)
+    async with serve(made.app()) as url:
+        made.url = url
+        yield made
+
+
+async def ask(server: ChatServer, request: CompletionRequest, **dialect: Any) -> Answer:
+    """One call of it as our clients make it, in a dialect; without a key and without tries."""
+    calls = CallSettings()
+    async with connections_to(calls, api_key=None) as connections:
+        spoken = DialectSettings.model_validate(dialect)
+        return await OpenAiModel(connections, server.url, calls, spoken).complete(request)

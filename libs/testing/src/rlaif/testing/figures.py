@@ -1,11 +1,13 @@
 """Holds the page's numbers against each other and against the REST interface.
 
-Each number on the page names the field of `/api/v1/state` that it shows (`data-figure`), so that a
-test can read all of them and knows what each should be.
+Each number on the page names the field of `/api/v1/state` that it shows (`data-figure`), or another
+document and its field, `/api/v1/reward-models/7#manifest.labels`, so that a test can read all of
+them and knows what each should be.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, rubric_mean
@@ -14,9 +16,18 @@ FIGURES = """[...document.querySelectorAll('[data-figure]')]
     .map(element => [element.dataset.figure, element.textContent])"""
 """JavaScript: every number of the page as [field, text]."""
 
+APART = {
+    "loads": "/api/v1/loads",
+    "history": "/api/v1/history",
+    "score_points": "/api/v1/score-points",
+    "paid_steps": "/api/v1/steps",
+}
+"""First word of a field that is not of the state → the path that tells it."""
+
 UNNAMED = r"""(() => {
     const known = '[data-figure], time, code, kbd, #log, .words, .rationale, .unread, .told,'
-        + ' .scale, .mark-name, .overlay, figcaption, button, dt, .empty';
+        + ' .scale, .mark-name, [data-derived], .overlay, figcaption, button, option, dt,'
+        + ' th, title, .empty, h1';
     const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
     const found = [];
     while (walker.nextNode()) {
@@ -33,7 +44,10 @@ _NUMBER = re.compile(r"v?(?P<digits>[+-]?[\d,]*\.?\d+)\s*(?P<unit>K|M|B|%|ms|s|m
 _UNITS = {
     None: 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "%": 0.01, "ms": 0.001, "s": 1.0, "min": 60.0,
 }  # fmt: skip
-_NAMES = ("segment_id", "version", "candidate_id", "judge", "what", "name")
+_NAMES = (
+    "segment_id", "env_step", "version", "candidate_id", "judge", "what", "name", "criterion",
+    "rater",
+)  # fmt: skip
 """What rows of a list are told apart by."""
 
 
@@ -88,17 +102,29 @@ def _number(text: str) -> tuple[float, float] | None:
     return float(digits) * unit, exact
 
 
-def contradictions(figures: Iterable[tuple[str, str]], *states: Any) -> list[str]:
+def documents_of(figures: Iterable[tuple[str, str]]) -> set[str]:
+    """Paths of the documents, `/api/v1/state` left out, that numbers of the page are from."""
+    return {field.partition("#")[0] for field, _ in figures if "#" in field}
+
+
+def contradictions(
+    figures: Iterable[tuple[str, str]],
+    *states: Any,
+    documents: Mapping[str, Any] = MappingProxyType({}),
+) -> list[str]:
     """Numbers of the page that are not those of the REST interface.
 
     Args:
         figures: (field, text) of each number of the page.
+        documents: Path → body, of those that `documents_of` names.
         states: Bodies of `/api/v1/state`. Of a page that moves several, of the last moments: each
             number must be that of one of them, or lie between two.
     """
     wrong = []
     for field, text in figures:
-        values = [value for state in states for value in _found(state, field)]
+        path, _, inside = field.partition("#")
+        bodies, name = ([documents.get(path)], inside) if inside else (states, field)
+        values = [value for body in bodies for value in _found(body, name)]
         if not any(shows(text, value) for value in values) and not _between(text, values):
             said = sorted({str(value) for value in values}) or "no such field"
             wrong.append(f"{field} shows {text}, and the state says {said}")
@@ -129,6 +155,7 @@ def differing(figures: Iterable[tuple[str, str]]) -> list[str]:
 def impossible(state: Any) -> list[str]:
     """What cannot be true together in one body of `/api/v1/state`."""
     found = [*_of_loop(state), *_of_run(state), *_of_judge(state["judge"])]
+    found += [*_of_search(state["search"]), *_of_curriculum(state["curriculum"])]
     for row in state["segments"]:
         found += _of_segment(row)
     return found
@@ -184,6 +211,39 @@ def _of_judge(judge: Any) -> list[str]:
         ("calls of the judges", sum(row["calls"] for row in rows) == judge["calls"]),
         ("calls that ended well", sum(row["ok"] for row in rows) == judge["ok"]),
         ("outcomes of calls", sum(judge["outcomes"].values()) == judge["calls"]),
+    )
+
+
+def _of_search(search: Any) -> list[str]:
+    if search is None:
+        return []
+    nodes = {row["node"]: row for row in search["tree"]}
+    told = sum(len(row["marks"]) + row["marks_left_out"] for row in search["tree"])
+    after = [
+        nodes[row["parent"]]["frames"] <= row["frames"]
+        for row in search["tree"]
+        if row["parent"] in nodes
+    ]
+    parents = {row["parent"] for row in search["tree"]} - {None}
+    return _failed(
+        ("a find came out of one that is not told", parents <= nodes.keys()),
+        ("a find was made before the one that it came out of", all(after)),
+        ("more marks in the tree than were found", told <= search["marks"]),
+        ("found after the search", (search["found_seconds"] or 0) <= search["seconds"]),
+        (
+            "a node above the highest",
+            all(row["level"] <= search["level"] for row in nodes.values()),
+        ),
+    )
+
+
+def _of_curriculum(told: Any) -> list[str]:
+    if told is None:
+        return []
+    mastered = sum(row["frontier"] == 0 for row in told["segments"])
+    return _failed(
+        ("more segments are told than there are", len(told["segments"]) <= told["all_segments"]),
+        ("mastered segments", mastered <= told["mastered"] <= told["all_segments"]),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rlaif.contracts.plans import Mode, Plan, Suggestion
 from rlaif.trainer.play.planner_counts import ModeCounts, Outcome, PlannerCounts, one_call
-from rlaif.trainer.play.planner_port import PlannerQuestion, PlannerReply
+from rlaif.trainer.play.planner_port import Kind, PlannerQuestion, PlannerReply
 
 Script = Callable[[PlannerQuestion], Plan | Suggestion | Outcome]
 """What comes of a question: an answer of the kind that was asked for, or how it fails."""
@@ -35,12 +35,18 @@ class ScriptedPlanner:
 
     def ask(self, question: PlannerQuestion) -> bool:
         """Take it, unless too many wait or the planner is closed."""
-        if self.closed or len(self.waiting) >= self._most:
-            self._count(question, ModeCounts(not_asked={"closed" if self.closed else "busy": 1}))
+        if self.refuses(question.mode, question.kind, question.situation):
             return False
         self.asked.append(question)
         self.waiting.append(question)
-        self._count(question, ModeCounts(asked=1))
+        self._count(question.mode, ModeCounts(asked=1))
+        return True
+
+    def refuses(self, mode: Mode, kind: Kind, about: str) -> bool:
+        """Whether too many wait, or it is closed; then it counts as one that was not asked."""
+        if not self.closed and len(self.waiting) < self._most:
+            return False
+        self._count(mode, ModeCounts(not_asked={"closed" if self.closed else "busy": 1}))
         return True
 
     def answer(self, number: int | None = None, *, seconds: float = 0.5) -> None:
@@ -49,7 +55,7 @@ class ScriptedPlanner:
         del self.waiting[: len(due)]
         for question in due:
             reply = _reply(question, self._script(question), seconds)
-            self._count(question, one_call(reply.outcome, seconds))
+            self._count(question.mode, one_call(reply.outcome, seconds))
             self._ready.append(reply)
 
     def replies(self) -> list[PlannerReply]:
@@ -73,8 +79,8 @@ class ScriptedPlanner:
         self.waiting.clear()
         self._ready.clear()
 
-    def _count(self, question: PlannerQuestion, counts: ModeCounts) -> None:
-        self._counts += PlannerCounts({question.mode: counts})
+    def _count(self, mode: Mode, counts: ModeCounts) -> None:
+        self._counts += PlannerCounts({mode: counts})
 
 
 def _reply(

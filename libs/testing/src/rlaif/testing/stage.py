@@ -6,42 +6,69 @@ For tests of what watches the ring. The events, objects and readings agree with 
 import hashlib
 import math
 import random
-from datetime import UTC, datetime
+import time
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.assistance import ModeFigures
+from rlaif.contracts.curriculum_figures import CurriculumSegment
 from rlaif.contracts.events import RewardModelPublished
+from rlaif.contracts.places import SEEDLING_ROOMS
 from rlaif.contracts.quest import QuestProgress, Standing
 from rlaif.contracts.reward_models import GateMetrics
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord, rubric_mean
+from rlaif.contracts.search_figures import TreeNode
 from rlaif.contracts.telemetry import (
+    FRAME_SUBJECT,
     AssistanceStatus,
+    CurriculumProgress,
+    EnvironmentsSeen,
+    EnvironmentStands,
     JudgeCall,
     MapPosition,
     Missing,
     ModelLoad,
+    PaidStep,
+    PaidSteps,
     PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
     RunHistory,
+    RunnerSign,
+    ScreenFrame,
+    SearchProgress,
     ServiceHealth,
     TrainingProgress,
     WatchedPay,
+    WorldProgress,
 )
+from rlaif.contracts.world_figures import RoomSeen, SegmentName
+from rlaif.game.machine.pictures import webp
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.events import (
+    champion_changed,
     reward_model_published,
     reward_model_rejected,
+    run_iterated,
+    run_loaded,
+    run_started,
     segment_captured,
     segment_exported,
     segment_scored,
 )
 from rlaif.testing.data.scores import judge_call, score_record
+from rlaif.trainer.run_folder.telling import curriculum_figures
 
 SERVICES = ("trainer", "exporter", "judge", "reward-model")
 JUDGES = ("state", "puzzle", "vision")
 COMPUTED = ("novelty", "efficiency")
+
+CAVES = 4
+"""The group of the dungeon of Seedling Vale."""
 
 _GATE = GateMetrics(
     paid_accuracy=0.812, best_slot_accuracy=0.644, ridge_accuracy=0.703, llm_only_share=0.457
@@ -72,6 +99,28 @@ _BY_MODE = {
     ),
     "vision": ModeFigures(not_asked={"busy": 3}, suggestions={"given": 2, "expired": 2}),
 }
+
+_FINDS = (
+    (0, None, 0.001, 0, 1.0, ("sword",)),
+    (1, 0, 0.05, 2, 2.0, ("shield",)),
+    (2, 1, 0.11, 4, 3.0, ("shovel",)),
+    (3, 0, 0.14, 5, 1.5, ("coins",)),
+    (4, 1, 0.18, 7, 3.25, ("bombs", "room 0/5A: door")),
+    (5, 4, 0.51, 19, 4.25, ("event in room 0/48",)),
+    (6, 5, 2.0, 77, 5.25, ("bracelet",)),
+    (7, 6, 4.1, 158, 6.5, ("rod of seasons",)),
+    (8, 5, 4.9, 188, 4.5, ("heart piece",)),
+    (9, 7, 5.3, 204, 7.0, ("item in room 0/6B",)),
+    (10, 7, 6.9, 265, 7.5, ("satchel", "ember seeds")),
+    (11, 10, 7.27, 280, 8.5, ("feather",)),
+    (12, 11, 7.9, 304, 8.75, ("event in room 5/C7",)),
+    (13, 10, 11.2, 430, 8.0, ("ring",)),
+    (14, 11, 12.9, 496, 9.5, ("flippers",)),
+    (15, 14, 13.2, 508, 10.5, ("gnarled key",)),
+    (16, 15, 15.65, 602, 11.5, ("door up in room 4/11",)),
+    (17, 16, 15.7, 604, 12.5, ("small key", "map 1")),
+)
+"""(node, parent, million frames, seconds, level, marks) of a search; a made-up one."""
 
 
 class Stage:
@@ -127,6 +176,44 @@ class Stage:
     async def reject(self) -> None:
         """The gate refuses a candidate."""
         await self._bus.publisher("reward-model").publish(reward_model_rejected())
+
+    async def changed(self, version: int, activation: int, **how: Any) -> None:
+        """The champion or its pin changed, as it is kept for who looks back."""
+        change = champion_changed(version, activation=activation, changed_at=_now(), **how)
+        await self._bus.publisher("reward-model").publish(change)
+
+    async def past(
+        self, until: int, *loads: tuple[int | None, int], pace: int = 500, **start: Any
+    ) -> None:
+        """A run went on to a step, and told of each iteration: it gets better slowly.
+
+        `loads` are (version, step); a version of None is no model. `start` is of its beginning.
+        """
+        publisher = self._bus.publisher("trainer")
+        at = _now() - timedelta(hours=1)
+        await publisher.publish(run_started(run_id=self._run_id, at=at, **start))
+        waiting = list(loads)
+        for step in range(0, until, pace):
+            while waiting and waiting[0][1] <= step:
+                await self.loaded(*waiting.pop(0), at=at)
+            gained = [int(self._random.triangular(0, 4 + 8 * step / until, 1 + 3 * step / until))]
+            parts = {
+                "room": round(0.4 + 0.4 * self._random.random(), 4),
+                "square": round(0.1 * self._random.random(), 4),
+                "death": -0.25 if gained[0] == 0 else 0.0,
+                "shaping": round(self._random.gauss(0.05, 0.1), 4) if step else 0.0,
+            }
+            piece = run_iterated(
+                step, step + pace, gained=gained, run_id=self._run_id, at=at, paid=parts,
+                learned_from=sum(parts.values()), entropy=2.0 - step / until,
+            )  # fmt: skip
+            await publisher.publish(piece)
+
+    async def loaded(self, version: int | None, step: int, *, at: datetime | None = None) -> None:
+        """A load, as it is kept for who looks back."""
+        told = {"run_id": self._run_id, "at": at or _now()}
+        event = run_loaded(version, step).model_copy(update=told)
+        await self._bus.publisher("trainer").publish(event)
 
     async def load(self, version: int, step: int) -> None:
         """The trainer loads a version."""
@@ -196,6 +283,27 @@ class Stage:
             )
         )
 
+    async def paid_steps(self, count: int, *, first: int = 1, unexplained: float = 0.0) -> None:
+        """What the newest decisions of the watched game were paid; of the last one not all told."""
+        steps = []
+        for number in range(first, first + count):
+            parts = {"square": 0.05} if number % 3 == 0 else {}
+            parts |= {"room": 1.0} if number % 50 == 0 else {}
+            parts |= {"damage": -0.25} if number % 37 == 0 else {}
+            steps.append(
+                PaidStep(
+                    number=number,
+                    env_step=8 * number,
+                    reward=sum(parts.values())
+                    + (unexplained if number == first + count - 1 else 0.0),
+                    parts=parts,
+                    paid=0.1 * math.sin(number / 9),
+                    reward_model_version=4,
+                    ended=number == first + count // 2,
+                )
+            )
+        await self._send(PaidSteps(at=_now(), env="env-0", steps=tuple(steps)))
+
     async def calls(self, count: int, outcome: str = "ok", *judges: str) -> None:
         """So many calls of each judge end with `outcome`."""
         for number in range(count):
@@ -241,6 +349,122 @@ class Stage:
         }
         told = {"at": _now(), "run_id": self._run_id, **plan, **values}
         await self._send(PlayerCall.model_validate(told))
+
+    async def search(self, finds: int = len(_FINDS), **changes: Any) -> None:
+        """The trainer tells what its search found; the tree is that of its first finds."""
+        tree = tuple(
+            TreeNode(
+                node=node, parent=parent, frames=int(millions * 1e6), seconds=seconds,
+                level=level, marks=marks,
+            )
+            for node, parent, millions, seconds, level, marks in _FINDS[:finds]
+        )  # fmt: skip
+        values = {
+            "at": _now(),
+            "run_id": self._run_id,
+            "running": True,
+            "frames": 18_400_000,
+            "seconds": 707.0,
+            "seconds_left": 1993.0,
+            "found_seconds": max((node.seconds for node in tree), default=None),
+            "workers": 2,
+            "nodes": 4123,
+            "level": max((node.level for node in tree), default=0.0),
+            "marks": sum(len(node.marks) for node in tree),
+            "tree": tree,
+        }
+        await self._send(SearchProgress.model_validate({**values, **changes}))
+
+    async def curriculum(self, **changes: Any) -> None:
+        """The trainer tells how far its curriculum came: the later a segment, the less."""
+        marks = [None, *(marks[0] for *_, marks in _FINDS)]
+        segments = tuple(
+            CurriculumSegment(
+                demonstration=demonstration,
+                from_mark=first,
+                to_mark=last,
+                frontier=max(0.0, round((place + 2 * demonstration - 6) / 20, 2)),
+                success=None if place > 14 else 0.55,
+                tries=0 if place > 14 else 400 - 20 * place,
+            )
+            for demonstration in range(5)
+            for place, (first, last) in enumerate(pairwise(marks))
+            if last is not None
+        )
+        told = curriculum_figures("backward", segments, power_on_share=0.08, demonstrations=5)
+        values = {"at": _now(), "run_id": self._run_id, **dict(told)}
+        await self._send(CurriculumProgress.model_validate({**values, **changes}))
+
+    async def world(self, rooms: int = len(SEEDLING_ROOMS), **changes: Any) -> None:
+        """The trainer tells of so many rooms of Seedling Vale; their counts are made up."""
+        step = self.curve[-1][0] if self.curve else 90_000
+        told = tuple(
+            RoomSeen(
+                group=group,
+                room=room,
+                name=name,
+                dungeon=1 if group == CAVES else None,
+                floor=0 if group == CAVES else None,
+                column=room % 8 if group == CAVES else None,
+                line=room // 8 if group == CAVES else None,
+                entries=1 + 3000 // (1 + number) ** 2,
+                frames=600 + 900_000 // (1 + number) ** 2,
+                deaths=(7 * number) % 5,
+                long_stays=(5 * number) % 4,
+                calls=(3 * number) % 7,
+                last_step=max(0, step - 2500 * number),
+                picture=True,
+                segments=(
+                    SegmentName(episode_id="episode-0001", segment_id=f"segment-{number:04d}"),
+                )
+                if number < 5
+                else (),
+            )
+            for number, ((group, room), name) in enumerate(SEEDLING_ROOMS.items())
+        )[:rooms]
+        values = {"at": _now(), "run_id": self._run_id, "rooms": told}
+        await self._send(WorldProgress.model_validate({**values, **changes}))
+
+    async def environments(self, *, silent: dict[int, float] | None = None, **changes: Any) -> None:
+        """The trainer tells where the players of two runners stand.
+
+        `silent`: runner → seconds since its last sign of life; of others it is a moment ago.
+        """
+        stands = tuple(
+            EnvironmentStands(
+                env=f"{runner}-{n}",
+                runner=runner,
+                group=0,
+                room=room,
+                x=30 + 25 * n,
+                y=40 + 20 * runner,
+                rooms_visited=2 + n,
+                steps=400 * (n + 1),
+                episode_return=1.25 * n - 0.5,
+            )
+            for runner in (1, 2)
+            for n, room in enumerate((0x77, 0x67, 0x78, 0x77))
+        )
+        ages = {1: 0.2, 2: 0.3} | (silent or {})
+        signs = tuple(
+            RunnerSign(runner=runner, silent_seconds=age, still_seconds=age)
+            for runner, age in ages.items()
+        )
+        values = {
+            "at": _now(),
+            "run_id": self._run_id,
+            "watched": "1-0",
+            "runners": signs,
+            "environments": stands,
+        }
+        await self._send(EnvironmentsSeen.model_validate({**values, **changes}))
+
+    async def frame(self, env: str, shade: int, *, step: int = 90_000) -> None:
+        """A runner sends a picture of one grey."""
+        pixels = np.full((144, 160, 3), shade, dtype=np.uint8)
+        now = time.time_ns() // 1000
+        packed = ScreenFrame(1, now, step, webp(pixels)).pack()
+        await self._bus.telemetry().send_bytes(f"{FRAME_SUBJECT}.{env}", packed)
 
     async def status(self, version: int | None, **changes: Any) -> None:
         """The reward-model service tells what is live and what it waits for."""

@@ -36,6 +36,7 @@ class WrittenGame:
             screen=lambda: np.zeros((144, 160, 3), dtype=np.uint8),
         )
         self.steps = 0
+        self.on_scene: Callable[[], object] = lambda: None
         self.poke(WHOSE, number)
         self._poke("wSavefileString", SAVEFILE_STRING)
         for name in ("wCutsceneIndex", "wScrollMode", "w1Link.state", "wLinkHealth"):
@@ -43,6 +44,7 @@ class WrittenGame:
         self._poke("wGameState", 2)
         self._poke("wActiveCollisions", _DUNGEON_TABLE)
         self.walk()
+        self.facts_before = self.facts
 
     def poke(self, where: int, value: int | bytes) -> None:
         """Write at an address; the scene is another one."""
@@ -50,6 +52,7 @@ class WrittenGame:
         self._wram[where - 0xC000 : where - 0xC000 + len(data)] = data
         self.scene = RamBlocks(bytes(self._wram))
         self.facts = read_facts(self.scene)
+        self.on_scene()
 
     def walk(self, room: int = 1) -> None:
         """Plain play in a room."""
@@ -149,8 +152,9 @@ class World:
             if n in ended:
                 self.assistance.begin_episode(n)
                 game.steps = 0
-            else:
-                self.assistance.after_step(n, int(played[n]))
+        self.assistance.after_step(played.tolist(), ended)
+        for game in self.games:
+            game.facts_before = game.facts  # of the step that comes next
         self.by_planner.append(by_planner.tolist())
         self.played.append(played.tolist())
         return self.by_planner[-1]

@@ -1,14 +1,24 @@
 """Valid events to test with; a segment's events agree with each other."""
 
 import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
 
 from rlaif.contracts.events import (
+    ChampionChanged,
     RewardModelPublished,
     RewardModelRejected,
+    RunIterated,
+    RunLoaded,
+    RunStarted,
     SegmentCaptured,
     SegmentExported,
     SegmentScored,
 )
+from rlaif.contracts.run_points import EndedEpisodes
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def segment_captured(segment_id: str = "segment-1", *, capture_key: str = "") -> SegmentCaptured:
@@ -79,6 +89,65 @@ def reward_model_rejected(candidate_id: str = "candidate-1") -> RewardModelRejec
         labels=60,
         episodes=6,
         heldout_accuracy=0.48,
+    )
+
+
+def champion_changed(version: int = 1, **changes: Any) -> ChampionChanged:
+    """A candidate passed and became the champion, unpinned."""
+    values = {"version": version, "activation": version, "why": "gate", "changed_at": NOON}
+    return ChampionChanged(**{**values, **changes})
+
+
+def run_started(env_step: int = 0, *, attempt: int = 0, **changes: Any) -> RunStarted:
+    """A run that reward models may pay in begins."""
+    values = {"run_id": "run-1", "at": NOON, "judged": True, "recipe": "recipe-1"}
+    return RunStarted(attempt=attempt, env_step=env_step, **{**values, **changes})
+
+
+def run_loaded(version: int | None = 1, env_step: int = 4096, *, attempt: int = 0) -> RunLoaded:
+    """A reward model pays from `env_step` on."""
+    return RunLoaded(run_id="run-1", attempt=attempt, env_step=env_step, version=version, at=NOON)
+
+
+def run_iterated(
+    since: int = 0,
+    until: int = 4096,
+    *,
+    gained: Sequence[int] = (),
+    began: Sequence[int | None] | None = None,
+    attempt: int = 0,
+    **changes: Any,
+) -> RunIterated:
+    """One iteration; an episode for each of `gained`, which began with it unless `began` says.
+
+    Parts that were paid and what was learned from are the same sum.
+    """
+    values = {
+        "run_id": "run-1",
+        "at": NOON,
+        "iterations": 1,
+        "episodes": ended_episodes(gained, began if began is not None else [since] * len(gained)),
+        "oldest_open": until,
+        "paid": {"rooms": 4.0, "death": -1.5, "shaping": 0.5},
+        "learned_from": 3.0,
+        "entropy": 1.5,
+        "policy_lag": 1.0,
+        "steps_per_second": 900.0,
+    }
+    return RunIterated(since_step=since, env_step=until, attempt=attempt, **{**values, **changes})
+
+
+def ended_episodes(gained: Sequence[int], began: Sequence[int | None]) -> EndedEpisodes:
+    """Episodes that reached so many story steps; their other figures follow from that."""
+    return EndedEpisodes(
+        count=len(gained),
+        began=tuple(began),
+        gained=tuple(gained),
+        rooms=tuple(2 + 3 * steps for steps in gained),
+        returns=tuple(1.5 * steps for steps in gained),
+        shaped=tuple(0.25 * steps for steps in gained),
+        lengths=tuple(100 + 50 * steps for steps in gained),
+        died=tuple(steps == 0 for steps in gained),
     )
 
 

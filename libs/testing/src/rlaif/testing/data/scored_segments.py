@@ -5,14 +5,21 @@ Needs numpy, which the extra `reward-net` brings.
 
 import hashlib
 import io
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rlaif.contracts.events import SegmentScored
-from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, ScoreRecord, rubric_mean
+from rlaif.contracts.scores import (
+    RUBRIC_WEIGHTS,
+    CriterionScore,
+    JudgeCallRecord,
+    ScoreRecord,
+    rubric_mean,
+)
 from rlaif.contracts.segments import SegmentManifest, StoredFile
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
@@ -45,6 +52,21 @@ class ScoredSegment:
     start_step: int
     observations: NDArray[np.float32]
     values: dict[str, float]
+
+
+@dataclass(frozen=True)
+class ForReview:
+    """What people are shown of a scored segment.
+
+    Attributes:
+        judges: Criterion → who judged it; others were judged by "test".
+        words: Judge → what it wrote, each in one call.
+        film: Its film.
+    """
+
+    judges: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+    film: bytes | None = None
 
 
 def play(
@@ -102,6 +124,7 @@ def write_scored(
     observations: bytes | None = None,
     run_id: str = "run-1",
     created_at: datetime = _EPOCH,
+    more: ForReview | None = None,
 ) -> SegmentScored:
     """Write observations, manifest and score as the exporter and the judge do.
 
@@ -115,11 +138,15 @@ def write_scored(
             names the digest of the right ones.
         run_id: The run that the score names.
         created_at: When the score was made.
+        more: Judges, words and film, for who looks at the segment.
 
     Returns:
         The event that tells of the score.
     """
-    manifest_key, manifest_sha256 = _write_manifest(store, segment, layout_version, observations)
+    more = more or ForReview()
+    manifest_key, manifest_sha256 = _write_manifest(
+        store, segment, layout_version, observations, more.film
+    )
     judged = segment.values if values is None else values
     record = ScoreRecord(
         segment_id=segment.segment_id,
@@ -130,14 +157,17 @@ def write_scored(
         manifest_sha256=manifest_sha256,
         criteria={
             name: CriterionScore(
-                value=value, votes=(round(2 * value),), agreement=1.0, judge="test"
+                value=value,
+                votes=(round(2 * value),),
+                agreement=1.0,
+                judge=more.judges.get(name, "test"),
             )
             for name, value in judged.items()
         },
         abstentions={name: "test" for name in RUBRIC_WEIGHTS if name not in judged},
         weights=RUBRIC_WEIGHTS,
         weighted=rubric_mean(judged, RUBRIC_WEIGHTS),
-        calls=(),
+        calls=tuple(_call(judge, text) for judge, text in more.words.items()),
         env_step=segment.env_step,
         created_at=created_at,
     )
@@ -153,6 +183,26 @@ def write_scored(
         weighted=record.weighted,
         abstained=tuple(record.abstentions),
     )
+
+
+def _call(judge: str, text: str) -> JudgeCallRecord:
+    return JudgeCallRecord(
+        judge=judge,
+        route="test",
+        model="test-model",
+        vote=0,
+        seed=0,
+        prompt_sha256="0" * 64,
+        outcome="ok",
+        latency_seconds=1.0,
+        rationale=text,
+    )
+
+
+def _stored(store: ObjectStore, segment: ScoredSegment, name: str, data: bytes) -> StoredFile:
+    key = keys.segment(segment.episode_id, segment.segment_id, name)
+    store.put(key, data)
+    return StoredFile(key=key, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
 
 
 def npy_bytes(array: NDArray[np.float32]) -> bytes:
@@ -194,7 +244,11 @@ def _judge(
 
 
 def _write_manifest(
-    store: ObjectStore, segment: ScoredSegment, layout_version: str, observations: bytes | None
+    store: ObjectStore,
+    segment: ScoredSegment,
+    layout_version: str,
+    observations: bytes | None,
+    film: bytes | None,
 ) -> tuple[str, str]:
     right = npy_bytes(segment.observations)
     npy_key = keys.segment(segment.episode_id, segment.segment_id, "observations.npy")
@@ -222,6 +276,7 @@ def _write_manifest(
         exporter_version="0",
         env_step=segment.env_step,
         created_at=_EPOCH,
+        film=None if film is None else _stored(store, segment, "film.bin", film),
     )
     key = keys.manifest(segment.episode_id, segment.segment_id)
     data = manifest.model_dump_json().encode()
