@@ -18,5 +18,5 @@ rm -f /tmp/synced
 exec weed -logtostderr=true mini -dir=/data -ip=127.0.0.1 -ip.bind=0.0.0.0 \
   -s3.port=9000 -master.port=9333 -volume.port=9340 -filer.port=8888 -admin.port=9646 \
   -s3.autoCreateBucket=false -disableHttp -webdav=false -admin.ui=false -s3.port.iceberg=0 -s3.port.lance=0 \
-  -master.telemetry=false -master.electionTimeout=1s -volume.preStopSeconds=0 \
+  -master.telemetry=false -master.electionTimeout=1s -volume.preStopSeconds=0 -volume.max=5000 \
   -filer.localSocket=/tmp/filer.sock -s3.localSocket=/tmp/s3.sock

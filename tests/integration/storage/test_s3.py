@@ -1,12 +1,14 @@
 """What only a server can show: credentials, content types, pages, errors, crashes."""
 
+import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from botocore.exceptions import ClientError
 
-from rlaif.servers.seaweedfs import find_weed
+from rlaif.servers.seaweedfs import HOST, find_weed
 from rlaif.storage.open import S3Credentials
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StoreUnavailableError
 from rlaif.storage.s3 import S3Store
@@ -57,6 +59,21 @@ def test_a_bucket_is_made_once_and_kept(s3: S3Credentials) -> None:
     store.put("a", b"x")
     store.ensure_bucket()
     assert store.get("a") == b"x"
+
+
+def test_there_is_room_for_many_buckets_whatever_the_disk_has_free(s3_server: S3Server) -> None:
+    ports = s3_server.recipe.ports
+    listed = subprocess.run(
+        [find_weed(), "shell", f"-master={HOST}:{ports.master}", f"-filer={HOST}:{ports.filer}"],
+        input="volume.list\n",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    ).stdout
+    most = re.search(r"Topology .*?\(volume:\d+/(\d+)", listed)
+    assert most is not None, listed
+    assert int(most[1]) >= 1_000  # each bucket takes one volume at least
 
 
 def test_a_server_that_is_away_is_reported_within_seconds() -> None:

@@ -9,6 +9,9 @@ Why each choice (measured with 4.48):
   With the defaults neither data nor metadata is synced.
 - `-disableHttp` closes the filer's HTTP port, which writes objects without any credential.
 - A write to a bucket that does not exist fails, as on AWS, instead of making it.
+- `mini` allows one volume for each GiB that is free when it starts, and every bucket takes at least
+  one: with 74 GiB free the 72nd bucket was refused with InternalError. A volume takes the space of
+  what is in it, so many are allowed; how full the disk is the server watches apart from that.
 - Telemetry, WebDAV, admin page and the table catalogs are off; sockets stay in the data folder.
 - gRPC listens on each HTTP port + 10000, without authentication, on loopback: single-user machines.
 """
@@ -28,6 +31,7 @@ from pathlib import Path
 from rlaif.storage.ports import StorageError, StoreUnavailableError
 
 GRPC_OFFSET = 10_000
+MAX_VOLUMES = 5_000
 HOST = "127.0.0.1"
 
 
@@ -163,7 +167,7 @@ class SeaweedFS:
             f"-s3.config={self._s3_config}",
             "-webdav=false", "-admin.ui=false", "-s3.port.iceberg=0", "-s3.port.lance=0",
             "-s3.autoCreateBucket=false", "-disableHttp", "-master.telemetry=false",
-            "-master.electionTimeout=1s", "-volume.preStopSeconds=0",
+            "-master.electionTimeout=1s", "-volume.preStopSeconds=0", f"-volume.max={MAX_VOLUMES}",
             # Relative: a socket's whole name must fit in about 100 characters.
             "-filer.localSocket=f.sock", "-s3.localSocket=s3.sock",
             *((f"-s3.cert.file={tls.certificate}", f"-s3.key.file={tls.key}") if tls else ()),
