@@ -56,7 +56,10 @@ def start(environment, *arguments):
 
 def run(environment, *arguments):
     with start(environment, *arguments) as process:
-        said, complained = process.communicate(timeout=60)
+        try:
+            said, complained = process.communicate(timeout=60)
+        finally:
+            process.kill()
     return process.returncode, said.splitlines(), complained
 
 
