@@ -1,6 +1,7 @@
 """One environment on its course: where it starts, when it is cut, what counts as success."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,10 +78,13 @@ class Played:
 
     def begin(self, marks: str = "") -> Start:
         start = self.follower.starts(GIVEN).choose(self.rng)
+        self.begin_at(start, marks)
+        return start
+
+    def begin_at(self, start: Start, marks: str = "") -> None:
         self.game.frames, self.game.until = 0, None
         self.game.marks = frozenset(marks.split())
         self.follower.begin_episode(self.game, None, start, ())  # type: ignore[arg-type]  # no facts
-        return start
 
     def step(self, marks: str = "", frames: int = 4) -> None:
         self.game.frames += frames
@@ -177,12 +181,34 @@ def test_an_episode_that_goes_on_tries_the_next_segment_from_its_beginning(made:
     assert played.tried[1][0] == before + 1
 
 
-def test_episodes_from_power_on_are_neither_cut_nor_counted(made: Made) -> None:
-    played = Played(made(), power_on=1)
+def test_episodes_from_power_on_follow_all_segments(made: Made) -> None:
+    demonstration = made()
+    played = Played(demonstration, power_on=1)
     assert played.begin().provenance == "power-on"
+    needed = int(demonstration.frames[:8].sum())
+    assert played.game.until == round(needed * played.settings.patience) + SLACK_FRAMES
+    played.step("sword")
+    assert not played.game.is_cut
+    played.step("shield")
+    assert played.game.is_cut
+    assert played.tried == [(1, 1.0), (1, 1.0)]
+
+
+def test_an_episode_from_an_archive_is_neither_cut_nor_counted(made: Made) -> None:
+    played = Played(made(), power_on=1)
+    archived = Start.of(b"a state", "cell 7")
+    played.begin_at(replace(archived, from_play=True))
     played.step("sword shield")
     assert played.game.until is None
     assert played.tried == [(0, None), (0, None)]
+
+
+@pytest.mark.parametrize(("noised", "exact"), [(0, 200), (1, 0)])
+def test_some_starts_are_moved_at_random_and_others_are_as_they_were(
+    made: Made, noised: float, exact: int
+) -> None:
+    played = Played(made(), noised=noised)
+    assert sum(played.begin().from_play for _ in range(200)) == exact
 
 
 def test_the_other_follower_is_told_everything(made: Made) -> None:

@@ -168,7 +168,7 @@ _DEEDS = (
     Field("things", _tiles(), "what on each tile a decision can be about: 0 nothing, then "
           + ", ".join(KINDS), len(KINDS) + 1),
     Field("allowed", tuple(decision.name for decision in DECISIONS),
-          "1: this decision can be made now"),
+          "1: this decision can be made now, and was not just made here in vain"),
 )  # fmt: skip
 
 

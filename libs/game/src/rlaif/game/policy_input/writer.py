@@ -1,14 +1,16 @@
 """Writes a policy's input: the RAM of a moment in, one row out.
 
-A pure function of the RAM, the last decision and the arm. What seldom changes is kept by the bytes
-that it was made from, so that it costs a look-up.
+A pure function of the RAM, the last decision, what was in vain, and the arm. What seldom changes is
+kept by the bytes that it was made from, so that it costs a look-up.
 """
+
+from collections.abc import Collection
 
 import numpy as np
 import numpy.typing as npt
 
 from rlaif.game.decisions.catalog import Arm
-from rlaif.game.decisions.mask import allowed
+from rlaif.game.decisions.mask import Flags, allowed
 from rlaif.game.decisions.things import KINDS, fixed_things, moving_things
 from rlaif.game.memory.blocks import RamBlocks
 from rlaif.game.navigation.terrain import TILE_COLUMNS
@@ -22,7 +24,12 @@ _CODES = {kind: code for code, kind in enumerate(KINDS, start=1)}
 
 
 def write_policy_input(
-    ram: RamBlocks, last_decision: int | None, out: Row, *, arm: Arm = "macros"
+    ram: RamBlocks,
+    last_decision: int | None,
+    out: Row,
+    *,
+    arm: Arm = "macros",
+    in_vain: Collection[int] = (),
 ) -> None:
     """Write the input of a moment into `out`, `[SIZE] float32`, all of it.
 
@@ -33,6 +40,8 @@ def write_policy_input(
         last_decision: The decision that led here, 0 to `COUNT` - 1; None: an episode begins.
         out: Written over; need not be contiguous.
         arm: Whose decisions the field `allowed` has.
+        in_vain: Decisions that were made here and changed nothing; not offered while there are
+            others.
 
     Raises:
         ValueError: There is no such decision.
@@ -41,14 +50,28 @@ def write_policy_input(
     out[OWNED] = owned(ram)
     out[SCENE] = scene(ram)
     out[THINGS] = _things(ram)
-    out[ALLOWED] = allowed(ram, arm)
+    out[ALLOWED] = _offered(allowed(ram, arm), in_vain)
 
 
-def policy_input(ram: RamBlocks, last_decision: int | None = None, *, arm: Arm = "macros") -> Row:
+def policy_input(
+    ram: RamBlocks,
+    last_decision: int | None = None,
+    *,
+    arm: Arm = "macros",
+    in_vain: Collection[int] = (),
+) -> Row:
     """The input of a moment as a new row; see `write_policy_input`."""
     out = np.empty(SIZE, dtype=np.float32)
-    write_policy_input(ram, last_decision, out, arm=arm)
+    write_policy_input(ram, last_decision, out, arm=arm, in_vain=in_vain)
     return out
+
+
+def _offered(can: Flags, in_vain: Collection[int]) -> Flags:
+    if not in_vain:
+        return can
+    others = can.copy()
+    others[list(in_vain)] = False
+    return others if others.any() else can
 
 
 def _things(ram: RamBlocks) -> npt.NDArray[np.uint8]:

@@ -111,7 +111,11 @@ class CourseFollower:
         return _CourseStarts(self, given)
 
     def choose(self, rng: np.random.Generator) -> Start | None:
-        """A place on a demonstration, or None for another start; it holds for the next episode."""
+        """A place on a demonstration, or None for another start; it holds for the next episode.
+
+        Some begin with moves at random, as an episode of the game itself does: play that comes to
+        a place by itself is never exactly where the demonstration was.
+        """
         self._drawn = None
         drawn = self._route.draw(rng, played_otherwise=self._course.played_otherwise)
         if drawn is None:
@@ -123,9 +127,9 @@ class CourseFollower:
         leg = self._route.legs[number]
         keyframe = leg.state(place).keyframe
         state = unpack_keyframe(keyframe.data, keyframe.sha256)
-        return Start(
-            state, f"{PROVENANCE}{leg.key}@{leg.state(place).at}", keyframe, from_play=True
-        )
+        is_exact = rng.random() >= self._course.settings.noised
+        name = f"{PROVENANCE}{leg.key}@{leg.state(place).at}"
+        return Start(state, name, keyframe, from_play=is_exact)
 
     def episodes(self, square: int) -> int:
         """See `EpisodeFollower.episodes`."""
@@ -145,11 +149,14 @@ class CourseFollower:
         self._frames = self._game.frames
         if self._inner is not None:
             self._inner.begin_episode(emulator, facts, start, warm_up)
-        self._otherwise = self._drawn is None or not start.provenance.startswith(PROVENANCE)
-        if self._drawn is None or self._otherwise:
-            return
-        leg, place, self._more = self._drawn
-        self._drawn = None
+        drawn, self._drawn = self._drawn, None
+        self._otherwise = drawn is None or not start.provenance.startswith(PROVENANCE)
+        if drawn is None or self._otherwise:
+            if start.from_play:  # as from an archive: it is on no way
+                return
+            # From where the game itself starts, all segments follow; what gets stuck is cut.
+            drawn = self._route.first, 0, len(self._route.legs)
+        leg, place, self._more = drawn
         self._begin(leg, place)
         self._look(read_blocks(emulator))
 

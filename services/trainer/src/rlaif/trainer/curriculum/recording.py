@@ -7,6 +7,7 @@ import numpy as np
 
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.decisions.catalog import WALK, Arm, in_arm
+from rlaif.game.decisions.in_vain import InVain
 from rlaif.game.encoder.reference import encode
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.emulator import Emulator
@@ -68,6 +69,7 @@ class Recorder(Player):
         self._facts = read_facts(self.ram)
         self._rewards.begin(self._facts)
         self._last: int | None = None
+        self._in_vain = InVain()
         self._marks = marks_of(self.ram)
         self._decisions: list[int] = []
         self._imitated: list[bool] = []
@@ -157,6 +159,7 @@ class Recorder(Player):
         self._frames.append(0)
         self._paid.append(0.0)
         self._last = decision
+        self._in_vain.decide(decision)
 
     def _end(self) -> None:
         """After a decision: marks that are new, and now and then a state."""
@@ -176,7 +179,8 @@ class Recorder(Player):
         self._states.append(KeptState(len(self._decisions), keyframe, self.digest()))
 
     def _input(self) -> Float32:
-        return policy_input(self.ram, self._last, arm=self._arm)
+        in_vain = self._in_vain.look(self.ram)
+        return policy_input(self.ram, self._last, arm=self._arm, in_vain=in_vain)
 
 
 def _as_buttons(digits: str) -> Iterator[tuple[int, str]]:

@@ -145,6 +145,11 @@ class Route:
         self._outcomes[leg].append(success)
         self._frontiers[leg].note(place, success=success)
 
+    @property
+    def first(self) -> int:
+        """The leg with which the first demonstration begins, where the game itself starts."""
+        return 0
+
     def after(self, leg: int) -> int | None:
         """The leg that begins where this one ends, in the same demonstration; None: it is over."""
         demonstration, segment = self.legs[leg]

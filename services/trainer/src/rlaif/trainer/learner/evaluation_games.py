@@ -198,8 +198,9 @@ class _Seen:
 
     def _look(self, n: int, seat: _Seat) -> None:
         if self._inputs is not None and seat.decision is not None:
-            ram = read_blocks(seat.game.emulator)
-            write_policy_input(ram, seat.decision.last, self._inputs[n], arm=self._arm)
+            ram, step = read_blocks(seat.game.emulator), seat.decision
+            in_vain = step.in_vain.look(ram)
+            write_policy_input(ram, step.last, self._inputs[n], arm=self._arm, in_vain=in_vain)
 
 
 def play(

@@ -102,5 +102,5 @@ class DecisionRows:
         self.look_at_start()
 
     def _write(self, n: int, row: Float32) -> None:
-        ram = read_blocks(self._games[n].emulator)
-        write_policy_input(ram, self.steps[n].last, row, arm=self._arm)
+        ram, step = read_blocks(self._games[n].emulator), self.steps[n]
+        write_policy_input(ram, step.last, row, arm=self._arm, in_vain=step.in_vain.look(ram))

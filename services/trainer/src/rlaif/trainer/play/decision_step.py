@@ -14,6 +14,7 @@ decides where it can.
 from typing import Any
 
 from rlaif.game.decisions.catalog import BUTTON, DECISIONS, Decision
+from rlaif.game.decisions.in_vain import InVain
 from rlaif.game.decisions.playing import carry_out
 from rlaif.game.machine.actions import Action
 from rlaif.game.memory.blocks import read_blocks
@@ -52,6 +53,8 @@ class DecisionStep:
 
     Attributes:
         last: The decision played last in this episode; None before the first one.
+        in_vain: What changed nothing where the game stands; whoever reads the moment in which the
+            next decision is made lets it look.
         before: Decisions of this episode before this one; of its part since a resume.
         reward: The game's own, of all base steps of this decision; the later ones discounted.
         frames: Game frames of this decision, waits included.
@@ -71,6 +74,7 @@ class DecisionStep:
     def begin_episode(self) -> None:
         """Another episode starts: what was decided or walked in the one before is forgotten."""
         self._ways = RoomGraph()
+        self.in_vain = InVain()
         self._option: Option | None = None
         self.last: int | None = None
         self.before = -1
@@ -80,6 +84,7 @@ class DecisionStep:
         """Make decision number `index` in this moment of the game."""
         self._clear()
         self.last = index
+        self.in_vain.decide(index)
         self.before += 1
         self._button, self._option = index, None
         self.died = self._was_dead = self._game.facts.dead
@@ -119,12 +124,18 @@ class DecisionStep:
 
     def state_dict(self) -> dict[str, Any]:
         """What of the episode counts between two decisions, as plain values."""
-        return {"last": self.last, "ways": self._ways.to_json()}
+        return {
+            "last": self.last,
+            "ways": self._ways.to_json(),
+            "in_vain": self.in_vain.state_dict(),
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Resume in the middle of an episode."""
         self.begin_episode()
         self.last = state["last"]
+        if "in_vain" in state:  # else saved by another version
+            self.in_vain.load_state_dict(state["in_vain"])
         try:
             self._ways = RoomGraph.from_json(state["ways"])
         except RoomGraphError:

@@ -40,11 +40,12 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
         "mastered before. 0 forgets it sooner.",
     )
     power_on: float = Field(
-        default=0.02,
+        default=0.1,
         ge=0,
         le=1,
         description="Share of the play, in frames, that starts where the game itself does, while "
-        "no frontier has arrived.",
+        "no frontier has arrived. It follows the segments from there and is cut where it misses "
+        "the time of one.",
     )
     chained: float = Field(
         default=0.5,
@@ -53,8 +54,16 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
         description="The same once all frontiers are at the start of their segments; it grows "
         "with the square of the share that is.",
     )
+    noised: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Share of the starts on demonstrations that begin as the game's own do, with "
+        "NOOP_START and WALK_START. 0: play knows the way from exactly where the demonstration was "
+        "and is lost beside it.",
+    )
     goes_on: float = Field(
-        default=0.25,
+        default=0.5,
         ge=0,
         le=1,
         description="Chance that an episode which reached the end of its segment plays on towards "
