@@ -7,6 +7,8 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from PIL import Image
+from PIL.WebPImagePlugin import WebPImageFile
 
 from rlaif.game.captures.replay import ReplayMismatchError
 from rlaif.game.machine.actions import Action
@@ -20,7 +22,7 @@ from rlaif.trainer.run_folder.record import record_path
 from rlaif.trainer.settings.capture import CaptureSettings
 from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.videos.__main__ import main
-from rlaif.trainer.videos.film import film
+from rlaif.trainer.videos.film import film, pictures
 
 STEPS = 60
 
@@ -85,6 +87,29 @@ def test_a_film_shows_every_step_for_as_long_as_it_took(tmp_path: Path, played, 
     first, last = (decoded[n].to_ndarray(format="rgb24").astype(float) for n in (0, -1))
     assert first.std() > 10, "not one colour"
     assert abs(first - last).mean() > 0.5, "something moved"
+
+
+def test_a_fast_film_leaves_out_what_no_eye_would_see(tmp_path: Path, played):
+    episode = max(played.best, key=lambda each: each.rank)
+    path = tmp_path / "fast.mp4"
+    count = film(episode, load_cartridge(), path, scale=1, speed=8)  # 120 steps a second
+    assert STEPS // 2 <= count < STEPS * 0.6
+
+
+def test_a_picture_that_moves_has_the_pixels_of_the_game_and_goes_round(tmp_path: Path, played):
+    episode = max(played.best, key=lambda each: each.rank)
+    path = tmp_path / "best.webp"
+    count = film(episode, load_cartridge(), path, form="webp", scale=1)
+    screens = [screen.copy() for _, screen in pictures(episode, load_cartridge())]
+    with Image.open(path) as found:
+        assert isinstance(found, WebPImageFile)
+        assert 1 < found.n_frames <= count < STEPS
+        assert found.info["loop"] == 0  # for ever
+        first = np.asarray(found.convert("RGB"))
+        found.seek(found.n_frames - 1)
+        last = np.asarray(found.convert("RGB"))
+    assert np.array_equal(first, screens[0])
+    assert any(np.array_equal(last, screen) for screen in screens[-3:])
 
 
 def test_a_film_of_other_play_is_not_made(tmp_path: Path, played):

@@ -120,7 +120,9 @@ def film(options: argparse.Namespace, folder: Path, card: PolicyCard) -> int:
     )
     path: Path = options.out or Path("var/films") / f"{card.run_id}.mp4"
     path.parent.mkdir(parents=True, exist_ok=True)
-    form: Literal["mp4", "webm"] = "webm" if path.suffix == ".webm" else "mp4"
+    form: Literal["mp4", "webm", "webp"] = "mp4"
+    if path.suffix in (".webm", ".webp"):
+        form = "webm" if path.suffix == ".webm" else "webp"
     cartridge = load_cartridge(options.rom)
     make_film(
         recorded, cartridge, path, form=form, scale=options.scale, speed=max(1, int(options.speed))
@@ -208,7 +210,7 @@ def _add_play(command: argparse.ArgumentParser) -> None:
 def _add_film(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--episodes", type=_positive, default=8, help="how many to choose from (8)")
-    add("--out", type=Path, help="film to write, .mp4 or .webm (var/films/RUN.mp4)")
+    add("--out", type=Path, help="film to write, .mp4, .webm or .webp (var/films/RUN.mp4)")
     add("--scale", type=int, default=3, help="size of a pixel; 3 is 480 x 432 (3)")
     add("--speed", type=float, default=1.0, help="times faster than the game (1)")
 

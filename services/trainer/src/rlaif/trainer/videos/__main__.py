@@ -80,7 +80,9 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=Path, default=Path("zelda_videos"), help="Films go to OUT/RUN/."
     )
     parser.add_argument("--best", type=int, default=3, help="So many at most, the best first.")
-    parser.add_argument("--format", choices=("mp4", "webm"), default="mp4", help="Of the films.")
+    parser.add_argument(
+        "--format", choices=("mp4", "webm", "webp"), default="mp4", help="Of the films."
+    )
     parser.add_argument("--scale", type=int, default=3, help="Size of a pixel; 3 is 480 x 432.")
     parser.add_argument("--speed", type=int, default=1, help="Times faster than the game.")
     parser.add_argument("--rom", type=Path, help="ROM of the run; unset: the built-in cartridge.")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import av
 import numpy as np
@@ -15,14 +15,31 @@ from rlaif.game.machine.cartridges import Cartridge
 from rlaif.game.machine.emulator import SCREEN_SHAPE, PyBoyEmulator
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 
-Format = Literal["mp4", "webm"]
+Format = Literal["mp4", "webm", "webp"]
 
 FRAMES_A_SECOND = 60
 """Of the game, nearly: a Game Boy draws 59.73."""
 
-_CODECS: dict[Format, tuple[str, dict[str, str]]] = {
-    "mp4": ("libx264", {"crf": "20", "preset": "veryfast"}),
-    "webm": ("libvpx-vp9", {"crf": "30", "b:v": "0", "deadline": "realtime", "cpu-used": "8"}),
+
+class _Coding(NamedTuple):
+    codec: str
+    pixels: str
+    most_a_second: int  # pictures
+    options: dict[str, str]
+    file_options: dict[str, str]
+
+
+_CODINGS: dict[Format, _Coding] = {
+    "mp4": _Coding("libx264", "yuv420p", 60, {"crf": "20", "preset": "veryfast"}, {}),
+    "webm": _Coding(
+        "libvpx-vp9",
+        "yuv420p",
+        60,
+        {"crf": "30", "b:v": "0", "deadline": "realtime", "cpu-used": "8"},
+        {},
+    ),
+    # A picture that moves, for a page: the game's own pixels, round and round.
+    "webp": _Coding("libwebp_anim", "bgra", 12, {"lossless": "1"}, {"loop": "0"}),
 }
 
 Picture = npt.NDArray[np.uint8]
@@ -62,18 +79,25 @@ def film(
 ) -> int:
     """Write a film of an episode, whole or not at all; gives how many pictures are in it.
 
-    Pictures are shown for as long as the game took, waits included, `speed` times faster. In mp4
-    is H.264, in webm VP9. Raises as `pictures` does.
+    Pictures are shown for as long as the game took, waits included, `speed` times faster; those
+    that would come too fast for the eye are left out. In mp4 is H.264, in webm VP9, in webp every
+    pixel as it was. Raises as `pictures` does.
     """
-    codec, options = _CODECS[form]
-    count = 0
-    with replacing(path) as partial, av.open(str(partial), "w", format=form) as container:
-        stream = container.add_stream(codec, rate=FRAMES_A_SECOND, options=options)
-        assert isinstance(stream, av.VideoStream), "both codecs are of pictures"
+    coding = _CODINGS[form]
+    count, due = 0, 0.0
+    with (
+        replacing(path) as partial,
+        av.open(str(partial), "w", format=form, options=coding.file_options) as container,
+    ):
+        stream = container.add_stream(coding.codec, rate=FRAMES_A_SECOND, options=coding.options)
+        assert isinstance(stream, av.VideoStream), "all codecs are of pictures"
         stream.height, stream.width = SCREEN_SHAPE[0] * scale, SCREEN_SHAPE[1] * scale
-        stream.pix_fmt = "yuv420p"
+        stream.pix_fmt = coding.pixels
         stream.codec_context.time_base = Fraction(1, FRAMES_A_SECOND * speed)
         for frame, picture in pictures(episode, cartridge):
+            if frame < due:
+                continue
+            due = frame + FRAMES_A_SECOND * speed / coding.most_a_second
             image = av.VideoFrame.from_ndarray(_enlarged(picture, scale), format="rgb24")
             image.pts, image.time_base = frame, Fraction(1, FRAMES_A_SECOND * speed)
             container.mux(stream.encode(image))
