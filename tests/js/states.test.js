@@ -54,7 +54,7 @@ const LIVE = { name: "live", note: "" };
 const trouble = (number, what = `misses ${number}`) => ({ key: `t${number}`, who: `judge ${number}`, what, since: before(number) });
 const keys = (banners) => banners.map(({ key }) => key);
 
-test("nothing stands above the page while all is well", () => {
+test("nothing stands over the page while all is well", () => {
   assert.deepEqual(bannersOf({ status: LIVE, open: true, state: { troubles: [], build: "a" }, build: "a" }), []);
 });
 

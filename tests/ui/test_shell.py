@@ -1,6 +1,8 @@
 """What stands around every page: addresses, keys, themes, what is shown before the HUD tells."""
 
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,10 +25,28 @@ SHIFT = """new Promise(done => {
 })"""
 """JavaScript: how far things moved after the first second, of the most that a browser remembers."""
 
+WATCH_SHIFTS = """window.shifted = 0;
+new PerformanceObserver(list => {
+    for (const { value } of list.getEntries()) window.shifted += value;
+}).observe({ type: 'layout-shift' })"""
+"""JavaScript: sums up in `shifted` how far things move from now on."""
+
+PLACES = """['#headline', '#screen', '#timeline', '#loop'].map(name =>
+    Math.round(document.querySelector(name).getBoundingClientRect().top))"""
+"""JavaScript: where the parts of the live page are in the window."""
+
+BANNERS = "document.querySelectorAll('.banner').length"
+
 SILENT = """class Silent extends EventTarget { send() {} close() {} }
 Silent.OPEN = 1;
 window.WebSocket = Silent;"""
 """JavaScript: a live connection that never opens."""
+
+
+async def look(chromium: Any, name: str) -> None:
+    """A picture of the window, where `SCREENSHOTS` names a folder."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        await chromium.screenshot(Path(folder) / f"shell.{name}.png", whole=False)
 
 
 @pytest.fixture
@@ -103,6 +123,40 @@ async def test_nothing_moves_when_values_come_and_a_second_visit_begins_with_the
     assert "shows what was known" in note
     assert await chromium.evaluate("document.querySelector('#page').dataset.known") == "past"
     assert await chromium.evaluate("document.querySelector('#run-id code').innerText") == "run-1"
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)], ids=["desk", "phone"])
+async def test_a_banner_that_comes_or_goes_moves_nothing_and_is_seen(
+    chromium: Any, hud_url: str, stage: Stage, size: tuple[int, int]
+) -> None:
+    await chromium.open(hud_url, *size)
+    await stage.segments(3, exported=3, scored=3)
+    await stage.progress()
+    await chromium.wait_for("document.querySelector('#verdict .words') !== null")
+    await chromium.wait_for(f"{BANNERS} === 0")
+    now = f"JSON.stringify({PLACES})"
+    await chromium.wait_for(f"window.places === {now} || !(window.places = {now})")
+    places = await chromium.evaluate(PLACES)
+    await chromium.evaluate(WATCH_SHIFTS)
+
+    refusal = "hash_mismatch: the file is not the one that its manifest names; publish it again"
+    for _ in range(2):
+        await stage.calls(4, "timeout")
+        await stage.progress(reward_model_refused=2, reward_model_refusal=refusal)
+        await chromium.wait_for(f"{BANNERS} === 2")
+        assert await chromium.evaluate(PLACES) == places
+        seen = """[...document.querySelectorAll('.banner')].every(each => {
+            const { top, bottom } = each.getBoundingClientRect();
+            return top >= 0 && bottom <= innerHeight
+                && each.contains(document.elementFromPoint(innerWidth / 2, (top + bottom) / 2));
+        })"""
+        assert await chromium.evaluate(seen), "covered, or outside of the window"
+        await look(chromium, f"banners.{size[0]}")
+        await stage.calls(1, "ok")
+        await stage.progress()
+        await chromium.wait_for(f"{BANNERS} === 0")
+        assert await chromium.evaluate(PLACES) == places
+    assert await chromium.evaluate("new Promise(done => setTimeout(done, 200, shifted))") <= 0.01
 
 
 async def test_a_list_keeps_what_the_reader_holds(chromium: Any, hud_url: str) -> None:

@@ -1,4 +1,4 @@
-// What is in the way, above the page: each says what is wrong and what to do. Nothing stands here while all is well.
+// What is in the way, over the foot of the window: each says what is wrong and what to do. Nothing stands here while all is well.
 
 import { ago } from "./clock.js";
 import { byId, h, keyed, setText } from "./dom.js";
