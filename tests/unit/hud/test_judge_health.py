@@ -30,7 +30,9 @@ def test_an_outage_of_40_seconds_after_500_good_calls_is_seen() -> None:
     [failing] = health.view().failing
     assert (failing.judge, failing.calls, failing.outcome) == ("state", 4, "timeout")
     assert failing.since == NOON + timedelta(seconds=600)
-    assert health.called(call(640, "ok")) == Recovery("state", failing.since, 4)
+    assert health.called(call(640, "ok")) == Recovery(
+        "state", failing.since, 4, NOON + timedelta(seconds=640)
+    )
     assert health.view().failing == ()
 
 

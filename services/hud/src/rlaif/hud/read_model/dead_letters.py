@@ -12,13 +12,18 @@ KEPT = 1000
 
 
 class DeadLetters:
-    """Counts dead letters and keeps the newest ones."""
+    """Counts dead letters and keeps the newest ones.
+
+    Attributes:
+        has_forgotten: Whether there were more than are kept.
+    """
 
     def __init__(self) -> None:
         self._seen = Seen()
         self._count = 0
         self._consumers: Counter[str] = Counter()
         self._rows: list[DeadLetterRow] = []
+        self.has_forgotten = False
 
     def add(self, event: CloudEvent[DeadLetter]) -> bool:
         """Fold one dead letter; False when it was known."""
@@ -29,6 +34,7 @@ class DeadLetters:
         row = DeadLetterRow(**event.data.model_dump(exclude={"original", "subject"}))
         self._rows.append(row)
         if len(self._rows) > KEPT:
+            self.has_forgotten = True
             self._rows.remove(min(self._rows, key=lambda each: each.dead_at))
         return True
 
@@ -39,6 +45,11 @@ class DeadLetters:
         self._count -= len(gone)
         self._consumers.subtract(row.consumer for row in gone)
         return bool(gone)
+
+    @property
+    def rows(self) -> tuple[DeadLetterRow, ...]:
+        """Those that are kept, in the order in which they were told."""
+        return tuple(self._rows)
 
     def of_consumer(self, consumer: str) -> int:
         """How many one consumer gave up."""

@@ -78,6 +78,11 @@ class History:
         """The newest change of the champion that is kept."""
         return self._changes[-1] if self._changes else None
 
+    @property
+    def changes(self) -> tuple[ChampionChanged, ...]:
+        """Changes of the champion that are kept, oldest first."""
+        return tuple(self._changes)
+
     def run(self, run_id: str | None) -> RunStory | None:
         """One run; the one that was heard of last without a name."""
         if run_id is None:
