@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from rlaif.bus.connection import Bus
 from rlaif.storage.file import FileStore
 from rlaif.testing.data.played_segments import RingEvents, segments_of_a_ring
-from rlaif.testing.figures import FIGURES, UNNAMED, contradictions, differing
+from rlaif.testing.figures import FIGURES, UNNAMED, contradictions, differing, shows
 
 FILM = """(() => {
     const canvas = document.querySelector('#film canvas');
@@ -29,14 +30,34 @@ LEAST_FIGURES = 30
 
 
 @pytest.fixture
-async def ring(bus: Bus, episodes: FileStore) -> list[RingEvents]:
-    """Segments that were played, exported and judged."""
-    events = await asyncio.to_thread(lambda: list(segments_of_a_ring(episodes, 12)))
+async def played(episodes: FileStore) -> list[RingEvents]:
+    """Segments that were played, exported and judged, and that nobody was told of yet."""
+    return await asyncio.to_thread(lambda: list(segments_of_a_ring(episodes, 12)))
+
+
+@pytest.fixture
+async def ring(bus: Bus, played: list[RingEvents]) -> list[RingEvents]:
+    """The same, told to all."""
+    await publish(bus, played)
+    return played
+
+
+@pytest.fixture
+async def ring_over_steps(bus: Bus, played: list[RingEvents]) -> list[RingEvents]:
+    """The same, captured one after the other in the course of the run."""
+    apart = [
+        replace(each, captured=each.captured.model_copy(update={"env_step": 40_960 + 1500 * n}))
+        for n, each in enumerate(played)
+    ]
+    await publish(bus, apart)
+    return apart
+
+
+async def publish(bus: Bus, events: list[RingEvents]) -> None:
     for each in events:
         await bus.publisher("trainer").publish(each.captured)
         await bus.publisher("exporter").publish(each.exported)
         await bus.publisher("judge").publish(each.scored)
-    return events
 
 
 async def look(chromium: Any, name: str) -> None:
@@ -113,6 +134,70 @@ async def test_from_the_list_to_the_film_and_along_its_steps(
     await chromium.wait_for(f"location.pathname.endsWith('/{worst[1]['segment_id']}')")
     await chromium.press("k", "k")
     await chromium.wait_for(f"location.pathname.endsWith('/{worst[0]['segment_id']}')")
+    assert chromium.errors == []
+
+
+SCORES = "document.querySelector('#chart-scores .plot')"
+DOT = """(index => {
+    const dots = [...document.querySelectorAll('#chart-scores .plot svg .dots')].at(-1);
+    const [, x, y] = [...dots.getAttribute('d').matchAll(/M([^,]+),([^h]+)h0/g)][index];
+    const { a, d, e, f } = dots.getScreenCTM();
+    return [a * x + e, d * y + f];
+})"""
+"""JavaScript: where in the window the dot of a chart's point is."""
+
+
+async def points_are_drawn(chromium: Any, count: int) -> None:
+    dots = f"{SCORES}?.querySelector('svg .dots')?.getAttribute('d').split('M').length"
+    await chromium.wait_for(f"{dots} === {count + 1}")
+    await chromium.evaluate(f"{SCORES}.scrollIntoView({{ block: 'center' }})")
+
+
+async def click(chromium: Any, at: tuple[float, float]) -> None:
+    """As a mouse does."""
+    for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+        await chromium.command(
+            "Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], button="left", clickCount=1
+        )
+
+
+async def test_a_click_or_enter_on_a_score_shows_that_very_segment(
+    chromium: Any, hud_url: str, ring_over_steps: list[RingEvents]
+) -> None:
+    count = len(ring_over_steps)
+    async with httpx.AsyncClient(base_url=f"{hud_url}/api/v1") as rest:
+        await chromium.open(hud_url)
+        await points_are_drawn(chromium, count)
+        points = (await rest.get("/score-points")).json()["points"]
+        assert [each["segment_id"] for each in points] == [
+            each.captured.segment_id for each in ring_over_steps
+        ]
+        for index, by in ((4, "click"), (count - 3, "Enter")):
+            point = points[index]
+            name = f"{point['episode_id']}/{point['segment_id']}"
+            if by == "click":
+                await click(chromium, await chromium.evaluate(f"{DOT}({index})"))
+            else:
+                await chromium.evaluate(f"{SCORES}.focus()")
+                for key in ("End", "ArrowLeft", "ArrowLeft", "Enter"):
+                    await chromium.press(key, "")
+            await chromium.wait_for(f"location.pathname === '/segments/{name}'")
+            await drawn(chromium)
+            shown = "document.querySelector('.segment-name code').title"
+            assert await chromium.evaluate(shown) == point["segment_id"]
+            asked = [url for url in chromium.requested if url.endswith("/pack")]
+            assert asked[-1].endswith(f"/segments/{name}/pack"), "the film of another one"
+
+            detail = (await rest.get(f"/segments/{name}")).json()
+            told = (await rest.get(f"/segments/{name}/steps")).json()
+            figures = await chromium.evaluate(FIGURES)
+            assert len(figures) >= LEAST_FIGURES
+            assert contradictions(figures, {"segment": detail, "steps": told}) == []
+            scores = [text for field, text in figures if field == "segment.weighted"]
+            assert scores
+            assert all(shows(text, point["weighted"]) for text in scores)
+            await chromium.evaluate("history.back()")
+            await points_are_drawn(chromium, count)
     assert chromium.errors == []
 
 

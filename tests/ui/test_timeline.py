@@ -91,24 +91,11 @@ async def test_charts_share_axis_and_cursor_and_a_point_opens_its_segment(
     assert int(zoomed) > 10_000
     await chromium.evaluate(f"({KEY})('Enter')")
     await chromium.wait_for(f"location.pathname === {address!r}")
+    await chromium.wait_for("document.documentElement.dataset.page === 'segment'")
 
     await chromium.evaluate("history.back()")
     await chromium.wait_for(f"{SCORES} && {SCORES}.querySelector('.dots') !== null")
     await chromium.wait_for(f"{plot('returns')}.getAttribute('aria-valuemin') === '{zoomed}'")
-    place = f"""(() => {{
-        const ring = {SCORES}.querySelector('.focus').getBoundingClientRect();
-        return [ring.x + ring.width / 2, ring.y + ring.height / 2];
-    }})()"""
-    await chromium.evaluate(f"{SCORES}.scrollIntoView({{ block: 'center' }}); {SCORES}.focus()")
-    for key in ("End", "ArrowLeft", "ArrowLeft"):
-        await chromium.evaluate(f"({KEY})({key!r})")
-    await chromium.wait_for(f"{SCORES}.querySelector('.focus') !== null")
-    x, y = await chromium.evaluate(place)
-    for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-        await chromium.command(
-            "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
-        )
-    await chromium.wait_for(f"location.pathname === {address!r}")
 
 
 async def test_stacks_sum_to_what_was_paid_and_show_what_they_do_not_explain(
