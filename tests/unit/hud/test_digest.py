@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlaif.hud.read_model.digest.digest import MOST, age_in_words, chosen, digest
@@ -32,6 +32,9 @@ from rlaif.hud.read_model.digest.views import DigestView
 from rlaif.hud.read_model.history.bootstrap import CONFIDENCE, LEAST, Difference
 from rlaif.hud.read_model.history.words import signed
 from rlaif.testing.data.events import NOON
+
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A machine that also trains is no reason to fail."""
 
 HOUR = timedelta(hours=1)
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
@@ -117,6 +120,7 @@ def numbers_of(value: Any) -> set[str]:
     return set()
 
 
+@unhurried
 @given(happened=happenings)
 def test_there_are_never_more_than_five_sentences_and_each_number_of_them_was_told(
     happened: Happenings,
@@ -130,6 +134,7 @@ def test_there_are_never_more_than_five_sentences_and_each_number_of_them_was_to
         assert "None" not in sentence.text
 
 
+@unhurried
 @given(happened=happenings)
 def test_each_kind_is_told_once_and_their_order_does_not_depend_on_what_else_happened(
     happened: Happenings,
@@ -144,6 +149,7 @@ def test_each_kind_is_told_once_and_their_order_does_not_depend_on_what_else_hap
         assert [kind for kind in left if kind in kinds] == [kind for kind in kinds if kind in left]
 
 
+@unhurried
 @given(happened=happenings)
 def test_every_sentence_links_to_a_page_and_knows_its_age(happened: Happenings) -> None:
     for sentence in told(happened).sentences:

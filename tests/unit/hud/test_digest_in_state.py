@@ -64,11 +64,11 @@ def fold(*events: Timed, started: datetime | None = None) -> HudState:
 
 
 def texts(state: HudState, now: datetime = NOON) -> list[str]:
-    return [sentence.text for sentence in state.digest(now).sentences]
+    return [sentence.text for sentence in state.digest(now)().sentences]
 
 
 def kinds(state: HudState, now: datetime = NOON) -> list[str]:
-    return [sentence.kind for sentence in state.digest(now).sentences]
+    return [sentence.kind for sentence in state.digest(now)().sentences]
 
 
 def past(gained: Sequence[int], *, minutes: float, first: int) -> list[Timed]:
@@ -123,7 +123,7 @@ def test_only_what_happened_in_the_hour_is_told_and_counted() -> None:
         "Judges gave 2 segments a score, 0.60 on average; the best got 0.80.",
     ]
     rest = [events for index, events in enumerate(an_hour()) if index in (0, 2)]
-    told = fold(*chain.from_iterable(rest)).digest(NOON)
+    told = fold(*chain.from_iterable(rest)).digest(NOON)()
     assert [each.text for each in told.sentences][2:] == [
         "The votes of the language models agreed by 75 %, over 3 segments.",
     ]
@@ -137,7 +137,7 @@ def test_streams_that_come_in_another_order_tell_the_same_hour(seed: int) -> Non
     mixed: list[Timed] = []
     while any(streams):
         mixed.append(draw.choice([each for each in streams if each]).pop(0))
-    assert fold(*mixed).digest(NOON) == fold(*chain.from_iterable(an_hour())).digest(NOON)
+    assert fold(*mixed).digest(NOON)() == fold(*chain.from_iterable(an_hour())).digest(NOON)()
 
 
 def test_an_hour_later_nothing_of_it_is_news() -> None:
@@ -148,7 +148,7 @@ def test_an_hour_later_nothing_of_it_is_news() -> None:
 
 def test_a_clock_that_is_wrong_does_not_make_news_for_ever() -> None:
     assert kinds(fold((ago(-120), letter(1, ago(-120))))) == ["nothing"]
-    told = fold((ago(-0.5), letter(1, ago(-0.5)))).digest(NOON).sentences[0]
+    told = fold((ago(-0.5), letter(1, ago(-0.5)))).digest(NOON)().sentences[0]
     assert (told.kind, told.age_seconds) == ("events given up", 0)
 
 
@@ -157,7 +157,7 @@ def test_the_first_segment_of_a_milestone_is_the_one_of_the_least_step() -> None
         captured(9, "sword", minutes=5, step=900), captured(8, "sword", minutes=8, step=800)
     )
     assert "at step 800" in texts(state)[0]
-    assert state.digest(NOON).sentences[0].link.href == "/segments?milestone=sword"
+    assert state.digest(NOON)().sentences[0].link.href == "/segments?milestone=sword"
     late = captured(7, "sword", minutes=100, step=700)
     assert kinds(fold(captured(9, "sword", minutes=5, step=900), late)) == ["nothing"]
 
@@ -170,7 +170,7 @@ def test_play_is_compared_with_the_hour_before_and_only_with_enough_episodes() -
     ]
     more = past([0, 1, 1, 2] * 10, minutes=61, first=0)
     enough = fold(*more, *past([3, 4] * 20, minutes=1, first=40 * STEP))
-    (said,) = enough.digest(NOON).sentences
+    (said,) = enough.digest(NOON)().sentences
     assert said.text.startswith(
         "Milestones an episode 1.00 → 3.50 since step 40,000 (n = 40 and 40"
     )
@@ -216,11 +216,11 @@ def test_silent_judges_are_told_while_they_are_and_after() -> None:
 
     for minutes in (30, 29, 28):
         call("timeout", minutes)
-    told = state.digest(NOON)
+    told = state.digest(NOON)()
     assert (told.sentences[0].kind, told.sentences[0].at) == ("judges silent", ago(30))
     assert told.heard_since == ago(50)
     call("ok", 27)
-    told = state.digest(NOON)
+    told = state.digest(NOON)()
     assert (told.sentences[0].kind, told.sentences[0].at) == ("judges answer again", ago(27))
     assert kinds(state, NOON + timedelta(minutes=34)) == ["nothing"]
 
@@ -250,7 +250,7 @@ async def test_it_is_told_by_rest_once_for_all_who_ask_in_a_moment() -> None:
         answer = await client.get("/api/v1/digest")
         assert answer.headers["cache-control"] == "no-store"
         body = answer.json()
-        assert body == state.digest(NOON).model_dump(mode="json")
+        assert body == state.digest(NOON)().model_dump(mode="json")
         assert body["run_id"] == "run-1"
         now = NOON + timedelta(seconds=1)
         assert (await client.get("/api/v1/digest")).json() == body

@@ -296,8 +296,8 @@ class HudState:
         wanted = run_id or self.current_run_id
         return score_points(wanted, self.history.scores.of(wanted), most)
 
-    def digest(self, now: datetime) -> DigestView:
-        """What happened in the last hour, in a few sentences."""
+    def digest(self, now: datetime) -> Callable[[], DigestView]:
+        """What happened in the last hour, as it stands; the call tells it, in any thread."""
         run_id, window = self.current_run_id, Window(now - DIGESTED, now)
         kept = Kept(
             run=None if run_id is None else self.history.run(run_id),
@@ -313,13 +313,14 @@ class HudState:
             judges=self._judge,
             takeovers=self.screen.takeovers,
         )
-        return digest(
-            gather(kept, window),
+        happened, heard, known = gather(kept, window), self._outages.started_at, self._followed
+        return lambda: digest(
+            happened(),
             since=window.since,
             now=now,
             run_id=run_id,
-            heard_since=self._outages.started_at,
-            known=self._followed,
+            heard_since=heard,
+            known=known,
         )
 
     def section(self, name: str) -> Section:

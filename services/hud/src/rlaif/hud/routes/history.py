@@ -36,6 +36,7 @@ def history_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
 
 def _add_digest(router: APIRouter, state: HudState, clock: Callable[[], datetime]) -> None:
     told: DigestView | None = None
+    one_at_a_time = asyncio.Lock()
 
     @router.get(
         "/digest", operation_id="get_digest", summary="The last hour in at most five sentences"
@@ -48,10 +49,11 @@ def _add_digest(router: APIRouter, state: HudState, clock: Callable[[], datetime
         """
         nonlocal told
         response.headers["Cache-Control"] = "no-store"
-        now = clock()
-        if told is None or now - told.at >= MOMENT:
-            told = state.digest(now)
-        return told
+        async with one_at_a_time:
+            now = clock()
+            if told is None or now - told.at >= MOMENT:
+                told = await asyncio.to_thread(state.digest(now))
+            return told
 
 
 def _add_past(router: APIRouter, state: HudState) -> None:

@@ -4,8 +4,8 @@ Times are those of who told them. What lies in the future by more than `AHEAD` i
 clock that is wrong it would be news for ever.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from statistics import fmean
 from typing import Protocol, TypeVar
@@ -81,10 +81,13 @@ class Kept:
     takeovers: Iterable[Takeover]
 
 
-def gather(kept: Kept, window: Window) -> Happenings:
-    """All that happened in the window."""
-    rows = list(kept.rows)
-    return Happenings(
+def gather(kept: Kept, window: Window) -> Callable[[], Happenings]:
+    """All that happened in the window, as it stands now.
+
+    The call compares how it was played, in any thread: 0.1 s with groups of another size.
+    """
+    rows, play = list(kept.rows), _played(kept.run, window)
+    happened = Happenings(
         taken_back=_taken_back(kept.changes, window),
         by_hand=_by_hand(kept.changes, window),
         passed=_passed(kept.published, window),
@@ -96,9 +99,9 @@ def gather(kept: Kept, window: Window) -> Happenings:
         reached=_reached(kept.first_reached, rows, window),
         scored=_scored(rows, kept.rows_from, window),
         agreed=_agreed(rows, kept.rows_from, window),
-        played=_played(kept.run, window),
         took_over=_took_over(kept.takeovers, window),
     )
+    return lambda: happened if play is None else replace(happened, played=play())
 
 
 def _taken_back(changes: Sequence[ChampionChanged], window: Window) -> TakenBack | None:
@@ -248,20 +251,23 @@ def _agreed(
     )
 
 
-def _played(run: RunStory | None, window: Window) -> Played | None:
+def _played(run: RunStory | None, window: Window) -> Callable[[], Played] | None:
     pieces = [each for each in run.pieces if window.holds(each.at)] if run is not None else []
     if run is None or not pieces:
         return None
-    border = pieces[0].since_step
+    border, at, until = pieces[0].since_step, pieces[-1].at, pieces[-1].env_step
+    episodes = sum(each.episodes for each in pieces)
     earlier = Window(window.since - (window.now - window.since), window.since)
     started = next((each.since_step for each in run.pieces if earlier.holds(each.at)), border)
-    before, after = run.around(min(started, border), border)
-    return Played(
-        at=pieces[-1].at,
+    before, after = (
+        values(side)["milestones"] for side in run.around(min(started, border), border)
+    )
+    return lambda: Played(
+        at=at,
         from_step=border,
-        to_step=pieces[-1].env_step,
-        episodes=sum(each.episodes for each in pieces),
-        milestones=difference(values(before)["milestones"], values(after)["milestones"]),
+        to_step=until,
+        episodes=episodes,
+        milestones=difference(before, after),
         least=LEAST,
         confidence=CONFIDENCE,
     )
