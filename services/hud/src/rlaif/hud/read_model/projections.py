@@ -397,7 +397,9 @@ class HudState:
             self._loop.count_abstention(data.run_id)
         self.segments.scored(event)
         self._series.scored(data.segment_id, data.run_id, data.weighted)
-        self.history.scores.scored(data.run_id, data.episode_id, data.segment_id, data.weighted)
+        self.history.scores.scored(
+            data.run_id, data.episode_id, data.segment_id, data.weighted, data.judge_config
+        )
         return frozenset({"loop", "segments", "series", "headline"})
 
     def _on_published(self, event: CloudEvent[RewardModelPublished]) -> Changed:
