@@ -11,6 +11,7 @@ from itertools import islice
 from rlaif.contracts.assistance import ModeFigures
 from rlaif.contracts.telemetry import AssistanceStatus, JudgeCall, PlayerCall
 from rlaif.hud.read_model.judge_health import JudgeHealth, percentile
+from rlaif.hud.read_model.latencies import EDGES, histogram
 from rlaif.hud.read_model.llm_views import CallsView, CallView, LlmView, RouteView, User
 from rlaif.hud.read_model.remedies import of_judge, of_planner
 
@@ -41,6 +42,7 @@ class LlmCalls:
         """Routes and errors."""
         return LlmView(
             window=self._judges.window,
+            latency_edges_seconds=EDGES,
             routes=(*self._judge_routes(), *self._planner_routes()),
             errors=tuple(islice((c for c in self._all(episode_of) if not c.ok), ERRORS_SHOWN)),
         )
@@ -80,6 +82,7 @@ class LlmCalls:
                 latency_p50_seconds=percentile(times, 50),
                 latency_p95_seconds=percentile(times, 95),
                 timed=len(times),
+                latencies=histogram(times),
                 tokens_read=None,
                 tokens_written=None,
                 last_at=max(call.at for call in own),
@@ -118,6 +121,7 @@ def _planner_route(
         latency_p50_seconds=percentile(times, 50),
         latency_p95_seconds=percentile(times, 95),
         timed=len(times),
+        latencies=histogram(times),
         # A server that does not tell them leaves 0, which no answer ever took.
         tokens_read=figures.tokens_read or None,
         tokens_written=figures.tokens_written or None,

@@ -10,6 +10,14 @@ from rlaif.hud.read_model.view import View
 User = Literal["judge", "planner"]
 
 
+class LatencyBucket(View):
+    """Calls that took longer than one edge, and not longer than the other."""
+
+    from_seconds: float
+    to_seconds: float | None = Field(description="Null: no upper edge.")
+    calls: int
+
+
 class RouteView(View):
     """One model behind one route, and how it answers."""
 
@@ -25,6 +33,10 @@ class RouteView(View):
     latency_p50_seconds: float | None = Field(description="Of calls that ended well.")
     latency_p95_seconds: float | None
     timed: int = Field(description="Calls that the latencies are of.")
+    latencies: tuple[LatencyBucket, ...] | None = Field(
+        description="Histogram of these calls, without a gap from the quickest to the slowest; the "
+        "edges are the same for all routes. Null of no call."
+    )
     tokens_read: int | None = Field(description="Null where the HUD is not told.")
     tokens_written: int | None
     last_at: datetime | None = Field(description="When the newest call ended that was told.")
@@ -55,6 +67,9 @@ class LlmView(View):
     """Routes, and the newest calls that went wrong."""
 
     window: int = Field(description="Newest calls of judges that are counted, at most.")
+    latency_edges_seconds: tuple[float, ...] = Field(
+        description="Of all histograms; before the first edge and after the last one is a bucket."
+    )
     routes: tuple[RouteView, ...]
     errors: tuple[CallView, ...] = Field(description="Newest first.")
 

@@ -5,9 +5,10 @@ import { ago } from "../../clock.js";
 import { h, show } from "../../dom.js";
 import { compact, count, duration, percentOf, UNKNOWN } from "../../format.js";
 import { empty } from "../../parts.js";
+import { bars, latencyTable, shared } from "./latencies.js";
 
 export const LLM = "/api/v1/llm";
-const HEADS = ["Route", "Calls ok", "p50", "p95", "Tokens read", "Written", "How calls end", "Last"];
+const HEADS = ["Route", "Calls ok", "p50", "p95", "Latencies", "Tokens read", "Written", "How calls end", "Last"];
 
 /** A number of the document at `path`. @param {string} path @param {string} field @param {string} text @param {string | null} [title] */
 export const of = (path, field, text, title = null) => h("span", { "data-figure": `${path}#${field}`, title }, text);
@@ -18,24 +19,34 @@ export const routes = (polled) => ({
   title: "Routes",
   sections: [],
   draw() {},
-  mount: (body) => polled.show(({ value, problem }) => show(body, ...content(value, problem, () => polled.ask()))),
+  mount(body) {
+    const [said, note] = [h("div"), h("p", { class: "sub" })];
+    const table = latencyTable((field, text) => of(LLM, field, text));
+    show(body, said, table.element, note);
+    polled.show(({ value, problem }) => {
+      const told = problem ? null : value;
+      show(said, ...content(value, problem, () => polled.ask()));
+      table.update(told?.routes ?? [], told?.latency_edges_seconds ?? []);
+      show(note, ...(told?.routes.length ? ["Judges: of the newest ", of(LLM, "window", count(told.window)), " calls at most. Planner: of the run; its latencies are of the questions that were told. Latencies are of calls that ended well; all routes have one axis, by ratios, and each its own height."] : []));
+    });
+  },
 });
 
 function content(told, problem, again) {
   if (problem) return [whyNot(problem, again)];
   if (!told) return [empty("Asking…")];
   if (!told.routes.length) return [empty("No call was seen yet. Calls show up here while they happen; they are not stored.")];
+  const all = shared(told.routes, told.latency_edges_seconds);
   return [
     ...told.routes.filter(({ down }) => down).map(({ name, route, down }) => h("p", { class: "notice told", "data-tone": "bad" }, h("b", {}, `${name} gets no answer`), " (", h("code", {}, route), `): ${down}`)),
     h("div", { class: "wide" }, h("table", { class: "routes" },
       h("thead", {}, h("tr", {}, ...HEADS.map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, ...told.routes.map(row)))),
-    h("p", { class: "sub" }, "Judges: of the newest ", of(LLM, "window", count(told.window)), " calls at most. Planner: of the run; its latencies are of the questions that were told. Latencies are of calls that ended well."),
+      h("tbody", {}, ...told.routes.map((/** @type {any} */ route, /** @type {number} */ index) => row(route, index, all))))),
   ];
 }
 
-/** @param {any} route @param {number} index */
-function row(route, index) {
+/** @param {any} route @param {number} index @param {import("./latencies.js").Edges[]} all  of the histograms */
+function row(route, index, all) {
   const figure = (/** @type {string} */ name, /** @type {(value: any) => string} */ text) => of(LLM, `routes.${index}.${name}`, text(route[name]));
   const cell = (/** @type {string} */ label, /** @type {any[]} */ ...children) => h("td", { "data-label": label }, ...children);
   const where = `routes.${index}`;
@@ -45,6 +56,7 @@ function row(route, index) {
     cell("Calls ok", of(LLM, `${where}.ok/${where}.calls`, percentOf(route.ok, route.calls)), h("small", {}, " ", figure("ok", count), "/", figure("calls", count))),
     cell("p50", h("span", { title: timed }, figure("latency_p50_seconds", duration))),
     cell("p95", h("span", { title: timed }, figure("latency_p95_seconds", duration)), h("small", {}, " n ", figure("timed", count))),
+    cell("Latencies", bars(route, all)),
     cell("Tokens read", figure("tokens_read", compact)),
     cell("Written", figure("tokens_written", compact)),
     cell("How calls end", ...Object.keys(route.outcomes).flatMap((name, at) => [at ? ", " : "", `${name} `, of(LLM, `${where}.outcomes.${name}`, count(route.outcomes[name]))])),

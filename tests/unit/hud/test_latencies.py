@@ -1,0 +1,52 @@
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlaif.hud.read_model.latencies import EDGES, histogram
+
+SECONDS = st.lists(st.one_of(st.floats(0, 2000), st.sampled_from(EDGES)), min_size=1, max_size=80)
+
+
+def test_of_no_call_nothing_is_known() -> None:
+    assert histogram([]) is None
+
+
+def test_a_call_that_took_as_long_as_an_edge_is_below_it() -> None:
+    found = histogram([0.2, 0.2001, 0.31])
+    assert found is not None
+    assert [(each.from_seconds, each.to_seconds, each.calls) for each in found] == [
+        (0.15, 0.2, 1), (0.2, 0.3, 1), (0.3, 0.5, 1),
+    ]  # fmt: skip
+
+
+def test_what_took_no_time_and_what_took_for_ever_are_counted() -> None:
+    found = histogram([0.0, 9999.0])
+    assert found is not None
+    assert (found[0].from_seconds, found[0].to_seconds) == (0.0, EDGES[0])
+    assert (found[-1].from_seconds, found[-1].to_seconds) == (EDGES[-1], None)
+    assert len(found) == len(EDGES) + 1
+
+
+@given(seconds=SECONDS)
+def test_each_call_is_in_the_one_bucket_that_holds_it(seconds: list[float]) -> None:
+    found = histogram(seconds)
+    assert found is not None
+    for bucket in found:
+        top = float("inf") if bucket.to_seconds is None else bucket.to_seconds
+        low = -1.0 if bucket.from_seconds == 0.0 else bucket.from_seconds
+        assert bucket.calls == sum(low < each <= top for each in seconds)
+    assert sum(bucket.calls for bucket in found) == len(seconds)
+
+
+@given(seconds=SECONDS)
+def test_buckets_follow_without_a_gap_and_none_is_empty_at_the_ends(seconds: list[float]) -> None:
+    found = histogram(seconds)
+    assert found is not None
+    assert all(one.to_seconds == other.from_seconds for one, other in pairwise(found))
+    assert found[0].calls > 0
+    assert found[-1].calls > 0
+
+
+def test_edges_rise_and_lie_about_equally_far_apart() -> None:
+    assert all(1.3 < other / one < 1.7 for one, other in pairwise(EDGES))
