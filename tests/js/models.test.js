@@ -179,5 +179,7 @@ test("the curves of pay and judges break at a load, which is marked even where n
   assert.deepEqual(judges.points, [[20, 0.5], [25, null], [30, null]], "not judged is not known");
   assert.deepEqual(marks.map(({ label }) => label), ["v1", "v2", "none"]);
   assert.deepEqual(reach, [10, 90]);
-  assert.equal(curves({ ...told, points: [] }).reach, null);
+  assert.match(paid.field, /^\/api\/v1\/drift#points/);
+  const nothing = curves({ ...told, points: [] });
+  assert.deepEqual([nothing.reach, nothing.series[0].field], [null, undefined], "no point, no field that tells it");
 });

@@ -38,6 +38,7 @@ const NOTE = "Mean rank among all episodes that the same model paid; its average
 
 /** Both curves, the loads and where they lie; nothing is drawn through a load, as ranks begin anew there. @param {Drift} told */
 export function curves({ points, loads, until_step: until }) {
+  const field = (/** @type {string} */ name) => (points.length ? `${DRIFT}#points.-1.${name}` : undefined);
   const steps = [...points.map(({ env_step: step }) => step), ...loads.map(({ step }) => step), ...(until === null ? [] : [until])];
   const of = (/** @type {"paid_rank" | "score_rank"} */ name) => [
     ...points.map((point) => /** @type {Point} */ ([point.env_step, point[name]])),
@@ -46,8 +47,8 @@ export function curves({ points, loads, until_step: until }) {
   return {
     reach: /** @type {import("../../charts/types.js").Span | null} */ (points.length ? [Math.min(...steps), Math.max(...steps)] : null),
     series: [
-      { name: "paid by the model", style: 1, format: percent, points: of("paid_rank"), field: `${DRIFT}#points.-1.paid_rank` },
-      { name: "given by judges", style: 2, format: percent, points: of("score_rank"), field: `${DRIFT}#points.-1.score_rank` },
+      { name: "paid by the model", style: 1, format: percent, points: of("paid_rank"), field: field("paid_rank") },
+      { name: "given by judges", style: 2, format: percent, points: of("score_rank"), field: field("score_rank") },
     ],
     marks: loads.map(({ step, version }) => (version === null ? { step, label: "none" } : { step, label: `v${version}`, href: `/models/${version}` })),
   };
