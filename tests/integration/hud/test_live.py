@@ -31,7 +31,7 @@ from rlaif.testing.waiting import eventually
 OpenPage = Callable[..., AbstractAsyncContextManager[Any]]
 StartHud = Callable[..., AbstractAsyncContextManager[str]]
 SECTIONS = (
-    "run", "reward", "loop", "segments", "reward_models", "judge", "dead_letters", "series",
+    "run", "reward", "loop", "segments", "reward_models", "judge", "dead_letters",
     "services", "troubles",
 )  # fmt: skip
 
@@ -146,19 +146,19 @@ async def test_what_the_live_connection_says_is_what_the_rest_interface_says(
         await eventually(agree, "the same state on both ways")
     assert impossible(told) == []
     assert told["troubles"] == []
-    assert [(mark["version"], mark["step"]) for mark in told["series"]["versions"]] == [
-        (1, 2000), (2, 3000), (1, 4000),
+    published = told["reward_models"]["published"]
+    assert [(row["version"], row["loaded_at_steps"]) for row in published] == [
+        (2, [3000]), (1, [2000, 4000]),
     ]  # fmt: skip
 
 
-async def test_a_restarted_hud_gets_curve_loads_and_pin_back_from_who_keeps_them(
+async def test_a_restarted_hud_gets_loads_and_pin_back_from_who_keeps_them(
     start_hud: StartHud, bus: Bus, file_store: ObjectStore, open_page: OpenPage
 ) -> None:
     stage = Stage(bus, file_store)
     for version, step in ((1, 2000), (2, 3000), (1, 4000)):
         await stage.publish(version)
         stage.loads.append(ModelLoad(version=version, env_step=step, at=datetime.now(UTC)))
-    stage.curve = [(step, step / 1000) for step in range(1500, 6000, 1500)]
     lives = []
     for _ in range(2):
         async with start_hud() as url, open_page(url) as page:
@@ -168,15 +168,15 @@ async def test_a_restarted_hud_gets_curve_loads_and_pin_back_from_who_keeps_them
                 await stage.history()
                 await stage.progress()
                 await stage.status(1, pinned=True, pin_reason="it was gamed")
-                champion = page.state["reward_models"]["champion"]
-                return bool(champion and champion["pinned"] and page.state["series"]["versions"])
+                models = page.state["reward_models"]
+                loaded = [step for row in models["published"] for step in row["loaded_at_steps"]]
+                return len(loaded) == 3 and bool(models["champion"]["pinned"])
 
             await eventually(told_again, "what the trainer and the reward model tell")
             models = page.state["reward_models"]
-            lives.append((page.state["series"], models["champion"], models["published"]))
+            lives.append((models["champion"], models["published"]))
     assert lives[0] == lives[1]
-    series, champion, published = lives[1]
-    assert series["episode_return"] == [[1500, 1.5], [3000, 3.0], [4500, 4.5]]
+    champion, published = lives[1]
     assert (champion["version"], champion["went_back_from"]) == (1, 2)
     assert champion["pin_reason"] == "it was gamed"
     assert [row["loaded_at_steps"] for row in published] == [[3000], [2000, 4000]]

@@ -2,7 +2,13 @@ import json
 from datetime import UTC, datetime
 
 from rlaif.contracts.catalog import envelop
-from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, ServiceHealth, TrainingProgress
+from rlaif.contracts.telemetry import (
+    FRAME_SUBJECT,
+    RewardBreakdown,
+    ScreenFrame,
+    ServiceHealth,
+    TrainingProgress,
+)
 from rlaif.hud.broadcast import MOST_EVENTS_A_TICK, Broadcast
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.browsers.outbox import RESYNC, Outbox
@@ -40,6 +46,11 @@ def progress(step: int) -> bytes:
     ).model_dump_json().encode()  # fmt: skip
 
 
+def paid(step: int) -> bytes:
+    reading = RewardBreakdown(at=NOON, run_id="run-1", env_step=step, parts={}, total=0.0)
+    return reading.model_dump_json().encode()
+
+
 def health(status: str) -> bytes:
     reading = {"at": NOON, "service": "judge", "instance": "judge-1", "status": status}
     return ServiceHealth.model_validate(reading | {"checks": {}}).model_dump_json().encode()
@@ -59,7 +70,7 @@ def test_what_changed_goes_out_with_the_next_tick() -> None:
     broadcast.telemetry("telemetry.progress", progress(10))
     broadcast.tick(0.0)
     sent = sections(outbox, 0.0)
-    assert set(sent) == {"run", "loop", "series", "now"}, "what the page has is not sent again"
+    assert set(sent) == {"run", "loop", "now"}, "what the page has is not sent again"
     broadcast.tick(1.0)
     assert sections(outbox, 1.0) == {}
 
@@ -69,11 +80,12 @@ def test_what_changed_goes_out_together_twice_a_second() -> None:
     times = []
     for tenth in range(20):
         broadcast.telemetry("telemetry.progress", progress(10 + tenth))
+        broadcast.telemetry("telemetry.reward", paid(10 + tenth))
         broadcast.tick(tenth / 10)
         sent = sections(outbox, tenth / 10 + 100 * tenth)
         if sent:
             times.append(tenth)
-            assert {"run", "series"} <= set(sent), "one panel of now, another of before"
+            assert {"run", "reward"} <= set(sent), "one panel of now, another of before"
     assert times == [0, 5, 10, 15]
 
 

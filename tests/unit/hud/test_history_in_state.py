@@ -71,8 +71,8 @@ def test_a_hud_that_starts_again_knows_the_same_past_with_every_service_away() -
     lives = [fold(*a_past()).snapshot(NOON) for _ in range(2)]
     assert lives[0] == lives[1]
     told = lives[0]
-    assert [(mark.version, mark.step) for mark in told.series.versions] == [
-        (1, 30 * STEP), (2, 60 * STEP), (1, 61 * STEP),
+    assert [(row.version, row.loaded_at_steps) for row in told.reward_models.published] == [
+        (2, (60 * STEP,)), (1, (30 * STEP, 61 * STEP)),
     ]  # fmt: skip
     champion = told.reward_models.champion
     assert champion is not None

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlaif.hud.read_model.history.scores import Score
-from rlaif.hud.read_model.score_points import score_points, thin_to_extremes
+from rlaif.hud.read_model.score_points import score_points, thin, thin_to_extremes, trailing_means
 
 
 def score(step: int, weighted: float) -> Score:
@@ -36,3 +36,31 @@ def test_thinning_keeps_the_lowest_the_highest_and_the_newest_in_order(
     assert kept[-1] == scores[-1]
     assert [each.env_step for each in kept] == sorted({each.env_step for each in kept})
     assert {min(values), max(values)} <= {each.weighted for each in kept}
+
+
+def test_thinning_keeps_the_newest_point_and_few_others() -> None:
+    points = [(step, float(step)) for step in range(1000)]
+    kept = thin(points, 100)
+    assert len(kept) <= 100
+    assert kept[-1] == points[-1]
+    assert kept == sorted(kept)
+
+
+def test_a_short_curve_is_not_thinned() -> None:
+    points = [(1, 1.0), (2, 2.0)]
+    assert thin(points, 2) == points
+
+
+def test_a_trailing_mean_starts_with_what_there_is() -> None:
+    assert trailing_means([(1, 1.0), (2, 0.0), (3, 0.5)], 2) == [(1, 1.0), (2, 0.5), (3, 0.25)]
+
+
+def test_a_curve_that_grows_is_told_by_its_new_points() -> None:
+    points = [(step, float(step)) for step in range(2000)]
+    again = 0
+    for count in range(300, 1999):
+        before, after = thin(points[:count], 300), thin(points[: count + 1], 300)
+        assert len(after) <= 301
+        assert after[-1] == points[count]
+        again += before[:-1] != after[: len(before) - 1]
+    assert again == 3, "at 301, 601 and 1,201 points every second one goes"

@@ -64,7 +64,7 @@ from rlaif.hud.read_model.score_points import score_points
 from rlaif.hud.read_model.screen import Screen, ShownFrame
 from rlaif.hud.read_model.segment_table import SegmentTable, UnreadScore
 from rlaif.hud.read_model.sentences import outage_sentence, sentence, takeover_sentence
-from rlaif.hud.read_model.series import Series
+from rlaif.hud.read_model.told_loads import ToldLoads
 from rlaif.hud.read_model.views import (
     CheckView,
     HeadlineView,
@@ -125,7 +125,7 @@ class HudState:
         self._takeover_told: datetime | None = None
         self._watch_told = self.screen.watch()
         self._dead = DeadLetters()
-        self._series = Series()
+        self._told_loads = ToldLoads()
         self.history = History()
         self._first_reached = FirstReached()
         self.paid_steps = StepWindow()
@@ -164,7 +164,6 @@ class HudState:
             "search": lambda: self._quest.search(self._run),
             "curriculum": lambda: self._quest.curriculum(self._run),
             "dead_letters": lambda: self._dead.view(followed=self._followed),
-            "series": lambda: self._series.view(self._loop.run_id, self._loads()),
             "headline": self._headline_view,
             "services": lambda: self._outages.services,
             "troubles": lambda: self._outages.troubles,
@@ -187,9 +186,9 @@ class HudState:
             case TrainingProgress():
                 return self._on_progress(reading, now)
             case RunHistory():
-                self._series.history(reading)
+                self._told_loads.history(reading)
                 self._tell_loads()
-                return frozenset({"series", "reward_models"})
+                return frozenset({"reward_models"})
             case RewardModelStatus():
                 self._models.told(reading)
                 return frozenset({"loop", "reward_models", "headline"})
@@ -252,8 +251,7 @@ class HudState:
     def apply_score(self, unread: UnreadScore, record: ScoreRecord) -> Changed:
         """Add what a score object says beyond its event."""
         self.segments.score_read(unread, score_detail(record), env_step=record.env_step)
-        self._series.captured(record.segment_id, record.run_id, record.env_step)
-        return frozenset({"segments", "series"})
+        return frozenset({"segments"})
 
     def score_delayed(self, unread: UnreadScore, problem: str) -> Changed:
         """The score object cannot be read now."""
@@ -381,9 +379,8 @@ class HudState:
         data = event.data
         self.segments.captured(event)
         self._first_reached.captured(event)
-        self._series.captured(data.segment_id, data.run_id, data.env_step)
         self.history.scores.captured(data.run_id, data.episode_id, data.segment_id, data.env_step)
-        return frozenset({"loop", "segments", "series"})
+        return frozenset({"loop", "segments"})
 
     def _on_exported(self, event: CloudEvent[SegmentExported]) -> Changed:
         if not self._count("exported", event):
@@ -396,11 +393,10 @@ class HudState:
         if self._count("scored", event) and data.weighted is None:
             self._loop.count_abstention(data.run_id)
         self.segments.scored(event)
-        self._series.scored(data.segment_id, data.run_id, data.weighted)
         self.history.scores.scored(
             data.run_id, data.episode_id, data.segment_id, data.weighted, data.judge_config
         )
-        return frozenset({"loop", "segments", "series", "headline"})
+        return frozenset({"loop", "segments", "headline"})
 
     def _on_published(self, event: CloudEvent[RewardModelPublished]) -> Changed:
         if not self._models.published(event):
@@ -430,7 +426,7 @@ class HudState:
         if isinstance(event.data, RunLoaded):
             data = event.data
             self._tell_load(data.run_id, data.version, data.env_step, data.at)
-        return frozenset({"headline", "series", "reward_models"})
+        return frozenset({"headline", "reward_models"})
 
     def _on_changed(self, event: CloudEvent[ChampionChanged]) -> Changed:
         before = self.history.change
@@ -456,19 +452,19 @@ class HudState:
             reading, now, since=last.status_since if last is not None and same else now
         )
         self._loop.report_run(reading.run_id)
-        self._series.progress(reading)
+        self._told_loads.progress(reading)
         if not same:
             text = f"Run {reading.run_id} is {reading.status}."
             self.journal.write("run.status", text, at=reading.at, about=reading.run_id)
         self._tell_loads()
-        changed = frozenset({"run", "series", "loop", "reward_models"})
+        changed = frozenset({"run", "loop", "reward_models"})
         another = last is not None and last.run_id != reading.run_id
         return changed | {"search", "curriculum"} if another else changed
 
     def _tell_loads(self) -> None:
         """Write a line for each load of the trainer's run that has none yet."""
         run_id = self._loop.run_id
-        for load in self._series.loads(run_id):
+        for load in self._told_loads.of(run_id):
             self._tell_load(run_id, load.version, load.env_step, load.at)
 
     def _tell_load(self, run_id: str | None, version: int | None, step: int, at: datetime) -> None:
@@ -541,7 +537,7 @@ class HudState:
         return self._models.standing(
             version,
             in_use=self._run.reward_model_version if self._run else None,
-            loads=self._series.loads(self._loop.run_id),
+            loads=self._told_loads.of(self._loop.run_id),
         )
 
     def _models_view(self) -> RewardModelsView:
@@ -553,7 +549,7 @@ class HudState:
 
     def _loads(self) -> tuple[ModelLoad, ...]:
         """Loads of the current run: as the trainer tells them, or as it told while it was there."""
-        told = self._series.loads(self._loop.run_id)
+        told = self._told_loads.of(self._loop.run_id)
         run_id = self.current_run_id
         story = self.history.run(run_id) if run_id else None
         if told or story is None:

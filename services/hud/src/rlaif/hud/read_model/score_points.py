@@ -1,10 +1,12 @@
 """Scored segments over the environment steps of their run, for the chart that opens them."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from rlaif.hud.read_model.history.scores import Score
-from rlaif.hud.read_model.series import thin, trailing_means
 from rlaif.hud.read_model.views import ScorePoint, ScorePointsView
+
+Point = tuple[int, float]
 
 WINDOW = 20
 """Segments that a mean is over."""
@@ -48,3 +50,25 @@ def thin_to_extremes(scores: Sequence[Score], most: int) -> list[Score]:
         by_score = sorted(range(first, end), key=lambda index: older[index].weighted)
         kept += [older[index] for index in sorted({by_score[0], by_score[-1]})]
     return [*kept, newest]
+
+
+def thin(points: list[Point], most: int) -> list[Point]:
+    """At most `most` points, evenly picked, and the newest one.
+
+    Those that were picked stay as points are added, until every second of them goes: a page is told
+    of the new ones alone.
+    """
+    stride = 1
+    while len(points) > stride * most:
+        stride *= 2
+    picked = points[::stride]
+    return picked if (len(points) - 1) % stride == 0 else [*picked, points[-1]]
+
+
+def trailing_means(points: list[Point], window: int) -> list[Point]:
+    """The mean of each value and up to `window - 1` values before it."""
+    values = [value for _, value in points]
+    return [
+        (step, fmean(values[max(0, index + 1 - window) : index + 1]))
+        for index, (step, _) in enumerate(points)
+    ]

@@ -366,24 +366,6 @@ class DeadLettersView(View):
     last: DeadLetterRow | None
 
 
-class VersionMark(View):
-    """One load: the step at which the trainer began to use a reward model."""
-
-    step: int
-    version: int
-
-
-class SeriesView(View):
-    """Curves over environment steps of the current run, as (step, value) points."""
-
-    episode_return: tuple[tuple[int, float], ...]
-    score_mean: tuple[tuple[int, float], ...] = Field(
-        description="Mean weighted score of a segment and the ones before it, `score_window` each."
-    )
-    score_window: int
-    versions: tuple[VersionMark, ...]
-
-
 class DifferenceView(View):
     """A figure of two groups of episodes, and how surely they differ in it."""
 
@@ -561,7 +543,6 @@ class Snapshot(View):
     search: SearchView | None = Field(description="Null while the run has had no search.")
     curriculum: CurriculumView | None = Field(description="Null while the run has none.")
     dead_letters: DeadLettersView
-    series: SeriesView
     headline: HeadlineView
     services: tuple[ServiceView, ...]
     troubles: tuple[TroubleView, ...] = Field(description="Empty when nothing is in the way.")
