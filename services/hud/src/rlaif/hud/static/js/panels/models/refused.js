@@ -4,9 +4,10 @@ import { ago } from "../../clock.js";
 import { h, keyed, show } from "../../dom.js";
 import { count, percent } from "../../format.js";
 import { empty, fig } from "../../parts.js";
-import { REFUSED, ends, from, ofConfidence, shortId, whisker } from "./figures.js";
+import { REFUSED, ends, from, shortId } from "./figures.js";
+import { FITTED, cell, fitted, scrollingTable } from "./table.js";
 
-const HEADS = ["Candidate", "Held-out pairs", "Interval", "Each episode by the others", "Made of", "Why it was refused"];
+const HEADS = ["Candidate", ...FITTED, "Each episode by the others", "Why it was refused"];
 
 /** @param {import("./records.js").Records} records @returns {import("../../panel.js").Panel} */
 export function refused(records) {
@@ -23,10 +24,8 @@ export function refused(records) {
       redraw();
     },
     mount(body, app, scope) {
-      const rows = h("tbody");
       const note = h("div");
-      const table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Refused candidates" },
-        h("table", { class: "refused-table" }, h("thead", {}, h("tr", {}, ...HEADS.map((head) => h("th", { scope: "col" }, head)))), rows));
+      const { frame: table, body: rows } = scrollingTable({ name: "Refused candidates", look: "refused-table", heads: HEADS });
       show(body, note, table);
       redraw = () => {
         if (!models) return;
@@ -48,15 +47,11 @@ const summary = (models, list) => h("p", { class: "sub" }, fig("reward_models.re
 function line(row, detailed, app) {
   const field = (/** @type {string} */ name, /** @type {string} */ text) => (detailed ? from(REFUSED, `items.${row.candidate_id}.${name}`, text) : fig(`reward_models.rejected.${row.candidate_id}.${name}`, text));
   const metrics = row.metrics ?? null;
-  const cell = (/** @type {string} */ label, /** @type {import("../../dom.js").Child[]} */ ...children) => h("td", { "data-label": label }, ...children);
   const path = `items.${row.candidate_id}.metrics.`;
-  const heldout = { value: row.heldout_accuracy, low: metrics?.heldout_accuracy_low ?? null, high: metrics?.heldout_accuracy_high ?? null };
   const crossfit = { value: metrics?.crossfit_accuracy ?? null, low: metrics?.crossfit_accuracy_low ?? null };
   return h("tr", { "data-candidate": row.candidate_id },
     h("td", {}, shortId(row.candidate_id, app, 18), h("small", {}, ago(row.rejected_at))),
-    cell("Held-out pairs", h("b", {}, field("heldout_accuracy", percent(row.heldout_accuracy))), metrics ? h("small", {}, "of ", from(REFUSED, `${path}heldout_pairs`, count(metrics.heldout_pairs)), " pairs") : null),
-    cell("Interval", whisker(heldout, { bound: 0.5 }), h("small", { title: ofConfidence(null) }, metrics ? ends(REFUSED, `${path}heldout_accuracy_`, heldout, percent) : "—")),
+    ...fitted(row, { figure: field, pairs: metrics && from(REFUSED, `${path}heldout_pairs`, count(metrics.heldout_pairs)), metrics, source: [REFUSED, path] }),
     cell("Each episode by the others", metrics ? from(REFUSED, `${path}crossfit_accuracy`, percent(crossfit.value)) : "—", metrics ? h("small", {}, ends(REFUSED, `${path}crossfit_accuracy_`, crossfit, percent)) : null),
-    cell("Made of", field("labels", count(row.labels)), " labels from ", field("episodes", count(row.episodes)), " episodes"),
     h("td", { class: "why" }, h("ul", { class: "plain told" }, ...row.reasons.map((/** @type {string} */ reason) => h("li", {}, reason)))));
 }

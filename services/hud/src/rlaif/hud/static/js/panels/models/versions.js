@@ -3,13 +3,14 @@
 import { whyNot } from "../../answer.js";
 import { ago } from "../../clock.js";
 import { h, keyed, show } from "../../dom.js";
-import { compact, count, decimal, percent } from "../../format.js";
+import { compact, count, decimal } from "../../format.js";
 import { empty, fig } from "../../parts.js";
 import { activate } from "./change.js";
-import { LIST, ends, from, ofConfidence, whisker } from "./figures.js";
+import { LIST, from } from "./figures.js";
+import { FITTED, cell, fitted, scrollingTable } from "./table.js";
 
 const LOADS_SHOWN = 3;
-const HEADS = ["Compare", "Version", "Held-out pairs", "Interval", "Made of", "Calibration error", "Loaded", ""];
+const HEADS = ["Compare", "Version", ...FITTED, "Calibration error", "Loaded", { hidden: "Change" }];
 
 /** @typedef {import("../../app.js").App} App */
 
@@ -28,11 +29,9 @@ export function versions(records, chosen) {
       redraw();
     },
     mount(body, app, scope) {
-      const rows = h("tbody");
       const note = h("div");
       const none = h("div");
-      const table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Versions of the reward model" },
-        h("table", { class: "versions" }, h("thead", {}, h("tr", {}, ...HEADS.map((head) => h("th", { scope: "col" }, head || h("span", { class: "visually-hidden" }, "Change"))))), rows));
+      const { frame: table, body: rows } = scrollingTable({ name: "Versions of the reward model", look: "versions", heads: HEADS });
       show(body, note, table, none);
       redraw = () => {
         if (!models) return;
@@ -76,22 +75,17 @@ function fillLine(element, item) {
 
 /** @param {Item} item */
 function cells({ row, known, live, app, pair }) {
-  const figure = (/** @type {string} */ name, /** @type {(value: any) => string} */ text) => fig(`reward_models.published.${row.version}.${name}`, text(row[name]));
-  const cell = (/** @type {string} */ label, /** @type {import("../../dom.js").Child[]} */ ...children) => h("td", { "data-label": label }, ...children);
+  const figure = (/** @type {string} */ name, /** @type {string} */ text) => fig(`reward_models.published.${row.version}.${name}`, text);
   const record = (/** @type {string} */ field, /** @type {string} */ text) => from(LIST, `items.${known?.index}.manifest.${field}`, text);
   const manifest = known?.manifest ?? null;
-  const metrics = manifest?.metrics ?? {};
   return [
     cell("Compare", h("input", { type: "checkbox", "aria-label": `Compare v${row.version}`, onchange: () => pair.toggle(row.version) })),
-    h("td", {}, h("a", { class: "name", href: `/models/${row.version}` }, figure("version", (version) => `v${version}`)),
+    h("td", {}, h("a", { class: "name", href: `/models/${row.version}` }, figure("version", `v${row.version}`)),
       row.champion ? h("span", { class: "tag good" }, "★ champion") : null, row.in_use ? h("span", { class: "tag purple" }, "in use") : null,
-      h("small", {}, row.parent_version === null ? "first version" : h("span", {}, "after ", figure("parent_version", (version) => `v${version}`)), " · ", ago(row.published_at))),
-    cell("Held-out pairs", h("b", {}, figure("heldout_accuracy", percent)), h("small", {}, "of ", figure("heldout_pairs", count), " pairs")),
-    cell("Interval", whisker({ value: row.heldout_accuracy, low: metrics.heldout_accuracy_low, high: metrics.heldout_accuracy_high }, { bound: 0.5 }),
-      manifest ? h("small", { title: ofConfidence(null) }, ends(LIST, `items.${known?.index}.manifest.metrics.heldout_accuracy_`, { low: metrics.heldout_accuracy_low, high: metrics.heldout_accuracy_high }, percent)) : h("small", {}, "—")),
-    cell("Made of", figure("labels", count), " labels from ", figure("episodes", count), " episodes",
-      h("small", {}, manifest ? h("span", {}, record("preferences", count(manifest.preferences)), " pairs", manifest.lineage ? h("span", {}, "; ", record("lineage.overrides", count(manifest.lineage.overrides)), " labels by people") : null) : "—")),
-    cell("Calibration error", manifest ? record("metrics.heldout_ece", decimal(metrics.heldout_ece)) : "—"),
+      h("small", {}, row.parent_version === null ? "first version" : h("span", {}, "after ", figure("parent_version", `v${row.parent_version}`)), " · ", ago(row.published_at))),
+    ...fitted(row, { figure, pairs: figure("heldout_pairs", count(row.heldout_pairs)), metrics: manifest?.metrics ?? null, source: [LIST, `items.${known?.index}.manifest.metrics.`], more: [
+      h("small", {}, manifest ? h("span", {}, record("preferences", count(manifest.preferences)), " pairs", manifest.lineage ? h("span", {}, "; ", record("lineage.overrides", count(manifest.lineage.overrides)), " labels by people") : null) : "—")] }),
+    cell("Calibration error", manifest ? record("metrics.heldout_ece", decimal(manifest.metrics.heldout_ece)) : "—"),
     cell("Loaded", ...loads(row)),
     h("td", { class: "do" }, row.version === live ? null : h("button", { type: "button", class: "small", onclick: () => activate(app, row.version, live) }, "Make live…")),
   ];

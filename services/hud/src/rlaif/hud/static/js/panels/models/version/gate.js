@@ -5,9 +5,10 @@ import { h, show } from "../../../dom.js";
 import { count, percent } from "../../../format.js";
 import { empty } from "../../../parts.js";
 import { MODELS, alsoNot, ends, from, measured, ofConfidence, whisker } from "../figures.js";
+import { cell, scrollingTable } from "../table.js";
 
 const SIGNS = { ">=": "at least", ">": "above", "<=": "at most" };
-const HEADS = ["Check", "Measured", "", "Asked", "Verdict"];
+const HEADS = ["Check", "Measured", { hidden: "Picture" }, "Asked", "Verdict"];
 
 /** @param {number} version @returns {import("../../../panel.js").Panel} */
 export function gate(version) {
@@ -30,9 +31,7 @@ function table({ checks, confidence, settings_known: known }, path) {
   return h("div", {},
     h("p", { class: "sub" }, "Intervals are over whole episodes, each end at ", from(path, "confidence", percent(confidence)), " one-sided confidence. What is bold is held against the bound, the dashed line.",
       known ? null : " The record does not tell the settings of its day: the bounds are those of now."),
-    h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Checks of the gate" },
-      h("table", { class: "gate" }, h("thead", {}, h("tr", {}, ...HEADS.map((head) => h("th", { scope: "col" }, head || h("span", { class: "visually-hidden" }, "Picture"))))),
-        h("tbody", {}, ...checks.map((/** @type {any} */ check) => row(check, path, confidence))))));
+    scrollingTable({ name: "Checks of the gate", look: "gate", heads: HEADS, tall: true, rows: checks.map((/** @type {any} */ check) => row(check, path, confidence)) }).frame);
 }
 
 /** The range of the picture: shares from 0 to 1, others around the bound. @param {any} check @returns {[number, number] | null} */
@@ -55,12 +54,12 @@ function row(check, path, confidence) {
   const figure = value === null && interval ? null : from(path, `${field}value`, text(value));
   return h("tr", { "data-check": name, "data-holds": String(holds) },
     h("td", { class: "told" }, what),
-    h("td", { "data-label": "Measured" }, figure ? (compared === "value" ? h("b", {}, figure) : figure) : null,
+    cell("Measured", figure ? (compared === "value" ? h("b", {}, figure) : figure) : null,
       interval ? h(compared === "value" ? "span" : "b", { title: ofConfidence(confidence) }, figure ? " (" : "", ends(path, field, { low, high }, text), figure ? ")" : "") : null,
       n === null ? null : h("small", {}, "of ", from(path, `${field}count`, count(n)), ` ${of ?? ""}`)),
     h("td", {}, range ? whisker({ value, low, high }, { range, bound, holds }) : null),
-    h("td", { "data-label": "Asked" }, bound === null ? "nothing" : h("span", {}, `${/** @type {Record<string, string>} */ (SIGNS)[relation]} `, from(path, `${field}bound`, text(bound)))),
-    h("td", { "data-label": "Verdict" }, verdict(holds, bound), note ? h("small", { class: "told" }, note) : null));
+    cell("Asked", bound === null ? "nothing" : h("span", {}, `${/** @type {Record<string, string>} */ (SIGNS)[relation]} `, from(path, `${field}bound`, text(bound)))),
+    cell("Verdict", verdict(holds, bound), note ? h("small", { class: "told" }, note) : null));
 }
 
 /** @param {boolean | null} holds @param {number | null} bound */
