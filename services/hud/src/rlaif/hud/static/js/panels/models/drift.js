@@ -82,6 +82,7 @@ export const drift = {
       }
       if (!value) return;
       const { reach, ...lines } = curves(value);
+      picture.hidden = reach === null;
       axis.reach(reach);
       chart.update(lines);
     };
