@@ -102,12 +102,7 @@ class World:
             )
         )
         if self.random.random() < 0.3:
-            curve = tuple((step, 1.0) for step in range(0, self.step, 100))
-            self.tell(
-                RunHistory(
-                    at=self.now, run_id="run-1", episode_return=curve, loads=tuple(self.loads)
-                )
-            )
+            self.tell(RunHistory(at=self.now, run_id="run-1", loads=tuple(self.loads)))
 
     def model(self) -> None:
         self.activation += 1

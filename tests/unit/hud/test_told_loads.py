@@ -17,7 +17,7 @@ def progress(
 
 def history(*loads: tuple[int, int]) -> RunHistory:
     told = tuple(ModelLoad(version=version, env_step=step, at=NOON) for version, step in loads)
-    return RunHistory(at=NOON, run_id="run", episode_return=(), loads=told)
+    return RunHistory(at=NOON, run_id="run", loads=told)
 
 
 def known(loads: ToldLoads, run_id: str = "run") -> list[tuple[int, int]]:

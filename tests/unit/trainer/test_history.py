@@ -1,8 +1,8 @@
 """What a run went through, kept beside its record and told to the page."""
 
 import asyncio
+import json
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,14 @@ from rlaif.trainer.run_folder.protocol import (
 )
 from rlaif.trainer.run_folder.telling import curriculum_figures
 from rlaif.trainer.service.live import LiveView
-from rlaif.trainer.service.runs.history import MOST_LOADS, MOST_POINTS, Curve, HistoryLog
+from rlaif.trainer.service.runs.history import MOST_LOADS, HistoryLog
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def iteration(step: int, mean: float | None = 1.0) -> IterationDone:
+def iteration(step: int) -> IterationDone:
     return IterationDone(
-        iteration=1, env_steps=step, episodes=1, steps_per_second=1.0, episode_return_mean=mean,
+        iteration=1, env_steps=step, episodes=1, steps_per_second=1.0, episode_return_mean=1.0,
         shaped_return_mean=None, episode_length_mean=None, rooms_mean=None, segments_captured=0,
         segments_skipped=0, reward_parts={}, learner={},
     )  # fmt: skip
@@ -47,12 +47,8 @@ def test_each_load_is_kept_also_of_a_version_that_comes_again(tmp_path: Path) ->
 
 def test_a_restarted_trainer_has_the_history_of_its_run(tmp_path: Path) -> None:
     log = HistoryLog("run", tmp_path)
-    for step in range(100, 600, 100):
-        log.note(iteration(step, step / 100), NOW + timedelta(seconds=step))
     log.note(RewardModelLoaded(version=1, env_step=500), NOW)
-    again = HistoryLog("run", tmp_path)
-    assert again.reading(NOW) == log.reading(NOW)
-    assert again.reading(NOW).episode_return[-1] == (500, 5.0)
+    assert loads(HistoryLog("run", tmp_path)) == loads(log) == [(1, 500)]
 
 
 def searched(frames: int, *, running: bool = True) -> SearchTold:
@@ -86,9 +82,9 @@ def test_a_run_that_goes_on_from_a_checkpoint_has_not_lived_what_came_after_it(
         log.note(RewardModelLoaded(version=step // 100, env_step=step), NOW)
     log.note(started(200), NOW)
     assert loads(log) == [(1, 100), (2, 200)]
-    assert [step for step, _ in log.reading(NOW).episode_return] == [100, 200]
-    log.note(iteration(250, 2.0), NOW)
-    assert log.reading(NOW).episode_return[-1] == (250, 2.0)
+    assert loads(HistoryLog("run", tmp_path)) == loads(log), (
+        "nor does a second restart bring it back"
+    )
 
 
 def test_a_model_that_counts_again_after_a_broken_one_is_a_load(tmp_path: Path) -> None:
@@ -103,17 +99,21 @@ def test_a_model_that_counts_again_after_a_broken_one_is_a_load(tmp_path: Path) 
     assert len(loads(log)) == 3, "a file that did not load changes nothing"
 
 
-def test_an_unknown_mean_leaves_no_point(tmp_path: Path) -> None:
-    log = HistoryLog("run", tmp_path)
-    log.note(iteration(100, None), NOW)
-    assert log.reading(NOW).episode_return == ()
-
-
-def test_a_damaged_file_costs_the_curve_and_nothing_else(tmp_path: Path) -> None:
+def test_a_damaged_file_costs_what_was_in_it_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "history.json").write_text("[" * 10_000)
     log = HistoryLog("run", tmp_path)
-    log.note(iteration(100), NOW)
-    assert HistoryLog("run", tmp_path).reading(NOW).episode_return == ((100, 1.0),)
+    log.note(RewardModelLoaded(version=1, env_step=100), NOW)
+    assert loads(HistoryLog("run", tmp_path)) == [(1, 100)]
+
+
+def test_a_file_of_an_older_release_keeps_its_loads(tmp_path: Path) -> None:
+    """It has a curve of the return, too; the past is told by events since then."""
+    log = HistoryLog("run", tmp_path)
+    log.note(RewardModelLoaded(version=1, env_step=100), NOW)
+    file = tmp_path / "history.json"
+    curve = {"most": 300, "kept": [[50, 1.0]], "newest": [50, 1.0], "stride": 1, "added": 1}
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"episode_return": curve}))
+    assert loads(HistoryLog("run", tmp_path)) == [(1, 100)]
 
 
 def test_a_disk_that_takes_nothing_costs_the_file_and_not_the_run(tmp_path: Path) -> None:
@@ -136,8 +136,6 @@ def test_a_long_run_costs_as_much_as_a_short_one(tmp_path: Path) -> None:
     told = log.reading(NOW)
     assert len(told.loads) == MOST_LOADS
     assert told.loads[-1].version == 10_000
-    assert len(told.episode_return) <= MOST_POINTS
-    assert told.episode_return[-1][0] == 10_000
     assert len(told.model_dump_json()) < 32_000, "a reading must stay small"
 
 
@@ -162,21 +160,3 @@ async def test_the_history_is_told_to_whoever_watches(tmp_path: Path) -> None:
     await eventually(lambda: log.reading(NOW) in sent.readings, "the history")
     telling.cancel()
     await asyncio.gather(telling, return_exceptions=True)
-
-
-def test_a_curve_is_evenly_spaced() -> None:
-    curve = Curve(most=50)
-    for step in range(10_000):
-        curve.add(step, 1.0)
-    points = curve.points()
-    assert len(points) <= 50
-    assert points[0][0] < 400
-    gaps = [later[0] - earlier[0] for earlier, later in pairwise(points[:-1])]
-    assert max(gaps) <= 2 * min(gaps)
-
-
-def test_a_point_before_the_newest_ones_takes_their_place() -> None:
-    curve = Curve()
-    for step in (10, 20, 30, 15):
-        curve.add(step, float(step))
-    assert curve.points() == [(10, 10.0), (15, 15.0)]

@@ -151,7 +151,7 @@ class ModelLoad(Contract):
 
 
 class RunHistory(Telemetry):
-    """What the run went through so far, every few seconds: for a page that came later.
+    """Which reward models the run loaded so far, every few seconds: for a page that came later.
 
     The trainer keeps it with the run, so neither a restart of the trainer nor one of the HUD loses
     it. For a run that was resumed from a checkpoint it is what led to that one, and what followed.
@@ -160,9 +160,6 @@ class RunHistory(Telemetry):
     SUBJECT: ClassVar[str] = "telemetry.history"
 
     run_id: Id
-    episode_return: tuple[tuple[int, float], ...] = Field(
-        description="(environment step, mean return of 100 episodes), thinned to at most 300."
-    )
     loads: tuple[ModelLoad, ...] = Field(
         description="Every load of a reward model, oldest first; at most the newest 100."
     )

@@ -128,7 +128,7 @@ class Stage:
 
     Attributes:
         loads: What the trainer says that it loaded, oldest first.
-        curve: What it says of the return.
+        curve: What it says of the return, by step; `progress` tells the end of it.
     """
 
     def __init__(self, bus: Bus, store: ObjectStore, *, run_id: str = "run-1") -> None:
@@ -226,7 +226,6 @@ class Stage:
             RunHistory(
                 at=_now(),
                 run_id=self._run_id,
-                episode_return=tuple(self.curve),
                 loads=tuple(self.loads),
             )
         )

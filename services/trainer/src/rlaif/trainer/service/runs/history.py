@@ -2,7 +2,7 @@
 
 runs/{run_id}/history.json
 
-It is for people only: a file that cannot be read or written costs the curve, never the run.
+It is for people only: a file that cannot be read or written costs what is shown, never the run.
 """
 
 import logging
@@ -27,60 +27,15 @@ from rlaif.trainer.run_folder.protocol import (
 
 log = logging.getLogger(__name__)
 
-Point = tuple[int, float]
-
-MOST_POINTS = 300
-"""Of the curve in a reading; a chart is about 600 pixels wide."""
-
 MOST_LOADS = 100
 
 _WRITE_PAUSE = timedelta(seconds=15)
-"""Between two writes of the curve; a load is written at once."""
-
-
-class Curve(BaseModel):
-    """Points in the order of their steps, at an even spacing that grows with the run.
-
-    At most twice `most` are kept.
-    """
-
-    most: int = MOST_POINTS
-    kept: list[Point] = Field(default_factory=list)
-    newest: Point | None = None
-    stride: int = 1
-    added: int = 0
-
-    def add(self, step: int, value: float) -> None:
-        """Add a point; one that lies before the newest ones takes their place."""
-        self.cut(step - 1)
-        self.newest = (step, value)
-        if self.added % self.stride == 0:
-            self.kept.append(self.newest)
-        self.added += 1
-        if len(self.kept) >= 2 * self.most:
-            self.kept = self.kept[::2]
-            self.stride *= 2
-
-    def cut(self, step: int) -> None:
-        """Forget what lies after `step`."""
-        while self.kept and self.kept[-1][0] > step:
-            self.kept.pop()
-        if self.newest is not None and self.newest[0] > step:
-            self.newest = self.kept[-1] if self.kept else None
-
-    def points(self) -> list[Point]:
-        """At most `most` points, the newest one among them; the others stay as some are added."""
-        if self.newest is None:
-            return []
-        kept = [point for point in self.kept if point[0] < self.newest[0]]
-        stride = -(-len(kept) // (self.most - 1))
-        return [*kept[:: stride or 1], self.newest]
+"""Between two writes of what is told again and again; a load is written at once."""
 
 
 class _Written(BaseModel):
     """`history.json`."""
 
-    episode_return: Curve = Field(default_factory=Curve)
     loads: list[ModelLoad] = Field(default_factory=list)
     search: SearchTold | None = None
     curriculum: CurriculumTold | None = None
@@ -103,13 +58,14 @@ class HistoryLog:
         match message:
             case Started():
                 # A run that resumes from a checkpoint has not lived what came after it.
-                self._written.episode_return.cut(message.env_steps)
                 kept = [load for load in self._written.loads if load.env_step <= message.env_steps]
+                is_cut = kept != self._written.loads
                 self._written.loads = kept
                 self._step = message.env_steps
+                if is_cut:
+                    self._write(now)
             case IterationDone():
                 self._step = message.env_steps
-                self._note_return(message.episode_return_mean, now)
             case RewardModelLoaded():
                 self._note_load(message.version, message.env_step, now)
             case RewardModelRefused() if message.rolled_back and message.counts is not None:
@@ -146,15 +102,8 @@ class HistoryLog:
         return RunHistory(
             at=now,
             run_id=self._run_id,
-            episode_return=tuple(self._written.episode_return.points()),
             loads=tuple(self._written.loads),
         )
-
-    def _note_return(self, mean: float | None, now: datetime) -> None:
-        if mean is None:
-            return
-        self._written.episode_return.add(self._step, mean)
-        self._write_if_due(now)
 
     def _write_if_due(self, now: datetime, *, at_once: bool = False) -> None:
         if at_once or self._due is None or now >= self._due:
