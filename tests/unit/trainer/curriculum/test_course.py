@@ -60,6 +60,9 @@ class Game:
     def wram(self) -> bytes:
         return bytes(0x2000)
 
+    def save_state(self) -> bytes:
+        return b"where play arrived, frame %d" % self.frames
+
     @property
     def is_cut(self) -> bool:
         return self.until is not None and self.frames >= self.until
@@ -179,6 +182,30 @@ def test_an_episode_that_goes_on_tries_the_next_segment_from_its_beginning(made:
     played.step("shield")
     assert played.game.is_cut
     assert played.tried[1][0] == before + 1
+
+
+def test_segments_are_tried_from_where_play_arrived_too(made: Made) -> None:
+    played = Played(made(), power_on=1, arrived=1)
+    for _ in range(4):  # of so many one is kept
+        played.begin()
+        played.step("sword")
+
+    resumed = Played(made(), arrived=1, moves=False)
+    resumed.course.load_state_dict(played.course.state_dict())
+    starts = [resumed.begin() for _ in range(60)]
+    arrived = [start for start in starts if start.provenance == "demonstration:one/1@arrived"]
+    assert {start.state for start in arrived} == {b"where play arrived, frame 4"}
+    assert {start.from_play for start in arrived} == {True}
+
+
+def test_nobody_starts_where_play_arrived_unless_it_is_asked_for(made: Made) -> None:
+    played = Played(made(), power_on=1, arrived=0)
+    for _ in range(4):
+        played.begin()
+        played.step("sword")
+    resumed = Played(made(), arrived=0, moves=False)
+    resumed.course.load_state_dict(played.course.state_dict())
+    assert not any("arrived" in resumed.begin().provenance for _ in range(60))
 
 
 def test_episodes_from_power_on_follow_all_segments(made: Made) -> None:

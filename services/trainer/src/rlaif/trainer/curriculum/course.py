@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rlaif.game.captures.capture import unpack_keyframe
+from rlaif.game.captures.capture import pack_keyframe, unpack_keyframe
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.trainer.curriculum.attempt import Attempt, limit
@@ -17,6 +17,9 @@ from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.search.marks import Marks
 from rlaif.trainer.settings.curriculum import CurriculumSettings
+
+_KEPT_OF = 4
+"""One in so many arrivals is kept: a save state costs 30 ms."""
 
 PROVENANCE = "demonstration:"
 """What the provenance of a start on a demonstration begins with."""
@@ -58,6 +61,7 @@ class Course:
         self.marks_of = marks_of
         self.route = Route([each.without_rows() for each in demonstrations], settings)
         self.frames = self.frames_otherwise = 0
+        self._arrived = 0
 
     @property
     def played_otherwise(self) -> float:
@@ -68,6 +72,12 @@ class Course:
         """So many game frames were played."""
         self.frames += frames
         self.frames_otherwise += frames * otherwise
+
+    def arrived(self, leg: int, emulator: Emulator) -> None:
+        """Play came to the beginning of a leg; now and then the moment is kept to start there."""
+        self._arrived += 1
+        if self._arrived % _KEPT_OF == 0:
+            self.route.arrive(leg, pack_keyframe(emulator.save_state()))
 
     def environment(self, game: WatchedGame, inner: EpisodeFollower | None) -> "CourseFollower":
         """What follows an environment that `inner`, if anybody, follows too."""
@@ -83,12 +93,14 @@ class Course:
             "route": self.route.state_dict(),
             "frames": self.frames,
             "frames_otherwise": self.frames_otherwise,
+            "arrived": self._arrived,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Resume with what `state_dict` gave."""
         self.route.load_state_dict(state["route"])
         self.frames, self.frames_otherwise = state["frames"], state["frames_otherwise"]
+        self._arrived = state.get("arrived", 0)
 
 
 class CourseFollower:
@@ -125,8 +137,11 @@ class CourseFollower:
         more = len(self._route.legs) if goes_on == 1 else int(rng.geometric(1 - goes_on)) - 1
         self._drawn = number, place, more
         leg = self._route.legs[number]
-        keyframe = leg.state(place).keyframe
+        arrived = self._route.arrival(number, rng) if place == 0 else None
+        keyframe = arrived or leg.state(place).keyframe
         state = unpack_keyframe(keyframe.data, keyframe.sha256)
+        if arrived is not None:
+            return Start(state, f"{PROVENANCE}{leg.key}@arrived", keyframe, from_play=True)
         is_exact = rng.random() >= self._course.settings.noised
         name = f"{PROVENANCE}{leg.key}@{leg.state(place).at}"
         return Start(state, name, keyframe, from_play=is_exact)
@@ -158,7 +173,7 @@ class CourseFollower:
             drawn = self._route.first, 0, len(self._route.legs)
         leg, place, self._more = drawn
         self._begin(leg, place)
-        self._look(read_blocks(emulator))
+        self._look(emulator)
 
     def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
         """A base step was played; looks at the marks when the scene is new."""
@@ -170,7 +185,7 @@ class CourseFollower:
         if self._attempt is None or self._game.scene is self._scene:
             return
         self._scene = self._game.scene
-        self._look(read_blocks(emulator))
+        self._look(emulator)
 
     def _begin(self, leg: int, place: int) -> None:
         part = self._route.legs[leg]
@@ -179,19 +194,23 @@ class CourseFollower:
         self._attempt = Attempt(leg, place, part.segment.goal, until=until)
         self._game.cut_after(until)
 
-    def _look(self, ram: RamBlocks) -> None:
+    def _look(self, emulator: Emulator) -> None:
         attempt = self._attempt
-        if attempt is None or not attempt.see(self._course.marks_of(ram)):
+        if attempt is None or not attempt.see(self._course.marks_of(read_blocks(emulator))):
             return
         self._route.note(attempt.leg, attempt.place, success=True)
         self._attempt = None
         following = self._route.after(attempt.leg)
-        if self._more and following is not None:
-            self._more -= 1
-            self._begin(following, 0)
-            self._look(ram)
-        else:
+        if following is None:
             self._game.cut_after(self._game.frames)
+            return
+        self._course.arrived(following, emulator)
+        if not self._more:
+            self._game.cut_after(self._game.frames)
+            return
+        self._more -= 1
+        self._begin(following, 0)
+        self._look(emulator)
 
     def state_dict(self, facts: GameFacts) -> dict[str, Any]:
         """What is remembered of the running episode, as plain values."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rlaif.game.captures.capture import PackedKeyframe
 from rlaif.trainer.curriculum.demonstrations import (
     Demonstration,
     KeptState,
@@ -21,6 +22,9 @@ from rlaif.trainer.settings.curriculum import CurriculumSettings
 _LEAST_WEIGHT = 0.1
 """Of a segment that always succeeds, beside 1 for one that never does: what is not played is
 forgotten."""
+
+_ARRIVALS = 4
+"""Moments that are kept at which play arrived at the beginning of a segment, the newest."""
 
 _WINDOW = 32
 """Tries of a segment, wherever they started, over which its success is told."""
@@ -80,6 +84,7 @@ class Route:
         self._frontiers = [self._new_frontier(leg) for leg in self.legs]
         self._tries = [0] * len(self.legs)
         self._outcomes: list[deque[bool]] = [deque(maxlen=_WINDOW) for _ in self.legs]
+        self._arrivals: list[deque[PackedKeyframe]] = [deque(maxlen=_ARRIVALS) for _ in self.legs]
 
     def _new_frontier(self, leg: Leg) -> Frontier:
         return Frontier(
@@ -145,6 +150,17 @@ class Route:
         self._outcomes[leg].append(success)
         self._frontiers[leg].note(place, success=success)
 
+    def arrive(self, leg: int, at: PackedKeyframe) -> None:
+        """Play came to the beginning of a leg by itself, with the goal of the one before."""
+        self._arrivals[leg].append(at)
+
+    def arrival(self, leg: int, rng: np.random.Generator) -> PackedKeyframe | None:
+        """Where play arrived at the beginning of a leg; None: the demonstration's own state."""
+        known = self._arrivals[leg]
+        if not known or rng.random() >= self._settings.arrived:
+            return None
+        return known[int(rng.integers(len(known)))]
+
     @property
     def first(self) -> int:
         """The leg with which the first demonstration begins, where the game itself starts."""
@@ -183,9 +199,15 @@ class Route:
                 "frontier": frontier.state_dict(),
                 "tries": tries,
                 "outcomes": list(outcomes),
+                "arrivals": [(each.data, each.sha256) for each in arrivals],
             }
-            for leg, frontier, tries, outcomes in zip(
-                self.legs, self._frontiers, self._tries, self._outcomes, strict=True
+            for leg, frontier, tries, outcomes, arrivals in zip(
+                self.legs,
+                self._frontiers,
+                self._tries,
+                self._outcomes,
+                self._arrivals,
+                strict=True,
             )
         }
 
@@ -198,6 +220,9 @@ class Route:
             self._frontiers[index].load_state_dict(saved["frontier"])
             self._tries[index] = saved["tries"]
             self._outcomes[index] = deque(saved["outcomes"], maxlen=_WINDOW)
+            self._arrivals[index].extend(
+                PackedKeyframe(data, sha256) for data, sha256 in saved.get("arrivals", ())
+            )
 
 
 def power_on_share(settings: CurriculumSettings, home_share: float) -> float:

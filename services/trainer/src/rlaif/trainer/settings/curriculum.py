@@ -62,6 +62,14 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
         "NOOP_START and WALK_START. 0: play knows the way from exactly where the demonstration was "
         "and is lost beside it.",
     )
+    arrived: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Share of the tries of a whole segment that start where play itself arrived at "
+        "its beginning, once it has. 0: play may know each segment and not the way from one to the "
+        "next.",
+    )
     goes_on: float = Field(
         default=0.5,
         ge=0,
