@@ -148,6 +148,12 @@ class TestMask:
         assert {"A", "START"} <= names(allowed(dying, "buttons"))
         assert names(allowed(dying, "options")) == {"INTERACT"}
 
+    def test_who_has_items_as_decisions_opens_no_menu_but_closes_one(self, make_ram):
+        place = [*room(), *standing()]
+        assert "START" not in names(allowed(make_ram(*place), "macros"))
+        assert "START" in names(allowed(make_ram(*place, ("wOpenedMenuType", 1)), "macros"))
+        assert "START" in names(allowed(make_ram(*place), "buttons"))
+
     def test_only_what_is_at_hand_can_be_used(self, make_ram):
         ram = make_ram(
             *room(), *standing(),

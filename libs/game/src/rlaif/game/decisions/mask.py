@@ -69,6 +69,8 @@ def _in_play(ram: RamBlocks, arm: Arm) -> Flags:
     foes = any(thing.kind == "enemy" and thing.reachable for thing in moving)
     can[FIGHT] = foes and _SWORD in at_hand
     can &= in_arm(arm)
+    if arm == "macros":
+        can[Action.START] = False  # ITEM does what menus are for, and a menu holds who opens it
     return can
 
 

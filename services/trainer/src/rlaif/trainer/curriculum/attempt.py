@@ -1,5 +1,6 @@
 """One episode along a demonstration: what it is to reach, what it has, how long it may take."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rlaif.trainer.search.marks import Marks
@@ -12,7 +13,8 @@ class Attempt:
     """A try of a segment from a place, until its goal is reached or its time is over.
 
     A goal is reached when all its marks have been there since the try began, in whatever order and
-    by whatever way; one that is used up again, such as a key, counts.
+    by whatever way; one that is used up again, such as a key, counts. Who reaches the goal of a
+    later segment first has left this one out, and goes on from there.
 
     Attributes:
         leg: Number of the segment in the route.
@@ -20,22 +22,22 @@ class Attempt:
         until: Frames of the episode at which it is over.
     """
 
-    def __init__(self, leg: int, place: int, goal: Marks, *, until: int) -> None:
+    def __init__(
+        self, leg: int, place: int, goal: Marks, *, until: int, later: Mapping[int, Marks]
+    ) -> None:
+        """Begin; `later` are goals of segments after this one, by number, in their order."""
         self.leg, self.place = leg, place
         self.until = until
-        self._missing = set(goal)
+        self._missing = {leg: set(goal)} | {number: set(marks) for number, marks in later.items()}
 
-    @property
-    def succeeded(self) -> bool:
-        """Whether the goal was reached."""
-        return not self._missing
-
-    def see(self, marks: Marks) -> bool:
-        """The game shows these marks now; gives whether they complete the goal."""
-        if not self._missing:
-            return False
-        self._missing -= marks
-        return not self._missing
+    def see(self, marks: Marks) -> int | None:
+        """The game shows these marks now; gives the last segment whose goal is complete."""
+        complete = None
+        for number, missing in self._missing.items():
+            missing -= marks
+            if not missing:
+                complete = number
+        return complete
 
     def state_dict(self) -> dict[str, Any]:
         """The try as plain values."""
@@ -43,13 +45,16 @@ class Attempt:
             "leg": self.leg,
             "place": self.place,
             "until": self.until,
-            "missing": set(self._missing),
+            "missing": [(number, set(missing)) for number, missing in self._missing.items()],
         }
 
     @classmethod
     def of(cls, state: dict[str, Any]) -> "Attempt":
         """The try that `state_dict` gave."""
-        return cls(state["leg"], state["place"], frozenset(state["missing"]), until=state["until"])
+        missing = {number: frozenset(marks) for number, marks in state["missing"]}
+        leg = state["leg"]
+        goal = missing.pop(leg)
+        return cls(leg, state["place"], goal, until=state["until"], later=missing)
 
 
 def limit(frames: int, patience: float) -> int:

@@ -111,6 +111,7 @@ class CourseFollower:
         self._game, self._inner = game, inner
         self._drawn: tuple[int, int, int] | None = None
         self._attempt: Attempt | None = None
+        self._marks: Marks = frozenset()
         self._more = 0
         self._frames = 0
         self._otherwise = True
@@ -172,6 +173,7 @@ class CourseFollower:
             # From where the game itself starts, all segments follow; what gets stuck is cut.
             drawn = self._route.first, 0, len(self._route.legs)
         leg, place, self._more = drawn
+        self._marks = self._course.marks_of(read_blocks(emulator))
         self._begin(leg, place)
         self._look(emulator)
 
@@ -191,24 +193,34 @@ class CourseFollower:
         part = self._route.legs[leg]
         time = limit(part.frames_from(place), self._course.settings.patience)
         until = self._game.frames + time
-        self._attempt = Attempt(leg, place, part.segment.goal, until=until)
+        later = {
+            number: goal
+            for number, goal in self._route.goals_after(leg, self._more)
+            if not goal <= self._marks  # what is there already says nothing of what comes
+        }
+        self._attempt = Attempt(leg, place, part.segment.goal, until=until, later=later)
         self._game.cut_after(until)
 
     def _look(self, emulator: Emulator) -> None:
         attempt = self._attempt
-        if attempt is None or not attempt.see(self._course.marks_of(read_blocks(emulator))):
+        if attempt is None:
             return
-        self._route.note(attempt.leg, attempt.place, success=True)
+        marks = self._course.marks_of(read_blocks(emulator))
+        self._marks |= marks
+        complete = attempt.see(marks)
+        if complete is None:
+            return
+        self._route.note(attempt.leg, attempt.place, success=complete == attempt.leg)
         self._attempt = None
-        following = self._route.after(attempt.leg)
+        following = self._route.after(complete)
         if following is None:
             self._game.cut_after(self._game.frames)
             return
         self._course.arrived(following, emulator)
-        if not self._more:
+        self._more -= 1 + self._route.between(attempt.leg, complete)
+        if self._more < 0:
             self._game.cut_after(self._game.frames)
             return
-        self._more -= 1
         self._begin(following, 0)
         self._look(emulator)
 
@@ -217,6 +229,7 @@ class CourseFollower:
         return {
             "inner": None if self._inner is None else self._inner.state_dict(facts),
             "attempt": None if self._attempt is None else self._attempt.state_dict(),
+            "marks": set(self._marks),
             "more": self._more,
             "otherwise": self._otherwise,
         }
@@ -227,6 +240,7 @@ class CourseFollower:
             self._inner.load_state_dict(state["inner"], facts)
         saved = state["attempt"]
         self._attempt = None if saved is None else Attempt.of(saved)
+        self._marks = frozenset(state["marks"])
         self._more, self._otherwise = state["more"], state["otherwise"]
         self._frames = self._game.frames
         self._scene = None

@@ -17,6 +17,7 @@ from rlaif.trainer.curriculum.demonstrations import (
 )
 from rlaif.trainer.curriculum.frontier import Frontier
 from rlaif.trainer.play.course_figures import LegFigures
+from rlaif.trainer.search.marks import Marks
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
 _LEAST_WEIGHT = 0.1
@@ -170,6 +171,19 @@ class Route:
         """The leg that begins where this one ends, in the same demonstration; None: it is over."""
         demonstration, segment = self.legs[leg]
         return self._numbers.get((demonstration.name, segment.number + 1))
+
+    def goals_after(self, leg: int, count: int) -> Iterator[tuple[int, Marks]]:
+        """(number, goal) of up to `count` legs that follow one in its demonstration."""
+        for _ in range(count):
+            following = self.after(leg)
+            if following is None:
+                return
+            yield following, self.legs[following].segment.goal
+            leg = following
+
+    def between(self, leg: int, later: int) -> int:
+        """How many steps of `after` lead from a leg to a later one of its demonstration."""
+        return self.legs[later].segment.number - self.legs[leg].segment.number
 
     def figures(self) -> tuple[LegFigures, ...]:
         """How all segments stand."""
