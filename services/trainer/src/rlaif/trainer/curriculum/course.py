@@ -100,7 +100,7 @@ class Course:
         """Resume with what `state_dict` gave."""
         self.route.load_state_dict(state["route"])
         self.frames, self.frames_otherwise = state["frames"], state["frames_otherwise"]
-        self._arrived = state.get("arrived", 0)
+        self._arrived = state["arrived"]
 
 
 class CourseFollower:

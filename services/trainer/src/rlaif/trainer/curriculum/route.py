@@ -235,7 +235,7 @@ class Route:
             self._tries[index] = saved["tries"]
             self._outcomes[index] = deque(saved["outcomes"], maxlen=_WINDOW)
             self._arrivals[index].extend(
-                PackedKeyframe(data, sha256) for data, sha256 in saved.get("arrivals", ())
+                PackedKeyframe(data, sha256) for data, sha256 in saved["arrivals"]
             )
 
 
