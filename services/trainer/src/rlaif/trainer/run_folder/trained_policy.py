@@ -179,12 +179,16 @@ def find(data_dir: Path, name: str | None = None) -> Path:
     cards = sorted((data_dir / "runs").glob(f"*/{FOLDER}/{CARD}"), key=lambda p: p.stat().st_mtime)
     if cards:
         return cards[-1].parent
-    shipped = Path(str(resources.files("rlaif.trainer"))) / FOLDER
-    if (shipped / CARD).exists():
-        return shipped
+    if (shipped() / CARD).exists():
+        return shipped()
     raise TrainedPolicyError(
         f"no trained policy yet, neither in {data_dir} nor in this package: {MAKE_ONE}"
     )
+
+
+def shipped() -> Path:
+    """Where the policy lies that comes with this package; nothing is written there."""
+    return Path(str(resources.files("rlaif.trainer"))) / FOLDER
 
 
 def _short(value: object) -> str:

@@ -75,7 +75,7 @@ def evaluate(options: argparse.Namespace, folder: Path, card: PolicyCard) -> int
         return _complain(str(error), BROKEN)
     for name, share in reached_shares([found]).items():
         _say(f"  {share:6.1%}  {name}")
-    kept = options.out or folder
+    kept = options.out or (options.data_dir if folder == trained_policy.shipped() else folder)
     try:
         _say(f"written to {quest_trials.write(kept, found)}")
     except OSError as error:
@@ -197,7 +197,10 @@ def _add_evaluate(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--episodes", type=_positive, default=64, help="how many (64)")
     add("--workers", type=_natural, default=2, help="processes that play; 0: in this one (2)")
-    add("--out", type=Path, help="folder for the raw episodes; that of the policy when left out")
+    help_out = (
+        "folder for the raw episodes; left out: the policy's, or DATA_DIR for the shipped one"
+    )
+    add("--out", type=Path, help=help_out)
 
 
 def _add_play(command: argparse.ArgumentParser) -> None:
