@@ -46,16 +46,15 @@ from typing import Any
 
 import httpx
 from bench_overhead import (
-    ALIKE,
     acknowledge,
     answers,
     children,
     free_port,
     read_messages,
+    ring_environment,
     start,
 )
-from one_run import reward_model
-from turns import NEVER_MINUTES, Side, until
+from turns import Side, until
 from websockets.asyncio.client import connect as open_page
 
 from rlaif.bus.connection import connect_ready
@@ -109,18 +108,7 @@ class Seen:
 async def ring_of_one(directory: Path, nats: NatsServer) -> AsyncIterator[tuple[Side, int, int]]:
     """`rlaif-train` with the loop on, and a HUD: the training, the HUD's process and its port."""
     side, port = Side("train"), free_port()
-    environment = os.environ | {
-        "NATS_URL": nats.url,
-        "EPISODES_STORE": f"file://{directory}/episodes",
-        "MODELS_STORE": f"file://{directory}/models",
-        "TRAINER_DATA_DIR": str(directory / "train"),
-        "TRAINER_REWARD_MODEL_PATH": reward_model(directory).path,
-        "TRAINER_CHECKPOINT_MINUTES": str(NEVER_MINUTES),
-        "LOG_LEVEL": "ERROR",
-        "PYTHONUNBUFFERED": "1",
-        "OMP_NUM_THREADS": "1",
-        **{name.upper(): str(value) for name, value in ALIKE.items()},
-    }
+    environment = ring_environment(directory, nats, "train")
     log = (directory / "log").open("wb")
     hud = await start("rlaif.hud", "--port", str(port), environment=environment, log=log)
     train = await start(

@@ -95,15 +95,13 @@ class Pages:
                     await page.send(json.dumps({"type": "ack", "seq": sequence}))
 
 
-@asynccontextmanager
-async def loop_on(directory: Path, nats: NatsServer, pages: Pages) -> AsyncIterator[Side]:
-    """`rlaif-train`, the HUD, and pages."""
-    side = Side("on")
-    environment = os.environ | {
+def ring_environment(directory: Path, nats: NatsServer, name: str) -> dict[str, str]:
+    """Environment variables of a training, its data in a folder of that name, and of a HUD."""
+    return os.environ | {
         "NATS_URL": nats.url,
         "EPISODES_STORE": f"file://{directory}/episodes",
         "MODELS_STORE": f"file://{directory}/models",
-        "TRAINER_DATA_DIR": str(directory / "on"),
+        "TRAINER_DATA_DIR": str(directory / name),
         "TRAINER_REWARD_MODEL_PATH": reward_model(directory).path,
         "TRAINER_CHECKPOINT_MINUTES": str(NEVER_MINUTES),
         "LOG_LEVEL": "ERROR",
@@ -111,6 +109,13 @@ async def loop_on(directory: Path, nats: NatsServer, pages: Pages) -> AsyncItera
         "OMP_NUM_THREADS": "1",
         **{name.upper(): str(value) for name, value in ALIKE.items()},
     }
+
+
+@asynccontextmanager
+async def loop_on(directory: Path, nats: NatsServer, pages: Pages) -> AsyncIterator[Side]:
+    """`rlaif-train`, the HUD, and pages."""
+    side = Side("on")
+    environment = ring_environment(directory, nats, "on")
     log = (directory / "on.log").open("wb")
     hud_port = free_port()
     hud = await start("rlaif.hud", "--port", str(hud_port), environment=environment, log=log)

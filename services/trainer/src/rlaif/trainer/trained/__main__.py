@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.trainer.run_folder import quest_trials, trained_policy
@@ -108,6 +108,7 @@ def film(options: argparse.Namespace, folder: Path, card: PolicyCard) -> int:
     """Play some episodes and film the one that came farthest."""
     try:
         from rlaif.trainer.videos.film import film as make_film
+        from rlaif.trainer.videos.film import form_of
     except ModuleNotFoundError as error:
         if error.name != "av":
             raise
@@ -120,12 +121,14 @@ def film(options: argparse.Namespace, folder: Path, card: PolicyCard) -> int:
     )
     path: Path = options.out or Path("var/films") / f"{card.run_id}.mp4"
     path.parent.mkdir(parents=True, exist_ok=True)
-    form: Literal["mp4", "webm", "webp"] = "mp4"
-    if path.suffix in (".webm", ".webp"):
-        form = "webm" if path.suffix == ".webm" else "webp"
     cartridge = load_cartridge(options.rom)
     make_film(
-        recorded, cartridge, path, form=form, scale=options.scale, speed=max(1, int(options.speed))
+        recorded,
+        cartridge,
+        path,
+        form=form_of(path),
+        scale=options.scale,
+        speed=max(1, int(options.speed)),
     )
     _say(f"filmed episode {best.number}: {path}")
     return DONE

@@ -68,6 +68,11 @@ def pictures(episode: RecordedEpisode, cartridge: Cartridge) -> Iterator[tuple[i
         emulator.close()
 
 
+def form_of(path: Path) -> Format:
+    """The form that a file's ending names; mp4 for any other ending."""
+    return next((form for form in _CODINGS if path.suffix == f".{form}"), "mp4")
+
+
 def film(
     episode: RecordedEpisode,
     cartridge: Cartridge,
