@@ -72,7 +72,8 @@ def test_the_halves_turned_around_say_the_opposite(values: list[int]) -> None:
 
 
 def test_a_share_that_is_small_or_may_be_chance_is_neither_a_rise_nor_a_fall() -> None:
-    for high, low, direction in ((14, 6, 0), (110, 90, 0), (120, 80, 0), (140, 60, -1)):
+    cases = ((14, 6, 0), (110, 90, 0), (119, 81, 0), (120, 80, -1), (140, 60, -1))
+    for high, low, direction in cases:
         one, other = [1.0] * high + [0.0] * low, [1.0] * low + [0.0] * high
         assert shift(one, other).direction == direction, (high, low)
         assert shift(other, one).direction == -direction, (high, low)

@@ -113,7 +113,10 @@ def shift(before: Sequence[float], after: Sequence[float]) -> Shift:
     if min(len(before), len(after)) < LEAST:
         return known
     pairs, count = len(before) * len(after), len(before) + len(after)
-    higher = sum(map(_ranker(before), after)) / len(after)
+    # Counted in halves of a pair, as sums of fractions differ between versions of Python.
+    ranked = sorted(before)
+    half_wins = sum(bisect_left(ranked, value) + bisect_right(ranked, value) for value in after)
+    higher = half_wins / (2 * pairs)
     ties = _ties([*before, *after])
     error = math.sqrt(max(0.0, (count + 1 - ties / (count * (count - 1))) / (12 * pairs)))
     sigmas = (higher - 0.5) / error if error else 0.0
