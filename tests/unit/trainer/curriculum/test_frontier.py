@@ -1,4 +1,4 @@
-"""A frontier moves back where play succeeds, and nowhere else."""
+"""A frontier moves back where play succeeds, and towards the goal where it goes on failing."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.curriculum.frontier import TOO_FAR, Frontier
+from rlaif.trainer.curriculum.frontier import PATIENCE, TOO_FAR, Frontier
 
 OUTCOMES = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=300)
 """(tried from the frontier, reached the goal) of each try."""
@@ -29,6 +29,8 @@ def test_it_moves_back_only_when_more_than_half_of_its_last_tries_reached_the_go
             assert len(last) == tries
             assert sum(last) / tries > 0.5
         if frontier.at > before:
+            assert at_frontier
+            assert len(last) == tries
             assert sum(last) / tries <= TOO_FAR
         if frontier.at != before:
             last = []
@@ -57,7 +59,40 @@ def test_a_stride_that_was_too_long_is_halved_until_the_last_place_that_succeeds
     for _ in range(400):
         frontier.note(frontier.at, success=frontier.at >= known)
     # From the last place that succeeds it looks one place further, and finds nothing there.
-    assert frontier.at == max(0, known - 1)
+    assert frontier.at in (max(0, known - 1), known)
+
+
+@pytest.mark.parametrize("known", range(1, 30))
+@pytest.mark.parametrize("mastered", [0, 3, 17])
+def test_what_was_forgotten_is_learned_again_from_the_last_place_that_still_succeeds(
+    known: int, mastered: int
+) -> None:
+    frontier = Frontier(30, tries=4, success=0.5)
+    for _ in range(400):
+        frontier.note(frontier.at, success=frontier.at >= mastered)
+    for _ in range(PATIENCE * 4 * 8):  # strides of 1, 2, 4, 8 and 16, and some halves of them
+        frontier.note(frontier.at, success=frontier.at >= known)
+    assert frontier.at in (known - 1, known)
+
+
+def test_a_place_that_fails_has_a_while_to_be_learned_before_the_frontier_leaves_it() -> None:
+    frontier = Frontier(10, tries=4, success=0.5)
+    for _ in range(4):
+        frontier.note(9, success=True)
+    for _ in range(PATIENCE * 4 - 1):
+        frontier.note(8, success=False)
+    assert frontier.at == 8
+    frontier.note(8, success=False)
+    assert frontier.at == 9
+
+
+def test_a_place_where_a_try_succeeds_now_and_then_is_not_left() -> None:
+    frontier = Frontier(10, tries=4, success=0.5)
+    for _ in range(4):
+        frontier.note(9, success=True)
+    for turn in range(100):
+        frontier.note(8, success=turn % 4 == 0)
+    assert frontier.at == 8
 
 
 def test_a_place_of_half_success_stays_the_frontier() -> None:

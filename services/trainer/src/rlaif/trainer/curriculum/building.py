@@ -26,7 +26,8 @@ from rlaif.trainer.curriculum.noise import with_noise
 from rlaif.trainer.curriculum.playing import Player
 from rlaif.trainer.curriculum.recording import Recorder, RecordSettings
 from rlaif.trainer.curriculum.replaying import WayMismatchError, replay
-from rlaif.trainer.curriculum.shortening_apart import Shortened, ToShorten, shorten
+from rlaif.trainer.curriculum.shortening import whole_parts
+from rlaif.trainer.curriculum.shortening_apart import shorten
 from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.tree import read_tree
 
@@ -119,28 +120,22 @@ def build(
         ways = [way for path in trees for way in _ways(path, settings.count)]
         ways.sort(key=lambda way: -level_of(way.marks))
         walked = _those_that_hold(ways, Player(emulator))
-        to_shorten = [
-            ToShorten(number, way, way.needed(walked)) for number, way in enumerate(walked)
-        ]
-        short: dict[int, tuple[Part, ...]] = {}
+        parts = [whole_parts(way, way.needed(walked)) for way in walked]
 
-        def note(done: Shortened) -> None:
-            number, parts = done
-            short[number] = parts
-            left, whole = _minutes(parts), walked[number].way.steps / _STEPS_A_MINUTE
-            progress(f"way {len(short)} of {len(walked)}: {left:.1f} of {whole:.1f} minutes left")
+        def note(done: int, count: int) -> None:
+            progress(f"part {done} of {count} of {len(walked)} ways is as short as it gets")
 
-        shorten(
-            to_shorten,
+        short = shorten(
+            [each for of_way in parts for each in of_way],
             cartridge.data,
             sound=cartridge.needs_sound,
             processes=settings.processes,
             tell=note,
         )
         recorded = [
-            _recorded(way, short[number], recorder)
-            for number, way in enumerate(walked)
-            if short[number]
+            _recorded(way, [short[each.key] for each in of_way], recorder)
+            for way, of_way in zip(walked, parts, strict=True)
+            if of_way
         ]
         plays = _once([each for each in recorded if _parts(each[0], [each[0]])])
         if not plays:
@@ -152,8 +147,8 @@ def build(
         told: list[Built] = []
         for play, built in plays:
             noised, tried = _noised(play, demonstrations, recorder, settings)
-            parts = len(_parts(play, demonstrations))
-            told.append(replace(built, segments=parts, noised=len(noised), tried=tried))
+            count = len(_parts(play, demonstrations))
+            told.append(replace(built, segments=count, noised=len(noised), tried=tried))
             tell(told[-1])
             written += [play, *noised]
         library.write(directory, written)

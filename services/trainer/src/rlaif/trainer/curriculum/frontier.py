@@ -3,21 +3,27 @@
 Source: Salimans & Chen 2018, arXiv 1812.03381: starts move from the end of a demonstration to its
 beginning, each time the policy reaches the end often enough. Strides that double, and a step
 towards the goal after one that was too long, are ours: after imitation a policy knows most of the
-way, and a frontier that looks at each place of it would spend most tries on what is known.
+way, and a frontier that looks at each place of it would spend most tries on what is known. So is
+going back towards the goal where tries go on failing: what succeeded from the next place may be
+forgotten since, and from a place where nothing succeeds nothing is learned.
 """
 
 from collections import deque
 from typing import Any
 
 TOO_FAR = 0.1
-"""Success at or below which a stride of several places is halved."""
+"""Success at or below which a stride of several places is halved, or given up."""
+
+PATIENCE = 3
+"""Times the tries of a window that a place next to one that succeeded may go on failing."""
 
 
 class Frontier:
     """Places on the way to one goal, numbered from the farthest, 0, to the nearest.
 
     Attributes:
-        at: The place to start from now. It moves back by success alone.
+        at: The place to start from now. It moves back by success alone, and towards the goal where
+            tries fail.
         places: How many there are.
     """
 
@@ -32,7 +38,8 @@ class Frontier:
         self.at = places - 1
         self._tries, self._success = tries, success
         self._reached = places
-        self._stride = 1
+        self._stride = self._retreat = 1
+        self._failing = 0
         self._outcomes: deque[bool] = deque(maxlen=tries)
         self._is_home = False
 
@@ -61,11 +68,18 @@ class Frontier:
             return
         self._stride = 1
         self._is_home = False
-        if rate <= TOO_FAR and self._reached - self.at > 1:
+        self._failing = self._failing + 1 if rate <= TOO_FAR else 0
+        if not self._failing:
+            return
+        if self._reached - self.at > 1:
             self._move_to(self.at + (self._reached - self.at) // 2)
+        elif self._failing > (PATIENCE - 1) * self._tries and self.at < self.places - 1:
+            self._move_to(min(self.places - 1, self.at + self._retreat))
+            self._reached = self.at + 1
+            self._retreat *= 2
 
     def _move_back(self) -> None:
-        self._reached = self.at
+        self._reached, self._retreat = self.at, 1
         if self.at == 0:
             self._is_home = True
             return
@@ -75,6 +89,7 @@ class Frontier:
     def _move_to(self, place: int) -> None:
         self.at = place
         self._outcomes.clear()
+        self._failing = 0
         self._is_home = False
 
     def state_dict(self) -> dict[str, Any]:
@@ -84,6 +99,8 @@ class Frontier:
             "at": self.at,
             "reached": self._reached,
             "stride": self._stride,
+            "retreat": self._retreat,
+            "failing": self._failing,
             "outcomes": list(self._outcomes),
             "is_home": self._is_home,
         }
@@ -96,4 +113,5 @@ class Frontier:
             )
         self.at, self._reached = state["at"], state["reached"]
         self._stride, self._is_home = state["stride"], state["is_home"]
+        self._retreat, self._failing = state.get("retreat", 1), state.get("failing", 0)
         self._outcomes = deque(state["outcomes"], maxlen=self._tries)

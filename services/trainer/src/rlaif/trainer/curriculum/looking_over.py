@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rlaif.trainer.curriculum.belongings import Belongings
 from rlaif.trainer.curriculum.demonstrations import weighty
 from rlaif.trainer.curriculum.lineages import Way
 from rlaif.trainer.curriculum.playing import Player
@@ -19,11 +20,13 @@ class Walked:
         way: The way.
         decided: Of each stretch the decisions that somebody made; in between the game played alone.
         marks: What the game showed at the start and after each stretch.
+        had: What the player had then.
     """
 
     way: Way
     decided: tuple[tuple[int, ...], ...]
     marks: tuple[Marks, ...]
+    had: tuple[Belongings, ...]
 
     def needed(self, others: Sequence["Walked"]) -> Marks:
         """See `demonstrations.needed_marks`."""
@@ -63,7 +66,7 @@ def look_over(way: Way, player: Player) -> Walked:
     """
     player.begin(way.state)
     check(player.digest(), way.digest, 0)
-    decided, marks = [], [marks_of(player.ram)]
+    decided, marks, had = [], [marks_of(player.ram)], [Belongings.of(player.ram)]
     for number, stretch in enumerate(way.stretches, start=1):
         made = []
         for decision, digits in pieces(stretch):
@@ -73,4 +76,5 @@ def look_over(way: Way, player: Player) -> Walked:
         check(player.digest(), stretch.digest, number)
         decided.append(tuple(made))
         marks.append(marks_of(player.ram))
-    return Walked(way, tuple(decided), tuple(marks))
+        had.append(Belongings.of(player.ram))
+    return Walked(way, tuple(decided), tuple(marks), tuple(had))
