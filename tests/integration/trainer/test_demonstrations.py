@@ -95,7 +95,7 @@ def test_a_way_to_two_marks_has_two_segments(made: Made) -> None:
     assert "treasure:15" in tool
     assert made.told == list(made.built)
     assert [(each.name, each.segments) for each in made.built] == [(made.whole.name, 2)]
-    assert [words.split(":")[0] for words in made.said] == ["way 1 of 1"]
+    assert made.said == [f"part {done} of 2 shortened, of 1 ways" for done in (1, 2)]
 
 
 def test_loops_and_decisions_that_change_nothing_are_cut_out(made: Made) -> None:

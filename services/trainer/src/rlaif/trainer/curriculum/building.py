@@ -123,7 +123,7 @@ def build(
         parts = [whole_parts(way, way.needed(walked)) for way in walked]
 
         def note(done: int, count: int) -> None:
-            progress(f"part {done} of {count} of {len(walked)} ways is as short as it gets")
+            progress(f"part {done} of {count} shortened, of {len(walked)} ways")
 
         short = shorten(
             [each for of_way in parts for each in of_way],

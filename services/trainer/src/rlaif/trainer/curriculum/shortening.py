@@ -261,7 +261,7 @@ class _Trials:
 
 
 def _leave_out_loops(trials: _Trials) -> None:
-    while any(trials.leave_out(*loop) for loop in _loops(trials.best.rooms)):
+    while any(trials.leave_out(*loop) for loop in loops(trials.best.rooms)):
         pass
 
 
@@ -275,11 +275,18 @@ def _leave_out_chunks(trials: _Trials) -> None:
         size //= 2
 
 
-def _loops(rooms: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """(first, last) decision of ways out of a room and back, without `last`; longest first."""
+def loops(rooms: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ways out of a room and back in, longest first: what may be left out as a whole.
+
+    Args:
+        rooms: The (group, room) in which each decision was made.
+
+    Returns:
+        (the decision that left the room, the first one that was made in it again).
+    """
     entered = [place for place, room in enumerate(rooms) if not place or rooms[place - 1] != room]
     left = [place - 1 for place in entered[1:]]
-    loops = [
+    found = [
         (out, back) for out in left for back in entered if back > out and rooms[out] == rooms[back]
     ]
-    return sorted(loops, key=lambda loop: loop[0] - loop[1])
+    return sorted(found, key=lambda loop: loop[0] - loop[1])
