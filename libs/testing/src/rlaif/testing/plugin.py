@@ -1,7 +1,10 @@
 """The pytest plugin of the workspace: `-p rlaif.testing.plugin` brings every fixture below.
 
-Servers start with the first test that asks for them.
+Servers start with the first test that asks for them. `--hypothesis-profile few` tries a fifth of
+the examples of each property that names no number: for a second look at the same code.
 """
+
+from hypothesis import HealthCheck, settings
 
 from rlaif.testing.nats_server import bus, guarded_nats, nats_server, nats_url
 from rlaif.testing.s3_server import (
@@ -12,6 +15,11 @@ from rlaif.testing.s3_server import (
     s3,
     s3_server,
 )
+
+# How long an example takes says how busy the machine is, nothing of what is tested.
+settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("few", settings.get_profile("all"), max_examples=20)
+settings.load_profile("all")
 
 __all__ = [
     "_s3_stores",
