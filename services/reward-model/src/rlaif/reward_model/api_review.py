@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from rlaif.contracts.reviews import (
     MOST_NEXT,
-    PAIR_PATTERN,
     AgreementReport,
     PairList,
     PairToReview,
@@ -26,19 +25,7 @@ from rlaif.reward_model.review_desk import (
 )
 from rlaif.service.paging import Page, Paging
 from rlaif.service.problems import Problem
-
-PairId = Annotated[
-    str,
-    Path(pattern=PAIR_PATTERN, description="Both segments, the smaller id first: `one--other`."),
-]
-RequestId = Annotated[
-    str,
-    Header(
-        alias="Idempotency-Key",
-        max_length=128,
-        description="The same request sent again with the same key is one vote.",
-    ),
-]
+from rlaif.service.vote_parameters import PairId, RequestId
 
 
 def build_review_router(desk: Callable[[], ReviewDesk | None]) -> APIRouter:

@@ -6,11 +6,10 @@ goes on with the person's own token.
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from rlaif.contracts.reviews import (
     MOST_NEXT,
-    PAIR_PATTERN,
     AgreementReport,
     PairList,
     PairToReview,
@@ -21,19 +20,7 @@ from rlaif.contracts.reviews import (
 from rlaif.contracts.votes import VoteRecord
 from rlaif.hud.upstream import Bearer, Upstream
 from rlaif.service.paging import Page, Paging, encode_cursor
-
-PairId = Annotated[
-    str,
-    Path(pattern=PAIR_PATTERN, description="Both segments, the smaller id first: `one--other`."),
-]
-RequestId = Annotated[
-    str,
-    Header(
-        alias="Idempotency-Key",
-        max_length=128,
-        description="The same request sent again with the same key is one vote.",
-    ),
-]
+from rlaif.service.vote_parameters import PairId, RequestId
 
 UNREACHED: dict[int | str, dict[str, Any]] = {
     502: {"description": "The reward-model service cannot be reached, or answered otherwise."},
