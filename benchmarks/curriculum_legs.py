@@ -113,7 +113,7 @@ def play(folder: Path, arm: str, seed: int) -> None:
                 "tries": leg.tries,
                 "success": leg.success_anywhere,
             }
-            for leg in algorithm.legs
+            for leg in algorithm.course.legs
         ]
         curve.append({"decisions": algorithm.env_steps, "legs": legs})
     told = None if imitated is None else imitated.__dict__

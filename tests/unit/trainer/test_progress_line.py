@@ -1,5 +1,6 @@
 """What a person reads of a run."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,14 @@ def test_the_line_says_how_far_the_curriculum_is():
     ]
     told = curriculum_figures("backward", segments, power_on_share=0.02, demonstrations=1)
     assert (
-        "2 seen | backward: 1 of 2 segments | frontier 25.0% to go | success 60.0% | no reward"
+        "2 seen | backward: 1 of 2 segments | frontier 25.0% to go | success 60.0% | "
+        "the whole way not tried | no reward"
     ) in progress_line(DONE, None, told)
+    tried = curriculum_figures(
+        "chaining", segments, power_on_share=0.5, demonstrations=1, whole_tries=64,
+        whole_success=0.75,
+    )  # fmt: skip
+    assert "success 60.0% | the whole way 48 of 64 | no reward" in progress_line(DONE, None, tried)
 
 
 def searched(**values: Any) -> SearchTold:
@@ -114,3 +121,7 @@ def test_a_run_of_mode_quest_ends_by_its_own_minutes(tmp_path: Path):
     settings = TrainerSettings.model_validate({"data_dir": tmp_path, "mode": "quest"})
     state = RunState(run_id="r-1", status="finished", finished="time", last=DONE)
     assert summary(state, settings, []).startswith("run r-1: QUEST_MINUTES are over\n")
+    learned = replace(state, finished="learned")
+    assert summary(learned, settings, []).startswith(
+        "run r-1: play from power-on comes to the end of the way\n"
+    )

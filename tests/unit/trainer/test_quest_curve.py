@@ -30,6 +30,8 @@ COURSE = CurriculumTold(
     tries=9,
     frontier_mean=0.25,
     success_mean=None,
+    whole_tries=64,
+    whole_success=0.75,
 )
 
 
@@ -57,6 +59,7 @@ def test_a_search_and_a_training_leave_rows_in_one_file(tmp_path):
         "2.25",
     )
     assert (second["segments"], second["mastered"], second["frontier"]) == ("2", "1", "0.25")
+    assert (first["whole_success"], second["whole_success"]) == ("", "0.75")
     assert second["marks"] == ""
 
 

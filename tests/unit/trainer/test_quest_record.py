@@ -11,7 +11,7 @@ from rlaif.trainer.run_folder.quest_record import (
     QuestRecordError,
     search_end,
 )
-from rlaif.trainer.settings.quest import QuestSettings
+from rlaif.trainer.settings.quest import LEAST_WHOLE, QuestSettings
 
 SETTINGS = QuestSettings(minutes=100, search_minutes=45, quiet_minutes=10, lineages=5)
 
@@ -88,3 +88,25 @@ def test_no_run_is_longer_than_its_minutes_but_for_the_least_of_the_policy(
     left = record.policy_seconds(settings)
     assert left >= LEAST_POLICY_SECONDS
     assert record.seconds + left <= max(minutes * 60, record.seconds + LEAST_POLICY_SECONDS) + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("failed", "tried", "is_learned"),
+    [
+        (0, LEAST_WHOLE - 1, False),
+        (0, LEAST_WHOLE, True),
+        (4, LEAST_WHOLE, False),
+        (3, LEAST_WHOLE, True),
+        (6, 2 * LEAST_WHOLE, True),
+        (7, 2 * LEAST_WHOLE, False),
+    ],
+)
+def test_a_policy_has_learned_that_comes_to_the_end_in_19_of_20_of_enough_episodes(
+    failed, tried, is_learned
+):
+    whole = [False] * failed + [True] * (tried - failed)
+    assert QuestSettings(enough=0.95).is_learned(whole) == is_learned
+
+
+def test_a_run_that_asks_for_nothing_short_of_its_time_is_never_done_sooner():
+    assert not QuestSettings(enough=0).is_learned([True] * 1000)

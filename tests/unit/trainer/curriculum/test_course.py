@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rlaif.trainer.curriculum.attempt import SLACK_FRAMES
-from rlaif.trainer.curriculum.course import Course, CourseFollower
+from rlaif.trainer.curriculum.course import WHOLE, Course, CourseFollower
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.play.start import Start, StartSet
 from rlaif.trainer.settings.curriculum import CurriculumSettings
@@ -97,7 +97,7 @@ class Played:
 
     @property
     def tried(self) -> list[tuple[int, float | None]]:
-        return [(leg.tries, leg.success_anywhere) for leg in self.course.figures()]
+        return [(leg.tries, leg.success_anywhere) for leg in self.course.figures().legs]
 
 
 def test_an_episode_is_cut_where_the_marks_of_its_segment_are_reached(made: Made) -> None:
@@ -219,6 +219,46 @@ def test_episodes_from_power_on_follow_all_segments(made: Made) -> None:
     played.step("shield")
     assert played.game.is_cut
     assert played.tried == [(1, 1.0), (1, 1.0)]
+
+
+def test_of_episodes_from_power_on_it_is_told_which_came_to_the_end_of_the_way(made: Made) -> None:
+    played = Played(made(), power_on=1)
+    for reached in ("sword", "sword shield", "", "shield"):
+        played.begin()
+        played.step(reached)
+        assert len(played.course.figures().whole) <= 4
+    # The second and the fourth are over where they arrived; the others are when the next begins.
+    assert played.course.figures().whole == (False, True, False, True)
+    resumed = Played(made(), power_on=1)
+    resumed.course.load_state_dict(played.course.state_dict())
+    assert resumed.course.figures() == played.course.figures()
+
+
+def test_tries_of_segments_say_nothing_of_the_whole_way(made: Made) -> None:
+    played = Played(made(), goes_on=1, chained=0)
+    for _ in range(20):
+        played.begin()
+        played.step("sword shield")
+    assert played.course.figures().whole == ()
+
+
+def test_a_saved_episode_of_the_whole_way_still_counts_as_one(made: Made) -> None:
+    played = Played(made(), power_on=1)
+    played.begin()
+    played.step("sword")
+    state = played.follower.state_dict(None)  # type: ignore[arg-type]  # no facts
+    resumed = Played(made(), power_on=1)
+    resumed.follower.load_state_dict(state, None)  # type: ignore[arg-type]  # no facts
+    resumed.step("shield")
+    assert resumed.course.figures().whole == (True,)
+
+
+def test_only_the_newest_episodes_of_the_whole_way_count(made: Made) -> None:
+    played = Played(made(), power_on=1)
+    for number in range(3 * WHOLE):
+        played.begin()
+        played.step("sword shield" if number >= 2 * WHOLE else "")
+    assert played.course.figures().whole == (True,) * WHOLE
 
 
 def test_play_that_leaves_a_segment_out_goes_on_with_the_one_after_those_it_reached(

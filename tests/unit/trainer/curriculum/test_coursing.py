@@ -8,10 +8,14 @@ from rlaif.trainer.learner.algorithm.coursing import (
     of_all_runners,
 )
 from rlaif.trainer.learner.course_report import course_report
-from rlaif.trainer.play.course_figures import LegFigures
+from rlaif.trainer.play.course_figures import CourseFigures, LegFigures
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
 LEG = LegFigures("one", ("sword",), ("map", "shield"), 5, 4, False, 10, 0.5, 0.75)
+
+
+def course(*legs: LegFigures) -> CourseFigures:
+    return CourseFigures(legs)
 
 
 def test_a_segment_is_imitated_until_play_succeeds_from_its_beginning() -> None:
@@ -33,20 +37,39 @@ def test_entropy_is_held_up_as_long_as_frontiers_are_on_their_way() -> None:
 
 def test_of_two_runners_the_one_that_is_less_far_back_counts() -> None:
     other = LEG._replace(at=1, is_home=True, tries=6, success=1.0, success_anywhere=None)
-    (both,) = of_all_runners([[LEG._replace(is_home=True)], [other], []])
+    (both,) = of_all_runners([course(LEG._replace(is_home=True)), course(other)]).legs
     assert (both.at, both.is_home) == (4, True)
     assert (both.tries, both.success, both.success_anywhere) == (16, 0.75, 0.75)
-    (both,) = of_all_runners([[LEG], [other]])
+    (both,) = of_all_runners([course(LEG), course(other)]).legs
     assert not both.is_home
 
 
 def test_without_runners_there_are_no_segments() -> None:
-    assert of_all_runners([]) == ()
+    assert of_all_runners([]) == CourseFigures()
+
+
+@pytest.mark.parametrize("whole", [(), (True, False)])
+def test_figures_survive_a_checkpoint(whole: tuple[bool, ...]) -> None:
+    figures = CourseFigures((LEG, LEG._replace(success=None)), whole)
+    assert CourseFigures.of(figures.plain()) == figures
+
+
+def test_figures_that_were_saved_before_have_segments_alone() -> None:
+    assert CourseFigures.of([tuple(LEG)]) == course(LEG)
+
+
+def test_episodes_of_the_whole_way_are_those_of_all_runners() -> None:
+    runners = [CourseFigures((LEG,), (True, False)), CourseFigures((LEG,), (True, True))]
+    assert of_all_runners(runners).whole_success == 0.75
+    told = course_report(of_all_runners(runners), CurriculumSettings())
+    assert (told.whole_tries, told.whole_success) == (4, 0.75)
+    untried = course_report(course(LEG), CurriculumSettings())
+    assert (untried.whole_tries, untried.whole_success) == (0, None)
 
 
 def test_a_frontier_is_told_as_a_share_and_is_0_only_at_home() -> None:
     told = course_report(
-        [LEG, LEG._replace(at=0), LEG._replace(at=0, is_home=True, demonstration="two")],
+        course(LEG, LEG._replace(at=0), LEG._replace(at=0, is_home=True, demonstration="two")),
         CurriculumSettings(),
     )
     assert [each.frontier for each in told.segments] == [1.0, 0.2, 0.0]
@@ -57,11 +80,11 @@ def test_a_frontier_is_told_as_a_share_and_is_0_only_at_home() -> None:
 
 
 def test_the_first_segment_begins_at_power_on() -> None:
-    told = course_report([LEG._replace(begins_with=())], CurriculumSettings())
+    told = course_report(course(LEG._replace(begins_with=())), CurriculumSettings())
     assert told.segments[0].from_mark is None
 
 
 def test_when_all_are_home_the_curriculum_chains() -> None:
     settings = CurriculumSettings(power_on=0.02, chained=0.5)
-    told = course_report([LEG._replace(is_home=True, at=0)], settings)
+    told = course_report(course(LEG._replace(is_home=True, at=0)), settings)
     assert (told.phase, told.power_on_share) == ("chaining", 0.5)

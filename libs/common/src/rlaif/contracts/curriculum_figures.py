@@ -47,6 +47,13 @@ class CurriculumFigures(Contract):
     success_mean: Share | None = Field(
         description="Of all segments that were tried; null before the first try."
     )
+    whole_tries: int = Field(
+        default=0, ge=0, description="Last episodes from power-on, with all runners together."
+    )
+    whole_success: Share | None = Field(
+        default=None,
+        description="Of these, that came to the end of the first demonstration; null before any.",
+    )
     segments: tuple[CurriculumSegment, ...] = Field(
         default=(),
         max_length=MOST_SEGMENTS,

@@ -390,7 +390,10 @@ class Stage:
             for place, (first, last) in enumerate(pairwise(marks))
             if last is not None
         )
-        told = curriculum_figures("backward", segments, power_on_share=0.08, demonstrations=5)
+        told = curriculum_figures(
+            "backward", segments, power_on_share=0.08, demonstrations=5, whole_tries=40,
+            whole_success=0.35,
+        )  # fmt: skip
         values = {"at": _now(), "run_id": self._run_id, **dict(told)}
         await self._send(CurriculumProgress.model_validate({**values, **changes}))
 

@@ -1,5 +1,6 @@
 """The curriculum of one environment runner: says where episodes start, watches how they end."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.trainer.curriculum.attempt import Attempt, limit
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.route import Route
-from rlaif.trainer.play.course_figures import LegFigures
+from rlaif.trainer.play.course_figures import CourseFigures
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
@@ -20,6 +21,9 @@ from rlaif.trainer.settings.curriculum import CurriculumSettings
 
 _KEPT_OF = 4
 """One in so many arrivals is kept: a save state costs 30 ms."""
+
+WHOLE = 64
+"""Episodes from the game's own start, with each runner, over which their success is told."""
 
 PROVENANCE = "demonstration:"
 """What the provenance of a start on a demonstration begins with."""
@@ -62,6 +66,7 @@ class Course:
         self.route = Route([each.without_rows() for each in demonstrations], settings)
         self.frames = self.frames_otherwise = 0
         self._arrived = 0
+        self._whole: deque[bool] = deque(maxlen=WHOLE)
 
     @property
     def played_otherwise(self) -> float:
@@ -79,13 +84,17 @@ class Course:
         if self._arrived % _KEPT_OF == 0:
             self.route.arrive(leg, pack_keyframe(emulator.save_state()))
 
+    def note_whole(self, *, success: bool) -> None:
+        """An episode from the game's own start came to the end of the way, or did not."""
+        self._whole.append(success)
+
     def environment(self, game: WatchedGame, inner: EpisodeFollower | None) -> "CourseFollower":
         """What follows an environment that `inner`, if anybody, follows too."""
         return CourseFollower(self, game, inner)
 
-    def figures(self) -> tuple[LegFigures, ...]:
-        """How all segments stand."""
-        return self.route.figures()
+    def figures(self) -> CourseFigures:
+        """How all segments stand, and how far play comes without them."""
+        return CourseFigures(self.route.figures(), tuple(self._whole))
 
     def state_dict(self) -> dict[str, Any]:
         """What the environments do not keep, as plain values."""
@@ -94,6 +103,7 @@ class Course:
             "frames": self.frames,
             "frames_otherwise": self.frames_otherwise,
             "arrived": self._arrived,
+            "whole": list(self._whole),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -101,6 +111,7 @@ class Course:
         self.route.load_state_dict(state["route"])
         self.frames, self.frames_otherwise = state["frames"], state["frames_otherwise"]
         self._arrived = state["arrived"]
+        self._whole = deque(state.get("whole", ()), maxlen=WHOLE)
 
 
 class CourseFollower:
@@ -115,6 +126,7 @@ class CourseFollower:
         self._more = 0
         self._frames = 0
         self._otherwise = True
+        self._is_whole = False
         self._scene: RamBlocks | None = None
 
     def starts(self, given: StartSource) -> StartSource:
@@ -161,7 +173,8 @@ class CourseFollower:
         """An episode starts; a try that the one before it did not bring to its goal has failed."""
         if self._attempt is not None:
             self._route.note(self._attempt.leg, self._attempt.place, success=False)
-        self._attempt = None
+            self._end_whole(success=False)
+        self._attempt, self._is_whole = None, False
         self._frames = self._game.frames
         if self._inner is not None:
             self._inner.begin_episode(emulator, facts, start, warm_up)
@@ -172,6 +185,7 @@ class CourseFollower:
                 return
             # From where the game itself starts, all segments follow; what gets stuck is cut.
             drawn = self._route.first, 0, len(self._route.legs)
+            self._is_whole = True
         leg, place, self._more = drawn
         self._marks = self._course.marks_of(read_blocks(emulator))
         self._begin(leg, place)
@@ -214,6 +228,7 @@ class CourseFollower:
         self._attempt = None
         following = self._route.after(complete)
         if following is None:
+            self._end_whole(success=True)
             self._game.cut_after(self._game.frames)
             return
         self._course.arrived(following, emulator)
@@ -224,6 +239,11 @@ class CourseFollower:
         self._begin(following, 0)
         self._look(emulator)
 
+    def _end_whole(self, *, success: bool) -> None:
+        if self._is_whole:
+            self._course.note_whole(success=success)
+        self._is_whole = False
+
     def state_dict(self, facts: GameFacts) -> dict[str, Any]:
         """What is remembered of the running episode, as plain values."""
         return {
@@ -232,6 +252,7 @@ class CourseFollower:
             "marks": set(self._marks),
             "more": self._more,
             "otherwise": self._otherwise,
+            "is_whole": self._is_whole,
         }
 
     def load_state_dict(self, state: dict[str, Any], facts: GameFacts) -> None:
@@ -242,6 +263,7 @@ class CourseFollower:
         self._attempt = None if saved is None else Attempt.of(saved)
         self._marks = frozenset(state["marks"])
         self._more, self._otherwise = state["more"], state["otherwise"]
+        self._is_whole = state.get("is_whole", False)
         self._frames = self._game.frames
         self._scene = None
 

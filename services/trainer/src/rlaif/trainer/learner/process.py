@@ -127,7 +127,7 @@ class LearnerProcess:
                 evaluating.evaluate_if_due(run, algorithm, plan, checkpoint)
             if not commands.obey():
                 why = "asked"
-            elif (why := plan.end(algorithm.env_steps, saver.trained_seconds)) is None:
+            elif (why := self._end(algorithm, plan, saver)) is None:
                 before = algorithm.env_steps
                 self._iterate(algorithm, plan, saver, commands)
                 saver.save_if_due(plan, before)
@@ -135,6 +135,13 @@ class LearnerProcess:
         if run.settings.run.mode == "quest" and saver.is_saved:
             self._export(run.checkpoints / checkpoints.folder_name(saver.iteration))
         run.tell(Finished(why=why))
+
+    def _end(self, algorithm: ShapedPPO, plan: Plan, saver: CheckpointSaver) -> End | None:
+        """Why training ends now; None when it goes on."""
+        settings = self._run.settings
+        if settings.run.mode == "quest" and settings.quest.is_learned(algorithm.course.whole):
+            return "learned"
+        return plan.end(algorithm.env_steps, saver.trained_seconds)
 
     def _export(self, checkpoint: Path) -> None:
         """Write the trained policy; what goes wrong is told, the checkpoint has it all the same."""
@@ -180,9 +187,8 @@ class LearnerProcess:
         if time.monotonic() - self._world_told >= _WORLD_SECONDS:
             self._world_told = time.monotonic()
             self._run.tell(WorldTold(**dict(self._figures.world.figures())))
-        if algorithm.legs:
-            curriculum = self._run.settings.curriculum
-            self._run.tell(course_report(algorithm.legs, curriculum))
+        if (course := algorithm.course).legs:
+            self._run.tell(course_report(course, self._run.settings.curriculum))
 
     def _keep_best(self, algorithm: ShapedPPO) -> str | None:
         """Put the best episodes where films are made from; a full disk costs films, not the run.

@@ -1,6 +1,6 @@
-"""How the segments of a curriculum stand, as an environment runner tells it with a fragment."""
+"""How a curriculum stands, as an environment runner tells it with a fragment."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class LegFigures(NamedTuple):
@@ -27,3 +27,31 @@ class LegFigures(NamedTuple):
     tries: int
     success: float | None
     success_anywhere: float | None
+
+
+class CourseFigures(NamedTuple):
+    """How all segments stand, and how far play comes without them.
+
+    Attributes:
+        legs: The segments.
+        whole: Of the last episodes from where the game itself starts, oldest first, whether they
+            came to the end of the way.
+    """
+
+    legs: tuple[LegFigures, ...] = ()
+    whole: tuple[bool, ...] = ()
+
+    @property
+    def whole_success(self) -> float | None:
+        """Share of `whole` that came to the end; None while there are none."""
+        return sum(self.whole) / len(self.whole) if self.whole else None
+
+    def plain(self) -> dict[str, Any]:
+        """The figures as plain values, for a checkpoint."""
+        return {"legs": [tuple(leg) for leg in self.legs], "whole": list(self.whole)}
+
+    @classmethod
+    def of(cls, saved: Any) -> "CourseFigures":
+        """The figures that `plain` gave; a checkpoint of before has a list of segments alone."""
+        legs, whole = (saved["legs"], saved["whole"]) if isinstance(saved, dict) else (saved, ())
+        return cls(tuple(LegFigures(*leg) for leg in legs), tuple(map(bool, whole)))

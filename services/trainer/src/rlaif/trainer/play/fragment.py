@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.trainer.play.assistance_figures import AssistanceFigures
-from rlaif.trainer.play.course_figures import LegFigures
+from rlaif.trainer.play.course_figures import CourseFigures
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import PictureFragment
 from rlaif.trainer.play.rooms_played import RoomsPlayed
@@ -108,7 +108,7 @@ class Fragment:
     final_policy_inputs: npt.NDArray[np.float32] | None = None
     base_steps: int = 0
     seconds: float = 0.0
-    course: tuple[LegFigures, ...] = ()
+    course: CourseFigures | None = None
     rooms: RoomsPlayed | None = None
 
     def __post_init__(self) -> None:
@@ -146,6 +146,7 @@ def plain(fragment: Fragment) -> dict[str, Any]:
         "pictures": None if fragment.pictures is None else _by_field(fragment.pictures),
         "assistance": None if fragment.assistance is None else fragment.assistance.plain(),
         "rooms": None if fragment.rooms is None else fragment.rooms.plain(),
+        "course": None if fragment.course is None else fragment.course.plain(),
     }
 
 
@@ -168,6 +169,6 @@ def fragment_of(values: dict[str, Any]) -> Fragment:
             if values.get("assistance")
             else None,
             "rooms": RoomsPlayed.of(values["rooms"]) if values.get("rooms") else None,
-            "course": tuple(LegFigures(*each) for each in values.get("course", ())),
+            "course": CourseFigures.of(values["course"]) if values.get("course") else None,
         }
     )

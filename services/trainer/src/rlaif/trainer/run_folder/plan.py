@@ -10,8 +10,9 @@ from typing import Literal
 
 from rlaif.trainer.settings.run import Mode, RunSettings
 
-End = Literal["time", "epoch", "evaluated", "asked"]
-"""Why a run ends: RUN_HOURS are over, its epoch is, its evaluation is, or somebody asked."""
+End = Literal["time", "epoch", "evaluated", "asked", "learned"]
+"""Why a run ends: RUN_HOURS are over, its epoch is, its evaluation is, somebody asked, or it comes
+to the end of what it learns along."""
 
 
 @dataclass(frozen=True)

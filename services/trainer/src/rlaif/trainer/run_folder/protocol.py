@@ -226,7 +226,7 @@ class Finished(_Line):
     """The run came to its end; the process ends too."""
 
     kind: Literal["finished"] = "finished"
-    why: Literal["time", "epoch", "evaluated", "asked"]
+    why: Literal["time", "epoch", "evaluated", "asked", "learned"]
 
 
 class Failed(_Line):

@@ -16,7 +16,7 @@ FILE = "quest_curve.csv"
 ROW_SECONDS = 15.0
 COLUMNS = (
     "phase", "seconds", "frames", "env_steps", "marks", "level", "milestones_mean", "rooms_mean",
-    "return_mean", "segments", "mastered", "frontier", "power_on_share",
+    "return_mean", "segments", "mastered", "frontier", "power_on_share", "whole_success",
 )  # fmt: skip
 """`seconds` are those of the phase, over all attempts; what a phase does not know stays empty."""
 
@@ -99,6 +99,7 @@ def _of_curriculum(told: CurriculumTold) -> dict[str, Any]:
         "mastered": told.mastered,
         "frontier": _rounded(told.frontier_mean),
         "power_on_share": round(told.power_on_share, 4),
+        "whole_success": _rounded(told.whole_success),
     }
 
 

@@ -71,6 +71,8 @@ def curriculum_figures(
     *,
     power_on_share: float,
     demonstrations: int,
+    whole_tries: int = 0,
+    whole_success: float | None = None,
     most: int = MOST_SEGMENTS,
 ) -> CurriculumFigures:
     """The figures of all segments, with `most` of them one by one: the mastered go first."""
@@ -88,6 +90,8 @@ def curriculum_figures(
         all_segments=len(segments),
         mastered=sum(segment.frontier == 0 for segment in segments),
         tries=sum(segment.tries for segment in segments),
+        whole_tries=whole_tries,
+        whole_success=whole_success,
         frontier_mean=_mean([segment.frontier for segment in segments]),
         success_mean=_mean([each.success for each in segments if each.success is not None]),
         segments=tuple(told[:most]),

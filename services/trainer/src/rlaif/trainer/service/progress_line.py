@@ -50,14 +50,21 @@ def find_line(node: TreeNode) -> str:
 
 
 def curriculum_words(told: CurriculumFigures) -> str:
-    """Phase, segments that are mastered, mean frontier and success of a curriculum."""
+    """Phase, segments that are mastered, mean frontier, success, and that of the whole way."""
     return " | ".join(
         (
             f"{told.phase}: {told.mastered} of {told.all_segments} segments",
             f"frontier {_share(told.frontier_mean)} to go",
             f"success {_share(told.success_mean)}",
+            _whole(told),
         )
     )
+
+
+def _whole(told: CurriculumFigures) -> str:
+    if told.whole_success is None:
+        return "the whole way not tried"
+    return f"the whole way {round(told.whole_success * told.whole_tries)} of {told.whole_tries}"
 
 
 def _newest(told: SearchFigures) -> str:
@@ -76,7 +83,12 @@ def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> 
     last = state.last
     directory = settings.data_dir / "runs" / state.run_id
     limit = "QUEST_MINUTES" if settings.run.mode == "quest" else "RUN_HOURS"
-    why = {"time": f"{limit} are over", "epoch": "its epoch is over", "evaluated": "evaluated"}
+    why = {
+        "time": f"{limit} are over",
+        "epoch": "its epoch is over",
+        "evaluated": "evaluated",
+        "learned": "play from power-on comes to the end of the way",
+    }
     ended = why.get(state.finished or "", state.status)
     lines = [f"run {state.run_id}: {ended}"]
     if state.failure:

@@ -39,6 +39,10 @@ class QuestMetrics:
         self._tries = metrics.gauge(
             "curriculum_tries", "Episodes that started on a demonstration, over the run."
         )
+        self._whole = metrics.gauge(
+            "curriculum_whole_success",
+            "Share of the last episodes from power-on that came to the end of the way.",
+        )
         self._power_on = metrics.gauge(
             "curriculum_power_on_share", "Share of the episodes that start at power-on."
         )
@@ -64,6 +68,7 @@ class QuestMetrics:
         for gauge, mean in (
             (self._frontier, told.frontier_mean),
             (self._success, told.success_mean),
+            (self._whole, told.whole_success),
         ):
             if mean is not None:
                 gauge.set(mean)

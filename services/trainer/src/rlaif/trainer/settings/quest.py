@@ -1,6 +1,6 @@
 """A run that finds its way by itself: how long it searches, and how long it takes in all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -30,6 +30,10 @@ def with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+LEAST_WHOLE = 64
+"""Episodes of the whole way that say whether it is learned."""
+
+
 class QuestSettings(BaseModel, frozen=True, extra="forbid"):
     """The phases of mode `quest`: search, demonstrations, policy."""
 
@@ -51,6 +55,13 @@ class QuestSettings(BaseModel, frozen=True, extra="forbid"):
         gt=0,
         description="The search ends sooner when it found no lasting progress for so long.",
     )
+    enough: float = Field(
+        default=0.95,
+        ge=0,
+        le=1,
+        description="The run ends sooner when so large a share of its last episodes from power-on, "
+        "64 with each runner, came to the end of the way. 0: it goes on until QUEST_MINUTES.",
+    )
     lineages: int = Field(
         default=5,
         ge=1,
@@ -58,3 +69,8 @@ class QuestSettings(BaseModel, frozen=True, extra="forbid"):
         description="Ways to the farthest that become demonstrations. Once so many of them end "
         "with an essence, the search is over.",
     )
+
+    def is_learned(self, whole: Sequence[bool]) -> bool:
+        """Whether enough of the last episodes came to the end of the way; never of too few."""
+        share = sum(whole) / len(whole) if len(whole) >= LEAST_WHOLE else 0.0
+        return 0 < self.enough <= share

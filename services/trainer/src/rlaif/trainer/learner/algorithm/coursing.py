@@ -17,7 +17,7 @@ from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.examples import Examples, held_out
 from rlaif.trainer.learner.algorithm.decision_module import POLICY_INPUTS
 from rlaif.trainer.learner.options.demonstrated import LEGS, RETURNS
-from rlaif.trainer.play.course_figures import LegFigures
+from rlaif.trainer.play.course_figures import CourseFigures, LegFigures
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.search.marks import marks_of
 from rlaif.trainer.settings.curriculum import CurriculumSettings
@@ -101,14 +101,17 @@ def entropy_floor(settings: CurriculumSettings, legs: Sequence[LegFigures]) -> f
     return settings.entropy * (1.0 - sum(leg.is_home for leg in legs) / len(legs))
 
 
-def of_all_runners(runners: Sequence[Sequence[LegFigures]]) -> tuple[LegFigures, ...]:
+def of_all_runners(runners: Sequence[CourseFigures]) -> CourseFigures:
     """The segments as they stand on average: each runner has frontiers of its own.
 
     A segment is home where it is with all runners. Its place is that of the runner in the middle,
-    of two the one nearer to the goal.
+    of two the one nearer to the goal. Episodes of the whole way are all runners' together.
     """
-    told = [legs for legs in runners if legs]
-    return tuple(_together(legs) for legs in zip(*told, strict=True))
+    told = [runner.legs for runner in runners]
+    return CourseFigures(
+        tuple(_together(legs) for legs in zip(*told, strict=True)),
+        tuple(each for runner in runners for each in runner.whole),
+    )
 
 
 def _together(legs: Sequence[LegFigures]) -> LegFigures:

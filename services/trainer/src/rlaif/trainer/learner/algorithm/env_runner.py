@@ -188,7 +188,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             policy_version=self._weights_seq_no,
             not_written=not_written,
             seconds=time.perf_counter() - began,
-            course=() if self._course is None else self._course.figures(),
+            course=None if self._course is None else self._course.figures(),
         )
 
     def _use(self, model: RunnerRewardModel | None, vector: EmulatorVector) -> None:

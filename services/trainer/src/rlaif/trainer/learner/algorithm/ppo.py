@@ -44,7 +44,7 @@ from rlaif.trainer.learner.options.imitation import TopSegments
 from rlaif.trainer.learner.options.picture_policy import picture_spec
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
-from rlaif.trainer.play.course_figures import LegFigures
+from rlaif.trainer.play.course_figures import CourseFigures
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.fragment import Fragment, fragment_of, plain
 from rlaif.trainer.play.zelda_env import OBSERVATION_SPACE, ZeldaOracleEnv, actions_of
@@ -185,7 +185,7 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         self.sampler = FragmentSampler(self.env_runner_group, timeout=self.config.sample_timeout_s)
         own = self.config.env_config
         self._curriculum: CurriculumSettings | None = own.get("curriculum")
-        self._legs: dict[int, tuple[LegFigures, ...]] = {}
+        self._courses: dict[int, CourseFigures] = {}
         self._imitation: ImitationSettings = own.get("imitation", ImitationSettings())
         self.top = TopSegments(self._imitation.segments, own.get("segment_steps", 75))
         self._sent: RunnerRewardModel | None = None
@@ -283,16 +283,17 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         return figures
 
     @property
-    def legs(self) -> tuple[LegFigures, ...]:
-        """The segments of the curriculum, as all runners told them last."""
-        return of_all_runners(list(self._legs.values()))
+    def course(self) -> CourseFigures:
+        """How the curriculum stands, as all runners told it last; without one, of no segment."""
+        return of_all_runners(list(self._courses.values()))
 
     def _go_along(self, curriculum: CurriculumSettings) -> None:
         """Weigh imitation and entropy by how far the run and its curriculum came."""
-        self._legs |= {each.runner: each.course for each in self.fragments if each.course}
-        imitate = methodcaller("imitate_legs", legs_to_imitate(self.legs), curriculum.imitation)
+        self._courses |= {each.runner: each.course for each in self.fragments if each.course}
+        legs = self.course.legs
+        imitate = methodcaller("imitate_legs", legs_to_imitate(legs), curriculum.imitation)
         self.learner_group.foreach_learner(imitate)
-        self.hold_entropy(entropy_floor(curriculum, self.legs))
+        self.hold_entropy(entropy_floor(curriculum, legs))
 
     def get_auto_filled_metrics(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Tune's, without RLlib's deep copy of the whole configuration in every result: 7 ms."""

@@ -22,6 +22,7 @@ function figures(told) {
     ["Still to go", figure("frontier_mean", percent), "Mean of all segments: what lies before their frontiers"],
     ["Success", figure("success_mean", percent), "Of the last tries, mean over the segments that were tried"],
     ["Tries", figure("tries", count), "Episodes that started on a demonstration"],
+    ["The whole way", h("span", {}, figure("whole_success", percent), h("small", {}, " of ", figure("whole_tries", count))), "Of the last episodes from power-on: they came to the end"],
     ["From power-on", figure("power_on_share", percent), "Share of the episodes that start at the game's beginning"],
     ["Demonstrations", figure("demonstrations", count)],
   ]);
