@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import cast
 
 import pytest
 
@@ -68,13 +69,18 @@ async def replies_of(planner: Planner, number: int) -> list[PlannerReply]:
 async def raw_server(answer: Serve) -> AsyncIterator[str]:
     """A server that reads a request and does what `answer` does."""
 
+    connections: set[asyncio.Task[None]] = set()
+
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.add(cast("asyncio.Task[None]", asyncio.current_task()))
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
             length = int(head.partition("content-length: ")[2].partition("\r")[0])
             await answer(Request(head, await reader.readexactly(length)), writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
+        except asyncio.CancelledError:  # with what it wrote and nobody read
+            writer.transport.abort()
         finally:
             writer.close()
 
@@ -84,6 +90,10 @@ async def raw_server(answer: Serve) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         server.close()
+        for connection in connections:
+            connection.cancel()
+        await asyncio.gather(*connections, return_exceptions=True)
+        await asyncio.sleep(0)  # a closed transport lets go of its socket at the loop's next turn
 
 
 def says(status: str, body: bytes, *headers: str) -> Serve:

@@ -62,7 +62,7 @@ def algorithm_of(path: Path, *, resumes: bool = False, **curriculum: Any) -> Sha
 
 def success(algorithm: ShapedPPO) -> list[float]:
     """Of the last tries of each segment."""
-    return [leg.success_anywhere or 0.0 for leg in algorithm.legs]
+    return [leg.success_anywhere or 0.0 for leg in algorithm.course.legs]
 
 
 def test_success_from_the_nearest_starts_rises_and_frontiers_move_back(
@@ -71,7 +71,9 @@ def test_success_from_the_nearest_starts_rises_and_frontiers_move_back(
     untrained = algorithm_of(demonstrations, imitation=0.0, tries=256)
     for _ in range(2):
         untrained.train()
-    assert [leg.at for leg in untrained.legs] == [leg.places - 1 for leg in untrained.legs]
+    assert [leg.at for leg in untrained.course.legs] == [
+        leg.places - 1 for leg in untrained.course.legs
+    ]
     before = success(untrained)
     trained = algorithm_of(demonstrations, warm_start=100)
     imitated = trained.follow_demonstrations(is_new=True)
@@ -82,7 +84,7 @@ def test_success_from_the_nearest_starts_rises_and_frontiers_move_back(
     trained.stop()
     assert imitated.accuracy > 0.8
     assert min(success(trained)) > max(0.5, max(before) + 0.1)
-    assert all(leg.at < leg.places - 1 or leg.is_home for leg in trained.legs)
+    assert all(leg.at < leg.places - 1 or leg.is_home for leg in trained.course.legs)
 
 
 def test_runner_and_learner_go_on_where_a_checkpoint_left_them(
