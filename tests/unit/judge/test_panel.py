@@ -195,6 +195,15 @@ async def test_with_every_route_out_of_use_nothing_is_judged() -> None:
         await panel.judge(CASE, Calls())
 
 
+async def test_a_last_route_in_trouble_is_no_judge_that_is_left() -> None:
+    panel, fakes = _panel()
+    _out_of_use(panel, fakes, "state", "puzzle", reason="route_refused")
+    panel._routes["vision"].is_well = lambda modality: False  # type: ignore[method-assign]  # as _out_of_use
+    case = Case(Evidence(), None, {"novelty": 0})  # and vision would not be asked
+    with pytest.raises(OutageError, match="no judge can be asked"):
+        await panel.judge(case, Calls())
+
+
 async def test_what_needs_no_judge_is_scored_with_every_route_out_of_use() -> None:
     panel, fakes = _panel()
     _out_of_use(panel, fakes, "state", "puzzle", "vision", reason="route_down")

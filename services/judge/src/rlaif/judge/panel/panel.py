@@ -31,6 +31,7 @@ from rlaif.judge.settings import VoteSettings
 from rlaif.llm.ports import (
     CompletionRequest,
     InvalidReplyError,
+    Modality,
     ModelError,
     OutageError,
     RefusedError,
@@ -153,15 +154,25 @@ class Panel:
         return self._result(case, polls, distrusted, tuple(sorted(silent)))
 
     def _require_a_route(self) -> None:
-        """A score of nobody's word is no score: with no route left the segments wait."""
-        broken = [
-            self._routes[judge.name].broken("pictures" if judge.pictures else "text")
+        """A score of nobody's word is no score: with no route left the segments wait.
+
+        What breaks all routes is found with one after the other. Who is in trouble, and not for
+        long enough to be given up, is no judge that is left.
+        """
+        uses: list[tuple[Route, Modality]] = [
+            (self._routes[judge.name], "pictures" if judge.pictures else "text")
             for judge in self._judges
         ]
+        broken = [route.broken(modality) for route, modality in uses]
+        left = any(
+            route.is_well(modality) and not why
+            for (route, modality), why in zip(uses, broken, strict=True)
+        )
         now = time.monotonic()
-        if all(broken):
+        if any(broken) and not left:
             self._all_broken_at = now
-            raise OutageError(f"no judge can be asked: {broken[0]}", _ALL_BROKEN_RETRY_SECONDS)
+            why = next(filter(None, broken))
+            raise OutageError(f"no judge can be asked: {why}", _ALL_BROKEN_RETRY_SECONDS)
         if any(broken) and now - self._all_broken_at < _RECOVERY_SECONDS:
             # They get well one after the other, as each is looked at.
             raise OutageError("the judges are coming back", _ALL_BROKEN_RETRY_SECONDS)

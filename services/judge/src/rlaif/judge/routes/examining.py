@@ -102,6 +102,10 @@ class Examiner:
             return None
         return self._sentence(trouble)
 
+    def is_well(self, modality: Modality) -> bool:
+        """Whether the route answered once and nothing is known against such a request now."""
+        return self.condition.answered_once and self.condition.trouble(modality) is None
+
     def gate(self, request: CompletionRequest) -> None:
         """Let a request pass, unless it is known to get no answer.
 

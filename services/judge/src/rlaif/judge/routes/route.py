@@ -194,6 +194,10 @@ class Route:
         """Why the route is out of use for a kind of request, in one sentence; None if it is not."""
         return self.examiner.broken(modality) if self.examiner is not None else None
 
+    def is_well(self, modality: Modality) -> bool:
+        """Whether it answered before and nothing is known against a request of this kind now."""
+        return self.examiner is None or self.examiner.is_well(modality)
+
     def _wait(self, attempt: int, error: ModelError) -> float | None:
         if attempt >= self._limits.calls.attempts:
             return None
