@@ -85,7 +85,7 @@ def main() -> int:
             parser.error(f"{run} has no demonstrations: make some with make train-cartridge")
     trials = [(run, arm) for arm in arms for run in options.runs]
     with ThreadPoolExecutor(options.at_once) as pool:
-        found = list(pool.map(lambda trial: measure(*trial, options), trials))
+        found = list(pool.map(lambda trial: measure(trial[0], trial[1], options), trials))
     report(found, options)
     return 0
 

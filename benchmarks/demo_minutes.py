@@ -1,0 +1,200 @@
+"""What does one see in the first minutes of `make demo`? The page's own figures, seed by seed.
+
+    python benchmarks/demo_minutes.py                       three seeds, 15 minutes each
+    python benchmarks/demo_minutes.py --seeds 4 --minutes 5
+
+Each seed is a whole ring as `make demo` starts it, in a data directory of its own, with the default
+settings. Twice a minute the HUD is asked for what its page shows (`GET /api/v1/state`), and at the
+end for the past of the run (`GET /api/v1/history`), from which the timeline is drawn.
+
+    held        milestones that hold when an episode ends, those of its start among them
+    reached     milestones reached in an episode, those of its start not counted: the timeline's
+    rooms       distinct rooms of an episode
+
+`reached` and `rooms` are means over the episodes that ended in each minute. What is compared with
+the bars is the mean over the episodes of the last five minutes, beside the first three: an agent
+that does not learn shows the same in both. Writes `page.csv`, `minutes.csv` and `summary.json` into
+--out and ends with one line of JSON. Exit code 0 when the medians of the seeds are above both bars.
+"""
+
+import argparse
+import csv
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import httpx
+
+BARS = {"reached": 1.0, "rooms": 4.0}
+"""Milestones and rooms an episode, over the last minutes."""
+
+PORT = 8096
+FIRST, LAST = 3, 5
+"""Minutes at the beginning and at the end that are compared."""
+
+EVERY = 30.0
+STOP_SECONDS = 90.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        epilog=__doc__.partition("\n\n")[2],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--seeds", default="1,2,3", help="with commas between [1,2,3]")
+    parser.add_argument("--minutes", type=float, default=15.0)
+    parser.add_argument("--data-dir", type=Path, default=Path("var/demo_minutes"))
+    parser.add_argument(
+        "--out", type=Path, default=Path(__file__).parent / "results" / "demo_minutes"
+    )
+    options = parser.parse_args()
+    seeds = [int(seed) for seed in options.seeds.split(",")]
+    page: list[dict[str, Any]] = []
+    minutes: list[dict[str, Any]] = []
+    for seed in seeds:
+        shown, played = watch(seed, options.data_dir / f"seed-{seed}", options.minutes)
+        page += shown
+        minutes += played
+    return report(seeds, page, minutes, options)
+
+
+def watch(
+    seed: int, folder: Path, minutes: float
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Run a ring for some minutes; what its page showed, and its episodes minute by minute."""
+    if folder.exists():
+        raise SystemExit(f"{folder} is there: a demo would go on with it; remove it first")
+    folder.mkdir(parents=True)
+    command = [sys.executable, "-m", "rlaif.local", "--data-dir", str(folder / "data")]
+    with (folder / "demo.log").open("w") as log:
+        began = time.time()
+        ring = subprocess.Popen(
+            [*command, "--hud-port", str(PORT)],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=os.environ | {"TRAINER_SEED": str(seed)},
+            start_new_session=True,
+        )
+        try:
+            shown = list(ask(seed, began, minutes, ring))
+            history = httpx.get(
+                f"http://127.0.0.1:{PORT}/api/v1/history", params={"points": 1000}, timeout=30
+            )
+            history.raise_for_status()
+        finally:
+            ring.send_signal(signal.SIGINT)
+            try:
+                ring.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(ring.pid, signal.SIGKILL)
+    return shown, by_minute(seed, began, history.json()["points"])
+
+
+def ask(
+    seed: int, began: float, minutes: float, ring: subprocess.Popen[bytes]
+) -> Sequence[dict[str, Any]]:
+    """What the page shows, until the minutes are over."""
+    rows = []
+    while (left := began + 60 * minutes - time.time()) > 0:
+        time.sleep(min(left, EVERY))
+        if ring.poll() is not None:
+            raise SystemExit(f"the demo of seed {seed} ended with {ring.returncode}")
+        try:
+            state = httpx.get(f"http://127.0.0.1:{PORT}/api/v1/state", timeout=10).json()
+        except httpx.HTTPError as error:
+            print(f"seed {seed}: the page does not answer: {error!r}", flush=True)
+            continue
+        run = state["run"] or {}
+        row = {
+            "seed": seed,
+            "minute": round((time.time() - began) / 60, 2),
+            "env_steps": run.get("env_steps"),
+            "held": run.get("milestones_mean"),
+            "rooms": run.get("rooms_mean"),
+            "reward_model": run.get("reward_model_version"),
+            "headline": state["headline"].get("text"),
+        }
+        print(json.dumps(row), flush=True)
+        rows.append(row)
+    return rows
+
+
+def by_minute(seed: int, began: float, pieces: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Means over the episodes that ended in each minute of the demo."""
+    sums: dict[int, dict[str, float]] = {}
+    for piece in pieces:
+        if not piece["episodes"] or piece["milestones_mean"] is None:
+            continue
+        at = datetime.fromisoformat(piece["at"]).timestamp()
+        row = sums.setdefault(int((at - began) / 60), {"episodes": 0, "reached": 0.0, "rooms": 0.0})
+        row["episodes"] += piece["episodes"]
+        row["reached"] += piece["episodes"] * piece["milestones_mean"]
+        row["rooms"] += piece["episodes"] * (piece["rooms_mean"] or 0.0)
+    return [
+        {
+            "seed": seed,
+            "minute": minute,
+            "episodes": int(row["episodes"]),
+            "reached": round(row["reached"] / row["episodes"], 3),
+            "rooms": round(row["rooms"] / row["episodes"], 3),
+        }
+        for minute, row in sorted(sums.items())
+    ]
+
+
+def over(rows: Sequence[dict[str, Any]], name: str) -> float | None:
+    """Mean over the episodes of some minutes; None of none."""
+    episodes = sum(row["episodes"] for row in rows)
+    return sum(row["episodes"] * row[name] for row in rows) / episodes if episodes else None
+
+
+def report(
+    seeds: Sequence[int],
+    page: Sequence[dict[str, Any]],
+    minutes: Sequence[dict[str, Any]],
+    options: argparse.Namespace,
+) -> int:
+    """Write what was seen and whether it is above the bars."""
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name, rows in (("page", page), ("minutes", minutes)):
+        with (options.out / f"{name}.csv").open("w", newline="") as file:
+            table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)
+    of_seeds = {}
+    for seed in seeds:
+        own = [row for row in minutes if row["seed"] == seed]
+        first = [row for row in own if row["minute"] < own[0]["minute"] + FIRST]
+        last = [row for row in own if row["minute"] >= options.minutes - LAST]
+        of_seeds[seed] = {
+            f"{name}_{when}": None if (mean := over(rows, name)) is None else round(mean, 2)
+            for name in BARS
+            for when, rows in (("first", first), ("last", last))
+        }
+    medians = {
+        name: median(each[f"{name}_last"] or 0.0 for each in of_seeds.values()) for name in BARS
+    }
+    figures = {
+        "minutes": options.minutes,
+        "seeds": of_seeds,
+        **{f"{name}_median": value for name, value in medians.items()},
+        "bars_met": all(medians[name] > bar for name, bar in BARS.items()),
+        "machine": f"{os.cpu_count()} cores, Python {platform.python_version()}",
+    }
+    (options.out / "summary.json").write_text(json.dumps(figures, indent=1) + "\n")
+    print(json.dumps(figures))
+    return 0 if figures["bars_met"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
