@@ -70,6 +70,11 @@ test("the same trouble of several is one banner, as old as the oldest", () => {
   assert.deepEqual([silent.title, silent.since, other.title], ["judge 1, judge 3", before(3), "judge 2"]);
 });
 
+test("a trouble that a page tells more of leads there", () => {
+  const [alarm, other] = bannersOf({ status: LIVE, open: true, state: { troubles: [{ ...trouble(1), page: "/models" }, trouble(2)] }, build: "" });
+  assert.deepEqual([alarm.page, other.page], ["/models", undefined]);
+});
+
 test("without a connection old troubles are not told as if they were new", () => {
   const state = { troubles: [trouble(1)], build: "b" };
   assert.deepEqual(keys(bannersOf({ status: { name: "disconnected", note: "" }, open: false, state, build: "a" })), ["lost"]);

@@ -2,11 +2,19 @@ from datetime import UTC, datetime, timedelta
 
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.events import EventData
+from rlaif.contracts.run_points import EndedEpisodes
 from rlaif.contracts.telemetry import JudgeCall, ServiceHealth, TrainingProgress
 from rlaif.hud.read_model.outages import STALLED_UNKNOWN
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.read_model.ring_health import RING
-from rlaif.testing.data.events import segment_captured, segment_exported, segment_scored
+from rlaif.testing.data.events import (
+    run_iterated,
+    run_loaded,
+    run_started,
+    segment_captured,
+    segment_exported,
+    segment_scored,
+)
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WELL: dict[str, str | None] = {"bus": None, "store": None}
@@ -52,6 +60,13 @@ def call(state: HudState, seconds: float, outcome: str) -> None:
         latency_seconds=1.0,
     )
     state.apply_reading(reading, after(seconds))
+
+
+def plays(state: HudState, status: str) -> None:
+    reading = TrainingProgress(
+        at=NOON, run_id="run-1", status=status, iteration=1, env_steps=1, episodes=0
+    )
+    state.apply_reading(reading, NOON)
 
 
 def troubles(state: HudState, seconds: float) -> list[str]:
@@ -159,3 +174,35 @@ def test_a_refused_reward_model_is_a_trouble() -> None:
     [text] = troubles(state, 0)
     assert text.startswith("trainer: refused reward model v2")
     assert "hash_mismatch" in text
+    assert state.snapshot(NOON).troubles[0].page == "/models"
+
+
+def test_an_alarm_of_pay_against_judges_is_a_trouble_while_somebody_plays() -> None:
+    state = hud()
+    happen(state, run_started(), 0)
+    happen(state, run_loaded(7, 0), 0)
+    for number in range(60):
+        step = 1000 * number
+        rows = EndedEpisodes(
+            count=4, began=(step,) * 4, gained=(0,) * 4, rooms=(1,) * 4, returns=(0.0,) * 4,
+            shaped=(0.1 * number,) * 4, lengths=(9,) * 4, died=(None,) * 4,
+        )  # fmt: skip
+        happen(state, run_iterated(step, step + 1000, episodes=rows), number)
+        assert troubles(state, number) == [], "nobody has judged"
+    plays(state, "training")
+    for number in range(60):
+        of = {"segment_id": f"segment-{number}", "episode_id": f"episode-{number}"}
+        seen = segment_captured().model_copy(update={**of, "env_step": 1000 * number})
+        happen(state, seen, 60)
+        happen(state, segment_scored(weighted=1 - number / 60).model_copy(update=of), 60)
+    [trouble] = state.snapshot(after(60)).troubles
+    assert trouble.who == "reward-model"
+    assert "v7 pays more and more for what judges think less and less of" in trouble.what
+    assert "make another version live" in trouble.what
+    assert trouble.page == "/models#models-drift"
+    assert [each.since for each in state.snapshot(after(90)).troubles] == [after(60)]
+    plays(state, "stopped")
+    assert troubles(state, 90) == []
+    plays(state, "training")
+    happen(state, run_loaded(8, 60_000), 91)
+    assert troubles(state, 92) == [], "of another model nothing is known yet"

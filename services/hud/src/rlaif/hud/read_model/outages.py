@@ -1,9 +1,13 @@
-"""What stops the ring: what services say, who is silent, what gets no answer."""
+"""What stops the ring or leads it astray.
+
+What services say, who is silent, what gets no answer, what is paid against the judges.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from rlaif.contracts.telemetry import ServiceHealth
+from rlaif.hud.read_model.history.drift import Drift
 from rlaif.hud.read_model.judge_health import JudgeHealth
 from rlaif.hud.read_model.ring_health import BRIEF, Finding, RingHealth, Troubles, findings_of
 from rlaif.hud.read_model.views import FailingJudge, RunView, ServiceView, TroubleView
@@ -19,6 +23,12 @@ SLOW_CALLS = 3.0
 
 NAP = timedelta(seconds=5)
 """A HUD that did not look for so long heard nothing meanwhile: the machine slept."""
+
+LLM, MODELS, DRIFT = "/llm", "/models", "/models#models-drift"
+"""Pages that show more."""
+
+OVER = ("stopped", "finished", "failed")
+"""What the trainer calls a run that does not go on."""
 
 OWN_CHECKS = {"bus": "the message bus", "store": "the object store"}
 
@@ -54,8 +64,12 @@ class Outages:
         waiting: int,
         scored_at: datetime | None,
         run: RunView | None,
+        drift: Drift | None = None,
     ) -> None:
-        """Make services and troubles of `now`; `waiting` counts segments without their scores."""
+        """Make services and troubles of `now`; `waiting` counts segments without their scores.
+
+        `drift` is of the run that is shown.
+        """
         ring = self._of(now)
         if self._looked_at is not None and now - self._looked_at > NAP:
             ring.deaf(now)
@@ -75,7 +89,7 @@ class Outages:
         if hears:
             found += findings_of(self.services, ring.missed(now))
             found += self._of_judge(now, judge, waiting, scored_at)
-        self.troubles = self._known.views([*found, *_of_run(run)], now)
+        self.troubles = self._known.views([*found, *_of_run(run), *_of_drift(run, drift)], now)
 
     def _of_judge(
         self, now: datetime, judge: JudgeHealth, waiting: int, scored_at: datetime | None
@@ -102,7 +116,7 @@ class Outages:
             return []
         many = "1 segment waits" if waiting == 1 else f"{waiting} segments wait"
         text = f"no call of a language model has ended, and {many} for a score"
-        return [Finding("judge: stalled", "judge", text, since)]
+        return [Finding("judge: stalled", "judge", text, since, page=LLM)]
 
     def _of(self, now: datetime) -> RingHealth:
         """The services; made at the first moment that is known."""
@@ -121,7 +135,8 @@ def _unanswered(failing: Sequence[FailingJudge]) -> list[Finding]:
     calls = sum(each.calls for each in failing)
     text = f"no answer from the language {models} of {names}: "
     text += f"the newest {calls} calls ended with {outcomes}; segments wait for them"
-    return [Finding("judge: unanswered", "judge", text, min(each.since for each in failing))]
+    since = min(each.since for each in failing)
+    return [Finding("judge: unanswered", "judge", text, since, page=LLM)]
 
 
 def _of_run(run: RunView | None) -> list[Finding]:
@@ -129,4 +144,14 @@ def _of_run(run: RunView | None) -> list[Finding]:
         return []
     reason = run.reward_model_refusal or "no reason was told"
     text = f"refused reward model v{run.reward_model_refused}; the one before it counts: {reason}"
-    return [Finding(f"trainer: refused v{run.reward_model_refused}", "trainer", text)]
+    key = f"trainer: refused v{run.reward_model_refused}"
+    return [Finding(key, "trainer", text, page=MODELS)]
+
+
+def _of_drift(run: RunView | None, drift: Drift | None) -> list[Finding]:
+    """The alarm, while somebody is paid: where nobody plays there is no haste."""
+    if run is None or run.status in OVER or drift is None or drift.verdict != "alarm":
+        return []
+    text = f"v{drift.version} pays more and more for what judges think less and less of; see what "
+    text += "it pays for, and if it is being gamed make another version live"
+    return [Finding(f"drift: v{drift.version}", "reward-model", text, page=DRIFT)]

@@ -359,6 +359,7 @@ class HudState:
             waiting=max(0, counts["exported"] - counts["scored"] - given_up),
             scored_at=current.last_at.get("scored"),
             run=self._run,
+            drift=self.history.drift_lately(self.current_run_id),
         )
 
     def _count(self, stage: Stage, event: CloudEvent[Any]) -> bool:

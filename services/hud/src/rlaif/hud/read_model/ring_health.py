@@ -109,7 +109,7 @@ class Finding:
     """Something that stops the ring; `key` stays the same as long as it lasts.
 
     `since` is when it began, where that is known better than when the HUD noticed; up to the age
-    `brief` it is nothing to speak of.
+    `brief` it is nothing to speak of. `page` is the address on the HUD that shows more of it.
     """
 
     key: str
@@ -117,6 +117,7 @@ class Finding:
     what: str
     since: datetime | None = None
     brief: timedelta = timedelta()
+    page: str | None = None
 
 
 class Troubles:
@@ -131,7 +132,13 @@ class Troubles:
         for each in findings:
             self._since[each.key] = each.since or known.get(each.key, now)
         return tuple(
-            TroubleView(key=each.key, who=each.who, what=each.what, since=self._since[each.key])
+            TroubleView(
+                key=each.key,
+                who=each.who,
+                what=each.what,
+                since=self._since[each.key],
+                page=each.page,
+            )
             for each in findings
             if now - self._since[each.key] >= each.brief
         )

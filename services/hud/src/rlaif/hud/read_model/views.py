@@ -486,12 +486,15 @@ class ServiceView(View):
 
 
 class TroubleView(View):
-    """Something that stops the ring."""
+    """Something that stops the ring, or that people should look at."""
 
     key: str = Field(description="Stays the same while the trouble lasts.")
     who: str = Field(description="The service.")
     what: str = Field(description="What is wrong and what to do.")
     since: datetime = Field(description="HUD clock.")
+    page: str | None = Field(
+        description="Address on the HUD that shows more of it; null where none does."
+    )
 
 
 class HealthView(View):

@@ -61,6 +61,7 @@ class History:
         self._changes: list[ChampionChanged] = []
         self._comparisons: OrderedDict[object, dict[str, Difference]] = OrderedDict()
         self._headline: tuple[object, Trend | None, SideBySide | None] | None = None
+        self._drift: tuple[object, Drift] | None = None
         self._folded = 0
 
     def apply(self, event: CloudEvent[Any]) -> bool:
@@ -139,6 +140,16 @@ class History:
         scores = self.scores.of(story.run_id)
         return _drift_view(run_id, run, drift_of(story, scores, most=_DRIFT_POINTS))
 
+    def drift_lately(self, run_id: str | None) -> Drift | None:
+        """The same with hardly a point, for who asks often; None of an unknown run."""
+        run = self.run(run_id)
+        if run is None:
+            return None
+        state = self._state_of(run)
+        if self._drift is None or self._drift[0] != state:
+            self._drift = (state, drift_of(run, self.scores.of(run.run_id), most=1))
+        return self._drift[1]
+
     def headline(
         self, run_id: str | None, champion: ChampionView | None, *, known: bool
     ) -> HeadlineView:
@@ -174,12 +185,16 @@ class History:
         """Kept until something was folded: a page is told oftener than an iteration ends."""
         if run is None:
             return None, None
-        scores = self.scores.of(run.run_id)
-        state = (run.run_id, self._folded, len(scores) // _SCORES_A_LOOK)
+        state = self._state_of(run)
         if self._headline is None or self._headline[0] != state:
+            scores = self.scores.of(run.run_id)
             others = [each for each in self._runs.values() if each is not run]
             self._headline = (state, trend(run, scores), side_by_side(run, others))
         return self._headline[1], self._headline[2]
+
+    def _state_of(self, run: RunStory) -> object:
+        """Differs once an event was folded or some more segments were judged."""
+        return run.run_id, self._folded, self.scores.count(run.run_id) // _SCORES_A_LOOK
 
     def _run(self, run_id: str) -> RunStory:
         if run_id not in self._runs:

@@ -64,6 +64,10 @@ class Scores:
         scores = self._scores.get(run_id or "", {}).values()
         return sorted(scores, key=lambda score: (score.env_step, score.segment_id))
 
+    def count(self, run_id: str) -> int:
+        """How many those are."""
+        return len(self._scores.get(run_id, {}))
+
     def _add(self, run_id: str, score: Score) -> None:
         if run_id not in self._scores:
             _put(self._scores, run_id, {}, most=self._runs)

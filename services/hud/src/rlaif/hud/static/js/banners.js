@@ -5,7 +5,10 @@ import { byId, h, keyed, setText } from "./dom.js";
 
 const SHOWN = 4;
 
-/** @typedef {{key: string, tone: "warn" | "bad" | "plain", title: string, text: string, since?: string, action?: "retry" | "reload"}} Banner */
+/**
+ * @typedef {{key: string, tone: "warn" | "bad" | "plain", title: string, text: string, since?: string, page?: string | null, action?: "retry" | "reload"}} Banner
+ * @typedef {{key: string, who: string, what: string, since: string, page?: string | null}} Trouble
+ */
 
 /**
  * The banners that there should be now; pure.
@@ -18,21 +21,22 @@ export function bannersOf({ status, open, state, build }) {
   if (!open) return [];
   const troubles = together(state.troubles ?? []);
   /** @type {Banner[]} */
-  const banners = troubles.slice(0, SHOWN).map(({ key, who, what, since }) => ({ key, tone: "warn", title: who, text: what, since }));
+  const banners = troubles.slice(0, SHOWN).map(({ key, who, what, since, page }) => ({ key, tone: "warn", title: who, text: what, since, page }));
   const more = troubles.length - SHOWN;
   if (more > 0) banners.push({ key: "more", tone: "warn", title: "and more", text: `${more} more things are in the way; GET /api/v1/state lists them all.` });
   if (state.build && build && state.build !== build) banners.push({ key: "version", tone: "plain", title: "A new version of this page is installed.", text: "What you see may lack fields until you load it.", action: "reload" });
   return banners;
 }
 
-/** Troubles that are the same of several are one: four services that are silent are no four banners. @param {{key: string, who: string, what: string, since: string}[]} troubles */
+/** Troubles that are the same of several are one: four services that are silent are no four banners. @param {Trouble[]} troubles */
 function together(troubles) {
-  /** @type {Map<string, {key: string, who: string, what: string, since: string}>} */
+  /** @type {Map<string, Trouble>} */
   const known = new Map();
-  for (const { key, who, what, since } of troubles) {
+  for (const trouble of troubles) {
+    const { who, what, since } = trouble;
     const other = known.get(what);
     const both = other && { ...other, who: `${other.who}, ${who}`, since: since < other.since ? since : other.since };
-    known.set(what, both ?? { key, who, what, since });
+    known.set(what, both ?? trouble);
   }
   return [...known.values()];
 }
@@ -51,8 +55,8 @@ function refresh(element, { title, text }) {
 }
 
 /** @param {Banner} banner @param {Record<string, () => void>} actions */
-function make({ key, tone, title, text, since, action }, actions) {
+function make({ key, tone, title, text, since, page, action }, actions) {
   return h("div", { class: "banner", role: "alert", "data-key": key, "data-tone": tone },
-    h("strong", {}, title), h("span", {}, text), since ? ago(since, { prefix: "for ", suffix: "" }) : null,
+    h("strong", {}, title), h("span", {}, text), page ? h("a", { href: page }, "Look at it") : null, since ? ago(since, { prefix: "for ", suffix: "" }) : null,
     action ? h("button", { type: "button", onclick: actions[action] }, LABELS[action]) : null);
 }
