@@ -50,7 +50,7 @@ def episodes(tmp_path: Path) -> FileStore:
 
 @pytest.fixture
 def shoot(chromium: Chromium, request: pytest.FixtureRequest) -> Shoot:
-    """Saves pictures, as on a desk and on a phone, where `SCREENSHOTS` names a folder."""
+    """Saves pictures where `SCREENSHOTS` names a folder: desk and phone, by day and by night."""
     about = request.path.stem.removeprefix("test_")
 
     async def save(name: str) -> None:
@@ -59,7 +59,10 @@ def shoot(chromium: Chromium, request: pytest.FixtureRequest) -> Shoot:
             for size, kind in (((1440, 1100), "desk"), ((390, 844), "phone")):
                 await chromium.resize(*size)
                 await chromium.wait_for(f"window.innerWidth === {size[0]}")
-                await chromium.screenshot(Path(folder) / f"{about}.{name}.{kind}.png")
+                for theme in ("light", "dark"):
+                    await chromium.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+                    await chromium.screenshot(Path(folder) / f"{about}.{name}.{kind}.{theme}.png")
+            await chromium.evaluate("delete document.documentElement.dataset.theme")
             await chromium.resize(1440, 1100)
 
     return save

@@ -1,8 +1,6 @@
 """The alarm of the models' page: the live model pays more for what judges think less of."""
 
-import os
 import re
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,6 +8,7 @@ import httpx
 from rlaif.bus.connection import Bus
 from rlaif.contracts.run_points import EndedEpisodes
 from rlaif.storage.file import FileStore
+from rlaif.testing.browser import Shoot
 from rlaif.testing.data.events import (
     run_iterated,
     run_loaded,
@@ -54,20 +53,8 @@ async def played(bus: Bus, *, judges_fall: bool) -> None:
         await judge.publish(segment_scored(weighted=weighted).model_copy(update=of))
 
 
-async def save(chromium: Any, name: str) -> None:
-    """Pictures of the panel, where `SCREENSHOTS` names a folder."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        for theme in ("dark", "light"):
-            await chromium.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
-            for width, height in ((1440, 1100), (390, 844)):
-                await chromium.resize(width, height)
-                await chromium.wait_for(f"window.innerWidth === {width}")
-                await chromium.screenshot(Path(folder) / f"{name}-{theme}-{width}.png")
-        await chromium.resize(1440, 1100)
-
-
 async def test_an_alarm_says_what_rose_what_fell_and_how_to_go_back(
-    chromium: Any, hud_url: str, bus: Bus, episodes: FileStore
+    chromium: Any, hud_url: str, bus: Bus, episodes: FileStore, shoot: Shoot
 ) -> None:
     stage = Stage(bus, episodes)
     await played(bus, judges_fall=True)
@@ -83,7 +70,7 @@ async def test_an_alarm_says_what_rose_what_fell_and_how_to_go_back(
     assert "What to do:" in said
     marks = "[...document.querySelectorAll('#models-drift .mark-name')].map(e => e.textContent)"
     assert await chromium.evaluate(marks) == ["v1", "v2"]
-    await save(chromium, "alarm")
+    await shoot("alarm")
 
     # Its numbers are those of the REST interface, and each says which.
     figures = [
@@ -105,7 +92,7 @@ async def test_an_alarm_says_what_rose_what_fell_and_how_to_go_back(
     # Other pages say so too, and lead here.
     await chromium.visit("/")
     await chromium.wait_for(f"{BANNER}?.innerText.includes('v2 pays more and more')")
-    await save(chromium, "banner")
+    await shoot("banner")
     await chromium.evaluate(f"{BANNER}.querySelector('a').click()")
     await chromium.wait_for("location.pathname === '/models'")
     await chromium.wait_for("document.querySelector('#models-drift [role=alert] button') !== null")
@@ -118,7 +105,7 @@ async def test_an_alarm_says_what_rose_what_fell_and_how_to_go_back(
 
 
 async def test_no_alarm_while_judges_think_as_before_and_too_few_is_said(
-    chromium: Any, hud_url: str, bus: Bus
+    chromium: Any, hud_url: str, bus: Bus, shoot: Shoot
 ) -> None:
     await chromium.open(f"{hud_url}/models")
     await chromium.wait_for(f"{TEXT}.includes('No reward model pays now')")
@@ -126,10 +113,10 @@ async def test_no_alarm_while_judges_think_as_before_and_too_few_is_said(
     await chromium.visit("/segments")
     await chromium.visit("/models")
     await chromium.wait_for(f"{TEXT}.includes('no alarm')")
-    await save(chromium, "quiet")
+    await shoot("quiet")
     await bus.publisher("trainer").publish(run_loaded(3, ITERATIONS * STEP))
     await chromium.visit("/segments")
     await chromium.visit("/models")
     await chromium.wait_for(f"{TEXT}.includes('Too few episodes to say')")
     assert await chromium.evaluate("document.querySelector('#models-drift [role=alert]')") is None
-    await save(chromium, "few")
+    await shoot("few")

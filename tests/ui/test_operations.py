@@ -1,9 +1,7 @@
 """The pages of the language models and of the system, with what is behind them."""
 
 import json
-import os
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,19 +10,11 @@ import pytest
 from rlaif.bus.connection import Bus
 from rlaif.bus.dead_letters import dead_letter
 from rlaif.storage.file import FileStore
+from rlaif.testing.browser import Shoot
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.figures import FIGURES, contradictions, documents_of
 from rlaif.testing.stage import Stage
 from rlaif.testing.waiting import eventually
-
-
-async def save(chromium: Any, name: str) -> None:
-    """A picture of the page, where `SCREENSHOTS` names a folder."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        for width, height in ((1440, 1100), (390, 844)):
-            await chromium.resize(width, height)
-            await chromium.screenshot(Path(folder) / f"{name}-{width}.png")
-        await chromium.resize(1440, 1100)
 
 
 @pytest.fixture
@@ -55,7 +45,7 @@ async def agree(chromium: Any, url: str) -> list[str]:
 
 
 async def test_the_page_of_the_language_models_says_who_answers_what_was_said_and_what_to_do(
-    chromium: Any, hud_url: str, stage: Stage
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
     await chromium.open(f"{hud_url}/llm")
     await stage.calls(12)
@@ -80,7 +70,7 @@ async def test_the_page_of_the_language_models_says_who_answers_what_was_said_an
     await chromium.wait_for(f"{rows} > 2")
     took = "document.querySelector('#llm-routes .as-table tbody').innerText"
     assert "300 ms to 500 ms" in await chromium.evaluate(took)
-    await save(chromium, "llm")
+    await shoot("llm")
     assert await agree(chromium, hud_url) == []
     await chromium.evaluate(
         "document.getElementById('llm-choice').value = 'ended=badly';"
@@ -91,7 +81,7 @@ async def test_the_page_of_the_language_models_says_who_answers_what_was_said_an
 
 
 async def test_the_page_of_the_system_shows_queues_and_sends_a_dead_event_again(
-    chromium: Any, hud_url: str, bus: Bus, stage: Stage
+    chromium: Any, hud_url: str, bus: Bus, stage: Stage, shoot: Shoot
 ) -> None:
     await stage.health()
     original = {
@@ -113,7 +103,7 @@ async def test_the_page_of_the_system_shows_queues_and_sends_a_dead_event_again(
     await chromium.wait_for("document.querySelectorAll('#queues tbody tr').length > 3")
     await chromium.wait_for("document.querySelectorAll('#letters li').length === 1")
     await chromium.wait_for("document.querySelectorAll('#checks > ul > li').length === 5")
-    await save(chromium, "system")
+    await shoot("system")
     assert await agree(chromium, hud_url) == []
     assert (await bus.dead_letters())[0].data.event_id == "captured:segment-9"
     await chromium.evaluate("document.querySelector('#letters button').click()")
