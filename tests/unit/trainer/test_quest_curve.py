@@ -2,7 +2,7 @@
 
 from rlaif.trainer.run_folder import quest_curve
 from rlaif.trainer.run_folder.protocol import CurriculumTold, IterationDone, Message, SearchTold
-from rlaif.trainer.run_folder.quest_curve import ROW_SECONDS, QuestCurve
+from rlaif.trainer.run_folder.quest_curve import COLUMNS, FILE, ROW_SECONDS, QuestCurve
 
 SEARCHED = SearchTold(running=True, frames=1000, seconds=20, workers=1, nodes=3, level=2, marks=5)
 ITERATED = IterationDone(
@@ -80,6 +80,15 @@ def test_a_resumed_run_goes_on_in_the_same_file(tmp_path):
 
 def test_a_disk_that_does_not_take_it_costs_the_curve_alone(tmp_path):
     passed: list[Message] = []
-    QuestCurve(tmp_path / "gone", passed.append, Moments()).tell(SEARCHED)
+    no_folder = tmp_path / "file"
+    no_folder.touch()
+    QuestCurve(no_folder, passed.append, Moments()).tell(SEARCHED)
     assert passed == [SEARCHED]
-    assert quest_curve.read(tmp_path / "gone") == []
+
+
+def test_a_curve_of_a_version_with_fewer_columns_goes_on_with_those_of_this_one(tmp_path):
+    (tmp_path / FILE).write_text("phase,seconds,gone\npolicy,15.5,7\n")
+    QuestCurve(tmp_path, lambda message: None).tell(ITERATED)
+    before, after = quest_curve.read(tmp_path)
+    assert tuple(before) == tuple(after) == COLUMNS
+    assert (before["seconds"], after["seconds"]) == ("15.5", "60.0")

@@ -1,15 +1,18 @@
 """How a run of mode `quest` went, for the report of it: messages in, rows of `quest_curve.csv` out.
 
-A row every `ROW_SECONDS` at most, appended; a run that resumes goes on in the same file. It is for
-people only: a disk that does not take it costs the curve, never the run.
+A row every `ROW_SECONDS` at most, appended; a run that resumes goes on in the same file, with the
+columns of this version. It is for people only: a disk that does not take it costs the curve, never
+the run.
 """
 
 import csv
+import io
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rlaif.files.whole import write_whole
 from rlaif.trainer.run_folder.protocol import CurriculumTold, IterationDone, Message, SearchTold
 
 FILE = "quest_curve.csv"
@@ -32,6 +35,7 @@ class QuestCurve:
     ) -> None:
         self._path, self._tell, self._clock = directory / FILE, tell, clock
         self._written: float | None = None
+        self._is_ready = False
         self._curriculum: dict[str, Any] = {}
 
     def tell(self, message: Message) -> None:
@@ -53,12 +57,11 @@ class QuestCurve:
             return
         self._written = now
         try:
-            is_new = not self._path.exists()
+            if not self._is_ready:
+                _make_ready(self._path)
+                self._is_ready = True
             with self._path.open("a", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-                if is_new:
-                    writer.writeheader()
-                writer.writerow(row)
+                csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)
         except OSError:
             pass  # the next row tries again
 
@@ -70,6 +73,18 @@ def read(directory: Path) -> list[dict[str, str]]:
             return list(csv.DictReader(file))
     except FileNotFoundError:
         return []
+
+
+def _make_ready(path: Path) -> None:
+    """A file with these columns: a new one, or what a version with others left."""
+    rows = read(path.parent)
+    if rows and tuple(rows[0]) == COLUMNS:
+        return
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_whole(path, text.getvalue().encode())
 
 
 def _of_search(told: SearchTold) -> dict[str, Any]:
