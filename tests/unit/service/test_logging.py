@@ -1,21 +1,11 @@
 import json
 import logging
 import sys
-from collections.abc import Iterator
 
 import pytest
 
 from rlaif.service.logging import JsonFormatter, TextFormatter, configure_logging
 from rlaif.tracing.spans import current_trace_id, span
-
-
-@pytest.fixture(autouse=True)
-def logging_as_before() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
 
 
 def _record(message: str, *args: object, **extra: object) -> logging.LogRecord:

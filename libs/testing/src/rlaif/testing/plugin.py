@@ -6,6 +6,7 @@ the examples of each property that names no number: for a second look at the sam
 
 from hypothesis import HealthCheck, settings
 
+from rlaif.testing.logging_as_before import logging_as_before
 from rlaif.testing.nats_server import bus, guarded_nats, nats_server, nats_url
 from rlaif.testing.s3_server import (
     _s3_stores,
@@ -27,6 +28,7 @@ __all__ = [
     "episodes_store",
     "file_store",
     "guarded_nats",
+    "logging_as_before",
     "models_store",
     "nats_server",
     "nats_url",
