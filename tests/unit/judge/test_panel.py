@@ -177,6 +177,7 @@ def _out_of_use(panel: Panel, fakes: dict[str, Fake], *names: str, reason: str) 
 
         route.complete = complete  # type: ignore[method-assign]  # its state is tested elsewhere
         route.broken = lambda modality: "refuses every call"  # type: ignore[method-assign]  # likewise
+        route.is_well = lambda modality: False  # type: ignore[method-assign]  # likewise
 
 
 async def test_a_route_out_of_use_leaves_its_criteria_unjudged_and_says_why() -> None:

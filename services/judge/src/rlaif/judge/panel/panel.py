@@ -163,17 +163,14 @@ class Panel:
             (self._routes[judge.name], "pictures" if judge.pictures else "text")
             for judge in self._judges
         ]
-        broken = [route.broken(modality) for route, modality in uses]
-        left = any(
-            route.is_well(modality) and not why
-            for (route, modality), why in zip(uses, broken, strict=True)
-        )
+        why = next(filter(None, (route.broken(modality) for route, modality in uses)), None)
+        if why is None:
+            return
         now = time.monotonic()
-        if any(broken) and not left:
+        if not any(route.is_well(modality) for route, modality in uses):
             self._all_broken_at = now
-            why = next(filter(None, broken))
             raise OutageError(f"no judge can be asked: {why}", _ALL_BROKEN_RETRY_SECONDS)
-        if any(broken) and now - self._all_broken_at < _RECOVERY_SECONDS:
+        if now - self._all_broken_at < _RECOVERY_SECONDS:
             # They get well one after the other, as each is looked at.
             raise OutageError("the judges are coming back", _ALL_BROKEN_RETRY_SECONDS)
 
