@@ -75,6 +75,11 @@ test("a trouble that a page tells more of leads there", () => {
   assert.deepEqual([alarm.page, other.page], ["/models", undefined]);
 });
 
+test("a trouble that stands on this page itself has no banner over it", () => {
+  const state = { troubles: [{ ...trouble(1), page: "/models#models-drift" }, { ...trouble(2), page: "/models" }] };
+  for (const [path, there] of [["/models", ["t2"]], ["/models/2", ["t1", "t2"]], ["/", ["t1", "t2"]]]) assert.deepEqual(keys(bannersOf({ status: LIVE, open: true, state, build: "", path })), there);
+});
+
 test("without a connection old troubles are not told as if they were new", () => {
   const state = { troubles: [trouble(1)], build: "b" };
   assert.deepEqual(keys(bannersOf({ status: { name: "disconnected", note: "" }, open: false, state, build: "a" })), ["lost"]);

@@ -72,5 +72,11 @@ async def test_nothing_on_any_page_keeps_anybody_out(
         wide = "document.documentElement.scrollWidth > window.innerWidth"
         assert not await chromium.evaluate(wide), f"{page} is wider than a phone"
         await chromium.resize(1440, 1100)
+    await chromium.open(hud_url + "/segments")
+    await chromium.evaluate(f"{axe}; document.documentElement.dataset.theme = 'dark'; 0")
+    await chromium.wait_for("document.querySelectorAll('table.segments tbody tr').length === 8")
+    busy = "document.querySelector('table.segments').setAttribute('aria-busy', 'true'); 0"
+    await chromium.evaluate(busy)
+    found["/segments, while a list is fetched"] = await chromium.evaluate(FOUND % RULES)
     wrong = [f"{where}: {each}" for where, faults in found.items() for each in faults]
     assert wrong == [], "\n".join(wrong)

@@ -96,6 +96,7 @@ async def test_an_alarm_says_what_rose_what_fell_and_how_to_go_back(
     await chromium.evaluate(f"{BANNER}.querySelector('a').click()")
     await chromium.wait_for("location.pathname === '/models'")
     await chromium.wait_for("document.querySelector('#models-drift [role=alert] button') !== null")
+    await chromium.wait_for(f"{BANNER} === null")
 
     # Going back is one click and a reason away.
     await chromium.evaluate("document.querySelector('#models-drift [role=alert] button').click()")

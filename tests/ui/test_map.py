@@ -21,6 +21,7 @@ from rlaif.contracts.places import SEEDLING_ROOMS
 from rlaif.contracts.telemetry import WatchWish
 from rlaif.storage import keys
 from rlaif.storage.file import FileStore
+from rlaif.testing.browser import Shoot
 from rlaif.testing.figures import FIGURES, UNNAMED, shows, value_of
 from rlaif.testing.stage import Stage
 from rlaif.testing.waiting import eventually
@@ -46,16 +47,6 @@ def _flat(room: int) -> bytes:
     return buffer.getvalue()
 
 
-async def shoot(chromium: Any, name: str) -> None:
-    folder = os.environ.get("SCREENSHOTS")
-    if folder is not None:
-        for size, kind in (((1440, 1100), "desk"), ((390, 844), "phone")):
-            await chromium.resize(*size)
-            await chromium.wait_for(f"window.innerWidth === {size[0]}")
-            await chromium.screenshot(Path(folder) / f"map.{name}.{kind}.png")
-        await chromium.resize(1440, 1100)
-
-
 @asynccontextmanager
 async def playing(stage: Stage, **signs: Any) -> AsyncIterator[None]:
     """Both runners play: pictures, and word of where everybody stands."""
@@ -79,7 +70,7 @@ async def playing(stage: Stage, **signs: Any) -> AsyncIterator[None]:
 
 
 async def test_the_map_shows_what_the_rest_interface_says_of_a_room(
-    chromium: Any, hud_url: str, stage: Stage
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
     async with playing(stage):
         await chromium.open(f"{hud_url}/map?room=0-119&layer=deaths")
@@ -104,10 +95,10 @@ async def test_the_map_shows_what_the_rest_interface_says_of_a_room(
             ".length >= 16"
         )
         await chromium.wait_for("document.querySelectorAll('.players i').length === 8")
-        await shoot(chromium, "deaths")
+        await shoot("deaths")
         for layer in ("visits", "rooms"):
             await chromium.evaluate(f"document.querySelector('[data-layer={layer}]').click()")
-            await shoot(chromium, layer)
+            await shoot(layer)
         assert await chromium.evaluate("location.search") == "?room=0-119"
         assert await chromium.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert chromium.errors == []
@@ -157,7 +148,7 @@ async def test_a_click_brings_the_screen_of_any_environment(
 
 
 async def test_who_falls_silent_is_counted_down_and_then_another_takes_over(
-    chromium: Any, hud_url: str, stage: Stage
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
     async with playing(stage):
         await chromium.open(hud_url)
@@ -173,7 +164,7 @@ async def test_who_falls_silent_is_counted_down_and_then_another_takes_over(
     task = asyncio.create_task(silent())
     try:
         await chromium.wait_for(f"{OVERLAY}.startsWith('1-0 is silent. 2-0 takes over in ')")
-        await shoot(chromium, "silent")
+        await shoot("silent")
         await chromium.wait_for(f"{SHADE} === 160", seconds=15)
         assert loop.time() - began <= 11
         async with httpx.AsyncClient(base_url=hud_url) as client:

@@ -5,7 +5,6 @@ With `SCREENSHOTS=folder` each state is also saved as a picture, as on a desk an
 
 import asyncio
 import io
-import os
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -22,12 +21,9 @@ from rlaif.contracts.telemetry import FRAME_SUBJECT, Missing, ScreenFrame
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.file import FileStore
+from rlaif.testing.browser import Shoot
 from rlaif.testing.http_server import serve
 from rlaif.testing.stage import SERVICES, Stage
-
-Shoot = Callable[[str], Awaitable[None]]
-DESK, PHONE = (1440, 1100), (390, 844)
-LIVE_PAGE = Path(__file__).parents[2] / "docs" / "live-page.png"
 
 
 def text_of(selector: str) -> str:
@@ -41,24 +37,6 @@ def says(selector: str, words: str) -> str:
 @pytest.fixture
 def stage(bus: Bus, episodes: FileStore) -> Stage:
     return Stage(bus, episodes)
-
-
-@pytest.fixture
-def shoot(chromium: Any, request: pytest.FixtureRequest) -> Shoot:
-    """Save the page under the test's name."""
-
-    async def save(suffix: str = "") -> None:
-        folder = os.environ.get("SCREENSHOTS")
-        if folder is None:
-            return
-        name = f"{request.node.name.removeprefix('test_')}{suffix}"
-        for size, kind in ((DESK, "desk"), (PHONE, "phone")):
-            await chromium.resize(*size)
-            await chromium.wait_for(f"window.innerWidth === {size[0]}")
-            await chromium.screenshot(Path(folder) / f"{name}.{kind}.png")
-        await chromium.resize(*DESK)
-
-    return save
 
 
 async def play(stage: Stage, *, segments: int = 30, versions: int = 4) -> None:
@@ -105,8 +83,7 @@ async def again(*tellings: Callable[[], Awaitable[None]]) -> AsyncIterator[None]
 
 async def send_frame(bus: Bus, number: int = 1, step: int = 225_900) -> None:
     data = io.BytesIO()
-    if LIVE_PAGE.exists():
-        Image.new("RGB", (160, 144), "#204020").save(data, "WEBP", lossless=True)
+    Image.new("RGB", (160, 144), "#204020").save(data, "WEBP", lossless=True)
     frame = ScreenFrame(number, int(time.time() * 1e6), step, data.getvalue())
     await bus.telemetry().send_bytes(f"{FRAME_SUBJECT}.env-0", frame.pack())
 
@@ -116,7 +93,7 @@ async def test_a_ring_that_starts_says_what_it_waits_for(
 ) -> None:
     await chromium.open(hud_url)
     await chromium.wait_for(says("#screen-overlay", "No word from the trainer yet"))
-    await shoot(".0-listening")
+    await shoot("starting.0")
     async with again(stage.health):
         await chromium.wait_for(says("#screen-overlay", "The trainer is up"))
         assert "make demo" not in await chromium.evaluate(text_of("main"))
@@ -125,7 +102,7 @@ async def test_a_ring_that_starts_says_what_it_waits_for(
         await chromium.wait_for(says("#screen-overlay", "The trainer is starting"))
         await chromium.wait_for(says("#run", "sets up Ray and the emulators"))
         await chromium.wait_for(f"/[1-9] s so far/.test({text_of('#screen-overlay')})")
-        await shoot(".1-starting")
+        await shoot("starting.1")
     assert chromium.errors == []
 
 
@@ -147,15 +124,15 @@ async def test_a_healthy_ring_is_five_green_dots_and_no_banner(
         down = "document.querySelectorAll('#worth .sparkline .minus').length"
         assert 0 < await chromium.evaluate(down) < 20
         assert "novelty computed" in await chromium.evaluate(text_of("#verdict"))
-        await shoot(".live")
+        await shoot("healthy.live")
         await chromium.visit("/models")
         await chromium.wait_for(says("#models", "Next model: 7 of 12 new labels"))
         await chromium.wait_for(says("#models", "v4 ranks judged pairs: by its pay 81.2 %"))
         assert "linear fit 70.3 %" in await chromium.evaluate(text_of("#models"))
-        await shoot(".models")
+        await shoot("healthy.models")
         for page in ("segments", "llm", "system"):
             await chromium.visit(f"/{page}")
-            await shoot(f".{page}")
+            await shoot(f"healthy.{page}")
     assert await chromium.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     # The browser counts a service that is away (502) as an error of the page.
     assert [each for each in chromium.errors if not re.search("404|502", each)] == []
@@ -178,7 +155,7 @@ async def test_a_route_that_is_refused_is_named(
         await chromium.wait_for(says("#banners", "judge route vision: HTTP 400: unknown model"))
         assert time.monotonic() - began < 5
         assert "judge not ready" in await chromium.evaluate(text_of("#services"))
-        await shoot("")
+        await shoot("refused")
         await stage.health("judge")
         health.clear()
         await chromium.wait_for(f"{text_of('#banners')} === ''")
@@ -197,7 +174,7 @@ async def test_a_trainer_that_waits_for_its_disk_says_so(
 
     async with again(told):
         await chromium.wait_for(says("#banners", "trainer run: waits: no space left on device"))
-        await shoot("")
+        await shoot("full-disk")
 
 
 async def test_a_service_that_fell_silent_is_missed(
@@ -208,7 +185,7 @@ async def test_a_service_that_fell_silent_is_missed(
     async with again(lambda: stage.health("trainer", "exporter", "reward-model")):
         await chromium.wait_for(says("#banners", "judge no word from it"))
         assert "judge silent" in await chromium.evaluate(text_of("#services"))
-        await shoot("")
+        await shoot("silent")
         await stage.health("judge")
         await chromium.wait_for(f"{text_of('#banners')} === ''")
 
@@ -229,7 +206,7 @@ async def test_an_outage_of_the_language_models_is_seen_while_it_lasts_and_after
             )
         )
         assert "state gets no answer" in await chromium.evaluate(text_of("#judges"))
-        await shoot("")
+        await shoot("outage")
         await stage.calls(1, "ok")
         await chromium.wait_for(f"{text_of('#banners')} === ''")
         await chromium.visit("/system")
@@ -268,7 +245,7 @@ async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the
             line = "document.querySelector('#chart-returns .plot .faint').getAttribute('d')"
             assert await chromium.evaluate(f"{line}.split('L').length") == 150
             assert "went back from v4" in await chromium.evaluate(text_of("#log"))
-            await shoot(f".{life}")
+            await shoot(f"rolled-back.{life}")
             await chromium.visit("/models")
             await chromium.wait_for(says("#models", "Champion v3: went back from v4"))
             assert "rose by 0.081" in await chromium.evaluate(text_of("#models"))
@@ -287,14 +264,13 @@ async def test_the_names_of_many_versions_do_not_cover_each_other(
             const boxes = {boxes}.map(name => name.getBoundingClientRect());
             return boxes.filter((box, index) => index && box.left < boxes[index - 1].right).length;
         }})()"""
-        for width in (DESK, PHONE):
-            await chromium.resize(*width)
-            await chromium.wait_for(f"window.innerWidth === {width[0]} && {boxes}.length > 0")
+        for width, height in ((390, 844), (1440, 1100)):
+            await chromium.resize(width, height)
+            await chromium.wait_for(f"window.innerWidth === {width} && {boxes}.length > 0")
             await chromium.wait_for(f"{covered} === 0")
             assert "v1" in await chromium.evaluate(f"{boxes}[0].textContent")
             assert "v40" in await chromium.evaluate(f"{boxes}.at(-1).textContent")
-        await chromium.resize(*DESK)
-        await shoot("")
+        await shoot("many-versions")
 
 
 def test_the_stage_has_all_services_that_the_page_looks_for() -> None:

@@ -1,8 +1,6 @@
 """The timeline in a browser: one axis, one cursor, sums that hold, points that open segments."""
 
-import os
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,6 +8,7 @@ import pytest
 
 from rlaif.bus.connection import Bus
 from rlaif.storage.file import FileStore
+from rlaif.testing.browser import Shoot
 from rlaif.testing.data.events import run_iterated
 from rlaif.testing.figures import APART, FIGURES, contradictions, shows
 from rlaif.testing.stage import Stage
@@ -29,19 +28,6 @@ async def stage(bus: Bus, episodes: FileStore) -> Stage:
     await stage.segments(34, exported=32, scored=30)
     stage.curve = [(60_500, 0.9)]
     return stage
-
-
-async def shoot(chromium: Any, name: str) -> None:
-    """Pictures on a desk and on a phone, for who asked for them."""
-    folder = os.environ.get("SCREENSHOTS")
-    if not folder:
-        return
-    await chromium.evaluate("window.scrollTo(0, 0)")
-    await chromium.screenshot(Path(folder) / f"{name}.png")
-    await chromium.resize(390, 844)
-    await chromium.wait_for("document.querySelector('#timeline .plot svg').clientWidth < 390")
-    await chromium.screenshot(Path(folder) / f"{name}.phone.png")
-    await chromium.resize(1440, 1100)
 
 
 def plot(chart: str) -> str:
@@ -99,7 +85,7 @@ async def test_charts_share_axis_and_cursor_and_a_point_opens_its_segment(
 
 
 async def test_stacks_sum_to_what_was_paid_and_show_what_they_do_not_explain(
-    chromium: Any, hud_url: str, stage: Stage
+    chromium: Any, hud_url: str, stage: Stage, shoot: Shoot
 ) -> None:
     await open_timeline(chromium, hud_url, stage)
     await stage.paid_steps(300, unexplained=0.5)
@@ -130,6 +116,6 @@ async def test_stacks_sum_to_what_was_paid_and_show_what_they_do_not_explain(
     for panel in ("#timeline", "#steps"):
         names = f"document.querySelector('{panel}').innerText"
         assert "unexplained" in await chromium.evaluate(names)
-    await shoot(chromium, "timeline")
+    await shoot("timeline")
     assert await chromium.evaluate("document.documentElement.scrollWidth") <= 1440
     assert [error for error in chromium.errors if "404" not in error] == []

@@ -13,13 +13,13 @@ const SHOWN = 4;
 /**
  * The banners that there should be now; pure.
  *
- * @param {{status: {name: string, note: string}, open: boolean, state: any, build: string}} told  `build` is the one of this page's files
+ * @param {{status: {name: string, note: string}, open: boolean, state: any, build: string, path?: string}} told  `build` is the one of this page's files, `path` its address
  * @returns {Banner[]}
  */
-export function bannersOf({ status, open, state, build }) {
+export function bannersOf({ status, open, state, build, path }) {
   if (status.name === "disconnected") return [{ key: "lost", tone: "bad", title: "Connection to the HUD lost", text: `The page shows what it knew last; ${status.note}.`, action: "retry" }];
   if (!open) return [];
-  const troubles = together(state.troubles ?? []);
+  const troubles = together(state.troubles ?? []).filter(({ page }) => !page?.startsWith(`${path}#`)); // which has a place of its own for it;
   /** @type {Banner[]} */
   const banners = troubles.slice(0, SHOWN).map(({ key, who, what, since, page }) => ({ key, tone: "warn", title: who, text: what, since, page }));
   const more = troubles.length - SHOWN;

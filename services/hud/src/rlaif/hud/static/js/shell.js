@@ -74,7 +74,7 @@ function watchStatus(app) {
     showStatus(status);
     const old = store.past !== null || (!live.link.open && live.link.attempt > 0);
     byId("page").dataset.known = old ? "past" : "now"; // greyed
-    const banners = bannersOf({ status, open: live.link.open && store.past === null, state: store.state, build: build() });
+    const banners = bannersOf({ status, open: live.link.open && store.past === null, state: store.state, build: build(), path: location.pathname });
     showBanners(banners, actions);
     if (!unbind && banners.some(({ key }) => key === "version")) unbind = app.keys.bind({ r: { label: "Load the new version of the page", run: reload } }, "Everywhere");
     if (status.name !== announced && ["stale", "disconnected"].includes(status.name)) announce(`Game screen: ${status.name}`);

@@ -51,6 +51,7 @@ function row(route, index, all) {
   const cell = (/** @type {string} */ label, /** @type {any[]} */ ...children) => h("td", { "data-label": label }, ...children);
   const where = `routes.${index}`;
   const timed = `${count(route.timed)} calls`;
+  const ends = Object.keys(route.outcomes).flatMap((name, at) => [at ? ", " : "", `${name} `, of(LLM, `${where}.outcomes.${name}`, count(route.outcomes[name]))]);
   return h("tr", {},
     h("td", {}, h("b", {}, route.name), h("small", {}, ` ${route.user} · `, h("code", {}, route.route), route.model ? h("span", { class: "told" }, ` · ${route.model}`) : null)),
     cell("Calls ok", of(LLM, `${where}.ok/${where}.calls`, percentOf(route.ok, route.calls)), h("small", {}, " ", figure("ok", count), "/", figure("calls", count))),
@@ -59,6 +60,6 @@ function row(route, index, all) {
     cell("Latencies", bars(route, all)),
     cell("Tokens read", figure("tokens_read", compact)),
     cell("Written", figure("tokens_written", compact)),
-    cell("How calls end", ...Object.keys(route.outcomes).flatMap((name, at) => [at ? ", " : "", `${name} `, of(LLM, `${where}.outcomes.${name}`, count(route.outcomes[name]))])),
+    cell("How calls end", ...(ends.length ? ends : [UNKNOWN])),
     cell("Last", route.last_at ? ago(route.last_at) : UNKNOWN));
 }

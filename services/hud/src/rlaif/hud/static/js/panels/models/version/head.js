@@ -94,7 +94,7 @@ function standingWords(standing, models) {
 function buttons(version, models, app) {
   const button = (/** @type {string} */ text, /** @type {() => void} */ run) => h("button", { type: "button", onclick: run }, text);
   const live = models?.champion?.version ?? null;
-  const compared = live !== null && live !== version ? h("a", { class: "button", href: `/models?compare=${live},${version}` }, "Compare with ", named(live)) : null;
+  const compared = live !== null && live !== version ? h("a", { class: "button", href: `/models?compare=${live},${version}` }, h("span", {}, "Compare with ", named(live))) : null;
   if (live !== version) return [" ", compared, button("Make it live…", () => activate(app, version, live))];
   return [" ", models.champion.pinned ? button("Unpin…", () => unpinIt(app, version)) : button("Pin…", () => pinIt(app, version))];
 }

@@ -49,7 +49,7 @@ export function loads(version) {
 function drawn(told, version) {
   const mine = told.loads.filter((/** @type {any} */ load) => load.version === version).slice(0, SHOWN);
   if (!mine.length) return empty("Of this run nothing is kept of a load of it.");
-  return h("div", {}, h("p", { class: "sub" }, "The newest episodes that began before against those that began after, at most ", from(PATH, "most", count(told.most)), " each; ends of the difference at ", h("span", { class: "scale" }, "95 %"), ". The policy learns all the time: this is what came after, not what came of it."),
+  return h("div", {}, h("p", { class: "sub" }, "The newest episodes that began before against those that began after, at most ", from(PATH, "most", count(told.most)), " each; ends of the difference at ", h("span", { class: "scale" }, "95 %"), ". The policy learns all the time: this is what came after, not what came of it. Pay is counted where the policy learns, so a load counts for every runner from its step on."),
     ...mine.map((/** @type {any} */ load) => one(load, told)));
 }
 

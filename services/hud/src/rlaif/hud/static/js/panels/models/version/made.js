@@ -36,7 +36,7 @@ function drawn(manifest, path, app) {
       fact("Scores of", shortId(manifest.judge_config, app)),
       fact("Models that voted", lineage ? lineage.models.join(", ") || "none" : "—"),
       fact("Prompts of the judges", ...(lineage?.rubrics.length ? lineage.rubrics.map((/** @type {string} */ digest) => shortId(digest, app)) : ["—"])),
-      fact("Labels", shortId(manifest.label_digest, app), lineage ? h("span", {}, ", ", figure("lineage.duplicates", lineage.duplicates), " near-duplicates merged") : null),
+      fact("Labels", shortId(manifest.label_digest, app), lineage ? h("span", {}, "· ", figure("lineage.duplicates", lineage.duplicates), " near-duplicates merged") : null),
       fact("Newest label", lineage ? h("span", {}, "step ", figure("lineage.newest_env_step", lineage.newest_env_step, compact)) : "—"),
       fact("Compared by", lineage?.statistic ?? "—"),
       fact("Seed", figure("seed", manifest.seed))),
