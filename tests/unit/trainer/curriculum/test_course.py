@@ -264,23 +264,23 @@ def test_only_the_newest_episodes_of_the_whole_way_count(made: Made) -> None:
 def test_play_that_leaves_a_segment_out_goes_on_with_the_one_after_those_it_reached(
     made: Made,
 ) -> None:
-    demonstration = made(marks={8: "sword", 14: "shield", 20: "map"})
+    demonstration = made(marks={8: "sword", 14: "shield", 20: "flute"})
     played = Played(demonstration, power_on=1)
     played.begin()
     played.step("shield")
     assert not played.game.is_cut
     assert played.tried == [(1, 0.0), (0, None), (0, None)]
-    played.step("map")
+    played.step("flute")
     assert played.game.is_cut
     assert played.tried == [(1, 0.0), (0, None), (1, 1.0)]
 
 
 def test_what_was_reached_before_its_turn_leaves_nothing_else_out(made: Made) -> None:
-    played = Played(made(marks={8: "sword", 14: "shield", 20: "map"}), power_on=1)
-    played.begin("map")
+    played = Played(made(marks={8: "sword", 14: "shield", 20: "flute"}), power_on=1)
+    played.begin("flute")
     played.step("sword")
     assert played.tried == [(1, 1.0), (0, None), (0, None)]
-    played.step("shield")  # the map is there: that segment is over as it begins
+    played.step("shield")  # the flute is there: that segment is over as it begins
     assert played.tried == [(1, 1.0), (1, 1.0), (1, 1.0)]
 
 

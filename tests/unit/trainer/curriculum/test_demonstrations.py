@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlaif.trainer.curriculum.demonstrations import Demonstration, needed_marks, segments
+from rlaif.trainer.curriculum.demonstrations import Demonstration, segments
 
 Made = Callable[..., Demonstration]
 
 
 def parts(demonstration: Demonstration, *others: Demonstration) -> list[tuple[int, int, str]]:
-    needed = needed_marks(demonstration, [demonstration, *others])
+    needed = demonstration.needed([demonstration, *others])
     return [
         (part.first, part.last, "+".join(sorted(part.goal)))
         for part in segments(demonstration, needed)
@@ -44,6 +44,20 @@ def test_a_mark_that_another_did_without_is_no_goal(made: Made) -> None:
 def test_a_mark_stays_a_goal_when_who_lacks_it_did_not_come_as_far(made: Made) -> None:
     far = made(marks={8: "sword", 20: "shield"})
     assert parts(far, made("two", marks={8: "dig"})) == [(0, 8, "sword"), (8, 20, "shield")]
+
+
+def test_a_way_ends_with_the_last_mark_that_counts_whole(made: Made) -> None:
+    """It may go back for a map where it found nothing else to do; that leads nowhere."""
+    back = made(marks={8: "map:0", 12: "essence:0", 16: "room:5:1f:20", 20: "map:1"})
+    assert parts(back) == [(0, 8, "map:0"), (8, 12, "essence:0")]
+    with_nothing_else = made(marks={8: "map:0", 20: "map:1"})
+    assert parts(with_nothing_else) == [(0, 8, "map:0"), (8, 20, "map:1")]
+
+
+def test_who_came_to_the_same_end_without_a_mark_shows_it_taken_along(made: Made) -> None:
+    back = made(marks={4: "dig", 8: "sword", 12: "essence:0", 20: "map:1"})
+    other = made("two", marks={8: "sword", 20: "essence:0"})
+    assert parts(back, other) == [(0, 8, "sword"), (8, 12, "essence:0")]
 
 
 def test_starts_of_a_segment_are_the_states_before_its_goal(made: Made) -> None:

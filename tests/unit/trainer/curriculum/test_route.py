@@ -113,7 +113,7 @@ def test_a_segment_that_demonstrations_begin_with_alike_is_there_once(made: Made
     route = Route(
         [
             made("one", game="same"),
-            made("two", game="same", length=30, marks={8: "sword", 30: "map"}),
+            made("two", game="same", length=30, marks={8: "sword", 30: "flute"}),
         ],
         CurriculumSettings(),
     )
@@ -125,7 +125,7 @@ def test_every_decision_leads_to_the_leg_that_it_is_played_in(made: Made) -> Non
     plays = [
         made("one", game="same"),
         made("one-0", length=6, marks={}, part_of=("one", 20)),
-        made("two", game="same", length=30, marks={8: "sword", 26: "map"}),
+        made("two", game="same", length=30, marks={8: "sword", 26: "flute"}),
         made("three-0", length=3, marks={}, part_of=("three", 8)),
     ]
     assert [leg.key for leg in Route(plays, CurriculumSettings()).legs] == [

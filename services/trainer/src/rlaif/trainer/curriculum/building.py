@@ -17,7 +17,6 @@ from rlaif.trainer.curriculum import library
 from rlaif.trainer.curriculum.demonstrations import (
     Demonstration,
     DemonstrationIdentity,
-    needed_marks,
     segments,
 )
 from rlaif.trainer.curriculum.lineages import Part, Way, farthest_ways
@@ -216,7 +215,7 @@ def _once(plays: Sequence[tuple[Demonstration, Built]]) -> list[tuple[Demonstrat
 
 
 def _parts(play: Demonstration, every: Sequence[Demonstration]) -> tuple[object, ...]:
-    return segments(play, needed_marks(play, every))
+    return segments(play, play.needed(every))
 
 
 def _noised(
@@ -228,7 +227,7 @@ def _noised(
     """Its parts with noise that arrived, and how many were tried."""
     found: list[Demonstration] = []
     tried = 0
-    for segment in segments(play, needed_marks(play, every)):
+    for segment in segments(play, play.needed(every)):
         keyframe = play.states[segment.starts[0]].keyframe
         state = unpack_keyframe(keyframe.data, keyframe.sha256)
         for copy in range(settings.noised):

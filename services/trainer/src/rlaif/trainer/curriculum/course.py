@@ -13,7 +13,7 @@ from rlaif.trainer.curriculum.attempt import Attempt, limit
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.route import Route
 from rlaif.trainer.play.course_figures import CourseFigures
-from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
+from rlaif.trainer.play.followers.episode_follower import EpisodeFollower, WatchedGame
 from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.search.marks import Marks
@@ -29,20 +29,14 @@ PROVENANCE = "demonstration:"
 """What the provenance of a start on a demonstration begins with."""
 
 
-class WatchedGame(Protocol):
+class WatchedScenes(WatchedGame, Protocol):
     """What a course asks of an environment.
 
     Attributes:
-        frames: Game frames of the episode.
         scene: RAM of the newest scene; another object when what is owned changes.
     """
 
-    frames: int
     scene: RamBlocks | None
-
-    def cut_after(self, frames: int) -> None:
-        """Truncate this episode at the first step that ends at or after so many frames."""
-        ...
 
 
 class Course:
@@ -88,7 +82,7 @@ class Course:
         """An episode from the game's own start came to the end of the way, or did not."""
         self._whole.append(success)
 
-    def environment(self, game: WatchedGame, inner: EpisodeFollower | None) -> "CourseFollower":
+    def environment(self, game: WatchedScenes, inner: EpisodeFollower | None) -> "CourseFollower":
         """What follows an environment that `inner`, if anybody, follows too."""
         return CourseFollower(self, game, inner)
 
@@ -117,7 +111,7 @@ class Course:
 class CourseFollower:
     """One environment on the course of its runner: an `EpisodeFollower` around another."""
 
-    def __init__(self, course: Course, game: WatchedGame, inner: EpisodeFollower | None) -> None:
+    def __init__(self, course: Course, game: WatchedScenes, inner: EpisodeFollower | None) -> None:
         self._course, self._route = course, course.route
         self._game, self._inner = game, inner
         self._drawn: tuple[int, int, int] | None = None

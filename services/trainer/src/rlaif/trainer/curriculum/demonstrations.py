@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import PackedKeyframe
 from rlaif.game.decisions.catalog import Arm
-from rlaif.trainer.search.marks import HALF, Marks, weight_of
+from rlaif.trainer.search.marks import HALF, WHOLE, Marks, weight_of
 
 Float32 = npt.NDArray[np.float32]
 
@@ -114,6 +114,10 @@ class Demonstration:
         """All marks it reached."""
         return frozenset().union(*(each.marks for each in self.reached))
 
+    def needed(self, others: Iterable["Demonstration"]) -> Marks:
+        """See `needed_marks`."""
+        return needed_marks([each.marks for each in self.reached], [each.marks for each in others])
+
     def without_rows(self) -> "Demonstration":
         """The same without what a policy saw: all that starts need, and little memory."""
         nothing = np.zeros((self.length + 1, 0), dtype=np.float32)
@@ -143,16 +147,23 @@ class Segment:
     starts: tuple[int, ...]
 
 
-def needed_marks(demonstration: Demonstration, others: Iterable[Demonstration]) -> Marks:
-    """Its marks that weigh something, without those that it took along.
+def needed_marks(reached: Sequence[Marks], others: Iterable[Marks]) -> Marks:
+    """Of the marks that a way reached, one after the other, those that its end took.
 
-    What another has not that came to the last of its marks was taken along.
+    It ends with the last mark that counts whole: a map that it went back for afterwards leads
+    nowhere. What another way does not have that came to this end too was taken along.
+
+    Args:
+        reached: Marks that were new at each moment, in order.
+        others: All that each other way reached; its own may be among them.
     """
-    reached = [each.marks for each in demonstration.reached if weighty(each.marks)]
-    needed = weighty(demonstration.marks)
+    news = [weighty(marks) for marks in reached if weighty(marks)]
+    whole = [at for at, new in enumerate(news) if any(weight_of(mark) >= WHOLE for mark in new)]
+    news = news[: whole[-1] + 1] if whole else news
+    needed = frozenset[str]().union(*news)
     for other in others:
-        if reached and reached[-1] <= other.marks:
-            needed &= other.marks
+        if news and news[-1] <= other:
+            needed &= other
     return needed
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rlaif.trainer.curriculum.belongings import Belongings
-from rlaif.trainer.curriculum.demonstrations import weighty
+from rlaif.trainer.curriculum.demonstrations import needed_marks
 from rlaif.trainer.curriculum.lineages import Way
 from rlaif.trainer.curriculum.playing import Player
 from rlaif.trainer.curriculum.replaying import check, pieces
@@ -29,15 +29,8 @@ class Walked:
     had: tuple[Belongings, ...]
 
     def needed(self, others: Sequence["Walked"]) -> Marks:
-        """See `demonstrations.needed_marks`."""
-        reached = weighty(frozenset().union(*self.marks) - self.marks[0])
-        last = next((new for new in reversed(self._news()) if weighty(new)), frozenset[str]())
-        needed = reached
-        for other in others:
-            theirs = frozenset().union(*other.marks)
-            if last and weighty(last) <= theirs:
-                needed &= theirs
-        return needed
+        """See `needed_marks`."""
+        return needed_marks(self._news(), [frozenset().union(*other.marks) for other in others])
 
     def parts(self, needed: Marks) -> list[tuple[int, int, Marks]]:
         """(first stretch, the one after its last, needed marks that are new there) of each part."""

@@ -12,11 +12,10 @@ from rlaif.trainer.curriculum.demonstrations import (
     Demonstration,
     KeptState,
     Segment,
-    needed_marks,
     segments,
 )
-from rlaif.trainer.curriculum.frontier import Frontier
 from rlaif.trainer.play.course_figures import LegFigures
+from rlaif.trainer.play.frontier import Frontier
 from rlaif.trainer.search.marks import Marks
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
@@ -269,7 +268,7 @@ def legs_of_decisions(
 
 def _every_segment(demonstrations: Sequence[Demonstration]) -> Iterator[Leg]:
     for demonstration in demonstrations:
-        for segment in segments(demonstration, needed_marks(demonstration, demonstrations)):
+        for segment in segments(demonstration, demonstration.needed(demonstrations)):
             yield Leg(demonstration, segment)
 
 

@@ -3,8 +3,8 @@
 A search tries things at random, and its ways hold all that was tried in between. What is cut out
 of a demonstration is not imitated, and the policy has less to play. Decisions of a part are left
 out as long as the rest still leads to its marks, into the same room, with no lasting mark missing
-that was there and enough left for the rest of the way. What follows a cut is decided again, as
-buttons that were right then are not right now.
+that was there, the same season and switches, and enough left for the rest of the way. What follows
+a cut is decided again, as buttons that were right then are not right now.
 
 Each part begins at the moment at which the search itself began it. So a cut needs to hold for its
 own part alone; what comes later is played from where more was paid for it, not less.
@@ -17,13 +17,12 @@ from typing import NamedTuple
 
 from rlaif.game.decisions.catalog import BUTTON
 from rlaif.game.machine.actions import Action
-from rlaif.game.memory.blocks import RamBlocks
-from rlaif.game.memory.memory_map import address
-from rlaif.game.memory.predicates import has_control, is_dying
-from rlaif.trainer.curriculum.belongings import Belongings, enough_for
+from rlaif.game.memory.predicates import is_dying
+from rlaif.trainer.curriculum.belongings import enough_for
 from rlaif.trainer.curriculum.lineages import Part, Stretch
 from rlaif.trainer.curriculum.looking_over import Walked
 from rlaif.trainer.curriculum.moments import Moment, Moments
+from rlaif.trainer.curriculum.part_goal import PartGoal, room_of, set_in
 from rlaif.trainer.curriculum.playing import Player
 from rlaif.trainer.search.marks import Marks, marks_of
 
@@ -38,37 +37,6 @@ elsewhere then."""
 _MOST_SLOWER = 2
 _SLACK_STEPS = 60
 _NOP = BUTTON.start + Action.NOP
-_GROUP, _ROOM = address("wActiveGroup"), address("wActiveRoom")
-
-
-def _room(ram: RamBlocks) -> tuple[int, int]:
-    return ram.u8(_GROUP), ram.u8(_ROOM)
-
-
-class _Goal(NamedTuple):
-    """Where a part may end.
-
-    Attributes:
-        marks: That were seen on the way.
-        room: The (group, room).
-        kept: Marks that are there.
-        needed: What the player has at least.
-    """
-
-    marks: Marks
-    room: tuple[int, int]
-    kept: Marks
-    needed: Belongings
-
-    def is_reached(self, ram: RamBlocks, seen: Marks) -> bool:
-        """Whether a part may end here that saw these marks."""
-        return (
-            self.marks <= seen
-            and _room(ram) == self.room
-            and has_control(ram)
-            and Belongings.of(ram).cover(self.needed)
-            and self.kept <= marks_of(ram)
-        )
 
 
 class _Played(NamedTuple):
@@ -82,7 +50,7 @@ class _Played(NamedTuple):
     """
 
     made: tuple[int, ...]
-    rooms: tuple[tuple[int, int], ...]
+    rooms: tuple[tuple[int, ...], ...]
     stretch: Stretch
     has_died: bool
 
@@ -151,17 +119,18 @@ class Shortener:
         short = part if least is None else Part(state, at.digest, (least,))
         return min(short, part, key=lambda each: each.steps)
 
-    def _goal(self, end: Moment, whole: WholePart) -> _Goal:
+    def _goal(self, end: Moment, whole: WholePart) -> PartGoal:
         ram = self._moments.go_to(end).ram
-        return _Goal(
+        return PartGoal(
             whole.marks,
-            _room(ram),
+            room_of(ram),
+            set_in(ram),
             kept=marks_of(ram) & whole.needed - whole.marks,
             needed=enough_for(whole.walked.had[whole.last :]),
         )
 
     def _least(
-        self, at: Moment, decided: tuple[int, ...], goal: _Goal, most: int
+        self, at: Moment, decided: tuple[int, ...], goal: PartGoal, most: int
     ) -> Stretch | None:
         """As few of the decisions as were found to do; None when all of them do not.
 
@@ -185,7 +154,7 @@ class Shortener:
         return trials.best.stretch
 
     def _again(
-        self, at: Moment, decided: tuple[int, ...], goal: _Goal, most: int
+        self, at: Moment, decided: tuple[int, ...], goal: PartGoal, most: int
     ) -> _Played | None:
         """All of a part decided once more, after a wait if need be; None when it never arrives."""
         for may_die in (False, True):
@@ -197,7 +166,7 @@ class Shortener:
         return None
 
     def _play(
-        self, at: Moment, decisions: Sequence[int], goal: _Goal, most: int, *, may_die: bool
+        self, at: Moment, decisions: Sequence[int], goal: PartGoal, most: int, *, may_die: bool
     ) -> _Played | None:
         """Make decisions from a moment until the goal is reached; None when it is not.
 
@@ -211,10 +180,10 @@ class Shortener:
         player = self._moments.go_to(at)
         seen, has_died = marks_of(player.ram), False
         played: list[tuple[int, int]] = []
-        rooms: list[tuple[int, int]] = []
+        rooms: list[tuple[int, ...]] = []
         for count, decision in enumerate(decisions, start=1):
             before = len(player.actions)
-            rooms.append(_room(player.ram))
+            rooms.append(room_of(player.ram))
             player.decide(decision)
             played.append((decision, len(player.actions) - before))
             before = len(player.actions)
@@ -275,7 +244,7 @@ def _leave_out_chunks(trials: _Trials) -> None:
         size //= 2
 
 
-def loops(rooms: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def loops(rooms: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
     """Ways out of a room and back in, longest first: what may be left out as a whole.
 
     Args:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.curriculum.frontier import PATIENCE, TOO_FAR, Frontier
+from rlaif.trainer.play.frontier import PATIENCE, TOO_FAR, Frontier
 
 OUTCOMES = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=300)
 """(tried from the frontier, reached the goal) of each try."""

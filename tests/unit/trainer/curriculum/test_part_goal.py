@@ -1,0 +1,73 @@
+"""Where a part of a demonstration may end, so that the next one can be gone from there."""
+
+import pytest
+
+from rlaif.game.memory.blocks import RamBlocks
+from rlaif.game.memory.memory_map import SAVEFILE_STRING, address
+from rlaif.game.memory.predicates import has_control
+from rlaif.trainer.curriculum.belongings import Belongings
+from rlaif.trainer.curriculum.part_goal import PartGoal, room_of, set_in
+from rlaif.trainer.search.marks import marks_of
+
+CONTROL = {"wGameState": 2, "wCutsceneIndex": 1, "w1Link.state": 1}
+
+
+def ram(**changes: int) -> RamBlocks:
+    """A player with control in room 4-1c of a dungeon whose first switch is pulled."""
+    values = {
+        "wActiveGroup": 4,
+        "wActiveRoom": 0x1C,
+        "wSwitchState": 1,
+        "wToggleBlocksState": 1,
+        "wRoomStateModifier": 2,
+        "wLinkHealth": 8,
+        "wObtainedTreasureFlags": 0x20,
+        **CONTROL,
+    }
+    wram = bytearray(0x2000)
+    at = address("wSavefileString") - 0xC000
+    wram[at : at + len(SAVEFILE_STRING)] = SAVEFILE_STRING
+    for name, value in (values | changes).items():
+        wram[address(name) - 0xC000] = value
+    return RamBlocks(bytes(wram))
+
+
+AT_THE_END = ram()
+GOAL = PartGoal(
+    marks=frozenset({"map:1"}),
+    room=room_of(AT_THE_END),
+    set=set_in(AT_THE_END),
+    kept=marks_of(AT_THE_END),
+    needed=Belongings.of(AT_THE_END),
+)
+SEEN = frozenset({"map:1", "treasure:33"})
+
+
+def test_a_part_may_end_as_the_search_ended_it() -> None:
+    assert has_control(AT_THE_END)
+    assert GOAL.is_reached(AT_THE_END, SEEN)
+    assert GOAL.is_reached(ram(wLinkHealth=12), SEEN)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"wActiveRoom": 0x1D},
+        {"wActiveGroup": 5},
+        {"wSwitchState": 0},
+        {"wSwitchState": 3},
+        {"wToggleBlocksState": 0},
+        {"wRoomStateModifier": 3},
+        {"wLinkHealth": 7},
+        {"wObtainedTreasureFlags": 0},
+        {"wGameState": 0},
+    ],
+    ids=lambda changed: "-".join(f"{name}-{value}" for name, value in changed.items()),
+)
+def test_it_may_not_end_where_the_next_one_would_begin_otherwise(changed: dict[str, int]) -> None:
+    """Each was so in the moment in which the next part begins."""
+    assert not GOAL.is_reached(ram(**changed), SEEN)
+
+
+def test_it_may_not_end_before_its_marks_were_seen() -> None:
+    assert not GOAL.is_reached(AT_THE_END, frozenset({"treasure:33"}))
