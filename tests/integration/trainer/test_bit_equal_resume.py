@@ -55,7 +55,7 @@ class Play:
                 emulator=game.emulator,
                 frame_skip=4,
             )
-        return self.explorer.environment(n)
+        return self.explorer.environment(n, game)
 
     def play(self, steps: int, seed: int) -> tuple[bytes, list[str], tuple[str, ...]]:
         """Observations and rewards, RAM digests, and where episodes started."""

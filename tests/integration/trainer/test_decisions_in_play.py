@@ -182,7 +182,7 @@ class Play:
                 emulator=game.emulator,
                 frame_skip=4,
             )
-        return self.explorer.environment(n)
+        return self.explorer.environment(n, game)
 
     def play(self, rows: int, seed: int) -> tuple[Any, ...]:
         done = play(self.vector, rows, seed=seed, quota=2)

@@ -6,16 +6,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rlaif.game.captures.capture import unpack_keyframe
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
+from rlaif.trainer.play.exploration.approach import DISTANCES, moments_before
 from rlaif.trainer.play.exploration.archive import StateArchive
 from rlaif.trainer.play.exploration.choice import CellCounts
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
-from rlaif.trainer.play.exploration.lineage import LineageMismatchError, replay_lineage
-from rlaif.trainer.play.exploration.states import Cell, block_of
+from rlaif.trainer.play.exploration.lineage import (
+    LineageMismatchError,
+    play,
+    replay_lineage,
+)
+from rlaif.trainer.play.exploration.practice import MORE_STEPS, PATIENCE
+from rlaif.trainer.play.exploration.states import ArchiveRecord, Cell, block_of
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
 from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.vector import EmulatorVector
@@ -23,6 +30,7 @@ from rlaif.trainer.settings.exploration import ExploreSettings
 from rlaif.trainer.settings.game import GameSettings
 
 GAME = GameSettings(actions="seed", episode_length=150)
+LONG = GAME.model_copy(update={"episode_length": 2_000})
 STEPS = 600
 
 
@@ -41,7 +49,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GameEnv, 
         emulator=game.emulator,
         frame_skip=GAME.frame_skip,
     )
-    watcher = explorer.environment(0)
+    watcher = explorer.environment(0, game)
     game.starts = watcher.starts(game.starts)
     row = np.zeros(128, dtype=np.float32)
     ended = True
@@ -141,7 +149,7 @@ def test_a_watched_vector_counts_places_and_starts_episodes_at_archived_states(t
                 frame_skip=GAME.frame_skip,
             )
             explorers.append(made)
-        return explorers[0].environment(n)
+        return explorers[0].environment(n, game)
 
     config = EnvConfig(run_id="t", game=GameSettings(actions="seed", episode_length=60))
     vector = EmulatorVector(config, count=2, runner=1, seed=1, follow=watch)
@@ -161,3 +169,91 @@ def test_a_watched_vector_counts_places_and_starts_episodes_at_archived_states(t
     assert explorer.archive is not None
     assert len(explorer.archive.cells) >= 2
     assert sum(fragment.reward_parts.values()) == pytest.approx(fragment.rewards.sum(), rel=1e-5)
+
+
+@pytest.fixture
+def practised(played: tuple[GameEnv, Explorer]) -> tuple[StateArchive, ArchiveRecord]:
+    """The archive, and a state in it that was reached through others."""
+    archive = played[1].archive
+    assert archive is not None
+    reached = [r for r in archive.records if len(archive.lineage(r.sha256)) > 2]
+    return archive, max(reached, key=lambda record: record.steps)
+
+
+def test_moments_before_a_state_lead_to_it_and_the_emulator_stands_where_it_stood(
+    played: tuple[GameEnv, Explorer], practised: tuple[StateArchive, ArchiveRecord]
+):
+    archive, record = practised
+    game = played[0]
+    second = PyBoyEmulator(game.cartridge.data, sound_emulated=game.cartridge.needs_sound)
+    second.load_state(game.start.state)
+    second.step(Action.LEFT, GAME.frame_skip)
+    before = second.save_state()
+    moments = moments_before(archive, record, second)
+    second.step(Action.NOP, GAME.frame_skip)
+    after = second.ram_digest()
+    second.load_state(before)
+    second.step(Action.NOP, GAME.frame_skip)
+    assert second.ram_digest() == after
+
+    far = [distance for distance in DISTANCES if distance < record.steps]
+    assert [moment.distance for moment in moments] == far[::-1]
+    parts = [part for part in archive.lineage(record.sha256) if part.parent is not None]
+    for moment in moments:
+        second.load_state(unpack_keyframe(moment.keyframe.data, moment.keyframe.sha256))
+        at = next(n for n, part in enumerate(parts) if part.parent == moment.parent)
+        done = len(moment.actions)
+        rest = parts[at].model_copy(
+            update={
+                "actions": parts[at].actions[done:],
+                "waits": tuple((t - done, wait) for t, wait in parts[at].waits if t >= done),
+            }
+        )
+        played_on = sum(1 for part in (rest, *parts[at + 1 :]) for _ in play(part, second))
+        assert second.ram_digest() == record.ram_sha256
+        assert played_on == moment.distance
+    second.close()
+
+
+def test_what_is_found_in_practice_has_a_way_from_the_start_of_the_game(
+    played: tuple[GameEnv, Explorer],
+    practised: tuple[StateArchive, ArchiveRecord],
+    tmp_path: Path,
+):
+    archive, record = practised
+    explore = ExploreConfig(
+        tmp_path, ExploreSettings(restarts=0.0, swarm=0.0, practice=1.0), save_every=1
+    )
+    game = GameEnv(LONG, np.random.default_rng(5), starts=played[0].starts)
+    explorer = Explorer.of_game(
+        explore, runner=1, cartridge=game.cartridge, emulator=game.emulator, frame_skip=4
+    )
+    assert explorer.archive is not None
+    for part in archive.lineage(record.sha256):
+        explorer.archive.put(part, archive.load(part.sha256)[1])
+    known = explorer.archive.digests
+    explorer.practice.learn("test", moments_before(explorer.archive, record, game.emulator))
+    watcher = explorer.environment(0, game)
+    game.starts = watcher.starts(game.starts)
+    row, rng = np.zeros(128, dtype=np.float32), np.random.default_rng(6)
+    for _ in range(6):
+        game.reset(row)
+        watcher.begin_episode(game.emulator, game.facts, game.start, game.warm_up)
+        assert game.start.provenance.startswith("practice:")
+        moment = explorer.practice.moment(game.start.provenance)
+        assert moment is not None
+        ended, frames = False, 4 * (PATIENCE * moment.distance + MORE_STEPS)
+        while not ended:
+            if game.steps % 12 == 0:
+                action = int(rng.integers(5))
+            outcome = game.step(action, row)
+            watcher.after_step(game.emulator, game.facts, action, outcome.wait)
+            ended = outcome.truncated
+        assert game.frames >= min(frames, 4 * LONG.episode_length), "a try in vain is cut there"
+        assert game.frames - outcome.wait < frames + 4
+    new = explorer.archive.digests - known
+    kept = [found for found in explorer.archive.records if found.sha256 in new]
+    assert any(found.parent in explorer.practice.parents for found in kept)
+    for found in kept:
+        assert replay_lineage(explorer.archive, found.sha256, game.emulator) == found.steps
+    game.close()

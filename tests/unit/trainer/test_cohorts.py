@@ -59,3 +59,13 @@ def test_a_checkpoint_keeps_when_its_games_began() -> None:
     again.load_state_dict(cohorts.state_dict())
     add(again, [ending(fragment())], 108)
     assert again.ended.began == (100,)
+
+
+def test_a_try_of_practice_is_no_episode_and_the_next_one_begins_after_it() -> None:
+    cohorts = Cohorts()
+    add(cohorts, [fragment(continues=False)], 104)
+    tried = ending(fragment())
+    (episode,) = tried.episodes
+    add(cohorts, [replace(tried, episodes=(replace(episode, start="practice:0123"),))], 108)
+    assert cohorts.ended.count == 0
+    assert cohorts.oldest_open == 104

@@ -11,7 +11,9 @@ from rlaif.contracts.captures import EmulatorIdentity, GameIdentity
 from rlaif.game.captures.capture import pack_keyframe
 from rlaif.game.machine.actions import Action
 from rlaif.game.stories.milestones import Milestone, Story, treasure
+from rlaif.trainer.play.exploration.approach import Moment
 from rlaif.trainer.play.exploration.explorer import ExploreConfig, Explorer
+from rlaif.trainer.play.exploration.practice import MORE_STEPS, PATIENCE
 from rlaif.trainer.play.exploration.states import ArchiveIdentity
 from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.followers.episode_follower import EpisodeFollower
@@ -46,11 +48,24 @@ class Machine:
         return pack_keyframe(bytes(self.game.wram)).sha256
 
 
+class Watched:
+    """As much of an environment as a follower asks for."""
+
+    frames = 0
+
+    def __init__(self) -> None:
+        self.cuts: list[int] = []
+
+    def cut_after(self, frames: int) -> None:
+        self.cuts.append(frames)
+
+
 class Played:
     """One environment of an explorer, walked by a test."""
 
     def __init__(self, explorer: Explorer, game: Any, n: int = 0) -> None:
-        self.watcher: EpisodeFollower = explorer.environment(n)
+        self.environment = Watched()
+        self.watcher: EpisodeFollower = explorer.environment(n, self.environment)
         self.game = game
         self.machine: Any = Machine(game)
         self.begin(Start.of(self.machine.save_state(), "test"))
@@ -72,7 +87,7 @@ def explore(tmp_path: Path) -> Callable[..., Explorer]:
     def make(runner: int = 1, **changes: Any) -> Explorer:
         options: dict[str, Any] = {"save_every": 3, "sync_every": 1}
         options |= {name: changes.pop(name) for name in options if name in changes}
-        settings = ExploreSettings(**{"restarts": 1.0, "swarm": 0.0, **changes})
+        settings = ExploreSettings(**{"restarts": 1.0, "swarm": 0.0, "practice": 0.0, **changes})
         config = ExploreConfig(tmp_path, settings, **options)
         return Explorer(config, runner=runner, identity=IDENTITY, story=STORY)
 
@@ -381,3 +396,38 @@ def test_an_archive_that_cannot_be_made_leaves_a_game_without_one(tmp_path: Path
     assert explorer.archive is None
     assert explorer.starts(given()).choose(np.random.default_rng(0)).provenance == "given"
     assert explorer.trouble is not None
+
+
+def test_a_try_of_practice_is_cut_when_it_is_late_or_when_it_reaches_its_milestone(
+    explore: Any, new_game: Any
+):
+    explorer = explore(practice=1.0, restarts=0.0)
+    played = Played(explorer, new_game())
+    moment = Moment(pack_keyframe(b"before the gate"), "ab" * 32, 40, "000", (), distance=16)
+    explorer.practice.learn("gate", [moment])
+    start = explorer.starts(given()).choose(np.random.default_rng(0))
+    assert start.provenance.startswith("practice:")
+    played.begin(start)
+    assert played.environment.cuts == [4 * (PATIENCE * 16 + MORE_STEPS)]
+    assert explorer.saver.played_from == ["ab" * 32], "told since the state before it"
+    played.environment.frames = 60
+    played.game.flag("wObtainedTreasureFlags", 5)
+    played.step()
+    assert len(played.environment.cuts) == 1, "another milestone"
+    played.game.flag("wObtainedTreasureFlags", 6)
+    played.step()
+    assert played.environment.cuts[1:] == [60]
+    played.begin(Start.of(b"elsewhere", "test"))
+    assert len(played.environment.cuts) == 2, "an ordinary episode has its own length"
+
+
+def test_practice_goes_on_in_a_resumed_run(explore: Any, new_game: Any):
+    explorer, resumed = explore(practice=1.0), explore(practice=1.0)
+    moment = Moment(pack_keyframe(b"before the gate"), "ab" * 32, 40, "000", (), distance=16)
+    Played(explorer, new_game())
+    explorer.practice.learn("gate", [moment])
+    resumed.load_state_dict(explorer.state_dict(), played_from=explorer.saver.played_from)
+    start = resumed.starts(given()).choose(np.random.default_rng(0))
+    assert start.keyframe.sha256 == moment.keyframe.sha256
+    older = {name: value for name, value in explorer.state_dict().items() if name != "practice"}
+    explore(practice=1.0).load_state_dict(older)

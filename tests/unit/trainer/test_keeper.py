@@ -70,7 +70,9 @@ class Machines:
 
     def __init__(self, directory: Path, **changes: Any) -> None:
         self.run = directory / "run"
-        self.settings = ExploreSettings(**{"swarm": 1.0, "states": MOST, **changes})
+        self.settings = ExploreSettings(
+            **{"swarm": 1.0, "practice": 0.0, "states": MOST, **changes}
+        )
         self._directory = directory
         self._begun = 0
         self.start_keeper()

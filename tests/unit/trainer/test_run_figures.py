@@ -1,5 +1,7 @@
 """Figures of a run whose runners come and go."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,17 @@ def add(tally: RunTally, played: Fragment) -> None:
     """Each step is paid 1 by the reward model."""
     paid = np.ones((STEPS, 1), dtype=np.float32)
     tally.add([played], LearnedRewards(parts={GAME: [played.rewards], SHAPING: [paid]}))
+
+
+def test_a_try_of_practice_counts_in_no_figure_and_takes_its_pay_with_it():
+    tally = RunTally()
+    tried = fragment(ends=True)
+    (episode,) = tried.episodes
+    add(tally, replace(tried, episodes=(replace(episode, start="practice:0123", rooms=9),)))
+    assert (tally.episodes, tally.figures().rooms_mean) == (0, None)
+    add(tally, fragment(ends=True))
+    assert (tally.episodes, tally.figures().rooms_mean) == (1, 1)
+    assert tally.figures().shaped_return_mean == 4.0
 
 
 @pytest.mark.parametrize(("continues", "paid"), [(True, 8.0), (False, 4.0)])

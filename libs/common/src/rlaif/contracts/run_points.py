@@ -19,7 +19,7 @@ _COLUMNS = ("began", "gained", "rooms", "returns", "shaped", "lengths", "died")
 class EndedEpisodes(Contract):
     """Episodes that ended in a piece, by columns: row i of each is one of them."""
 
-    count: int = Field(default=0, ge=0, description="All of them.")
+    count: int = Field(default=0, ge=0, description="All of them; tries of practice are none.")
     stride: int = Field(
         default=1, ge=1, description="A row stands for so many: of more than 200, every second..."
     )
@@ -37,7 +37,7 @@ class EndedEpisodes(Contract):
     shaped: tuple[float | None, ...] = Field(
         default=(), description="What the reward model paid in it; null: not known."
     )
-    lengths: tuple[int, ...] = Field(default=(), description="Decisions.")
+    lengths: tuple[int, ...] = Field(default=(), description="Steps of four frames.")
     died: tuple[bool | None, ...] = Field(
         default=(), description="Whether a death ended it; null where deaths end nothing."
     )

@@ -58,7 +58,7 @@ class Cohorts:
         ends = zip(fragment.episodes, fragment.env_index_of_end, paid, strict=True)
         for episode, (_, n), shaped in ends:
             key = (fragment.runner, n)
-            if math.isfinite(episode.reward):
+            if math.isfinite(episode.reward) and not episode.is_practice:
                 self.ended = self.ended.and_then(_row(episode, self._began[key], shaped))
             self._began[key] = begins_at
 

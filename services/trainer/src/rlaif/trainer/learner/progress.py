@@ -85,13 +85,15 @@ class RunTally:
             tail = float(shaping[starts[n] : t + 1, n].sum())
             starts[n] = t + 1
             paid.append(self._open.pop(key, 0.0) + tail)
+            self._milestones.update(dict.fromkeys(episode.milestones))
+            if episode.is_practice:
+                continue
             self._windows["shaped"].append(paid[-1])
             self._windows["returns"].append(episode.reward)
             self._windows["lengths"].append(episode.length)
             self._windows["rooms"].append(episode.rooms)
             self._windows["fractions"].append(episode.milestone_fraction)
             self._windows["reached"].append(len(episode.milestones))
-            self._milestones.update(dict.fromkeys(episode.milestones))
             self.episodes += 1
         for n, start in enumerate(starts):
             key = (fragment.runner, n)

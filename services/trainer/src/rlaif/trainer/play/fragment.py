@@ -12,6 +12,7 @@ from rlaif.trainer.play.course_figures import CourseFigures
 from rlaif.trainer.play.followers.episode_log import RecordedEpisode
 from rlaif.trainer.play.followers.frame_stack import PictureFragment
 from rlaif.trainer.play.rooms_played import RoomsPlayed
+from rlaif.trainer.play.start import PRACTICE
 from rlaif.trainer.rewards.learned.shaping import Transitions
 from rlaif.trainer.run_folder.spool import SpooledCapture
 
@@ -46,6 +47,14 @@ class EpisodeSummary:
     milestone_fraction: float = 0.0
     gained: int | None = None
     died: bool | None = None
+
+    @property
+    def is_practice(self) -> bool:
+        """Whether it was a try of a part of the game, cut where it was decided.
+
+        It says nothing of how far play comes: no figure of episodes counts it.
+        """
+        return self.start.startswith(PRACTICE)
 
 
 @dataclass(frozen=True)

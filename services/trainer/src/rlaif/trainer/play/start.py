@@ -19,6 +19,9 @@ from rlaif.trainer.play.waiting import plays_alone
 POWER_ON = "power-on"
 """Provenance of the state that the game itself leads to."""
 
+PRACTICE = "practice:"
+"""What the provenance of a moment that is practised begins with (`exploration.practice`)."""
+
 _LONGEST_SCENE_FRAMES = 6_000
 _LOOK_EVERY = 8
 

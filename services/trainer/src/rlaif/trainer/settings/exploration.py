@@ -20,6 +20,14 @@ class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
         description="Chance that an episode starts where another environment just reached a "
         "milestone. It fades from start to start; 0 never does.",
     )
+    practice: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Share of the steps that is spent on tries from shortly before a milestone "
+        "which play came to once, and from farther before it as they reach it again; 0 forgets "
+        "rare finds. No figure of episodes counts tries (ADR 0010).",
+    )
     save_frames: int | None = Field(
         default=None,
         ge=1,
@@ -35,4 +43,4 @@ class ExploreSettings(BaseModel, frozen=True, extra="forbid"):
     @property
     def keeps_states(self) -> bool:
         """Whether any episode ever starts at an archived state."""
-        return self.restarts > 0 or self.swarm > 0
+        return self.restarts > 0 or self.swarm > 0 or self.practice > 0

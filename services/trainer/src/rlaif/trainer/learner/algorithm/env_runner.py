@@ -119,7 +119,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
                 frame_skip=env.game.frame_skip,
                 keeper=self._exploration.keeper,
             )
-        explorer = None if self._explorer is None else self._explorer.environment(n)
+        explorer = None if self._explorer is None else self._explorer.environment(n, game)
         if curriculum is None:
             assert explorer is not None
             return explorer

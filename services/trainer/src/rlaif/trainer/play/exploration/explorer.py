@@ -17,11 +17,13 @@ from rlaif.trainer.play.exploration.home import ExplorationHome
 from rlaif.trainer.play.exploration.keeper import KeeperPort
 from rlaif.trainer.play.exploration.keeper_link import KeeperLink
 from rlaif.trainer.play.exploration.others import sum_of_others
+from rlaif.trainer.play.exploration.practice import Practice
 from rlaif.trainer.play.exploration.starts import ArchiveStarts
 from rlaif.trainer.play.exploration.state_saver import StateSaver
 from rlaif.trainer.play.exploration.states import ArchiveIdentity, ArchiveRecord
 from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.exploration.visited import VisitedPlaces
+from rlaif.trainer.play.followers.episode_follower import WatchedGame
 from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
 from rlaif.trainer.run_folder import disk
@@ -34,7 +36,7 @@ class ExploreConfig:
 
     Attributes:
         directory: Of the run; `exploration/` is made in it.
-        settings: With no restarts and no swarm, no states are kept.
+        settings: With no restarts, swarm and practice, no states are kept.
         save_every: Steps of a runner between two states, milestones excepted. A save costs about
             36 ms and 16,000 steps of four frames about 4 s, so that saving costs 1 % at most.
         sync_every: Fragments between two exchanges with the other runners.
@@ -74,6 +76,7 @@ class Explorer:
         """
         self._config = config
         self._runner = runner
+        self.frame_skip = identity.frame_skip
         self._fragments = 0
         home = ExplorationHome.of(config.directory, identity)
         self._link = None if keeper is None else KeeperLink(keeper, home, identity, runner)
@@ -82,6 +85,7 @@ class Explorer:
         self._counts_file = home.cells(runner)
         self.counts.load(self._counts_file)
         self.swarm = Swarm(share=config.settings.swarm)
+        self.practice = Practice(share=config.settings.practice)
         self.archive: StateArchive | None = None
         self.saver: StateSaver | None = None
         self._unsynced: str | None = None
@@ -96,7 +100,12 @@ class Explorer:
             self._exchanged(whole=True)  # to begin with, and no news
         if self.archive is not None:
             self.saver = StateSaver(
-                self.archive, self.counts, self.swarm, story, save_every=config.save_every
+                self.archive,
+                self.counts,
+                self.swarm,
+                story,
+                practice=self.practice,
+                save_every=config.save_every,
             )
 
     @classmethod
@@ -122,9 +131,9 @@ class Explorer:
         """Of this runner's environments."""
         return self.visited.own
 
-    def environment(self, n: int) -> "ExplorationFollower":
-        """What follows environment `n` of this runner."""
-        return ExplorationFollower(self, n)
+    def environment(self, n: int, game: WatchedGame) -> "ExplorationFollower":
+        """What follows environment `n` of this runner, the one that plays `game`."""
+        return ExplorationFollower(self, n, game)
 
     def starts(self, given: StartSource) -> StartSource:
         """The starts of the game, with archived states among them."""
@@ -135,6 +144,7 @@ class Explorer:
             archive=self.archive,
             counts=self.counts,
             swarm=self.swarm,
+            practice=self.practice,
             restarts=self._config.settings.restarts,
         )
 
@@ -145,6 +155,7 @@ class Explorer:
             "fragments": self._fragments,
             "counts": self.counts.state_dict(),
             "swarm": self.swarm.state_dict(),
+            "practice": self.practice.state_dict(),
             "since_save": None if self.saver is None else self.saver.since_save,
             "played_from": [] if self.saver is None else self.saver.played_from,
         }
@@ -154,6 +165,8 @@ class Explorer:
         self._fragments = state["fragments"]
         self.counts.load_state_dict(state["counts"])
         self.swarm.load_state_dict(state["swarm"])
+        if "practice" in state:  # of a run that had none yet
+            self.practice.load_state_dict(state["practice"])
         if self.saver is not None and state["since_save"] is not None:
             self.saver.since_save = state["since_save"]
         if self.archive is not None and self._runner <= 1:
@@ -217,8 +230,10 @@ class Explorer:
 class ExplorationFollower:
     """One environment as the explorer of its runner follows it: an `EpisodeFollower`."""
 
-    def __init__(self, explorer: Explorer, n: int) -> None:
+    def __init__(self, explorer: Explorer, n: int, game: WatchedGame) -> None:
         self._explorer = explorer
+        self._game = game
+        self._practice = explorer.practice
         self._n = n
         self._visited = explorer.visited
         self._saver = explorer.saver
@@ -247,6 +262,9 @@ class ExplorationFollower:
         self._square, self._progress = -1, None
         if self._saver is not None:
             self._saver.begin_episode(self._name, emulator, facts, start, warm_up)
+        most_steps = self._practice.most_steps(self._name)
+        if most_steps is not None:
+            self._game.cut_after(most_steps * self._explorer.frame_skip)
         self._visit(emulator, facts, in_any_case=False)
 
     def after_step(self, emulator: Emulator, facts: GameFacts, action: int, wait: int) -> None:
@@ -283,5 +301,9 @@ class ExplorationFollower:
         elif facts.progress is self._progress and not in_any_case:
             return
         self._progress = facts.progress
-        if self._saver is not None:
-            self._saver.visit(self._name, emulator, facts)
+        if self._saver is None:
+            return
+        was_trying = self._practice.is_trying(self._name)
+        self._saver.visit(self._name, emulator, facts)
+        if was_trying and not self._practice.is_trying(self._name):
+            self._game.cut_after(self._game.frames)

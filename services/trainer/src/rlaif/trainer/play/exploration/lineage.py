@@ -1,5 +1,7 @@
 """Plays the way to an archived state again and compares: does its record tell the truth?"""
 
+from collections.abc import Iterator
+
 from rlaif.game.machine.actions import decode_actions
 from rlaif.game.machine.emulator import Emulator
 from rlaif.trainer.play.exploration.archive import StateArchive
@@ -23,20 +25,29 @@ def replay_lineage(archive: StateArchive, sha256: str, emulator: Emulator) -> in
     start, *way = archive.lineage(sha256)
     emulator.load_state(archive.load(start.sha256)[0])
     for record in way:
-        _play(record, emulator)
-        found = emulator.ram_digest()
-        if found != record.ram_sha256:
-            raise LineageMismatchError(
-                f"after {record.steps} steps the RAM has digest {found[:12]}, state "
-                f"{record.sha256[:12]} has {str(record.ram_sha256)[:12]}: its record is wrong, or "
-                "the emulator does not repeat itself"
-            )
+        for _ in play(record, emulator):
+            pass
     return way[-1].steps if way else 0
 
 
-def _play(record: ArchiveRecord, emulator: Emulator) -> None:
+def play(record: ArchiveRecord, emulator: Emulator) -> Iterator[int]:
+    """Play from where the emulator stands, the parent of a state, to the state.
+
+    Gives the steps played, 1 and up, after each of them; the RAM is compared after the last one.
+
+    Raises:
+        LineageMismatchError: It differs from that of the state.
+    """
     waits = dict(record.waits)
     for step, action in enumerate(decode_actions(record.actions)):
         emulator.step(action, record.identity.frame_skip)
         if step in waits:
             emulator.tick(waits[step])
+        yield step + 1
+    found = emulator.ram_digest()
+    if found != record.ram_sha256:
+        raise LineageMismatchError(
+            f"after {record.steps} steps the RAM has digest {found[:12]}, state "
+            f"{record.sha256[:12]} has {str(record.ram_sha256)[:12]}: its record is wrong, or "
+            "the emulator does not repeat itself"
+        )

@@ -7,13 +7,14 @@ import numpy as np
 from rlaif.game.captures.capture import PackedKeyframe
 from rlaif.trainer.play.exploration.archive import StateArchive
 from rlaif.trainer.play.exploration.choice import CellCounts, choose
+from rlaif.trainer.play.exploration.practice import Practice
 from rlaif.trainer.play.exploration.states import ArchivedStateError, ArchiveRecord
 from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.start import Start, StartSource
 
 
 class ArchiveStarts:
-    """A `StartSource`: a milestone that calls, else an archived state, else a start of the game.
+    """A `StartSource`: a milestone that calls, else practice, an archived state, a game's start.
 
     The same generator gives the same start as long as archive, counts and swarm are the same.
     """
@@ -25,10 +26,12 @@ class ArchiveStarts:
         archive: StateArchive,
         counts: CellCounts,
         swarm: Swarm,
+        practice: Practice,
         restarts: float,
     ) -> None:
-        """Draw from an archive for `restarts`, 0 to 1, of the episodes; `swarm` is asked first.
+        """Draw from an archive for `restarts`, 0 to 1, of the episodes.
 
+        `swarm` is asked first, then `practice`.
         Starts from a cell are noted in `counts`; the other episodes begin at `given`.
         """
         if not 0 <= restarts <= 1:
@@ -37,11 +40,17 @@ class ArchiveStarts:
         self._archive = archive
         self._counts = counts
         self._swarm = swarm
+        self._practice = practice
         self._restarts = restarts
 
     def choose(self, rng: np.random.Generator) -> Start:
         """Where the next episode starts; an archived state that cannot be used is passed over."""
-        record = self._drawn(rng)
+        record = self._called(rng)
+        if record is None:
+            practised = self._practice.draw(rng)
+            if practised is not None:
+                return practised
+            record = self._drawn(rng)
         if record is not None:
             with contextlib.suppress(ArchivedStateError):
                 state, packed = self._archive.load(record.sha256)
@@ -50,10 +59,11 @@ class ArchiveStarts:
                 return Start(state, name, keyframe, from_play=record.parent is not None)
         return self._given.choose(rng)
 
-    def _drawn(self, rng: np.random.Generator) -> ArchiveRecord | None:
+    def _called(self, rng: np.random.Generator) -> ArchiveRecord | None:
         milestone = self._swarm.offer(rng)
-        if milestone is not None:
-            return self._archive.first_with(milestone)
+        return None if milestone is None else self._archive.first_with(milestone)
+
+    def _drawn(self, rng: np.random.Generator) -> ArchiveRecord | None:
         if rng.random() >= self._restarts:
             return None
         cells = self._archive.cells

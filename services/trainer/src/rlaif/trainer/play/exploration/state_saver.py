@@ -1,5 +1,6 @@
 """Decides which states of running episodes are kept in the archive, and writes how they came."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from rlaif.game.captures.capture import pack_keyframe
-from rlaif.game.machine.actions import encode_actions
+from rlaif.game.machine.actions import decode_actions, encode_actions
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.memory_map import address
 from rlaif.game.stories.milestones import Story
+from rlaif.trainer.play.exploration.approach import moments_before
 from rlaif.trainer.play.exploration.archive import StateArchive, milestones_of
 from rlaif.trainer.play.exploration.choice import CellCounts
-from rlaif.trainer.play.exploration.states import ArchiveRecord, Cell, block_of
+from rlaif.trainer.play.exploration.practice import Practice
+from rlaif.trainer.play.exploration.states import ArchiveError, ArchiveRecord, Cell, block_of
 from rlaif.trainer.play.exploration.swarm import Swarm
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts, Progress
@@ -32,6 +35,7 @@ class _Episode:
     Attributes:
         parent: Digest of the state since which actions are noted.
         parent_steps: Decision steps of the game up to it.
+        began: Decision steps of the game when the episode started.
         origin: Cell at which the episode started, None for a start of the game.
         is_wanted: A state of the cell in which the player stands should be kept.
         may_be_news: Some of the milestones were unknown when they were read.
@@ -39,6 +43,7 @@ class _Episode:
 
     parent: str
     parent_steps: int
+    began: int
     origin: Cell | None
     actions: list[int] = field(default_factory=list)
     waits: list[tuple[int, int]] = field(default_factory=list)
@@ -51,6 +56,11 @@ class _Episode:
     @property
     def steps(self) -> int:
         return self.parent_steps + len(self.actions)
+
+    @property
+    def played(self) -> int:
+        """Decision steps of the episode itself."""
+        return self.steps - self.began
 
     def note(self, action: int, wait: int) -> None:
         if wait:
@@ -82,12 +92,17 @@ class StateSaver:
         swarm: Swarm,
         story: Story,
         *,
+        practice: Practice,
         save_every: int,
     ) -> None:
-        """Keep states in `archive`; what it has already is no news to `swarm`."""
+        """Keep states in `archive`; what it has already is no news to `swarm`.
+
+        The way to what is news is kept for `practice`.
+        """
         self._archive = archive
         self._counts = counts
         self._swarm = swarm
+        self._practice = practice
         self._story = story
         self._lasting = np.array([not m.is_momentary for m in story.milestones], dtype=np.bool_)
         self._names = tuple(milestone.name for milestone in story.milestones)
@@ -105,16 +120,33 @@ class StateSaver:
         warm_up: Sequence[tuple[int, int]],
     ) -> None:
         """An episode starts, `warm_up` was played since `start`."""
-        record = self._archive.get(start.keyframe.sha256)
-        episode = self._episodes[environment] = _Episode(
-            parent=start.keyframe.sha256,
-            parent_steps=0 if record is None else record.steps,
-            origin=None if record is None or record.parent is None else record.cell,
-        )
+        digest = start.keyframe.sha256
+        before = self._episodes.get(environment)
+        played = before.played if before else None
+        self._practice.begin(environment, start.provenance, played=played)
+        episode = self._practised(start.provenance) or self._from_archive(digest)
+        self._episodes[environment] = episode
         for action, wait in warm_up:
             episode.note(action, wait)
-        if record is None:
+        if episode.parent == digest and self._archive.get(digest) is None:
             self._keep_start(environment, emulator, facts, start)
+
+    def _practised(self, provenance: str) -> _Episode | None:
+        """An episode from a moment that is practised, told since the state before it."""
+        moment = self._practice.moment(provenance)
+        if moment is None:
+            return None
+        actions: list[int] = list(decode_actions(moment.actions))
+        began = moment.parent_steps + len(actions)
+        return _Episode(
+            moment.parent, moment.parent_steps, began, None, actions, list(moment.waits)
+        )
+
+    def _from_archive(self, digest: str) -> _Episode:
+        record = self._archive.get(digest)
+        steps = 0 if record is None else record.steps
+        origin = None if record is None or record.parent is None else record.cell
+        return _Episode(digest, steps, steps, origin)
 
     def note(self, environment: str, action: int, wait: int) -> bool:
         """A decision step was played; True when the place has to be looked at even if it is old."""
@@ -127,8 +159,9 @@ class StateSaver:
 
     @property
     def played_from(self) -> list[str]:
-        """Digests of the states since which the running episodes note their actions."""
-        return sorted({episode.parent for episode in self._episodes.values()})
+        """Digests of the states since which running episodes, or practice, know the actions."""
+        running = {episode.parent for episode in self._episodes.values()}
+        return sorted(running | self._practice.parents)
 
     def state_dict(self, environment: str, facts: GameFacts) -> dict[str, Any]:
         """What is known of a running episode, as plain values."""
@@ -136,6 +169,7 @@ class StateSaver:
         return {
             "parent": episode.parent,
             "parent_steps": episode.parent_steps,
+            "began": episode.began,
             "origin": None if episode.origin is None else tuple(episode.origin),
             "actions": list(episode.actions),
             "waits": list(episode.waits),
@@ -150,6 +184,7 @@ class StateSaver:
         self._episodes[environment] = _Episode(
             parent=state["parent"],
             parent_steps=state["parent_steps"],
+            began=state.get("began", state["parent_steps"]),
             origin=None if state["origin"] is None else Cell(*state["origin"]),
             actions=list(state["actions"]),
             waits=list(state["waits"]),
@@ -169,6 +204,7 @@ class StateSaver:
             episode.progress = facts.progress
             episode.milestones = self._milestones(read_blocks(emulator))
             episode.may_be_news = bool(self._swarm.unknown(episode.milestones))
+            self._practice.see(environment, episode.milestones)
         cell = Cell(facts.room_index, block_of(facts.x, facts.y), episode.milestones)
         if cell != episode.cell:
             episode.cell = cell
@@ -217,9 +253,20 @@ class StateSaver:
         if not self._put(record, packed):
             return
         episode.continue_from(record)
-        self._swarm.reached(record.milestones)
+        self._keep_approach(record, self._swarm.reached(record.milestones), emulator)
         if is_new_cell and episode.origin is not None:
             self._counts.fruitless[episode.origin] = 0
+
+    def _keep_approach(
+        self, record: ArchiveRecord, news: Sequence[str], emulator: Emulator
+    ) -> None:
+        """Keep how play came to what is news; a way that cannot be played again is left out."""
+        if not news or not self._practice.is_on:
+            return
+        with contextlib.suppress(ArchiveError):
+            moments = moments_before(self._archive, record, emulator)
+            for milestone in news:
+                self._practice.learn(milestone, moments)
 
     def _keep_start(
         self, environment: str, emulator: Emulator, facts: GameFacts, start: Start

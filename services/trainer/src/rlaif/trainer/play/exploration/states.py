@@ -107,6 +107,11 @@ class ArchiveRecord(BaseModel):
     environment: str
 
     @property
+    def parent_steps(self) -> int:
+        """Decision steps of the game up to its parent."""
+        return self.steps - len(self.actions)
+
+    @property
     def cell(self) -> Cell:
         """Which cell it stands for."""
         return Cell(self.room, self.block, self.milestones)

@@ -8,6 +8,20 @@ from rlaif.trainer.play.start import Start, StartSource
 from rlaif.trainer.rewards.game.facts import GameFacts
 
 
+class WatchedGame(Protocol):
+    """What a follower may ask of the environment that it follows.
+
+    Attributes:
+        frames: Game frames of the episode.
+    """
+
+    frames: int
+
+    def cut_after(self, frames: int) -> None:
+        """Truncate this episode at the first step that ends at or after so many frames."""
+        ...
+
+
 class EpisodeFollower(Protocol):
     """Follows one environment. It may save the emulator's state and does not play."""
 
