@@ -1,7 +1,7 @@
 """What does each part of learning along demonstrations do? Parts left out, on the legs of a quest.
 
     python benchmarks/curriculum_ablations.py RUN [RUN …]             after make train-cartridge
-    python benchmarks/curriculum_ablations.py RUN --arms all,moves --decisions 32768 --at-once 1
+    python benchmarks/curriculum_ablations.py RUN --arms all,shared_layers --decisions 32768
 
 RUN is the directory of a quest run (`var/trainer/runs/cartridge-1`). Each arm learns along that
 run's demonstrations, all segments at once, for the same number of decisions, as `rlaif-train

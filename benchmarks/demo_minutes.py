@@ -8,7 +8,8 @@ settings. Twice a minute the HUD is asked for what its page shows (`GET /api/v1/
 end for the past of the run (`GET /api/v1/history`), from which the timeline is drawn.
 
     held        milestones that hold when an episode ends, those of its start among them
-    reached     milestones reached in an episode, those of its start not counted: the timeline's
+    reached     milestones reached in an episode, those of its start not counted: the timeline's;
+                tries of practice are no episodes
     rooms       distinct rooms of an episode
 
 `reached` and `rooms` are means over the episodes that ended in each minute. What is compared with
@@ -22,22 +23,20 @@ import csv
 import json
 import os
 import platform
-import signal
-import subprocess
+import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import httpx
+from rlaif.testing.ring import Ring
 
 BARS = {"reached": 1.0, "rooms": 4.0}
 """Milestones and rooms an episode, over the last minutes."""
 
-PORT = 8096
 FIRST, LAST = 3, 5
 """Minutes at the beginning and at the end that are compared."""
 
@@ -74,46 +73,23 @@ def watch(
     """Run a ring for some minutes; what its page showed, and its episodes minute by minute."""
     if folder.exists():
         raise SystemExit(f"{folder} is there: a demo would go on with it; remove it first")
-    folder.mkdir(parents=True)
-    command = [sys.executable, "-m", "rlaif.local", "--data-dir", str(folder / "data")]
-    with (folder / "demo.log").open("w") as log:
-        began = time.time()
-        ring = subprocess.Popen(
-            [*command, "--hud-port", str(PORT)],
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env=os.environ | {"TRAINER_SEED": str(seed)},
-            start_new_session=True,
-        )
-        try:
-            shown = list(ask(seed, began, minutes, ring))
-            history = httpx.get(
-                f"http://127.0.0.1:{PORT}/api/v1/history", params={"points": 1000}, timeout=30
-            )
-            history.raise_for_status()
-        finally:
-            ring.send_signal(signal.SIGINT)
-            try:
-                ring.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                os.killpg(ring.pid, signal.SIGKILL)
-    return shown, by_minute(seed, began, history.json()["points"])
+    began = time.time()
+    ring = Ring(folder, environment={"TRAINER_SEED": str(seed)})
+    try:
+        ring.wait_for(re.compile("✓ hud "), seconds=120)
+        shown = list(ask(seed, began, minutes, ring))
+        history = ring.get("hud", "history?points=1000").json()
+        ring.interrupt(seconds=STOP_SECONDS)
+    finally:
+        ring.end()
+    return shown, by_minute(seed, began, history["points"])
 
 
-def ask(
-    seed: int, began: float, minutes: float, ring: subprocess.Popen[bytes]
-) -> Sequence[dict[str, Any]]:
+def ask(seed: int, began: float, minutes: float, ring: Ring) -> Iterator[dict[str, Any]]:
     """What the page shows, until the minutes are over."""
-    rows = []
     while (left := began + 60 * minutes - time.time()) > 0:
         time.sleep(min(left, EVERY))
-        if ring.poll() is not None:
-            raise SystemExit(f"the demo of seed {seed} ended with {ring.returncode}")
-        try:
-            state = httpx.get(f"http://127.0.0.1:{PORT}/api/v1/state", timeout=10).json()
-        except httpx.HTTPError as error:
-            print(f"seed {seed}: the page does not answer: {error!r}", flush=True)
-            continue
+        state = ring.get("hud", "state").json()
         run = state["run"] or {}
         row = {
             "seed": seed,
@@ -125,8 +101,7 @@ def ask(
             "headline": state["headline"].get("text"),
         }
         print(json.dumps(row), flush=True)
-        rows.append(row)
-    return rows
+        yield row
 
 
 def by_minute(seed: int, began: float, pieces: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -100,8 +100,8 @@ class Clock:
 class Dealt(ExplorationFollower):
     """Explores as in training, but the n-th environment starts at its own scene only."""
 
-    def __init__(self, explorer: Explorer, n: int, starts: StartSource) -> None:
-        super().__init__(explorer, n)
+    def __init__(self, explorer: Explorer, n: int, game: GameEnv, starts: StartSource) -> None:
+        super().__init__(explorer, n, game)
         self._dealt = starts
 
     def starts(self, given: StartSource) -> StartSource:
@@ -255,7 +255,7 @@ class Ladder:
                 emulator=game.emulator,
                 frame_skip=self._frame_skip,
             )
-        return Dealt(self._explorer, n, self._dealt(n))
+        return Dealt(self._explorer, n, game, self._dealt(n))
 
 
 def held_actions(rng: np.random.Generator, steps: int) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -6,7 +6,6 @@ are the first so many usable scores; the digest in its manifest proves it.
 """
 
 import asyncio
-import os
 import re
 import tempfile
 import time
@@ -78,19 +77,12 @@ def measure(minutes: float) -> dict[str, Any]:
 def running_ring() -> Iterator[Ring]:
     """A ring whose language models take 100 ms a call."""
     settings = {"MOCK_LLM_LATENCY_SECONDS": "0.1", "MOCK_LLM_JITTER_SECONDS": "0"}
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
     with tempfile.TemporaryDirectory(prefix="loop-") as folder:
-        ring = Ring(Path(folder))
+        ring = Ring(Path(folder), environment=settings)
         try:
             yield ring
         finally:
             ring.end()
-            for name, value in before.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
 
 
 def note_version(ring: Ring, seen: Seen) -> None:

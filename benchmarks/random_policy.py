@@ -128,7 +128,7 @@ def explorer_of(
 ) -> Explorer:
     explore = ExploreConfig(
         directory,
-        ExploreSettings(restarts=options.restarts, swarm=0.5),
+        ExploreSettings(restarts=options.restarts, swarm=0.5, practice=0.0),
         save_every=options.save_every,
     )
     explorer = Explorer.of_game(
@@ -151,7 +151,7 @@ def follow(
     explorer: Explorer | None,
 ) -> None:
     """Play all steps; where there is an explorer, in episodes that it follows."""
-    watcher: EpisodeFollower | None = None if explorer is None else explorer.environment(0)
+    watcher: EpisodeFollower | None = None if explorer is None else explorer.environment(0, game)
     row = np.empty(128, dtype=np.float32)
     begin(game, journey, watch, watcher, row)
     actions = drawn(rng, options.steps, options.hold)

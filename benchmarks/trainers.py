@@ -15,6 +15,7 @@ from rlaif.game.machine.emulator import Emulator, PyBoyEmulator
 from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExplorationFollower, ExploreConfig, Explorer
+from rlaif.trainer.play.game_env import GameEnv
 from rlaif.trainer.play.start import Start
 from rlaif.trainer.rewards.game.facts import GameFacts
 from rlaif.trainer.settings import TrainerSettings
@@ -28,8 +29,8 @@ WORKERS, ENVS = 2, 8
 class Recorded(ExplorationFollower):
     """Explores as in training, and keeps what a bare PyBoy needs to play the same again."""
 
-    def __init__(self, explorer: Explorer, n: int) -> None:
-        super().__init__(explorer, n)
+    def __init__(self, explorer: Explorer, n: int, game: GameEnv) -> None:
+        super().__init__(explorer, n, game)
         self.played: list[Episode] = []
 
     def begin_episode(
@@ -113,7 +114,7 @@ class BenchmarkRunner(EmulatorEnvRunner):
         if self._explorer is None:
             super()._follow(explore, curriculum, env, game, n)
         assert self._explorer is not None
-        return Recorded(self._explorer, n)
+        return Recorded(self._explorer, n, game)
 
 
 @dataclass

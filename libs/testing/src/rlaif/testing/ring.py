@@ -1,6 +1,6 @@
 """A whole ring as a child process, driven from outside: started, read, hurt, checked, stopped.
 
-For end-to-end tests and fault runs.
+For end-to-end tests, fault runs and benchmarks.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import httpx
@@ -40,8 +40,10 @@ class RingError(AssertionError):
 class Ring:
     """`python -m rlaif.local` on a data directory of the test's."""
 
-    def __init__(self, data_dir: Path, *options: str) -> None:
-        """Start it; it gets ready in the background."""
+    def __init__(
+        self, data_dir: Path, *options: str, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Start it, with settings of its own beside this process's; it gets ready by itself."""
         self.data_dir = data_dir
         self.lines: list[str] = []
         self._arrived: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -50,7 +52,7 @@ class Ring:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=os.environ | {"COLUMNS": "200", "NO_COLOR": "1"},
+            env=os.environ | {"COLUMNS": "200", "NO_COLOR": "1"} | dict(environment or {}),
             start_new_session=True,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
