@@ -134,7 +134,15 @@ async def test_from_the_list_to_the_film_and_along_its_steps(
     await chromium.wait_for(f"location.pathname.endsWith('/{worst[1]['segment_id']}')")
     await chromium.press("k", "k")
     await chromium.wait_for(f"location.pathname.endsWith('/{worst[0]['segment_id']}')")
+    # However fast: pressed before the next segment's page is there, too.
+    await drawn(chromium)
+    await chromium.evaluate(PRESSED_AT_ONCE)
+    await chromium.wait_for(f"location.pathname.endsWith('/{worst[2]['segment_id']}')")
     assert chromium.errors == []
+
+
+PRESSED_AT_ONCE = """for (const key of "jjjk")
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))"""
 
 
 SCORES = "document.querySelector('#chart-scores .plot')"

@@ -57,11 +57,12 @@ function examined(version) {
 
 /** J and K go to the version before and after. @param {number} version @param {import("../app.js").App} app */
 function stepping(version, app) {
+  let heading = version; // a key that is pressed before the next page is there goes on from that one
   const to = (/** @type {1 | -1} */ way) => {
     const known = app.store.state.reward_models?.published.map((/** @type {any} */ row) => row.version).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b) ?? [];
-    const next = way > 0 ? known.find((/** @type {number} */ each) => each > version) : known.filter((/** @type {number} */ each) => each < version).at(-1);
+    const next = way > 0 ? known.find((/** @type {number} */ each) => each > heading) : known.filter((/** @type {number} */ each) => each < heading).at(-1);
     if (next === undefined) app.announce(way > 0 ? "This is the newest version" : "This is the first version");
-    else app.go(`/models/${next}`);
+    else app.go(`/models/${(heading = next)}`);
   };
   return { j: { label: "the version before", run: () => to(-1) }, k: { label: "the version after", run: () => to(1) } };
 }

@@ -15,11 +15,15 @@ import { scoreOf } from "./score.js";
 /** @typedef {import("../../app.js").App} App */
 
 class Segment {
+  /** Ends when the last step along the list that a key asked for was taken. @type {Promise<void>} */
+  #steps = Promise.resolve();
+
   /** @param {HTMLElement} root @param {App} app @param {import("../../router.js").Params} params @param {Scope} scope */
   constructor(root, app, params, scope) {
     this.app = app;
     this.scope = scope;
     this.name = { episode_id: params.episode_id, segment_id: params.segment_id };
+    this.heading = this.name;
     this.label = h("span", {}, "Copy link");
     this.address = `/api/v1${addressOfSegment(this.name)}`;
     this.cursor = new Cursor();
@@ -76,11 +80,20 @@ class Segment {
   }
 
   /** @param {number} by */
-  async #go(by) {
+  #go(by) {
+    this.#steps = this.#steps.then(() => this.#step(by));
+  }
+
+  /** A key that is pressed before the next segment is there goes on from that one. @param {number} by */
+  async #step(by) {
     try {
-      const name = await found.neighbour(this.app.api, this.name.segment_id, by);
-      if (name) this.app.go(addressOfSegment(name));
-      else this.app.announce(by > 0 ? "This is the last segment of the list" : "This is the first segment of the list");
+      const name = await found.neighbour(this.app.api, this.heading.segment_id, by);
+      if (name) {
+        this.heading = name;
+        this.app.go(addressOfSegment(name));
+      } else {
+        this.app.announce(by > 0 ? "This is the last segment of the list" : "This is the first segment of the list");
+      }
     } catch (error) {
       this.app.announce(`The list cannot be read now: ${error instanceof Error ? error.message : error}`);
     }
