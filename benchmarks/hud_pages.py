@@ -2,14 +2,16 @@
 
     python benchmarks/hud_pages.py PORT --pages 100 --stalled 1
 
-Each speaks the protocol of `/ws/v1` as the page in a browser does: it takes every frame, and
-acknowledges the newest four times a second at most. A stalled one asks for everything and reads
-nothing. Ends with its standard input, and prints what was seen as one line of JSON:
+Each speaks the protocol of `/ws/v1` as the page in a browser does: it takes every frame, in groups
+too, and acknowledges the newest four times a second at most. A stalled one asks for everything and
+reads nothing. Ends with its standard input, and prints what was seen as one line of JSON:
 
     expected, received   frames that the HUD numbered while a healthy page was there, and those that
                          came to it; summed over the pages
-    ages                 frames by their age in whole ms when they came in, from the moment at which
-                         the trainer took the picture; of the healthy pages
+    ages                 frames by their age in whole ms when a page can draw them, from the moment
+                         at which the trainer took the picture; of the healthy pages. Those of a
+                         group are drawn at the pace at which they were taken, so all are as old as
+                         its first.
     text_bytes, seconds  of all healthy pages together
     cpu_seconds          what this process took
 """
@@ -30,6 +32,8 @@ OLDEST_MS = 60_000
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 SEQUENCE, CAPTURED = struct.Struct("<I"), struct.Struct("<Q")
 SEQUENCE_AT, CAPTURED_AT = 8, 12
+LENGTH = struct.Struct("<I")
+KIND_AT, COUNT_AT, GROUP = 1, 2, 2
 
 
 class Page(asyncio.Protocol):
@@ -85,6 +89,7 @@ class Page(asyncio.Protocol):
             raise SystemExit(f"the HUD answered: {head.decode(errors='replace')}")
         self._buffer = bytearray(rest)
         self.open, self.opened_at = True, time.monotonic()
+        self._send(TEXT, b'{"type":"rate","fps":30,"groups":true}')
         return True
 
     def _message(self) -> tuple[int, bytes] | None:
@@ -115,14 +120,18 @@ class Page(asyncio.Protocol):
             self.close()
 
     def _frame(self, payload: bytes) -> None:
-        (sequence,) = SEQUENCE.unpack_from(payload, SEQUENCE_AT)
-        (captured,) = CAPTURED.unpack_from(payload, CAPTURED_AT)
-        self.received += 1
-        if self.received == 2:  # the very first waited for this page and may be of long ago
-            self.first = sequence
-        if self.received > 1:
-            self.ages[min(OLDEST_MS, int(time.time() * 1000 - captured / 1000))] += 1
-            self.last = sequence
+        starts = frames_at(payload)
+        (captured,) = CAPTURED.unpack_from(payload, starts[0] + CAPTURED_AT)
+        age = min(OLDEST_MS, int(time.time() * 1000 - captured / 1000))
+        sequence = 0
+        for start in starts:
+            (sequence,) = SEQUENCE.unpack_from(payload, start + SEQUENCE_AT)
+            self.received += 1
+            if self.received == 2:  # the very first waited for this page and may be of long ago
+                self.first = sequence
+            if self.received > 1:
+                self.ages[age] += 1
+                self.last = sequence
         now = time.monotonic()
         if now - self._acknowledged_at >= ACK_SECONDS:
             self._acknowledged_at = now
@@ -133,6 +142,17 @@ class Page(asyncio.Protocol):
         assert self._transport is not None
         head = bytes([0x80 | opcode, 0x80 | len(payload), 0, 0, 0, 0])
         self._transport.write(head + payload)
+
+
+def frames_at(payload: bytes) -> list[int]:
+    """Where the frames of a message begin: it is one frame, or a group."""
+    if payload[KIND_AT] != GROUP:
+        return [0]
+    starts, at = [], 4
+    for _ in range(payload[COUNT_AT]):
+        starts.append(at + LENGTH.size)
+        at += LENGTH.size + LENGTH.unpack_from(payload, at)[0]
+    return starts
 
 
 async def follow(options: argparse.Namespace) -> dict[str, Any]:

@@ -42,12 +42,12 @@ beforeEach(() => {
   mock.timers.enable({ apis: ["setTimeout", "Date"] });
   globalThis.WebSocket = /** @type {any} */ (FakeSocket);
   sockets = [];
-  heard = { text: [], frame: [], state: [], clock: [] };
+  heard = { text: [], frames: [], state: [], clock: [] };
 });
 
 function connect() {
   const note = (name) => (...values) => heard[name].push(values);
-  const connection = new Connection("ws://hud", { text: note("text"), frame: note("frame"), state: note("state"), clock: note("clock") });
+  const connection = new Connection("ws://hud", { text: note("text"), frames: note("frames"), state: note("state"), clock: note("clock") });
   connection.open();
   sockets[0].opens();
   return connection;
@@ -55,7 +55,7 @@ function connect() {
 
 test("it says what it wants and asks for the clock", () => {
   connect();
-  assert.deepEqual(sockets[0].sent, [{ type: "rate", fps: 30, texts: true }, { type: "ping" }]);
+  assert.deepEqual(sockets[0].sent, [{ type: "rate", fps: 30, texts: true, groups: true }, { type: "ping" }]);
   mock.timers.tick(40);
   sockets[0].onmessage({ data: '{"type":"pong","data":{"now":"2026-11-20T12:00:00Z"}}' });
   assert.deepEqual(heard.clock, [["2026-11-20T12:00:00Z", 0, 40]]);
@@ -79,7 +79,7 @@ test("frames are acknowledged four times a second, and the last one always", () 
 test("a page that nobody sees wants nothing, and silence does not alarm it", () => {
   const connection = connect();
   connection.want({ fps: 0, texts: false });
-  assert.deepEqual(sockets[0].said("rate").at(-1), { type: "rate", fps: 0, texts: false });
+  assert.deepEqual(sockets[0].said("rate").at(-1), { type: "rate", fps: 0, texts: false, groups: true });
   mock.timers.tick(600_000);
   assert.equal(sockets.length, 1, "it did not connect again");
   assert.equal(sockets[0].said("ping").length, 1, "and asked nothing");

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from rlaif.hud.browsers.deltas import applied
+from rlaif.hud.browsers.frame_group import CROWD, pack_group
 from rlaif.hud.browsers.hub import Hub, HubClosedError, HubFullError, pump
 from rlaif.hud.browsers.outbox import Outbox, Resync
 from rlaif.hud.read_model.projections import HudState
@@ -101,6 +102,50 @@ async def test_a_browser_that_acknowledges_nothing_gets_twelve_frames(attach: At
     outbox.ack(20)
     await eventually(lambda: browser.frames[-1:] == [b"20"], "the newest after the ack")
     assert len(browser.frames) == 13
+
+
+async def test_in_a_crowd_frames_go_in_groups_and_each_page_gets_each_once() -> None:
+    hub = make_hub(64)
+    groups, singles = pages_of(hub, CROWD - 1, in_groups=True), pages_of(hub, 1, in_groups=False)
+    for number in range(1, 4):
+        hub.send_frame(number, b"%d" % number)
+    late = pages_of(hub, 1, in_groups=True)
+    for number in range(4, 10):
+        hub.send_frame(number, b"%d" % number)
+        if number == 4:
+            late += pages_of(hub, 1, in_groups=True)  # in the midst of a group
+    together = [pack_group([b"%d" % each for each in range(n, n + 3)]) for n in (1, 4, 7)]
+    assert all(frames_for(page) == together for page in groups)
+    assert frames_for(singles[0]) == [b"7", b"8", b"9"], "the newest three; it took none before"
+    assert frames_for(late[0]) == [b"3", *together[1:]]
+    assert frames_for(late[1]) == [b"5", b"6", together[2]], "4 was the newest when it came"
+
+
+async def test_when_the_crowd_leaves_the_frames_that_wait_go_out_first() -> None:
+    hub = make_hub(64)
+    first, *others = pages_of(hub, CROWD, in_groups=True)
+    hub.send_frame(1, b"1")
+    for each in others:
+        hub.leave(each)
+    hub.send_frame(2, b"2")
+    assert frames_for(first) == [pack_group([b"1"]), b"2"]
+
+
+def pages_of(hub: Hub, count: int, *, in_groups: bool) -> list[Outbox]:
+    pages = [hub.join() for _ in range(count)]
+    for page in pages:
+        page.limit_rate(30, in_groups=in_groups)
+    return pages
+
+
+def frames_for(page: Outbox) -> list[bytes]:
+    """All that waits for a page, whatever its rate."""
+    found, now = [], 0.0
+    while (item := page.take(now)) is not None:
+        now += 1
+        if isinstance(item, bytes):
+            found.append(item)
+    return found
 
 
 async def test_pages_that_come_at_once_share_one_opening() -> None:

@@ -62,6 +62,32 @@ def test_an_ack_covers_the_frames_before_it_and_lets_the_newest_go() -> None:
     assert sent == [b"19", b"20", b"21"]
 
 
+def test_a_group_counts_as_so_many_frames_under_way_and_as_so_many_that_were_skipped() -> None:
+    outbox = Outbox()
+    outbox.limit_rate(30, in_groups=True)
+    sent = []
+    for number in range(3, 22, 3):
+        outbox.put_frame(number, b"%d" % number, 3)
+        sent += drain(outbox, number)
+    assert sent == [b"3", b"6", b"9", b"12"]
+    assert outbox.frames_skipped == 6
+    outbox.ack(3)
+    assert drain(outbox, 99.0) == [b"21"]
+
+
+def test_groups_are_for_a_page_that_asks_for_them_and_wants_all_frames() -> None:
+    outbox = Outbox()
+    assert not outbox.takes_groups
+    for rate, asked, given in (
+        (30, True, True),
+        (10, True, False),
+        (0, True, False),
+        (30, False, False),
+    ):
+        outbox.limit_rate(rate, in_groups=asked)
+        assert outbox.takes_groups == given
+
+
 def test_an_ack_of_something_never_sent_is_harmless() -> None:
     outbox = Outbox()
     outbox.ack(99)

@@ -1,6 +1,7 @@
 """The live connection of a page: `/ws/v1`.
 
-To the page: binary frames (`rlaif.contracts.telemetry.ScreenFrame`) and JSON texts
+To the page: binary frames (`rlaif.contracts.telemetry.ScreenFrame`), alone or in groups
+(`browsers.frame_group`), and JSON texts
 `{"v": 1, "type": …, "data": …}`:
 
     snapshot    everything; `build` names the page's files: another one means a new version
@@ -12,7 +13,8 @@ From the page, JSON texts of at most 4 KiB:
 
     {"type": "ack", "seq": 17}     frame 17 and all before it were drawn
     {"type": "rate", "fps": 0}     frames a second wanted; 0 while hidden or paused;
-                                   with "texts": false it wants no texts either, until it says true
+                                   with "texts": false it wants no texts either, until it says
+                                   true; with "groups": true it takes frames in groups
     {"type": "ping"}               answered by a pong
     {"type": "resync"}             answered by a snapshot
 
@@ -58,6 +60,7 @@ class Rate(BaseModel):
     type: Literal["rate"]
     fps: float = Field(ge=0, le=60)
     texts: bool = True
+    groups: bool = False
 
 
 class Ping(BaseModel):
@@ -183,7 +186,7 @@ async def _receive(socket: WebSocket, outbox: Outbox, clock: Callable[[], dateti
             case Ack():
                 outbox.ack(request.seq)
             case Rate():
-                outbox.limit_rate(request.fps)
+                outbox.limit_rate(request.fps, in_groups=request.groups)
                 outbox.rest(not request.texts)
             case Ping():
                 outbox.put_reply(message("pong", {"now": clock()}))

@@ -19,7 +19,7 @@ class HudSettings(ServiceSettings):
         ge=1,
         le=10_000,
         description="Pages that may be connected at a time; more get 503. One page at 20 frames a "
-        "second costs about 0.2 % of a CPU core.",
+        "second costs less than 0.1 % of a CPU core.",
     )
     allowed_origins: tuple[str, ...] = Field(
         default=(),

@@ -5,10 +5,10 @@ Three lanes with three rules:
 - events: in order, none dropped; when more than 1,000 wait, all are dropped for one `RESYNC`.
 - sections: what changed of each, together, at most four times a second. When the change before has
   not left yet, the newest value goes in place of both: a slow page is told late, but rightly.
-- frames: the newest one; up to three for a page that may have all and keeps up, as they sometimes
-  come two at a time. At most twelve frames, half a second and 30 kB, are under way that the
-  browser has not drawn: it has no back-pressure of its own and would pile them up in memory. Fewer
-  would need more acknowledgements, and each costs as much as half a frame.
+- frames: the newest one, or the newest group; up to three for a page that may have all and keeps
+  up, as they sometimes come two at a time. At most twelve frames, half a second and 30 kB, are
+  under way that the browser has not drawn: it has no back-pressure of its own and would pile them
+  up in memory. Fewer would need more acknowledgements, and each costs as much as half a frame.
 
 A page that rests, because nobody sees it, gets nothing but the reply to its question whether the
 HUD is there; when it goes on it gets a snapshot.
@@ -59,7 +59,8 @@ class Outbox:
         self._sections_due = 0.0
         self._reply: str | None = None
         self._rests = False
-        self._frames: deque[tuple[int, bytes]] = deque()
+        self.takes_groups = False
+        self._frames: deque[tuple[int, bytes, int]] = deque()
         self._unacked: deque[int] = deque()
         self._frame_interval: float | None = 0.0
         self._frame_due = 0.0
@@ -97,13 +98,12 @@ class Outbox:
                 self._changes[name] = each.change
         self.wake.set()
 
-    def put_frame(self, sequence: int, packed: bytes) -> None:
-        """Add a frame, in place of those that wait too long."""
+    def put_frame(self, sequence: int, packed: bytes, count: int = 1) -> None:
+        """Add a frame, or a group that ends with it, in place of those that wait too long."""
         most = MOST_FRAMES if self._may_send_frame() and self._wants_all else 1
         while len(self._frames) >= most:
-            self._frames.popleft()
-            self.frames_skipped += 1
-        self._frames.append((sequence, packed))
+            self.frames_skipped += self._frames.popleft()[2]
+        self._frames.append((sequence, packed, count))
         self.wake.set()
 
     def ack(self, sequence: int) -> None:
@@ -112,9 +112,13 @@ class Outbox:
             self._unacked.popleft()
         self.wake.set()
 
-    def limit_rate(self, frames_per_second: float) -> None:
-        """Send at most so many frames; 0 sends none, for a hidden or paused page."""
+    def limit_rate(self, frames_per_second: float, *, in_groups: bool = False) -> None:
+        """Send at most so many frames; 0 sends none, for a hidden or paused page.
+
+        Groups are only for a page that wants all frames.
+        """
         self._frame_interval = 1 / frames_per_second if frames_per_second > 0 else None
+        self.takes_groups = in_groups and self._wants_all
         self.wake.set()
 
     def rest(self, rests: bool) -> None:
@@ -178,8 +182,8 @@ class Outbox:
         return f'{{"v":1,"type":"metrics","data":{{{values}}},"changes":{{{changes}}}}}'
 
     def _take_frame(self, now: float) -> bytes:
-        sequence, packed = self._frames.popleft()
-        self._unacked.append(sequence)
+        sequence, packed, count = self._frames.popleft()
+        self._unacked.extend([sequence] * count)
         self._frame_due = now + (self._frame_interval or 0.0)
         return packed
 

@@ -1,5 +1,7 @@
 // The live connection to the HUD: comes back by itself, with longer and longer pauses.
 
+import { framesOf } from "./frame-header.js";
+
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
 const SILENCE = 10_000; // the HUD says something every 2 s; after this long it is gone
@@ -24,7 +26,7 @@ export class Connection {
   /** @type {number | null} */
   #ackTimer = null;
 
-  /** handlers: text(message), frame(buffer), state({open, attempt, retryAt}), clock(iso, asked, answered) */
+  /** handlers: text(message), frames(buffers), state({open, attempt, retryAt}), clock(iso, asked, answered) */
   constructor(url, handlers) {
     this.url = url;
     this.handlers = handlers;
@@ -37,14 +39,14 @@ export class Connection {
     socket.onopen = () => {
       this.#attempt = 0;
       this.handlers.state({ open: true, attempt: 0, retryAt: null });
-      this.#send({ type: "rate", ...this.#wanted });
+      this.#send({ type: "rate", ...this.#wanted, groups: true });
       this.#heard();
       this.#ask();
     };
     socket.onmessage = ({ data }) => {
       this.#heard();
       if (typeof data === "string") this.#text(JSON.parse(data));
-      else this.handlers.frame(data);
+      else this.handlers.frames(framesOf(data));
     };
     socket.onclose = ({ code }) => {
       if (socket === this.#socket) this.#lost(code);
@@ -66,7 +68,7 @@ export class Connection {
   want({ fps, texts }) {
     if (fps === this.#wanted.fps && texts === this.#wanted.texts) return;
     this.#wanted = { fps, texts };
-    this.#send({ type: "rate", fps, texts });
+    this.#send({ type: "rate", fps, texts, groups: true });
     this.#heard();
     if (texts) this.#ask();
   }

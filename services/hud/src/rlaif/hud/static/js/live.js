@@ -4,6 +4,7 @@ import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "./clock.js"
 import { Connection } from "./connection.js";
 import { readHeader } from "./frame-header.js";
 import { believable, FrameStats } from "./frame-stats.js";
+import { Pace } from "./pace.js";
 import { Rewind } from "./rewind.js";
 
 const FRAMES_PER_SECOND = 30;
@@ -12,6 +13,7 @@ const FRAMES_PER_SECOND = 30;
 
 export class Live {
   #connection;
+  #pace = new Pace((buffer) => this.#take(buffer));
   /** @type {((buffer: ArrayBuffer) => void) | null} */
   #sink = null;
   /** @type {Set<() => void>} */
@@ -32,7 +34,7 @@ export class Live {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     this.#connection = new Connection(`${scheme}//${location.host}/ws/v1`, {
       text: (message) => this.#receive(message),
-      frame: (buffer) => this.#take(buffer),
+      frames: (buffers) => this.#pace.take(buffers),
       clock: syncClock,
       state: (link) => {
         this.link = link;
