@@ -421,6 +421,23 @@ def test_a_try_of_practice_is_cut_when_it_is_late_or_when_it_reaches_its_milesto
     assert len(played.environment.cuts) == 2, "an ordinary episode has its own length"
 
 
+def test_a_way_that_cannot_be_played_again_is_told_and_the_play_goes_on(
+    explore: Any, new_game: Any
+):
+    explorer = explore(practice=0.25)
+    played = Played(explorer, new_game())
+    for state in explorer.archive._states.iterdir():
+        state.write_bytes(b"damaged")
+    played.game.flag("wObtainedTreasureFlags", 5)
+    played.walk(0x66)
+    assert "the way to sword cannot be practised" in (explorer.trouble or "")
+    assert explorer.archive.first_with("sword"), "the state itself is kept"
+    played.walk(0x70)
+    for room in range(0x71, 0x75):
+        played.walk(room)
+    assert explorer.trouble is None
+
+
 def test_practice_goes_on_in_a_resumed_run(explore: Any, new_game: Any):
     explorer, resumed = explore(practice=1.0), explore(practice=1.0)
     moment = Moment(pack_keyframe(b"before the gate"), "ab" * 32, 40, "000", (), distance=16)

@@ -1,6 +1,5 @@
 """Decides which states of running episodes are kept in the archive, and writes how they came."""
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -82,7 +81,7 @@ class StateSaver:
 
     Attributes:
         since_save: Decision steps of all environments since a state was kept, or tried to be.
-        trouble: Why the last state that was worth it was not kept; None when it was.
+        trouble: Why the last state that was worth it was not kept, or its way; None when it was.
     """
 
     def __init__(
@@ -260,13 +259,16 @@ class StateSaver:
     def _keep_approach(
         self, record: ArchiveRecord, news: Sequence[str], emulator: Emulator
     ) -> None:
-        """Keep how play came to what is news; a way that cannot be played again is left out."""
+        """Keep how play came to what is news; a way that cannot be played again costs no more."""
         if not news or not self._practice.is_on:
             return
-        with contextlib.suppress(ArchiveError):
+        try:
             moments = moments_before(self._archive, record, emulator)
-            for milestone in news:
-                self._practice.learn(milestone, moments)
+        except ArchiveError as error:
+            self.trouble = f"the way to {', '.join(news)} cannot be practised: {error}"
+            return
+        for milestone in news:
+            self._practice.learn(milestone, moments)
 
     def _keep_start(
         self, environment: str, emulator: Emulator, facts: GameFacts, start: Start
