@@ -76,6 +76,26 @@ test("frames are acknowledged four times a second, and the last one always", () 
   assert.ok(acks.length >= 4 && acks.length <= 6, `${acks}`);
 });
 
+test("while frames come in groups they are acknowledged a third as often", () => {
+  const connection = connect();
+  const [one, two] = [5, 7].map((length) => Uint8Array.from({ length }, () => length));
+  const group = new Uint8Array(4 + 4 + 5 + 4 + 7);
+  group.set([1, 2, 2, 0, 5, 0, 0, 0]);
+  group.set(one, 8);
+  group.set([7, 0, 0, 0], 13);
+  group.set(two, 17);
+  sockets[0].onmessage({ data: group.buffer });
+  assert.deepEqual(heard.frames[0][0].map((buffer) => buffer.byteLength), [5, 7]);
+  for (let seq = 1; seq <= 60; seq += 1) {
+    connection.ack(seq);
+    mock.timers.tick(50);
+  }
+  mock.timers.tick(1000);
+  const acks = sockets[0].said("ack").map(({ seq }) => seq);
+  assert.equal(acks.at(-1), 60);
+  assert.ok(acks.length >= 4 && acks.length <= 6, `${acks}`);
+});
+
 test("a page that nobody sees wants nothing, and silence does not alarm it", () => {
   const connection = connect();
   connection.want({ fps: 0, texts: false });

@@ -66,13 +66,38 @@ def test_a_group_counts_as_so_many_frames_under_way_and_as_so_many_that_were_ski
     outbox = Outbox()
     outbox.limit_rate(30, in_groups=True)
     sent = []
-    for number in range(3, 22, 3):
+    for number in range(3, 34, 3):
         outbox.put_frame(number, b"%d" % number, 3)
         sent += drain(outbox, number)
-    assert sent == [b"3", b"6", b"9", b"12"]
+    assert sent == [b"%d" % number for number in range(3, 25, 3)]
     assert outbox.frames_skipped == 6
     outbox.ack(3)
-    assert drain(outbox, 99.0) == [b"21"]
+    assert drain(outbox, 99.0) == [b"33"]
+
+
+def test_more_are_under_way_in_groups_than_one_by_one() -> None:
+    outbox = Outbox()
+    outbox.limit_rate(30, in_groups=True)
+    sent = []
+    for number in range(3, 16, 3):
+        outbox.put_frame(number, b"%d" % number, 3)
+        sent += drain(outbox, number)
+    assert len(sent) == 5
+    outbox.ack(15)
+    for number in range(16, 40):
+        outbox.put_frame(number, b"%d" % number)
+        sent += drain(outbox, number)
+    assert sent[5:] == [b"%d" % number for number in range(16, 28)]
+
+
+def test_a_crowd_that_goes_holds_no_frame_up() -> None:
+    outbox = Outbox()
+    outbox.limit_rate(30, in_groups=True)
+    for number in range(3, 16, 3):
+        outbox.put_frame(number, b"%d" % number, 3)
+        drain(outbox, number)
+    outbox.put_frame(16, b"16")
+    assert drain(outbox, 16) == [b"16"]
 
 
 def test_groups_are_for_a_page_that_asks_for_them_and_wants_all_frames() -> None:

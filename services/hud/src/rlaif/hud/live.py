@@ -18,7 +18,8 @@ From the page, JSON texts of at most 4 KiB:
     {"type": "ping"}               answered by a pong
     {"type": "resync"}             answered by a snapshot
 
-Four acks a second are enough; twelve frames may be under way.
+Four acks a second are enough, and four in three seconds while frames come in groups: twelve frames
+may be under way, in groups 24.
 
 Close codes: 1008 a message that is none of these, 1009 too long, 1012 the HUD restarts.
 """

@@ -7,6 +7,7 @@ const LONGEST_PAUSE = 10_000;
 const SILENCE = 10_000; // the HUD says something every 2 s; after this long it is gone
 const QUESTION = 5000; // ms between two questions for its clock
 const ACKS = 250; // ms between two acks; each is for all frames before it, and twelve may be under way
+const CROWD_ACKS = 750; // the same while frames come in groups, of which 24 may be
 const RESTARTING = 1012;
 
 export class Connection {
@@ -23,6 +24,7 @@ export class Connection {
   #asked = null;
   #wanted = { fps: 30, texts: true };
   #drawn = 0;
+  #inGroups = false;
   /** @type {number | null} */
   #ackTimer = null;
 
@@ -46,7 +48,7 @@ export class Connection {
     socket.onmessage = ({ data }) => {
       this.#heard();
       if (typeof data === "string") this.#text(JSON.parse(data));
-      else this.handlers.frames(framesOf(data));
+      else this.#frames(framesOf(data));
     };
     socket.onclose = ({ code }) => {
       if (socket === this.#socket) this.#lost(code);
@@ -61,7 +63,7 @@ export class Connection {
     this.#ackTimer = setTimeout(() => {
       this.#ackTimer = null;
       if (this.#drawn !== seq) this.ack(this.#drawn);
-    }, ACKS);
+    }, this.#inGroups ? CROWD_ACKS : ACKS);
   }
 
   /** What the page can use: frames a second, 0 for none, and whether it is seen at all. */
@@ -76,6 +78,11 @@ export class Connection {
   /** Ask for everything again. */
   resync() {
     this.#send({ type: "resync" });
+  }
+
+  #frames(buffers) {
+    this.#inGroups = buffers.length > 1;
+    this.handlers.frames(buffers);
   }
 
   #text(message) {
