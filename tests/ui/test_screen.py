@@ -91,7 +91,7 @@ async def test_among_many_pages_each_picture_is_drawn_in_its_order_and_at_its_pa
     assert list(numbers) == sorted(numbers)
     assert len(numbers) >= 0.7 * (numbers[-1] - numbers[0] + 1), numbers
     pauses = np.diff(moments)
-    # In groups of three and without a pace, two of three pictures would follow at once or never.
+    # In groups of four and without a pace, three of four pictures would follow at once or never.
     assert np.mean(pauses > 25) > 0.7, pauses
 
 

@@ -37,11 +37,12 @@ def test_every_frame_of_a_group_can_be_read_from_it(frames: list[bytes]) -> None
     assert unpacked(pack_group(frames)) == frames
 
 
-def test_three_frames_go_together_in_their_order() -> None:
+def test_four_frames_go_together_in_their_order() -> None:
     seen = Given()
-    for number in range(1, 8):
+    for number in range(1, 10):
         seen.grouping.add(number, b"%d" % number)
-    assert seen.groups == [(3, [b"1", b"2", b"3"], MOST), (6, [b"4", b"5", b"6"], MOST)]
+    first, second = [b"1", b"2", b"3", b"4"], [b"5", b"6", b"7", b"8"]
+    assert seen.groups == [(4, first, MOST), (8, second, MOST)]
     assert not seen.grouping.is_empty
 
 
@@ -58,12 +59,12 @@ def test_frames_do_not_wait_for_others_that_never_come() -> None:
 
 def test_an_alarm_of_a_group_that_is_gone_sends_nothing_of_the_next() -> None:
     seen = Given()
-    for number in range(1, 5):
+    for number in range(1, MOST + 2):
         seen.grouping.add(number, b"%d" % number)
     seen.later[0][1]()
     assert len(seen.groups) == 1
     seen.later[1][1]()
-    assert seen.groups[1:] == [(4, [b"4"], 1)]
+    assert seen.groups[1:] == [(MOST + 1, [b"%d" % (MOST + 1)], 1)]
 
 
 def test_nothing_is_sent_for_no_frames() -> None:

@@ -107,18 +107,18 @@ async def test_a_browser_that_acknowledges_nothing_gets_twelve_frames(attach: At
 async def test_in_a_crowd_frames_go_in_groups_and_each_page_gets_each_once() -> None:
     hub = make_hub(64)
     groups, singles = pages_of(hub, CROWD - 1, in_groups=True), pages_of(hub, 1, in_groups=False)
-    for number in range(1, 4):
+    for number in range(1, 5):
         hub.send_frame(number, b"%d" % number)
     late = pages_of(hub, 1, in_groups=True)
-    for number in range(4, 10):
+    for number in range(5, 13):
         hub.send_frame(number, b"%d" % number)
-        if number == 4:
+        if number == 6:
             late += pages_of(hub, 1, in_groups=True)  # in the midst of a group
-    together = [pack_group([b"%d" % each for each in range(n, n + 3)]) for n in (1, 4, 7)]
+    together = [pack_group([b"%d" % each for each in range(n, n + 4)]) for n in (1, 5, 9)]
     assert all(frames_for(page) == together for page in groups)
-    assert frames_for(singles[0]) == [b"7", b"8", b"9"], "the newest three; it took none before"
-    assert frames_for(late[0]) == [b"3", *together[1:]]
-    assert frames_for(late[1]) == [b"5", b"6", together[2]], "4 was the newest when it came"
+    assert frames_for(singles[0]) == [b"10", b"11", b"12"], "the newest three; it took none before"
+    assert frames_for(late[0]) == [b"4", *together[1:]]
+    assert frames_for(late[1]) == [b"7", b"8", together[2]], "6 was the newest when it came"
 
 
 async def test_when_the_crowd_leaves_the_frames_that_wait_go_out_first() -> None:

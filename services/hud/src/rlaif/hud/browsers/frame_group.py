@@ -1,6 +1,6 @@
 """Several frames in one message, for pages that take them so while many pages look on.
 
-A message of three costs little more than a message of one, and most of what a page costs is its
+A message of four costs little more than a message of one, and most of what a page costs is its
 messages. The frames come up to `WAIT` late for it; the page shows them at the pace at which they
 were taken.
 
@@ -15,10 +15,10 @@ from typing import Final
 CROWD: Final = 20
 """Pages from which on frames go in groups; the picture of a few is worth its messages."""
 
-MOST: Final = 3
-"""Frames of a group: 150 ms of the screen at its 20 frames a second."""
+MOST: Final = 4
+"""Frames of a group: 200 ms of the screen at its 20 frames a second."""
 
-WAIT: Final = 0.12
+WAIT: Final = 0.17
 """Seconds that the first frame of a group waits for others at most."""
 
 _HEADER = struct.Struct("<BBBB")
@@ -58,7 +58,7 @@ class Grouping:
         return not self._frames
 
     def add(self, sequence: int, packed: bytes) -> None:
-        """Add a frame; the third sends them."""
+        """Add a frame; the last that a group holds sends them."""
         self._frames.append((sequence, packed))
         if len(self._frames) == MOST:
             self.flush()
