@@ -298,21 +298,24 @@ def test_where_play_was_before_there_is_next_to_no_warm_up(from_play: bool, most
     assert from_play or max(lengths) > 2
 
 
-def test_an_episode_can_be_cut_from_outside(vector_of: Making):
-    """By whoever follows it; the cut survives a checkpoint."""
+@pytest.mark.parametrize("lost", [False, True])
+def test_an_episode_can_be_cut_from_outside(lost: bool):
+    """By whoever follows it; the cut survives a checkpoint. One that is lost then is over."""
     game = GameEnv(GameSettings(actions="macros"), np.random.default_rng(0))
     row = np.zeros(128, dtype=np.float32)
     game.reset(row)
     game.step(Action.NOP, row)
-    game.cut_after(14)
+    game.cut_after(14, lost=lost)
     again = GameEnv(GameSettings(actions="macros"), np.random.default_rng(1))
     again.load_state_dict(game.state_dict(), row)
     for each in (game, again):
         outcomes = [each.step(Action.NOP, row) for _ in range(3)]
-        assert [outcome.truncated for outcome in outcomes] == [False, False, True]
+        assert [outcome.truncated for outcome in outcomes] == [False, False, not lost]
+        assert [outcome.terminated for outcome in outcomes] == [False, False, lost]
         assert each.frames == 16
         each.reset(row)
-        assert not each.step(Action.NOP, row).truncated, "of that episode alone"
+        after = each.step(Action.NOP, row)
+        assert not any((after.truncated, after.terminated)), "of that episode alone"
         each.close()
 
 

@@ -51,11 +51,12 @@ class Game:
     def __init__(self) -> None:
         self.frames = 0
         self.until: int | None = None
+        self.lost = False
         self.marks: frozenset[str] = frozenset()
         self.scene: Any = object()
 
-    def cut_after(self, frames: int) -> None:
-        self.until = frames
+    def cut_after(self, frames: int, *, lost: bool = False) -> None:
+        self.until, self.lost = frames, lost
 
     def wram(self) -> bytes:
         return bytes(0x2000)
@@ -85,7 +86,7 @@ class Played:
         return start
 
     def begin_at(self, start: Start, marks: str = "") -> None:
-        self.game.frames, self.game.until = 0, None
+        self.game.frames, self.game.until, self.game.lost = 0, None, False
         self.game.marks = frozenset(marks.split())
         self.follower.begin_episode(self.game, None, start, ())  # type: ignore[arg-type]  # no facts
 
@@ -136,6 +137,19 @@ def test_an_episode_has_a_multiple_of_the_time_that_its_demonstration_took(made:
     played.begin()
     needed = int(demonstration.frames[16:20].sum())
     assert played.game.until == 2 * needed + SLACK_FRAMES
+
+
+def test_a_try_that_misses_its_time_is_lost_and_one_that_succeeds_is_not(made: Made) -> None:
+    demonstration = made(marks={10: "sword", 20: "shield"})
+    played = Played(demonstration, goes_on=1)
+    played.begin()
+    assert played.game.lost
+    played.step("sword shield")  # the end of the way: cut there, and worth what comes after
+    assert played.game.is_cut
+    assert not played.game.lost
+    played = Played(demonstration, misses_are_lost=False)
+    played.begin()
+    assert not played.game.lost
 
 
 def test_long_episodes_of_the_whole_game_take_no_more_of_the_play_than_their_share(
@@ -261,18 +275,39 @@ def test_only_the_newest_episodes_of_the_whole_way_count(made: Made) -> None:
     assert played.course.figures().whole == (True,) * WHOLE
 
 
-def test_play_that_leaves_a_segment_out_goes_on_with_the_one_after_those_it_reached(
-    made: Made,
+THREE = {8: "sword", 14: "shield", 20: "flute"}
+
+
+@pytest.mark.parametrize("goes_on", [0, 1])
+def test_a_goal_before_its_turn_is_a_miss_of_the_one_whose_turn_it_is(
+    made: Made, goes_on: float
 ) -> None:
-    demonstration = made(marks={8: "sword", 14: "shield", 20: "flute"})
-    played = Played(demonstration, power_on=1)
+    played = Played(made(marks=THREE), power_on=1, goes_on=goes_on)
     played.begin()
     played.step("shield")
-    assert not played.game.is_cut
+    assert played.game.is_cut
+    assert played.game.lost
     assert played.tried == [(1, 0.0), (0, None), (0, None)]
+    assert played.course.figures().whole == (False,)
+
+
+def test_who_comes_to_the_end_of_the_way_is_there_whatever_was_left_out(made: Made) -> None:
+    played = Played(made(marks=THREE), power_on=1)
+    played.begin()
     played.step("flute")
     assert played.game.is_cut
-    assert played.tried == [(1, 0.0), (0, None), (1, 1.0)]
+    assert not played.game.lost
+    assert played.tried == [(1, 0.0), (0, None), (0, None)]
+    assert played.course.figures().whole == (True,)
+
+
+def test_goals_that_come_together_leave_nothing_out(made: Made) -> None:
+    played = Played(made(marks=THREE), power_on=1)
+    played.begin()
+    played.step("sword shield")
+    assert not played.game.is_cut
+    played.step("flute")
+    assert played.tried == [(1, 1.0), (0, None), (1, 1.0)]
 
 
 def test_what_was_reached_before_its_turn_leaves_nothing_else_out(made: Made) -> None:

@@ -1,6 +1,6 @@
 """One episode along a demonstration: what it is to reach, what it has, how long it may take."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from rlaif.trainer.search.marks import Marks
@@ -13,13 +13,14 @@ class Attempt:
     """A try of a segment from a place, until its goal is reached or its time is over.
 
     A goal is reached when all its marks have been there since the try began, in whatever order and
-    by whatever way; one that is used up again, such as a key, counts. Who reaches the goal of a
-    later segment first has left this one out, and goes on from there.
+    by whatever way; one that is used up again, such as a key, counts. A goal of a segment after
+    this one is seen, too: who reaches it first has missed this one.
 
     Attributes:
         leg: Number of the segment in the route.
         place: Where in it the try began.
         until: Frames of the episode at which it is over.
+        reached: Segments, this one among them, whose goals are complete.
     """
 
     def __init__(
@@ -28,16 +29,23 @@ class Attempt:
         """Begin; `later` are goals of segments after this one, by number, in their order."""
         self.leg, self.place = leg, place
         self.until = until
+        self.reached: set[int] = set()
         self._missing = {leg: set(goal)} | {number: set(marks) for number, marks in later.items()}
 
+    @property
+    def succeeded(self) -> bool:
+        """Whether its own goal is complete."""
+        return self.leg in self.reached
+
     def see(self, marks: Marks) -> int | None:
-        """The game shows these marks now; gives the last segment whose goal is complete."""
-        complete = None
+        """The game shows these marks now; gives the last segment that is complete since now."""
+        newest = None
         for number, missing in self._missing.items():
             missing -= marks
-            if not missing:
-                complete = number
-        return complete
+            if not missing and number not in self.reached:
+                self.reached.add(number)
+                newest = number
+        return newest
 
     def state_dict(self) -> dict[str, Any]:
         """The try as plain values."""
@@ -46,6 +54,7 @@ class Attempt:
             "place": self.place,
             "until": self.until,
             "missing": [(number, set(missing)) for number, missing in self._missing.items()],
+            "reached": set(self.reached),
         }
 
     @classmethod
@@ -54,7 +63,10 @@ class Attempt:
         missing = {number: frozenset(marks) for number, marks in state["missing"]}
         leg = state["leg"]
         goal = missing.pop(leg)
-        return cls(leg, state["place"], goal, until=state["until"], later=missing)
+        attempt = cls(leg, state["place"], goal, until=state["until"], later=missing)
+        reached: Collection[int] = state.get("reached", ())
+        attempt.reached |= set(reached)
+        return attempt
 
 
 def limit(frames: int, patience: float) -> int:

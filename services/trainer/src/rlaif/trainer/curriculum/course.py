@@ -198,16 +198,16 @@ class CourseFollower:
         self._look(emulator)
 
     def _begin(self, leg: int, place: int) -> None:
+        later = {
+            number: goal
+            for number, goal in self._route.goals_after(leg)
+            if not goal <= self._marks  # what is there already says nothing of what comes
+        }
         part = self._route.legs[leg]
         time = limit(part.frames_from(place), self._course.settings.patience)
         until = self._game.frames + time
-        later = {
-            number: goal
-            for number, goal in self._route.goals_after(leg, self._more)
-            if not goal <= self._marks  # what is there already says nothing of what comes
-        }
         self._attempt = Attempt(leg, place, part.segment.goal, until=until, later=later)
-        self._game.cut_after(until)
+        self._game.cut_after(until, lost=self._course.settings.misses_are_lost)
 
     def _look(self, emulator: Emulator) -> None:
         attempt = self._attempt
@@ -215,23 +215,35 @@ class CourseFollower:
             return
         marks = self._course.marks_of(read_blocks(emulator))
         self._marks |= marks
-        complete = attempt.see(marks)
-        if complete is None:
+        newest = attempt.see(marks)
+        if newest is None:
             return
-        self._route.note(attempt.leg, attempt.place, success=complete == attempt.leg)
+        self._route.note(attempt.leg, attempt.place, success=attempt.succeeded)
         self._attempt = None
-        following = self._route.after(complete)
+        is_end = self._route.after(newest) is None
+        if not (is_end or attempt.succeeded):  # a goal before its turn: this one is missed
+            self._end_whole(success=False)
+            self._game.cut_after(self._game.frames, lost=self._course.settings.misses_are_lost)
+            return
+        following = None if is_end else self._after(attempt)
         if following is None:
             self._end_whole(success=True)
             self._game.cut_after(self._game.frames)
             return
         self._course.arrived(following, emulator)
-        self._more -= 1 + self._route.between(attempt.leg, complete)
         if self._more < 0:
             self._game.cut_after(self._game.frames)
             return
         self._begin(following, 0)
         self._look(emulator)
+
+    def _after(self, attempt: Attempt) -> int | None:
+        """The first segment after one that succeeded whose goal is not reached; None: no other."""
+        following: int | None = attempt.leg
+        while following is not None and following in attempt.reached:
+            following = self._route.after(following)
+            self._more -= 1
+        return following
 
     def _end_whole(self, *, success: bool) -> None:
         if self._is_whole:

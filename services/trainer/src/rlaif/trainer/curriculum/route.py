@@ -171,18 +171,11 @@ class Route:
         demonstration, segment = self.legs[leg]
         return self._numbers.get((demonstration.name, segment.number + 1))
 
-    def goals_after(self, leg: int, count: int) -> Iterator[tuple[int, Marks]]:
-        """(number, goal) of up to `count` legs that follow one in its demonstration."""
-        for _ in range(count):
-            following = self.after(leg)
-            if following is None:
-                return
+    def goals_after(self, leg: int) -> Iterator[tuple[int, Marks]]:
+        """(number, goal) of the legs that follow one in its demonstration."""
+        while (following := self.after(leg)) is not None:
             yield following, self.legs[following].segment.goal
             leg = following
-
-    def between(self, leg: int, later: int) -> int:
-        """How many steps of `after` lead from a leg to a later one of its demonstration."""
-        return self.legs[later].segment.number - self.legs[leg].segment.number
 
     def figures(self) -> tuple[LegFigures, ...]:
         """How all segments stand."""

@@ -40,7 +40,8 @@ class StepOutcome(NamedTuple):
 
     Attributes:
         parts: `[P] float32` in the order of `rewards.game.PARTS`; `reward` is their sum.
-        terminated: The player died where that ends episodes, or has finished the game.
+        terminated: The player died where that ends episodes, has finished the game, or was to be
+            somewhere by now and is not (`cut_after` with `lost`): nothing comes after it.
         truncated: The episode was cut: it reached its limit, or the game will not go on.
         wait: Game frames played after the step because the player had no control.
         fault: Why the stall detector cut the episode.
@@ -89,6 +90,7 @@ class GameEnv:
         self._most_steps = steps_lasting(settings.episode_length, settings.frame_skip)
         self._most_frames = STEP_FRAMES * settings.episode_length
         self._cut_at: int | None = None
+        self._cut_is_lost = False
         self._finished = False
         self._rng = rng
         self.cartridge = load_cartridge(settings.rom_path)
@@ -132,7 +134,7 @@ class GameEnv:
         from play with fewer (`restart_noops`).
         """
         self.start = self.starts.choose(self._rng)
-        self._cut_at = None
+        self._cut_at, self._cut_is_lost = None, False
         walk = self._drawn_walk()
         self._warm_up(walk)
         self._look(out)
@@ -147,9 +149,12 @@ class GameEnv:
         self._finished = self.facts.running and ram.u8(_FINISHED) != 0
         self._rewards.begin(self.facts)
 
-    def cut_after(self, frames: int) -> None:
-        """Truncate this episode at the first step that ends at or after so many of its frames."""
-        self._cut_at = frames
+    def cut_after(self, frames: int, *, lost: bool = False) -> None:
+        """End this episode at the first step that ends at or after so many of its frames.
+
+        It is truncated there, or terminated if it is `lost` then.
+        """
+        self._cut_at, self._cut_is_lost = frames, lost
         self._next_check = 0
 
     def step(self, action: int, out: Row, *, render: bool = False) -> StepOutcome:
@@ -192,7 +197,8 @@ class GameEnv:
         left = self._steps_left()
         # An uneventful step is looked at all the same now and then, and the last one.
         self._next_check = self.steps + min(1 if self._stalls.suspects else CHECK_STEPS, left)
-        terminated = (self.facts.dead and self._ends_at_death) or has_finished
+        is_lost = self._cut_is_lost and self._cut_at is not None and self.frames >= self._cut_at
+        terminated = (self.facts.dead and self._ends_at_death) or has_finished or is_lost
         truncated = not terminated and (left <= 0 or fault is not None)
         if parts is self._rewards.nothing and not (wait or terminated or truncated):
             return self.uneventful
@@ -259,6 +265,7 @@ class GameEnv:
             "watchdog": self._stalls.state_dict(),
             "next_check": self._next_check,
             "cut_at": self._cut_at,
+            "cut_is_lost": self._cut_is_lost,
             "finished": self._finished,
         }
 
@@ -284,6 +291,7 @@ class GameEnv:
         self._stalls.load_state_dict(state["watchdog"])
         self._next_check = state["next_check"]
         self._cut_at, self._finished = state.get("cut_at"), state.get("finished", False)
+        self._cut_is_lost = state.get("cut_is_lost", False)
         self._look(out)
         return keyframe
 

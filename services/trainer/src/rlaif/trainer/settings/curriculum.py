@@ -83,6 +83,12 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
         description="An episode from a demonstration is cut after this many times the frames that "
         "the demonstration took from there to the end of the segment.",
     )
+    misses_are_lost: bool = Field(
+        default=True,
+        description="Nothing is worth anything after a try that misses its time, or reaches a "
+        "later goal first, for the critic too. Off: it is cut as by a limit, and what the critic "
+        "hopes for from there counts: play may do what pays sooner and never what comes first.",
+    )
     warm_start: int = Field(
         default=600,
         ge=0,
@@ -90,6 +96,14 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
         description="Gradient steps of 256 decisions in which a new policy imitates the "
         "demonstrations, before PPO; 0 for none. More imitates better what was seen, and is surer "
         "of itself elsewhere.",
+    )
+    strayed: float = Field(
+        default=0.2,
+        ge=0,
+        lt=1,
+        description="Share of what half of the imitated moments show that comes from other "
+        "moments: a decision is learned without what only happened to be so where it was shown. 0: "
+        "play may know the way with two hearts and not with three.",
     )
     entropy: float = Field(
         default=0.01,

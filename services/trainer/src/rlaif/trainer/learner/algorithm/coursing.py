@@ -11,6 +11,7 @@ from ray.rllib.core.columns import Columns
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.curriculum import library
+from rlaif.trainer.curriculum.agreement import of_one_order
 from rlaif.trainer.curriculum.building import identity_of
 from rlaif.trainer.curriculum.course import Course
 from rlaif.trainer.curriculum.demonstrations import Demonstration
@@ -35,11 +36,12 @@ def course_of(settings: CurriculumSettings, play: GameSettings, game: GameEnv) -
     """
     assert settings.path is not None
     identity = identity_of(game.cartridge, game.emulator, play.actions)
-    return Course(library.read(settings.path, identity), settings, marks_of)
+    found = of_one_order(library.read(settings.path, identity))
+    return Course(found, settings, marks_of)
 
 
 def demonstrations_of(settings: CurriculumSettings, play: GameSettings) -> Sequence[Demonstration]:
-    """The demonstrations of a run; starts an emulator for a moment.
+    """The demonstrations of a run that go one way; starts an emulator for a moment.
 
     Raises:
         DemonstrationsError: There are none, or they do not fit.
@@ -51,7 +53,7 @@ def demonstrations_of(settings: CurriculumSettings, play: GameSettings) -> Seque
         identity = identity_of(cartridge, emulator, play.actions)
     finally:
         emulator.close()
-    return library.read(settings.path, identity)
+    return of_one_order(library.read(settings.path, identity))
 
 
 @dataclass(frozen=True)

@@ -193,8 +193,14 @@ class ArrayLearner(PPOTorchLearner):  # type: ignore[misc]  # ray has no types
         self._best.take(rows, self._device)
         self._best.weight = weight
 
-    def follow(self, demonstrations: dict[str, np.ndarray[Any, Any]]) -> None:
-        """Imitate these rows from now on, as far as `imitate_legs` says."""
+    def follow(
+        self, demonstrations: dict[str, np.ndarray[Any, Any]], *, strayed: float = 0.0
+    ) -> None:
+        """Imitate these rows from now on, as far as `imitate_legs` says.
+
+        `strayed` of what they show comes from others (`straying.strayed`).
+        """
+        self._demonstrated.strayed = strayed
         self._demonstrated.take(demonstrations, self._device)
         self._legs_of_rows = demonstrations[LEGS]
 

@@ -269,14 +269,16 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         env: EnvConfig = self.config.env_config["env"]
         found = demonstrations_of(self._curriculum, env.game)
         imitated = Imitated.of(found, gamma=self.config.gamma)
-        self.learner_group.foreach_learner(methodcaller("follow", imitated.rows))
+        strayed = self._curriculum.strayed
+        follow = methodcaller("follow", imitated.rows, strayed=strayed)
+        self.learner_group.foreach_learner(follow)
         if not is_new or not self._curriculum.warm_start:
             return None
         call = methodcaller(
             "warm_up",
             imitated.rows,
             imitated.tested,
-            WarmStart(steps=self._curriculum.warm_start),
+            WarmStart(steps=self._curriculum.warm_start, strayed=strayed),
         )
         figures: ImitationFigures = next(iter(self.learner_group.foreach_learner(call))).get()
         self._send_weights()

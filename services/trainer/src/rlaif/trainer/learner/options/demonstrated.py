@@ -18,6 +18,7 @@ from ray.rllib.core.columns import Columns
 from torch import Tensor
 
 from rlaif.files.whole import write_whole
+from rlaif.trainer.learner.options.straying import strayed
 
 RETURNS = "returns"
 """Column of the rows: `[B] float32`, discounted, in the units of the rewards."""
@@ -49,6 +50,7 @@ class WarmStart:
         value_weight: Of the critic's loss beside the policy's.
         entropy: Weight of the policy's entropy: what imitates without it is too sure of itself for
             PPO to try anything else.
+        strayed: See `straying.strayed`.
     """
 
     steps: int = 600
@@ -56,6 +58,7 @@ class WarmStart:
     learning_rate: float = 1e-3
     value_weight: float = 0.5
     entropy: float = 0.01
+    strayed: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,7 @@ def warm_start(
     orders = _orders(len(rows[Columns.ACTIONS]), settings.minibatch_size, rng)
     for order in islice(orders, settings.steps):
         batch = {name: column[order] for name, column in rows.items()}
+        batch = strayed(batch, rows, settings.strayed, rng)
         loss = _loss(module, batch, settings, value_loss or _huber)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # torch says so

@@ -9,6 +9,8 @@ import torch
 from ray.rllib.core.columns import Columns
 from torch import Tensor
 
+from rlaif.trainer.learner.options.straying import strayed
+
 Loss = Callable[[Any, dict[str, Tensor]], Tensor]
 """Module and rows to a scalar."""
 
@@ -18,6 +20,7 @@ class ImitationTerm:
 
     Attributes:
         weight: Of the loss; at 0 nothing is computed.
+        strayed: See `straying.strayed`.
     """
 
     def __init__(self, loss: Loss, *, share: float = 1.0) -> None:
@@ -25,7 +28,7 @@ class ImitationTerm:
         self._loss, self._share = loss, share
         self._rows: dict[str, Tensor] = {}
         self._some = np.empty(0, dtype=np.int64)
-        self.weight = 0.0
+        self.weight = self.strayed = 0.0
 
     def take(self, rows: dict[str, np.ndarray[Any, Any]] | None, device: Any) -> None:
         """Imitate these rows from now on; None: nothing."""
@@ -49,4 +52,6 @@ class ImitationTerm:
         part = len(self._some) / len(self._rows[Columns.ACTIONS])
         count = max(1, round(size * self._share * part))
         order = torch.from_numpy(self._some[rng.integers(0, len(self._some), count)])
-        return self.weight * part * self._loss(module, {k: v[order] for k, v in self._rows.items()})
+        drawn = {name: column[order] for name, column in self._rows.items()}
+        drawn = strayed(drawn, self._rows, self.strayed, rng)
+        return self.weight * part * self._loss(module, drawn)
