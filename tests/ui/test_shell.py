@@ -102,6 +102,17 @@ async def test_a_theme_that_was_chosen_stays(chromium: Any, hud_url: str) -> Non
     assert await chromium.evaluate(ground) == seen["dark"]
 
 
+async def test_the_footer_is_below_the_window_before_anything_is_known(
+    chromium: Any, hud_url: str
+) -> None:
+    await chromium.open(hud_url)
+    await chromium.wait_for("document.querySelector('footer') !== null")
+    top = "document.querySelector('footer').getBoundingClientRect().top"
+    assert await chromium.evaluate(f"{top} >= innerHeight")
+    await chromium.evaluate("document.querySelector('#page').replaceChildren()")
+    assert await chromium.evaluate(f"{top} >= innerHeight"), "however little there is above it"
+
+
 async def test_nothing_moves_when_values_come_and_a_second_visit_begins_with_them(
     chromium: Any, hud_url: str, stage: Stage
 ) -> None:
@@ -114,6 +125,9 @@ async def test_nothing_moves_when_values_come_and_a_second_visit_begins_with_the
     await chromium.wait_for("document.querySelector('#run').innerText.includes('Steps trained')")
     await chromium.wait_for("document.querySelector('#verdict .words') !== null")
     assert await chromium.evaluate(SHIFT) <= MOST_SHIFT
+    # Each verdict's pictures are asked for when it is there already, twice in three seconds.
+    pictures = "document.querySelector('#verdict .pictures').getBoundingClientRect().height"
+    assert await chromium.evaluate(pictures) >= 101, "their place is kept until they come"
 
     await chromium.command("Page.addScriptToEvaluateOnNewDocument", source=SILENT)
     await chromium.open(f"{hud_url}/?again")
