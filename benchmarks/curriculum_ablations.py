@@ -95,7 +95,8 @@ def main() -> int:
 def measure(run: Path, arm: str, options: argparse.Namespace) -> dict[str, Any]:
     """Train an arm along the demonstrations of a run, then let it play from power-on."""
     seed = json.loads(json.loads((run / "run.json").read_text())["settings"])["seed"]
-    name, work = f"{run.name}-{arm}-{options.decisions}", options.work.resolve()
+    name = f"{run.name}-{arm}-{options.decisions}".replace("_", "-")  # as runs are called
+    work = options.work.resolve()
     path = str((run / "demonstrations").resolve())
     given = (*QUEST, *ALONE, "--seed", str(seed), *ARMS[arm])
     epoch = ("--mode", "epoch", "--epoch-steps", str(options.decisions), "--curriculum-path", path)
