@@ -56,7 +56,7 @@ class Watched:
     def __init__(self) -> None:
         self.cuts: list[int] = []
 
-    def cut_after(self, frames: int) -> None:
+    def cut_after(self, frames: int, *, lost: bool = False) -> None:
         self.cuts.append(frames)
 
 
