@@ -56,7 +56,7 @@ ARMS: dict[str, tuple[str, ...]] = {
 }
 """What each changes of the defaults."""
 
-QUEST = ("--actions", "macros", "--episode-length", "15000")
+QUEST = ("--actions", "macros", "--episode-length", "15000", "--no-normalize-values")
 """What mode quest sets where nothing else is said."""
 
 ALONE = ("--ray-workers", "1", "--envs-per-worker", "16")
