@@ -11,6 +11,15 @@ def drain(outbox: Outbox, now: float = 0.0) -> list[Outgoing]:
     return items
 
 
+def sent_each(outbox: Outbox, numbers: range, count: int = 1) -> list[Outgoing]:
+    """What goes out as frames, or groups of `count` that end with these, come one by one."""
+    sent = []
+    for number in numbers:
+        outbox.put_frame(number, b"%d" % number, count)
+        sent += drain(outbox, number)
+    return sent
+
+
 def whole(text: str) -> News:
     return News(text, None)
 
@@ -65,10 +74,7 @@ def test_an_ack_covers_the_frames_before_it_and_lets_the_newest_go() -> None:
 def test_a_group_counts_as_so_many_frames_under_way_and_as_so_many_that_were_skipped() -> None:
     outbox = Outbox()
     outbox.limit_rate(30, in_groups=True)
-    sent = []
-    for number in range(3, 34, 3):
-        outbox.put_frame(number, b"%d" % number, 3)
-        sent += drain(outbox, number)
+    sent = sent_each(outbox, range(3, 34, 3), 3)
     assert sent == [b"%d" % number for number in range(3, 25, 3)]
     assert outbox.frames_skipped == 6
     outbox.ack(3)
@@ -78,24 +84,15 @@ def test_a_group_counts_as_so_many_frames_under_way_and_as_so_many_that_were_ski
 def test_more_are_under_way_in_groups_than_one_by_one() -> None:
     outbox = Outbox()
     outbox.limit_rate(30, in_groups=True)
-    sent = []
-    for number in range(3, 16, 3):
-        outbox.put_frame(number, b"%d" % number, 3)
-        sent += drain(outbox, number)
-    assert len(sent) == 5
+    assert len(sent_each(outbox, range(3, 16, 3), 3)) == 5
     outbox.ack(15)
-    for number in range(16, 40):
-        outbox.put_frame(number, b"%d" % number)
-        sent += drain(outbox, number)
-    assert sent[5:] == [b"%d" % number for number in range(16, 28)]
+    assert sent_each(outbox, range(16, 40)) == [b"%d" % number for number in range(16, 28)]
 
 
 def test_a_crowd_that_goes_holds_no_frame_up() -> None:
     outbox = Outbox()
     outbox.limit_rate(30, in_groups=True)
-    for number in range(3, 16, 3):
-        outbox.put_frame(number, b"%d" % number, 3)
-        drain(outbox, number)
+    sent_each(outbox, range(3, 16, 3), 3)
     outbox.put_frame(16, b"16")
     assert drain(outbox, 16) == [b"16"]
 

@@ -1,6 +1,6 @@
 """One episode along a demonstration: what it is to reach, what it has, how long it may take."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rlaif.trainer.search.marks import Marks
@@ -20,7 +20,7 @@ class Attempt:
         leg: Number of the segment in the route.
         place: Where in it the try began.
         until: Frames of the episode at which it is over.
-        reached: Segments, this one among them, whose goals are complete.
+        reached: Segments, this one or later ones, whose goals are complete; with any it is over.
     """
 
     def __init__(
@@ -38,11 +38,11 @@ class Attempt:
         return self.leg in self.reached
 
     def see(self, marks: Marks) -> int | None:
-        """The game shows these marks now; gives the last segment that is complete since now."""
+        """The game shows these marks now; gives the last segment whose goal is complete."""
         newest = None
         for number, missing in self._missing.items():
             missing -= marks
-            if not missing and number not in self.reached:
+            if not missing:
                 self.reached.add(number)
                 newest = number
         return newest
@@ -54,7 +54,6 @@ class Attempt:
             "place": self.place,
             "until": self.until,
             "missing": [(number, set(missing)) for number, missing in self._missing.items()],
-            "reached": set(self.reached),
         }
 
     @classmethod
@@ -63,10 +62,7 @@ class Attempt:
         missing = {number: frozenset(marks) for number, marks in state["missing"]}
         leg = state["leg"]
         goal = missing.pop(leg)
-        attempt = cls(leg, state["place"], goal, until=state["until"], later=missing)
-        reached: Collection[int] = state.get("reached", ())
-        attempt.reached |= set(reached)
-        return attempt
+        return cls(leg, state["place"], goal, until=state["until"], later=missing)
 
 
 def limit(frames: int, patience: float) -> int:
