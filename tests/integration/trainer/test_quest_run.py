@@ -25,7 +25,7 @@ SMALL = {
     "TRAINER_RUN_ID": RUN,
     "TRAINER_QUEST_MINUTES": "1.1",
     "TRAINER_QUEST_SEARCH_MINUTES": "0.25",
-    "TRAINER_QUEST_LINEAGES": "2",
+    "TRAINER_QUEST_LINEAGES": "6",
     "TRAINER_CURRICULUM_WARM_START": "20",
     "NATS_URL": "nats://127.0.0.1:9",
 }
@@ -103,7 +103,7 @@ def test_ctrl_c_in_the_search_saves_and_the_same_command_goes_on(searched_in_two
 def test_the_terminal_tells_each_phase_and_what_was_found(searched_in_two):
     _, (_, out, _) = searched_in_two
     assert "search: " in out
-    assert "demonstrations: of 2 ways that the search found" in out
+    assert "demonstrations: of 6 ways that the search found" in out
     assert "demonstrations: a way of " in out
     assert "policy: " in out
     assert "ends in " in out

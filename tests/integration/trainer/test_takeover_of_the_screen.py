@@ -42,7 +42,7 @@ async def run(bus: Bus, nats_url: str, tmp_path: Path) -> AsyncIterator[None]:
             "models_store": f"file://{tmp_path / 'models'}",
             "ray_workers": 2,
             "envs_per_worker": 1,
-            "batch_size": 100_000,
+            "batch_size": 500_000,
             "actions": "seed",
             "noop_start": 0,
             "walk_start": 0,
@@ -99,7 +99,7 @@ async def test_a_stopped_runner_loses_the_screen_within_eleven_seconds_and_it_do
             took = time.monotonic() - began
             watched = (await client.get("/api/v1/watched")).json()
             assert seen[-1]["env"] == "2-0"
-            await eventually(lambda: _rises(screen), "the second one's picture moves")
+            await eventually(lambda: _rises(screen), "the second one's picture moves", seconds=30)
         finally:
             os.kill(stopped, signal.SIGCONT)
         assert took <= TAKEN_OVER_WITHIN
@@ -111,7 +111,7 @@ async def test_a_stopped_runner_loses_the_screen_within_eleven_seconds_and_it_do
 
         # The first runner plays again, and the screen stays where it is.
         await eventually(lambda: _plays(client, 1), "the first one's signs of life")
-        await eventually(lambda: _rises(screen), "the second one's picture moves on")
+        await eventually(lambda: _rises(screen), "the second one's picture moves on", seconds=30)
         assert (await screen())["env"] == "2-0"
 
 

@@ -103,7 +103,7 @@ def prepare(
     record = QuestRecord.read(run.directory)
     if record.phase == "search":
         most = min(run.settings.quest.search_minutes, run.settings.quest.minutes)
-        _tell_phase(run, record, f"{most - record.search_seconds / 60:.0f} minutes at most")
+        _tell_phase(run, record, f"{most - record.search_seconds / 60:.3g} minutes at most")
         record = _search(run, record, requests, open_search(run))
     if record.phase == "demonstrations" and not requests.stop_asked():
         _tell_phase(run, record, f"of {run.settings.quest.lineages} ways that the search found")
