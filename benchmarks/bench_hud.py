@@ -13,8 +13,9 @@ nothing. All share one machine, the pages too. How they take turns: turns.py.
     age_p95_ms       age of a frame when it comes to a healthy page, since the trainer took the
                      picture: 95 % are younger. Its drawing is not in it.
     throughput_kept  median over the rounds of steps a second with the pages / without any
-    hud_growth       resident memory of the HUD: median of the last tenth of all samples over the
-                     median of the first tenth after the first round, less 1
+    hud_growth       resident memory of the HUD: median of the last minute over that of the minute
+                     ten minutes before, less 1; null for a shorter run. It begins as one that runs
+                     for days: with as many segments as it keeps. hud_rss_mb has every minute
 
 Second part: the whole ring of `make demo`, fresh, for `--minutes`.
 
@@ -36,7 +37,7 @@ import re
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -61,6 +62,7 @@ from rlaif.bus.connection import connect_ready
 from rlaif.bus.worker import DurableWorker
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.testing.browser import chromium_path, open_chromium
+from rlaif.testing.data.events import segment_captured
 from rlaif.testing.nats_server import NatsServer
 from rlaif.testing.ring import Ring
 
@@ -76,6 +78,9 @@ TARGETS = {
 }
 AT_LEAST = {"throughput_kept", "frames_per_second"}
 SAMPLE_SECONDS = 5.0
+FLAT_MINUTES = 10
+KEPT_SEGMENTS = 2_300
+"""More than `SegmentTable` keeps, and than its journal has lines."""
 READY = re.compile("✓ trainer")
 READY_SECONDS = 300.0
 FIRST_MS = 1000
@@ -116,6 +121,9 @@ async def ring_of_one(directory: Path, nats: NatsServer) -> AsyncIterator[tuple[
         environment=environment, log=log, pipe=True,
     )  # fmt: skip
     bus = await connect_ready(nats.url, name="bench")
+    past = bus.publisher("bench")
+    for number in range(KEPT_SEGMENTS):
+        await past.publish(segment_captured(f"past-{number}"))
     exporter = DurableWorker(bus, SegmentCaptured, "exporter", acknowledge)
     tasks = [asyncio.create_task(each) for each in (read_messages(train, side), exporter.run())]
     try:
@@ -184,13 +192,11 @@ async def many_pages(options: argparse.Namespace, directory: Path) -> dict[str, 
             memory = asyncio.create_task(sample_memory(hud, seen))
             for number in range(options.rounds):
                 rows.append(await one_round(number, options.iterations, side, port, seen))
-                if number == 0:
-                    settled = time.monotonic()
             memory.cancel()
             await asyncio.gather(memory, return_exceptions=True)
     finally:
         nats.stop()
-    return figures(rows, seen, settled)
+    return figures(rows, seen)
 
 
 async def one_round(
@@ -215,11 +221,9 @@ async def one_round(
     return row
 
 
-def figures(rows: list[dict[str, float]], seen: Seen, settled: float) -> dict[str, Any]:
+def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
     expected, received = seen.total("expected"), seen.total("received")
-    late = [mb for at, mb in seen.memory if at >= settled] or [mb for _, mb in seen.memory]
-    tenth = max(1, len(late) // 10)
-    first, last = median(late[:tenth]), median(late[-tenth:])
+    minutes = by_minute(seen.memory)
     pages_seconds = seen.total("seconds")
     return {
         "frames_lost": round(1 - received / expected, 6) if expected else None,
@@ -232,9 +236,8 @@ def figures(rows: list[dict[str, float]], seen: Seen, settled: float) -> dict[st
         "frames_received": received,
         "pages_dropped": seen.total("dropped"),
         "page_seconds": round(pages_seconds),
-        "hud_growth": round(last / first - 1, 4),
-        "hud_rss_mb": [round(first, 1), round(last, 1)],
-        "hud_memory_minutes": round((seen.memory[-1][0] - seen.memory[0][0]) / 60, 1),
+        "hud_growth": growth(minutes),
+        "hud_rss_mb": minutes,
         "hud_cores": round(median(row["hud_cores"] for row in rows), 4),
         "hud_cores_without_pages": round(median(row["hud_cores_without"] for row in rows), 4),
         "pages_cores": round(
@@ -247,6 +250,22 @@ def figures(rows: list[dict[str, float]], seen: Seen, settled: float) -> dict[st
         "kept_rounds": [round(row["kept"], 4) for row in rows],
         "rounds": len(rows),
     }
+
+
+def by_minute(memory: list[tuple[float, float]]) -> list[float]:
+    """Medians of (second, MB) over each whole minute since the first."""
+    by: defaultdict[int, list[float]] = defaultdict(list)
+    for at, mb in memory:
+        by[int((at - memory[0][0]) // 60)].append(mb)
+    begun = max(by)
+    return [round(median(by[minute]), 1) for minute in sorted(by) if minute < begun]
+
+
+def growth(minutes: list[float]) -> float | None:
+    """Of the last minute over that of FLAT_MINUTES before, less 1; None when there is none."""
+    if len(minutes) <= FLAT_MINUTES:
+        return None
+    return round(minutes[-1] / minutes[-1 - FLAT_MINUTES] - 1, 4)
 
 
 def at_share(ages: Counter[int], share: float) -> int | None:

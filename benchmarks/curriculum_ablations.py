@@ -47,7 +47,7 @@ ARMS: dict[str, tuple[str, ...]] = {
     "starts_not_arrived": ("--curriculum-arrived", "0"),
     "cut_at_goals": ("--curriculum-goes-on", "0"),
     "misses_not_lost": ("--no-curriculum-misses-are-lost",),
-    "no_entropy_floor": ("--curriculum-entropy", "0"),
+    "entropy_held_up": ("--curriculum-entropy", "0.03"),
     "shared_layers": ("--share-layers",),
     "squared_value_loss": ("--value-loss", "squared"),
     "clipped_value_loss": ("--value-loss", "squared", "--value-clip", "10"),

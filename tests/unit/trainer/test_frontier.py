@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlaif.trainer.play.frontier import PATIENCE, TOO_FAR, Frontier
+from rlaif.trainer.play.frontier import MOST_TIME, PATIENCE, TOO_FAR, Frontier
 
 OUTCOMES = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=300)
 """(tried from the frontier, reached the goal) of each try."""
@@ -102,6 +102,40 @@ def test_a_place_of_half_success_stays_the_frontier() -> None:
     assert frontier.at == 9
 
 
+def test_a_place_where_luck_decides_is_passed_after_many_tries_and_is_not_home() -> None:
+    frontier = Frontier(10, tries=4, success=0.5, undecided=20)
+    for turn in range(3 + 20):  # the first window is whole with the fourth
+        assert frontier.at == 9
+        frontier.note(9, success=turn % 2 == 0)
+    assert frontier.at == 8
+    assert not frontier.is_home
+    assert frontier.time == 1
+
+
+def test_where_luck_decides_at_the_beginning_tries_get_more_time_and_no_end_of_it() -> None:
+    frontier = Frontier(1, tries=4, success=0.5, undecided=20)
+    times = []
+    for turn in range(3 + 100):
+        frontier.note(0, success=turn % 2 == 0)
+        times.append(frontier.time)
+    assert [times.index(time) for time in (1, 2, 4)] == [0, 22, 42]
+    assert times[-1] == MOST_TIME == 4
+    was_home = [frontier.is_home]
+    for _ in range(4):
+        frontier.note(0, success=True)
+    assert [*was_home, frontier.is_home] == [False, True]
+    assert frontier.time == 4  # what it took to come home
+
+
+def test_who_fails_behind_a_place_of_luck_goes_back_to_it() -> None:
+    frontier = Frontier(10, tries=4, success=0.5, undecided=20)
+    for turn in range(3 + 20):
+        frontier.note(9, success=turn % 2 == 0)
+    for _ in range(PATIENCE * 4):
+        frontier.note(8, success=False)
+    assert frontier.at == 9
+
+
 def test_tries_from_elsewhere_decide_nothing() -> None:
     frontier = Frontier(10, tries=2, success=0.5)
     for place in range(9):
@@ -129,9 +163,9 @@ def test_a_saved_frontier_goes_on_as_it_would_have(
     def play(frontier: Frontier, tried: list[tuple[bool, bool]]) -> list[Any]:
         for at_frontier, success in tried:
             frontier.note(frontier.at if at_frontier else -1, success=success)
-        return [frontier.at, frontier.is_home, frontier.success]
+        return [frontier.at, frontier.is_home, frontier.success, frontier.time]
 
-    first, second = (Frontier(12, tries=3, success=0.5) for _ in range(2))
+    first, second = (Frontier(12, tries=3, success=0.5, undecided=9) for _ in range(2))
     play(first, outcomes)
     second.load_state_dict(first.state_dict())
     assert play(first, later) == play(second, later)

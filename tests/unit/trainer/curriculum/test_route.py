@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rlaif.trainer.curriculum.attempt import SLACK_FRAMES
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.route import Route, legs_of_decisions
+from rlaif.trainer.play.frontier import MOST_TIME
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 
 Made = Callable[..., Demonstration]
@@ -148,6 +150,22 @@ def test_parts_with_noise_have_no_segments(made: Made) -> None:
 def test_demonstrations_without_a_mark_are_no_curriculum(made: Made) -> None:
     with pytest.raises(ValueError, match="let the search play on"):
         Route([made(marks={})], CurriculumSettings())
+
+
+def test_a_segment_at_whose_beginning_luck_decides_gets_more_time_and_keeps_it(made: Made) -> None:
+    settings = CurriculumSettings(tries=2, patience=3)
+    route = Route([made()], settings)
+    frames = route.legs[0].frames_from(0)
+    assert route.time_from(0, 0) == 3 * frames + SLACK_FRAMES
+    while (now := route.figures()[0]).at > 0:
+        route.note(0, now.at, success=True)
+    for turn in range(100):
+        route.note(0, 0, success=turn % 2 == 0)
+    assert route.time_from(0, 0) == 3 * MOST_TIME * frames + SLACK_FRAMES
+    assert route.time_from(1, 0) == 3 * route.legs[1].frames_from(0) + SLACK_FRAMES
+    other = Route([made()], settings)
+    other.load_state_dict(route.state_dict())
+    assert other.time_from(0, 0) == route.time_from(0, 0)
 
 
 def test_a_leg_tells_the_frames_that_its_demonstration_needed(made: Made) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from rlaif.game.captures.capture import pack_keyframe, unpack_keyframe
 from rlaif.game.machine.emulator import Emulator
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
-from rlaif.trainer.curriculum.attempt import Attempt, limit
+from rlaif.trainer.curriculum.attempt import Attempt
 from rlaif.trainer.curriculum.demonstrations import Demonstration
 from rlaif.trainer.curriculum.route import Route
 from rlaif.trainer.play.course_figures import CourseFigures
@@ -203,10 +203,9 @@ class CourseFollower:
             for number, goal in self._route.goals_after(leg)
             if not goal <= self._marks  # what is there already says nothing of what comes
         }
-        part = self._route.legs[leg]
-        time = limit(part.frames_from(place), self._course.settings.patience)
-        until = self._game.frames + time
-        self._attempt = Attempt(leg, place, part.segment.goal, until=until, later=later)
+        goal = self._route.legs[leg].segment.goal
+        until = self._game.frames + self._route.time_from(leg, place)
+        self._attempt = Attempt(leg, place, goal, until=until, later=later)
         self._game.cut_after(until, lost=self._course.settings.misses_are_lost)
 
     def _look(self, emulator: Emulator) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlaif.game.captures.capture import PackedKeyframe
+from rlaif.trainer.curriculum.attempt import limit
 from rlaif.trainer.curriculum.demonstrations import (
     Demonstration,
     KeptState,
@@ -25,6 +26,9 @@ forgotten."""
 
 _ARRIVALS = 4
 """Moments that are kept at which play arrived at the beginning of a segment, the newest."""
+
+_UNDECIDED = 8
+"""Times the tries that decide, after which a place is one where luck does."""
 
 _WINDOW = 32
 """Tries of a segment, wherever they started, over which its success is told."""
@@ -87,8 +91,12 @@ class Route:
         self._arrivals: list[deque[PackedKeyframe]] = [deque(maxlen=_ARRIVALS) for _ in self.legs]
 
     def _new_frontier(self, leg: Leg) -> Frontier:
+        tries = self._settings.tries
         return Frontier(
-            len(leg.segment.starts), tries=self._settings.tries, success=self._settings.success
+            len(leg.segment.starts),
+            tries=tries,
+            success=self._settings.success,
+            undecided=_UNDECIDED * tries,
         )
 
     @property
@@ -149,6 +157,11 @@ class Route:
         self._tries[leg] += 1
         self._outcomes[leg].append(success)
         self._frontiers[leg].note(place, success=success)
+
+    def time_from(self, leg: int, place: int) -> int:
+        """Game frames that a try of a leg from a place may take."""
+        patience = self._settings.patience * self._frontiers[leg].time
+        return limit(self.legs[leg].frames_from(place), patience)
 
     def arrive(self, leg: int, at: PackedKeyframe) -> None:
         """Play came to the beginning of a leg by itself, with the goal of the one before."""

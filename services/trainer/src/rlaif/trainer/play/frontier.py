@@ -5,7 +5,9 @@ beginning, each time the policy reaches the end often enough. Strides that doubl
 towards the goal after one that was too long, are ours: after imitation a policy knows most of the
 way, and a frontier that looks at each place of it would spend most tries on what is known. So is
 going back towards the goal where tries go on failing: what succeeded from the next place may be
-forgotten since, and from a place where nothing succeeds nothing is learned.
+forgotten since, and from a place where nothing succeeds nothing is learned. And so is passing a
+place at which luck decides: a demonstration was in a moment with what chance left it, and play that
+comes there by itself may have what it takes.
 """
 
 from collections import deque
@@ -18,17 +20,27 @@ PATIENCE = 3
 """Times the tries of a window that a place next to one that succeeded may go on failing."""
 
 
+MOST_TIME = 4
+"""Times what a try has at first, at most."""
+
+
 class Frontier:
     """Places on the way to one goal, numbered from the farthest, 0, to the nearest.
 
     Attributes:
-        at: The place to start from now. It moves back by success alone, and towards the goal where
-            tries fail.
+        at: The place to start from now. It moves back where tries succeed, and towards the goal
+            where they fail.
         places: How many there are.
+        time: Times what a try has at first, 1 to MOST_TIME.
     """
 
-    def __init__(self, places: int, *, tries: int, success: float) -> None:
-        """Begin at the nearest of `places`; move when more than `success` of `tries` succeed."""
+    def __init__(self, places: int, *, tries: int, success: float, undecided: int = 0) -> None:
+        """Begin at the nearest of `places`; move when more than `success` of `tries` succeed.
+
+        With `undecided`, after so many tries from one place of which some succeed and not enough,
+        it is passed; at the farthest, where there is nothing to pass to, tries get twice the time,
+        also where none succeeds.
+        """
         if places < 1 or tries < 1 or not 0 < success < 1:
             raise ValueError(
                 f"{places} places, {tries} tries and success {success}: give at least one place "
@@ -36,7 +48,9 @@ class Frontier:
             )
         self.places = places
         self.at = places - 1
+        self.time = 1
         self._tries, self._success = tries, success
+        self._most_undecided, self._undecided = undecided, 0
         self._reached = places
         self._stride = self._retreat = 1
         self._failing = 0
@@ -69,6 +83,11 @@ class Frontier:
         self._stride = 1
         self._is_home = False
         self._failing = self._failing + 1 if rate <= TOO_FAR else 0
+        if not self._failing or self.at == 0:
+            self._undecided += 1
+            if self._most_undecided and self._undecided >= self._most_undecided:
+                self._pass()
+                return
         if not self._failing:
             return
         if self._reached - self.at > 1:
@@ -86,8 +105,17 @@ class Frontier:
         self._move_to(max(0, self.at - self._stride))
         self._stride *= 2
 
+    def _pass(self) -> None:
+        if self.at > 0:
+            self._reached = self.at
+            self._move_to(self.at - 1)
+            return
+        self.time = min(MOST_TIME, 2 * self.time)
+        self._undecided = 0
+
     def _move_to(self, place: int) -> None:
         self.at = place
+        self._undecided = 0
         self._outcomes.clear()
         self._failing = 0
         self._is_home = False
@@ -101,6 +129,8 @@ class Frontier:
             "stride": self._stride,
             "retreat": self._retreat,
             "failing": self._failing,
+            "undecided": self._undecided,
+            "time": self.time,
             "outcomes": list(self._outcomes),
             "is_home": self._is_home,
         }
@@ -114,4 +144,5 @@ class Frontier:
         self.at, self._reached = state["at"], state["reached"]
         self._stride, self._is_home = state["stride"], state["is_home"]
         self._retreat, self._failing = state.get("retreat", 1), state.get("failing", 0)
+        self._undecided, self.time = state.get("undecided", 0), state.get("time", 1)
         self._outcomes = deque(state["outcomes"], maxlen=self._tries)

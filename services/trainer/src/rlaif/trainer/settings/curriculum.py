@@ -109,7 +109,8 @@ class CurriculumSettings(BaseModel, frozen=True, extra="forbid"):
         default=0.01,
         ge=0,
         description="Least weight of PPO's entropy bonus while no frontier has arrived, whatever "
-        "its schedule says; it falls with the share of those that have.",
+        "its schedule says; it falls with the share of those that have. Of no effect below "
+        "TRAINER_ENTROPY, unless that falls with TRAINER_ENTROPY_STEPS.",
     )
     imitation: float = Field(
         default=0.1,
