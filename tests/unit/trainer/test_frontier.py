@@ -1,4 +1,4 @@
-"""A frontier moves back where play succeeds, and towards the goal where it goes on failing."""
+"""A frontier moves back where play succeeds or luck decides, towards the goal where play fails."""
 
 from typing import Any
 

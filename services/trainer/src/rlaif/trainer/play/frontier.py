@@ -19,7 +19,6 @@ TOO_FAR = 0.1
 PATIENCE = 3
 """Times the tries of a window that a place next to one that succeeded may go on failing."""
 
-
 MOST_TIME = 4
 """Times what a try has at first, at most."""
 
@@ -37,9 +36,9 @@ class Frontier:
     def __init__(self, places: int, *, tries: int, success: float, undecided: int = 0) -> None:
         """Begin at the nearest of `places`; move when more than `success` of `tries` succeed.
 
-        With `undecided`, after so many tries from one place of which some succeed and not enough,
-        it is passed; at the farthest, where there is nothing to pass to, tries get twice the time,
-        also where none succeeds.
+        With `undecided`, a place is passed after so many tries, in all since it was come to, at
+        whose end some of the last ones had succeeded and not enough. At the farthest, where there
+        is nothing to pass to, tries get twice the time, also where none succeeds.
         """
         if places < 1 or tries < 1 or not 0 < success < 1:
             raise ValueError(
@@ -85,12 +84,9 @@ class Frontier:
         self._failing = self._failing + 1 if rate <= TOO_FAR else 0
         if not self._failing or self.at == 0:
             self._undecided += 1
-            if self._most_undecided and self._undecided >= self._most_undecided:
-                self._pass()
-                return
-        if not self._failing:
-            return
-        if self._reached - self.at > 1:
+        if self._most_undecided and self._undecided >= self._most_undecided:
+            self._pass()
+        elif self._failing and self._reached - self.at > 1:
             self._move_to(self.at + (self._reached - self.at) // 2)
         elif self._failing > (PATIENCE - 1) * self._tries and self.at < self.places - 1:
             self._move_to(min(self.places - 1, self.at + self._retreat))
