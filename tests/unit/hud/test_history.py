@@ -1,5 +1,6 @@
 """The past of a run: what is kept, what is compared, and what is said of it."""
 
+import tracemalloc
 from collections.abc import Sequence
 from datetime import timedelta
 from random import Random
@@ -318,6 +319,17 @@ def test_of_few_episodes_no_difference_is_claimed(before: int, after: int) -> No
     found = difference([1.0] * before, [2.0] * after)
     assert (found.change, found.low, found.high, found.direction) == (None,) * 4
     assert (found.n_before, found.n_after) == (before, after)
+
+
+def test_groups_that_grow_leave_little_behind() -> None:
+    tracemalloc.start()
+    try:
+        for size in range(LEAST, COHORT + 1, 2):
+            difference([1.0] * size, [2.0] * size)
+        left_behind, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert left_behind < 2_500_000
 
 
 # --- the sentence ---------------------------------------------------------------------------------

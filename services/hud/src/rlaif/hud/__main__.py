@@ -18,10 +18,13 @@ def main() -> int:
 
 def _create_app(settings: HudSettings) -> "FastAPI":
     from rlaif.hud.app import create_app
+    from rlaif.hud.garbage import keep_for_good
 
     # One line a call is the access log of the service that was asked.
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    return create_app(settings)
+    app = create_app(settings)
+    keep_for_good()
+    return app
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from rlaif.hud.api import api_router
 from rlaif.hud.broadcast import Broadcast
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.consumers import LiveBus, read_scores
+from rlaif.hud.garbage import collect_garbage
 from rlaif.hud.live import live_router
 from rlaif.hud.metrics import HudMetrics
 from rlaif.hud.page import build_of, mount_files, page_router
@@ -93,6 +94,7 @@ def create_app(
             lambda: _send_health(broadcast, {"bus": bus.check, "store": watch.check}),
             watch.run,
             bus.run,
+            collect_garbage,
         ),
         routers=[
             page_router(build),
