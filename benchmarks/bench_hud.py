@@ -5,14 +5,17 @@
 
 First part: one training (default PPO preset, 2 runners of 8 environments, the loop on: captures, a
 reward model that shapes, the watched screen 20 times a second) with a real nats-server and a real
-HUD, in turns without a page and with 100 (hud_pages.py), of which one asks for everything and reads
-nothing. All share one machine, the pages too. How they take turns: turns.py.
+HUD. It goes on all the time; a hundred pages (hud_pages.py) come for some iterations and go again.
+One of them asks for everything and reads nothing. All share one machine, the pages too. The first
+two iterations after each change are not timed: what they learn from was played before.
 
     frames_lost      frames that the HUD had while a healthy page was there and that did not come to
                      it, as a share of all; over all healthy pages and turns
     age_p95_ms       age of a frame when it comes to a healthy page, since the trainer took the
                      picture: 95 % are younger. Its drawing is not in it.
-    throughput_kept  median over the rounds of steps a second with the pages / without any
+    throughput_kept  median over the rounds of steps a second with the pages / the geometric mean of
+                     those before they came and after they went, as a shared machine's speed drifts.
+                     kept_interval: its 95 % bootstrap interval over rounds
     hud_growth       resident memory of the HUD: median of the last minute over that of the minute
                      ten minutes before, less 1; null for a shorter run. It begins as one that runs
                      for days: with as many segments as it keeps. hud_rss_mb has every minute
@@ -41,7 +44,9 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from math import sqrt
 from pathlib import Path
+from random import Random
 from statistics import median
 from typing import Any
 
@@ -78,6 +83,7 @@ TARGETS = {
 }
 AT_LEAST = {"throughput_kept", "frames_per_second"}
 SAMPLE_SECONDS = 5.0
+UNTIMED = 2
 FLAT_MINUTES = 10
 KEPT_SEGMENTS = 2_300
 """More than `SegmentTable` keeps, and than its journal has lines."""
@@ -188,10 +194,16 @@ async def many_pages(options: argparse.Namespace, directory: Path) -> dict[str, 
     rows: list[dict[str, float]] = []
     try:
         async with ring_of_one(directory, nats) as (side, hud, port):
-            await side.halt()
             memory = asyncio.create_task(sample_memory(hud, seen))
+            before = await side.timed(options.iterations, untimed=UNTIMED)
             for number in range(options.rounds):
-                rows.append(await one_round(number, options.iterations, side, port, seen))
+                async with pages_open(port, seen):
+                    during = await side.timed(options.iterations, untimed=UNTIMED)
+                after = await side.timed(options.iterations, untimed=UNTIMED)
+                rows.append(round_of(before, during, after))
+                shown = ", ".join(f"{name} {value:.4g}" for name, value in rows[-1].items())
+                print(f"round {number + 1}: {shown}", flush=True)
+                before = after
             memory.cancel()
             await asyncio.gather(memory, return_exceptions=True)
     finally:
@@ -199,36 +211,29 @@ async def many_pages(options: argparse.Namespace, directory: Path) -> dict[str, 
     return figures(rows, seen)
 
 
-async def one_round(
-    number: int, iterations: int, side: Side, port: int, seen: Seen
+def round_of(
+    before: dict[str, float], during: dict[str, float], after: dict[str, float]
 ) -> dict[str, float]:
-    found: dict[bool, dict[str, float]] = {}
-    for with_pages in (False, True) if number % 2 == 0 else (True, False):
-        if with_pages:
-            async with pages_open(port, seen):
-                found[True] = await side.turn(iterations)
-        else:
-            found[False] = await side.turn(iterations)
-    row = {
-        "without": found[False]["rate"],
-        "with": found[True]["rate"],
-        "kept": found[True]["rate"] / found[False]["rate"],
-        "hud_cores": found[True]["beside"],
-        "hud_cores_without": found[False]["beside"],
+    without = sqrt(before["rate"] * after["rate"])
+    return {
+        "without": without,
+        "with": during["rate"],
+        "kept": during["rate"] / without,
+        "hud_cores": during["beside"],
+        "hud_cores_without": (before["beside"] + after["beside"]) / 2,
     }
-    shown = ", ".join(f"{name} {value:.4g}" for name, value in row.items())
-    print(f"round {number + 1}: {shown}", flush=True)
-    return row
 
 
 def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
     expected, received = seen.total("expected"), seen.total("received")
     minutes = by_minute(seen.memory)
+    kept = [row["kept"] for row in rows]
     pages_seconds = seen.total("seconds")
     return {
         "frames_lost": round(1 - received / expected, 6) if expected else None,
         "age_p95_ms": at_share(seen.ages, 0.95),
-        "throughput_kept": round(median(row["kept"] for row in rows), 4),
+        "throughput_kept": round(median(kept), 4),
+        "kept_interval": median_interval(kept),
         "age_p50_ms": at_share(seen.ages, 0.5),
         "age_max_ms": max(seen.ages, default=None),
         "frames_per_second": round(expected / seen.total("seconds"), 2),
@@ -247,9 +252,16 @@ def figures(rows: list[dict[str, float]], seen: Seen) -> dict[str, Any]:
             round(median(row["without"] for row in rows)),
             round(median(row["with"] for row in rows)),
         ],
-        "kept_rounds": [round(row["kept"], 4) for row in rows],
+        "kept_rounds": [round(each, 4) for each in kept],
         "rounds": len(rows),
     }
+
+
+def median_interval(values: list[float]) -> tuple[float, float]:
+    """Percentile bootstrap, 95 %."""
+    draw = Random(0)
+    found = sorted(median(draw.choices(values, k=len(values))) for _ in range(2000))
+    return round(found[50], 4), round(found[-51], 4)
 
 
 def by_minute(memory: list[tuple[float, float]]) -> list[float]:
@@ -351,10 +363,8 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add(
-        "--rounds", type=int, default=34, help="turns with and without pages (34: ten minutes each)"
-    )
-    add("--iterations", type=int, default=5, help="timed iterations of 4,096 steps a turn (5)")
+    add("--rounds", type=int, default=40, help="times that the pages come (40)")
+    add("--iterations", type=int, default=4, help="of 4,096 steps timed each time (4)")
     add("--minutes", type=int, default=10, help="minutes of one page on the ring (10)")
     options = parser.parse_args()
     found: dict[str, Any] = {"benchmark": "bench_hud"}

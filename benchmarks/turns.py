@@ -64,13 +64,18 @@ class Side:
         return self._at, self.last.env_steps
 
     async def turn(self, iterations: int) -> dict[str, float]:
-        """Train for a while: steps a second, CPU seconds a step, cores taken beside it."""
+        """Train for a while, then stand still: what `timed` gives."""
         os.kill(self.driver, signal.SIGCONT)
-        began, first = await self.iterations(UNTIMED)
+        found = await self.timed(iterations, untimed=UNTIMED)
+        await self.halt()
+        return found
+
+    async def timed(self, iterations: int, *, untimed: int) -> dict[str, float]:
+        """Of the next iterations: steps a second, CPU seconds a step, cores taken beside it."""
+        began, first = await self.iterations(untimed)
         own, beside = self._own_cpu(), cpu_seconds(self.beside)
         ended, last = await self.iterations(iterations)
         own_spent, beside_spent = since(own, self._own_cpu()), since(beside, cpu_seconds(beside))
-        await self.halt()
         return {
             "rate": (last - first) / (ended - began),
             "cpu_a_step": own_spent / (last - first),

@@ -1,6 +1,8 @@
 import json
 from datetime import UTC, datetime
 
+import pytest
+
 from rlaif.contracts.catalog import envelop
 from rlaif.contracts.telemetry import (
     FRAME_SUBJECT,
@@ -10,6 +12,7 @@ from rlaif.contracts.telemetry import (
     TrainingProgress,
 )
 from rlaif.hud.broadcast import MOST_EVENTS_A_TICK, Broadcast
+from rlaif.hud.browsers.frame_group import CROWD
 from rlaif.hud.browsers.hub import Hub
 from rlaif.hud.browsers.outbox import RESYNC, Outbox
 from rlaif.hud.read_model.projections import HudState
@@ -31,7 +34,7 @@ class Counts:
 
 def make() -> tuple[Broadcast, Outbox, Counts]:
     state = HudState(epoch="e")
-    hub = Hub(lambda: state.snapshot(NOON), most_clients=8)
+    hub = Hub(lambda: state.snapshot(NOON), most_clients=64)
     counts = Counts()
     broadcast = Broadcast(state, hub, clock=lambda: NOON, observer=counts)
     outbox = hub.join()
@@ -75,8 +78,13 @@ def test_what_changed_goes_out_with_the_next_tick() -> None:
     assert sections(outbox, 1.0) == {}
 
 
-def test_what_changed_goes_out_together_twice_a_second() -> None:
+@pytest.mark.parametrize(("others", "expected"), [(0, [0, 5, 10, 15]), (CROWD - 1, [0, 10])])
+def test_what_changed_goes_out_together_twice_a_second_and_to_a_crowd_once(
+    others: int, expected: list[int]
+) -> None:
     broadcast, outbox, _ = make()
+    for _each in range(others):
+        broadcast.hub.join()
     times = []
     for tenth in range(20):
         broadcast.telemetry("telemetry.progress", progress(10 + tenth))
@@ -86,7 +94,7 @@ def test_what_changed_goes_out_together_twice_a_second() -> None:
         if sent:
             times.append(tenth)
             assert {"run", "reward"} <= set(sent), "one panel of now, another of before"
-    assert times == [0, 5, 10, 15]
+    assert times == expected
 
 
 def test_a_look_by_rest_takes_no_news_from_the_pages() -> None:

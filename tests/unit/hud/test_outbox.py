@@ -110,6 +110,20 @@ def test_groups_are_for_a_page_that_asks_for_them_and_wants_all_frames() -> None
         assert outbox.takes_groups == given
 
 
+def test_an_ack_wakes_only_for_a_frame_that_waits() -> None:
+    outbox = Outbox()
+    sent_each(outbox, range(1, 13))
+    outbox.wake.clear()
+    outbox.ack(1)
+    assert not outbox.wake.is_set()
+    outbox.put_frame(13, b"13")
+    outbox.put_frame(14, b"14")
+    drain(outbox, 13.0)
+    outbox.wake.clear()
+    outbox.ack(2)
+    assert outbox.wake.is_set()
+
+
 def test_an_ack_of_something_never_sent_is_harmless() -> None:
     outbox = Outbox()
     outbox.ack(99)

@@ -64,6 +64,9 @@ SECTIONS_SECONDS = 0.5
 """What changed goes out together, so that a page never shows one panel of now beside one of a
 second ago. Oftener cannot be read, and the curves are 10 kB."""
 
+CROWD_SECTIONS_SECONDS = 1.0
+"""The same while many pages are open: half as many messages to each."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -134,7 +137,8 @@ class Broadcast:
         """Send what changed, at `seconds` of a monotonic clock; called a few times a second."""
         self._send_events()
         self._send_heir()
-        if seconds - self._sent_at < SECTIONS_SECONDS:
+        pause = CROWD_SECTIONS_SECONDS if self.hub.is_crowd else SECTIONS_SECONDS
+        if seconds - self._sent_at < pause:
             return
         now = self._clock()
         self._note(self.state.look(now))

@@ -64,6 +64,11 @@ class Hub:
         """Browsers connected now."""
         return len(self._outboxes)
 
+    @property
+    def is_crowd(self) -> bool:
+        """Whether so many browsers are here that what each costs counts."""
+        return self.clients >= CROWD
+
     def join(self) -> Outbox:
         """Add a browser, or raise a `HubError`. It first gets a snapshot and the newest frame."""
         if self.closed.is_set():
@@ -90,11 +95,11 @@ class Hub:
     def send_frame(self, sequence: int, packed: bytes) -> None:
         """Offer one screen to all."""
         self._frame = (sequence, packed)
-        if self.clients < CROWD:
+        if not self.is_crowd:
             self._grouping.flush()
         if self._grouping.is_empty:
             # One that comes later has had some of these frames already.
-            is_crowd = self.clients >= CROWD
+            is_crowd = self.is_crowd
             self._in_group = {each for each in self._outboxes if is_crowd and each.takes_groups}
         for outbox in self._outboxes - self._in_group:
             outbox.put_frame(sequence, packed)

@@ -51,7 +51,7 @@ Outgoing = str | bytes | Resync
 
 
 class Outbox:
-    """One browser's lanes. Putting never waits; `wake` is set by it and by acknowledgements."""
+    """One browser's lanes. Putting never waits; `wake` is set when something may go."""
 
     def __init__(self, *, most_events: int = 1000) -> None:
         self.wake = asyncio.Event()
@@ -121,7 +121,8 @@ class Outbox:
         """The browser has drawn this frame, and so is done with all before it."""
         while self._unacked and self._unacked[0] <= sequence:
             self._unacked.popleft()
-        self.wake.set()
+        if self._frames:  # nothing else waits for it; most come while all has gone out
+            self.wake.set()
 
     def limit_rate(self, frames_per_second: float, *, in_groups: bool = False) -> None:
         """Send at most so many frames; 0 sends none, for a hidden or paused page.
