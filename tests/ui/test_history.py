@@ -10,7 +10,7 @@ from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.file import FileStore
 from rlaif.testing.browser import Shoot
-from rlaif.testing.figures import FIGURES, UNNAMED, contradictions
+from rlaif.testing.figures import FIGURES, contradictions
 from rlaif.testing.http_server import serve
 from rlaif.testing.stage import Stage
 
@@ -52,42 +52,3 @@ async def test_the_first_sentence_and_before_and_after_are_the_same_after_a_rest
     assert first.startswith("v1step 30K")
     assert "with judges" in sides
     assert "runs run-1 and run-0" in sides
-
-
-async def test_the_last_hour_is_told_in_sentences_that_lead_to_what_they_tell(
-    chromium: Any, hud_url: str, bus: Bus, episodes: FileStore, shoot: Shoot
-) -> None:
-    stage = Stage(bus, episodes)
-    await stage.segments(34, exported=32, scored=30)
-    for version in (1, 2):
-        await stage.publish(version)
-        await stage.changed(version, version)
-    await stage.past(60_000)
-    await stage.loaded(2, 60_000)
-    await stage.reject()
-    await stage.changed(1, 3, why="watchdog", words="its pay rose while milestones fell")
-    async with httpx.AsyncClient(base_url=hud_url) as client:
-        await chromium.open(hud_url)
-        await stage.calls(4, "timeout", "vision")
-        await chromium.wait_for("document.querySelectorAll('#digest li').length === 5")
-        told = (await client.get("/api/v1/digest")).json()["sentences"]
-    items = "[...document.querySelectorAll('#digest li')]"
-    parts = (
-        "[item.querySelector('.told').textContent, item.querySelector('a').getAttribute('href')]"
-    )
-    shown = f"{items}.map(item => {parts})"
-    assert await chromium.evaluate(shown) == [[each["text"], each["link"]["href"]] for each in told]
-    assert [each["kind"] for each in told] == [
-        "model taken back", "judges silent", "model passed", "candidate refused", "segments scored",
-    ]  # fmt: skip
-    assert await chromium.evaluate(UNNAMED) == []
-    await chromium.evaluate("document.getElementById('digest').scrollIntoView()")
-    await shoot("digest")
-    await chromium.evaluate("document.querySelector('#digest a').click()")
-    await chromium.wait_for("location.pathname === '/models/2'")
-    await chromium.evaluate("history.back()")
-    await chromium.wait_for("document.querySelectorAll('#digest li').length === 5")
-    room = "document.getElementById('digest').clientHeight"
-    assert await chromium.evaluate("document.getElementById('digest').scrollHeight") <= (
-        await chromium.evaluate(room)
-    ), "a desk shows all of it"

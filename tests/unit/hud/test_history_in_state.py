@@ -146,7 +146,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
     state = fold(*a_past(), segment_captured(), segment_scored(weighted=0.5))
     app = FastAPI()
     install_problem_handlers(app)
-    app.include_router(history_router(state, lambda: NOON))
+    app.include_router(history_router(state))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://hud") as made:
         yield made
 

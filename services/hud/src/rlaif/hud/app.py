@@ -100,7 +100,7 @@ def create_app(
             page_router(build),
             api_router(state, clock),
             models_router(state, reward_model),
-            history_router(state, clock),
+            history_router(state),
             timeline_router(state),
             world_router(broadcast, objects),
             segments_router(state, objects, room_name=state.world.name),

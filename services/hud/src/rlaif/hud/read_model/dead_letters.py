@@ -12,18 +12,13 @@ KEPT = 1000
 
 
 class DeadLetters:
-    """Counts dead letters and keeps the newest ones.
-
-    Attributes:
-        has_forgotten: Whether there were more than are kept.
-    """
+    """Counts dead letters and keeps the newest ones."""
 
     def __init__(self) -> None:
         self._seen = Seen()
         self._count = 0
         self._consumers: Counter[str] = Counter()
         self._rows: list[DeadLetterRow] = []
-        self.has_forgotten = False
 
     def add(self, event: CloudEvent[DeadLetter]) -> bool:
         """Fold one dead letter; False when it was known."""
@@ -34,7 +29,6 @@ class DeadLetters:
         row = DeadLetterRow(**event.data.model_dump(exclude={"original", "subject"}))
         self._rows.append(row)
         if len(self._rows) > KEPT:
-            self.has_forgotten = True
             self._rows.remove(min(self._rows, key=lambda each: each.dead_at))
         return True
 

@@ -20,9 +20,6 @@ OUTAGE_CALLS = 3
 """Calls without an answer in a row that are no accident any more."""
 
 
-_KEPT_RECOVERIES = 100
-
-
 @dataclass(frozen=True)
 class Recovery:
     """A judge answered again at `until`, after `calls` without an answer; the first: at `since`."""
@@ -44,7 +41,6 @@ class JudgeHealth:
         self._calls: deque[JudgeCall] = deque(maxlen=window)
         self._failure: JudgeCall | None = None
         self._failing: dict[str, FailingJudge] = {}
-        self._recoveries: deque[Recovery] = deque(maxlen=_KEPT_RECOVERIES)
 
     def called(self, call: JudgeCall) -> FailingJudge | Recovery | None:
         """One call ended: the outage that it makes known, the recovery that it is, or None."""
@@ -56,8 +52,7 @@ class JudgeHealth:
             lasted = before is not None and before.calls >= OUTAGE_CALLS
             if before is None or not lasted:
                 return None
-            self._recoveries.append(Recovery(call.judge, before.since, before.calls, call.at))
-            return self._recoveries[-1]
+            return Recovery(call.judge, before.since, before.calls, call.at)
         now = FailingJudge(
             judge=call.judge,
             route=call.route,
@@ -72,11 +67,6 @@ class JudgeHealth:
     def calls(self) -> tuple[JudgeCall, ...]:
         """The newest calls, in the order in which they were told."""
         return tuple(self._calls)
-
-    @property
-    def recoveries(self) -> tuple[Recovery, ...]:
-        """The newest ends of outages, in the order in which they were told."""
-        return tuple(self._recoveries)
 
     @property
     def last_call_at(self) -> datetime | None:

@@ -44,10 +44,6 @@ from rlaif.contracts.telemetry import (
 )
 from rlaif.hud.read_model.assistance import Assistance
 from rlaif.hud.read_model.dead_letters import DeadLetters
-from rlaif.hud.read_model.digest.digest import digest
-from rlaif.hud.read_model.digest.first_reached import FirstReached
-from rlaif.hud.read_model.digest.gathering import Kept, Window, gather
-from rlaif.hud.read_model.digest.views import DigestView
 from rlaif.hud.read_model.history.history import History
 from rlaif.hud.read_model.journal import Journal
 from rlaif.hud.read_model.judge_health import JudgeHealth
@@ -90,9 +86,6 @@ NOTHING: Changed = frozenset()
 SEGMENTS_SHOWN = 25
 """Rows of the page's score table; their score objects are read."""
 
-DIGESTED = timedelta(hours=1)
-"""What a digest is of."""
-
 EVENTS_SHOWN = 100
 """Lines of the event log in a snapshot."""
 
@@ -127,7 +120,6 @@ class HudState:
         self._dead = DeadLetters()
         self._told_loads = ToldLoads()
         self.history = History()
-        self._first_reached = FirstReached()
         self.paid_steps = StepWindow()
         self._run: RunView | None = None
         self._reward: RewardView | None = None
@@ -294,33 +286,6 @@ class HudState:
         wanted = run_id or self.current_run_id
         return score_points(wanted, self.history.scores.of(wanted), most)
 
-    def digest(self, now: datetime) -> Callable[[], DigestView]:
-        """What happened in the last hour, as it stands; the call tells it, in any thread."""
-        run_id, window = self.current_run_id, Window(now - DIGESTED, now)
-        kept = Kept(
-            run=None if run_id is None else self.history.run(run_id),
-            changes=self.history.changes,
-            published=self._models.publications,
-            rejections=self._models.rejections(),
-            refused_full=self._models.has_forgotten_rejections,
-            letters=self._dead.rows,
-            letters_full=self._dead.has_forgotten,
-            rows=self.segments.of_run(run_id),
-            rows_from=self.segments.forgot_until,
-            first_reached=self._first_reached.of(run_id),
-            judges=self._judge,
-            takeovers=self.screen.takeovers,
-        )
-        happened, heard, known = gather(kept, window), self._outages.started_at, self._followed
-        return lambda: digest(
-            happened(),
-            since=window.since,
-            now=now,
-            run_id=run_id,
-            heard_since=heard,
-            known=known,
-        )
-
     def section(self, name: str) -> Section:
         """One field of the snapshot."""
         return self._sections[name]()
@@ -379,7 +344,6 @@ class HudState:
             return NOTHING
         data = event.data
         self.segments.captured(event)
-        self._first_reached.captured(event)
         self.history.scores.captured(data.run_id, data.episode_id, data.segment_id, data.env_step)
         return frozenset({"loop", "segments"})
 

@@ -56,16 +56,6 @@ class RewardModelHistory:
         """Versions published."""
         return len(self._published)
 
-    @property
-    def publications(self) -> tuple[CloudEvent[RewardModelPublished], ...]:
-        """The first publication of each version: then the gate let it through."""
-        return tuple(self._published.values())
-
-    @property
-    def has_forgotten_rejections(self) -> bool:
-        """Whether there were more refusals than are kept."""
-        return len(self._rejected_ids) > len(self._rejected)
-
     def published(self, event: CloudEvent[RewardModelPublished]) -> bool:
         """A version became the champion, by the gate or a person; False when this was known."""
         version, key = event.data.version, (event.data.version, event.data.activation)

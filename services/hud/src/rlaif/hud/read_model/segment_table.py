@@ -25,17 +25,12 @@ class UnreadScore:
 
 
 class SegmentTable:
-    """Rows by segment id, 1 kB each, 3 kB with its score; keeps those with the newest last step.
-
-    Attributes:
-        forgot_until: When the newest of the forgotten rows moved last; None: all are kept.
-    """
+    """Rows by segment id, 1 kB each, 3 kB with its score; keeps those with the newest last step."""
 
     def __init__(self, *, keep: int = 2000) -> None:
         self._keep = keep
         self._rows: dict[str, SegmentRow] = {}
         self._unread: dict[str, UnreadScore] = {}
-        self.forgot_until: datetime | None = None
 
     def captured(self, event: CloudEvent[SegmentCaptured]) -> None:
         """A capture was stored."""
@@ -125,10 +120,6 @@ class SegmentTable:
         """One row."""
         return self._rows.get(segment_id)
 
-    def of_run(self, run_id: str | None) -> list[SegmentRow]:
-        """All rows of a run."""
-        return [row for row in self._rows.values() if row.run_id == run_id]
-
     def newest(self, limit: int) -> tuple[SegmentRow, ...]:
         """Scored segments whose score object was read, or that say why not; the newest first.
 
@@ -155,8 +146,6 @@ class SegmentTable:
 
     def _forget(self, count: int) -> None:
         for oldest in nsmallest(count, self._rows.values(), key=_moved):
-            moved, _ = _moved(oldest)
-            self.forgot_until = max(moved, self.forgot_until or moved)
             del self._rows[oldest.segment_id]
             self._unread.pop(oldest.segment_id, None)
 

@@ -1,21 +1,15 @@
-"""The past of a run: its curves, before and after each load, and the last hour in sentences."""
+"""The history of a run: its curves, and metrics before and after each model load."""
 
 import asyncio
-from collections.abc import Callable
-from datetime import datetime, timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
 from rlaif.contracts.ids import ID_PATTERN
-from rlaif.hud.read_model.digest.views import DigestView
 from rlaif.hud.read_model.history.views import DriftView, HistoryView, LoadsView
 from rlaif.hud.read_model.projections import HudState
 
 MOST_POINTS = 1000
-
-MOMENT = timedelta(seconds=2)
-"""For so long a digest is given again: it looks through all that is kept, 10 ms."""
 
 RunId = Annotated[
     str | None,
@@ -26,34 +20,11 @@ RunId = Annotated[
 ]
 
 
-def history_router(state: HudState, clock: Callable[[], datetime]) -> APIRouter:
+def history_router(state: HudState) -> APIRouter:
     """The routes; all of them read."""
     router = APIRouter(prefix="/api/v1", tags=["history"])
     _add_past(router, state)
-    _add_digest(router, state, clock)
     return router
-
-
-def _add_digest(router: APIRouter, state: HudState, clock: Callable[[], datetime]) -> None:
-    told: DigestView | None = None
-    one_at_a_time = asyncio.Lock()
-
-    @router.get(
-        "/digest", operation_id="get_digest", summary="The last hour in at most five sentences"
-    )
-    async def get_digest(response: Response) -> DigestView:
-        """What happened in the last hour, the most important first, each with where to see it.
-
-        Made of what the HUD keeps, without a language model. It says so when nothing happened, and
-        when there is too little to say whether play changed.
-        """
-        nonlocal told
-        response.headers["Cache-Control"] = "no-store"
-        async with one_at_a_time:
-            now = clock()
-            if told is None or now - told.at >= MOMENT:
-                told = await asyncio.to_thread(state.digest(now))
-            return told
 
 
 def _add_past(router: APIRouter, state: HudState) -> None:

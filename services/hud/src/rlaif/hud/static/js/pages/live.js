@@ -14,21 +14,8 @@ import { steps } from "../panels/timeline/steps.js";
 import { timeline } from "../panels/timeline/timeline.js";
 import { verdict } from "../panels/verdict.js";
 
-/** Its module comes after the first view. @type {import("../panel.js").Panel} */
-const digest = {
-  id: "digest", title: "The last hour", sections: [], draw() {},
-  mount(body, app, scope) {
-    let left = false;
-    scope.add(() => { left = true; });
-    import("../panels/digest.js").then(
-      ({ mountDigest }) => left || mountDigest(body, app, scope),
-      () => body.append("This part could not be loaded; load the page again."),
-    );
-  },
-};
-
 /** @type {import("../router.js").Page} */
 export const page = {
   title: "Live",
-  mount: (root, app) => mountPanels(root, app, [headline, game, run, verdict, digest, timeline, loads, steps, loop, player, search, course, log]),
+  mount: (root, app) => mountPanels(root, app, [headline, game, run, verdict, timeline, loads, steps, loop, player, search, course, log]),
 };
