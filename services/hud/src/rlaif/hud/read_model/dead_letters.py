@@ -40,11 +40,6 @@ class DeadLetters:
         self._consumers.subtract(row.consumer for row in gone)
         return bool(gone)
 
-    @property
-    def rows(self) -> tuple[DeadLetterRow, ...]:
-        """Those that are kept, in the order in which they were told."""
-        return tuple(self._rows)
-
     def of_consumer(self, consumer: str) -> int:
         """How many one consumer gave up."""
         return self._consumers[consumer]
