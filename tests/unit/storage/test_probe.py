@@ -1,11 +1,12 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rlaif.storage.file import FileStore
-from rlaif.storage.ports import InvalidKeyError, ObjectInfo, StoreUnavailableError
-from rlaif.storage.probe import probe_store, probed
+from rlaif.storage.ports import ObjectInfo, StoreUnavailableError
+from rlaif.storage.probe import probe_replacing, probe_store, probed
 
 
 class LastWriterWins(FileStore):
@@ -43,14 +44,6 @@ class InventsObjects(FileStore):
         return b"first"
 
 
-class AcceptsDots(FileStore):
-    def put_once(self, key: str, data: bytes, *, content_type: str = "") -> bool:
-        try:
-            return super().put_once(key, data)
-        except InvalidKeyError:
-            return True
-
-
 class KeepsDeleted(FileStore):
     def delete_many(self, keys: Sequence[str]) -> None:
         pass
@@ -70,7 +63,6 @@ def test_a_good_store_passes_and_is_left_clean(file_store: FileStore) -> None:
         (ListsNothing, "not listed"),
         (ListsByFolder, "key order"),
         (InventsObjects, "does not exist was read"),
-        (AcceptsDots, 'key with ".." was accepted'),
         (KeepsDeleted, "still there"),
     ],
 )
@@ -90,6 +82,42 @@ def test_the_reason_of_a_failing_store_is_passed_on(tmp_path: Path) -> None:
 
     with pytest.raises(StoreUnavailableError, match="no route"):
         probe_store(Down(tmp_path))
+
+
+@pytest.mark.parametrize("probe", [probe_store, probe_replacing])
+def test_a_failed_clean_up_never_hides_what_went_wrong_first(tmp_path: Path, probe: Any) -> None:
+    class Down(FileStore):
+        def put(self, key: str, data: bytes, *, content_type: str = "") -> None:
+            raise StoreUnavailableError("a sign-in page")
+
+        def put_once(self, key: str, data: bytes, *, content_type: str = "") -> bool:
+            raise StoreUnavailableError("a sign-in page")
+
+        def delete_many(self, keys: Sequence[str]) -> None:
+            raise StoreUnavailableError("cannot delete")
+
+    with pytest.raises(StoreUnavailableError, match="a sign-in page"):
+        probe(Down(tmp_path))
+
+
+def test_no_key_of_the_probe_begins_another_ones_key(tmp_path: Path) -> None:
+    written: list[str] = []
+
+    class Noting(FileStore):
+        def put(self, key: str, data: bytes, *, content_type: str = "") -> None:
+            written.append(key)
+            super().put(key, data)
+
+        def put_once(self, key: str, data: bytes, *, content_type: str = "") -> bool:
+            written.append(key)
+            return super().put_once(key, data)
+
+        def get(self, key: str) -> bytes:
+            written.append(key)
+            return super().get(key)
+
+    probe_store(Noting(tmp_path))
+    assert not [(a, b) for a in written for b in written if b.startswith(f"{a}/")]
 
 
 def test_a_probed_store_is_the_store_itself_or_an_error(tmp_path: Path) -> None:

@@ -1,32 +1,64 @@
-"""An S3 bucket as an object store; works with AWS, SeaweedFS, Ceph and what speaks the same.
+"""An S3 bucket as an object store; works with AWS, SeaweedFS, Ceph, MinIO and others like them.
 
 The server must honour `If-None-Match: *` on PUT atomically; `rlaif.storage.probe` checks it.
+
+With keys in our settings the client reads neither profiles nor `AWS_*` variables of the machine.
+Without keys it is boto3's standard chain (role, web identity, profile), and its errors name the
+variables that it read.
 """
 
 import base64
 import hashlib
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import boto3
 import botocore.session
+from boto3.exceptions import Boto3Error
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, SSLError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    InvalidRegionError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    ProxyConnectionError,
+    SSLError,
+)
 from botocore.utils import parse_timestamp
+from urllib3.exceptions import HTTPError
 
+from rlaif.network.addresses import is_own_address, without_credentials
 from rlaif.storage.key_rules import check_key
-from rlaif.storage.ports import BINARY, ObjectInfo, ObjectNotFoundError, StoreUnavailableError
+from rlaif.storage.ports import (
+    BINARY,
+    ObjectInfo,
+    ObjectNotFoundError,
+    StorageError,
+    StoreUnavailableError,
+)
 
 T = TypeVar("T")
 
 DELETE_BATCH = 1000
 """Most keys of one DeleteObjects request, by S3's rules."""
 
-_MISSING = frozenset({"NoSuchKey", "404", "NotFound"})
+_FAILURES = (
+    BotoCoreError, ClientError, Boto3Error, HTTPError, OSError, ValueError, KeyError, TypeError,
+    RecursionError,
+)  # fmt: skip
+"""What boto3 raises when settings, credentials, network or server are wrong.
+
+More than its own errors: a token file that cannot be read is an OSError, a malformed endpoint a
+ValueError, an answer without an expected header a KeyError.
+"""
+
 _CONFLICT_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.4, 0.4)
 """Seconds after each try of a conditional write that met another one."""
 
@@ -55,18 +87,26 @@ class S3Store:
         self._bucket = bucket
         self._region = region
         self._by_folder: bool | None = None  # known after the first listing
-        # A session of our own: creating clients from boto3's shared one is not thread-safe.
-        session = boto3.session.Session(botocore_session=_core_session())
-        self._client: Any = session.client(
-            "s3",
-            endpoint_url=endpoint_url,
-            aws_access_key_id=access_key,
-            aws_secret_access_key=secret_key,
-            region_name=region,
-            config=_config(attempts),
-            verify=ca_file,
-        )
+        self._server = without_credentials(endpoint_url or "AWS")
+        own = endpoint_url is not None and is_own_address(endpoint_url)
+        isolated = access_key is not None or secret_key is not None
+        try:
+            # A session of our own: creating clients from boto3's shared one is not thread-safe.
+            session = boto3.session.Session(botocore_session=_core_session(isolated=isolated))
+            self._client: Any = session.client(
+                "s3",
+                endpoint_url=endpoint_url,
+                aws_access_key_id=access_key,
+                aws_secret_access_key=secret_key,
+                region_name=region,
+                config=_config(attempts, isolated=isolated, own=own),
+                # None leaves it to AWS_CA_BUNDLE, which a company's proxy may need.
+                verify=ca_file or (True if own else None),
+            )
+        except _FAILURES as error:
+            raise StorageError(f"{self.url}: no client for it: {self._reason(error)}") from error
         self._client.meta.events.register("before-call.s3.DeleteObjects", _add_md5)
+        self._client.meta.events.register("before-parse.s3", self._check_origin)
 
     @property
     def url(self) -> str:
@@ -102,17 +142,14 @@ class S3Store:
             try:
                 self._put(key, data, content_type, **condition)
                 return True
-            except ClientError as error:
-                # 404: what is to be replaced is gone.
-                gone = "IfMatch" in condition and _code(error) in _MISSING
+            except _FAILURES as error:
+                gone = "IfMatch" in condition and _is_missing(error)
                 if gone or (_status(error) == 412 and believed()):
                     return False
                 # 409: another conditional write of this key was under way; AWS asks to try again.
                 if _status(error) not in (409, 412):
                     raise self._unavailable("put", key, error) from error
                 failure = error
-            except BotoCoreError as error:
-                raise self._unavailable("put", key, error) from error
             time.sleep(pause)
         raise self._unavailable("put", key, failure) from failure
 
@@ -135,7 +172,7 @@ class S3Store:
             try:
                 body: bytes = answer["Body"].read()
                 return body, answer["ETag"]
-            except BotoCoreError as error:
+            except _FAILURES as error:
                 # The connection broke inside the body; boto3 does not retry that.
                 if tried == _BODY_TRIES - 1:
                     raise self._unavailable("get", key, error) from error
@@ -231,7 +268,10 @@ class S3Store:
             more = {"ContinuationToken": page["NextContinuationToken"]}
 
     def _list_page(self, prefix: str, more: dict[str, Any]) -> Any:
-        return self._client.list_objects_v2(Bucket=self._bucket, Prefix=prefix, **more)
+        page = self._client.list_objects_v2(Bucket=self._bucket, Prefix=prefix, **more)
+        if page.get("IsTruncated") and not page.get("NextContinuationToken"):
+            raise _ForeignAnswerError(why="the server does not know ListObjectsV2; use another one")
+        return page
 
     def _delete(self, keys: Sequence[str]) -> Any:
         objects = [{"Key": key} for key in keys]
@@ -252,23 +292,99 @@ class S3Store:
     def _call(self, verb: str, key: str, request: Callable[[], T]) -> T:
         try:
             return request()
-        except ClientError as error:
-            if _code(error) in _MISSING:
+        except _FAILURES as error:
+            if _is_missing(error):
                 raise ObjectNotFoundError(f"{self.url} has no object {key!r}") from error
-            raise self._unavailable(verb, key, error) from error
-        except BotoCoreError as error:
             raise self._unavailable(verb, key, error) from error
 
     def _unavailable(self, verb: str, key: str, error: Exception) -> StoreUnavailableError:
-        hint = _HINTS.get(_code(error), "") if isinstance(error, ClientError) else ""
-        if isinstance(error, SSLError):
-            hint = "; S3_CA_FILE is to name a file of the authority that vouches for this server"
-        return StoreUnavailableError(f"{self.url}: cannot {verb} {key!r}: {error}{hint}")
+        return StoreUnavailableError(f"{self.url}: cannot {verb} {key!r}: {self._reason(error)}")
+
+    def _reason(self, error: Exception) -> str:
+        """What is wrong, with the setting or variable to correct."""
+        text = without_credentials(str(error)) or type(error).__name__
+        if isinstance(error, ClientError):
+            if _is_foreign(error):
+                return (
+                    f"{self._server} answers HTTP {_status(error)}{_kind(error)} instead of an "
+                    f"S3 error: is {_between(_status(error))} in between? Check S3_ENDPOINT_URL"
+                )
+            if error.operation_name.startswith("AssumeRole"):
+                return f"{text}; check AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE"
+            return text + _HINTS.get(_code(error), "")
+        if isinstance(error, _ForeignAnswerError):
+            return f"{self._server} answers with {text}"
+        hint = next((hint for kind, hint in _HINTS_OF_KINDS if isinstance(error, kind)), None)
+        if hint is None:
+            read = sorted(name for name in os.environ if name.startswith("AWS_"))
+            hint = f"; the environment sets {', '.join(read)}" if read else ""
+        return text + hint
+
+    def _check_origin(
+        self, *, operation_model: Any, response_dict: dict[str, Any], **_: object
+    ) -> None:
+        """Raise for an answer that comes from a proxy, an ingress or a sign-in page.
+
+        Runs before botocore reads the answer: it takes any redirect for one to another region, and
+        asks the same address for the region without end.
+        """
+        status, headers = response_dict["status_code"], response_dict["headers"]
+        body = response_dict["body"]
+        if 300 <= status < 400 and not ("x-amz-bucket-region" in headers or b"<Code>" in body):
+            raise _ForeignAnswerError(why=self._redirect(headers.get("location", "")))
+        if status < 300 and not _is_s3(operation_model.name, headers, body):
+            kind = headers.get("content-type", "no content type")
+            raise _ForeignAnswerError(
+                why=f"HTTP {status} and {kind}, which is no answer of S3: is a sign-in page or a "
+                "proxy in between? Check S3_ENDPOINT_URL"
+            )
+
+    def _redirect(self, location: str) -> str:
+        target, asked = urlsplit(location), urlsplit(self._client.meta.endpoint_url)
+        origin = f"{target.scheme}://{target.netloc.rpartition('@')[2]}"
+        if target.netloc and target.hostname == asked.hostname:
+            return f"a redirect to {origin}: set S3_ENDPOINT_URL to that"
+        where = f" to {origin}" if target.netloc else ""
+        return (
+            f"a redirect{where}, as sign-in pages and proxies do: set S3_ENDPOINT_URL to the S3 "
+            "server itself"
+        )
 
 
-def _core_session() -> Any:
-    """Botocore with a faster reader of times: its own takes 60 % of the time of a listing."""
-    session = botocore.session.get_session()
+class _ForeignAnswerError(BotoCoreError):
+    """An answer that no S3 server gives; `why` says what it is."""
+
+    fmt = "{why}"
+
+
+def _is_s3(operation: str, headers: Any, body: Any) -> bool:
+    """Whether a success comes from an S3 server."""
+    if headers.get("content-type", "").startswith("text/html"):
+        return False
+    match operation:
+        case "PutObject" | "GetObject":
+            return "etag" in headers
+        case "HeadObject":
+            return "etag" in headers and "last-modified" in headers
+        case "ListObjectsV2":
+            return b"ListBucketResult" in body
+        case "DeleteObjects":
+            return not body or b"DeleteResult" in body
+    return True
+
+
+def _core_session(*, isolated: bool) -> Any:
+    """Botocore with a faster reader of times: its own takes 60 % of the time of a listing.
+
+    An `isolated` one reads no file and no variable of the user except for AWS_CA_BUNDLE.
+    """
+    variables = {
+        name: (None, None, default, convert)
+        for name, (_, _, default, convert) in botocore.session.Session.SESSION_VARIABLES.items()
+        if name != "ca_bundle"
+    }
+    nothing = {name: (None, None, os.devnull, None) for name in ("config_file", "credentials_file")}
+    session = botocore.session.get_session({**variables, **nothing} if isolated else None)
     factory = session.get_component("response_parser_factory")
     factory.set_parser_defaults(timestamp_parser=_moment)
     return session
@@ -286,8 +402,10 @@ def _moment(value: Any) -> datetime:
     return moment
 
 
-def _config(attempts: int) -> Any:
+def _config(attempts: int, *, isolated: bool, own: bool) -> Any:
     return Config(
+        proxies={} if own else None,  # None leaves it to HTTP_PROXY, HTTPS_PROXY and NO_PROXY
+        ignore_configured_endpoint_urls=True if isolated else None,
         # Without it boto3 signs URLs for other servers by the old version 2.
         signature_version="s3v4",
         connect_timeout=2,
@@ -309,7 +427,17 @@ _HINTS = {
     "SignatureDoesNotMatch": "; correct S3_SECRET_KEY",
     "PreconditionFailed": ", but there is no such object; does the key begin another object's key?",
     "AccessDenied": "; the key lacks the right, or is wrong",
+    "AuthorizationHeaderMalformed": "; correct S3_REGION",
+    "RequestTimeTooSkewed": "; set the clock of this machine",
 }
+_BOTH_KEYS = "; set S3_ACCESS_KEY and S3_SECRET_KEY"
+_HINTS_OF_KINDS: tuple[tuple[type[Exception], str], ...] = (
+    (SSLError, "; S3_CA_FILE is to name a file of the authority that vouches for this server"),
+    (ProxyConnectionError, "; HTTP_PROXY or HTTPS_PROXY names it, NO_PROXY makes exceptions"),
+    (NoCredentialsError, f"{_BOTH_KEYS}, or give the process a role"),
+    (PartialCredentialsError, _BOTH_KEYS),
+    (InvalidRegionError, "; correct S3_REGION"),
+)
 
 
 def _md5(data: bytes) -> str:
@@ -325,5 +453,37 @@ def _code(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
-def _status(error: ClientError) -> int:
-    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+def _status(error: Exception) -> int:
+    response: Any = error.response if isinstance(error, ClientError) else {}
+    return int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+
+
+def _content_type(error: ClientError) -> str:
+    headers: Any = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    return str(headers.get("content-type", "")).partition(";")[0]
+
+
+def _is_missing(error: Exception) -> bool:
+    """Whether S3 itself says that there is no such object; a proxy's 404 does not."""
+    if not isinstance(error, ClientError) or _is_foreign(error):
+        return False
+    return _code(error) in ("NoSuchKey", "NotFound", "404")
+
+
+def _is_foreign(error: ClientError) -> bool:
+    """Whether an error was not answered by S3: botocore found no code in its body.
+
+    The answer to a HEAD never has a body; there only the type of its content can tell.
+    """
+    if _code(error) not in ("", str(_status(error))):
+        return False
+    return not error.operation_name.startswith("Head") or _content_type(error).startswith("text/")
+
+
+def _kind(error: ClientError) -> str:
+    kind = _content_type(error)
+    return f" with {kind}" if kind else " with an empty body"
+
+
+def _between(status: int) -> str:
+    return "a proxy that asks for a password" if status == 407 else "a proxy or a sign-in page"

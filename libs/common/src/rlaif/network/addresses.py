@@ -1,0 +1,33 @@
+"""Which addresses are the product's own, and addresses without the credentials inside them."""
+
+import ipaddress
+import re
+from urllib.parse import urlsplit
+
+_OWN_SUFFIXES = (".localhost", ".svc", ".cluster.local", ".internal")
+"""This machine's names, those of a Kubernetes cluster, and those that containers give to hosts."""
+
+
+def is_own_address(url: str) -> bool:
+    """Whether the host is this machine, or a service beside us in the same cluster or stack.
+
+    A user's proxy never leads there: such requests go to the address itself. A name without a dot
+    is one that only a cluster or a container network resolves.
+    """
+    try:
+        host = (urlsplit(url if "//" in url else f"//{url}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return bool(host) and ("." not in host or host.endswith(_OWN_SUFFIXES))
+    return address.is_loopback or address.is_unspecified
+
+
+def without_credentials(text: str) -> str:
+    """The text with what stands before the `@` of a URL masked.
+
+    A password may hold any character, so everything from `//` to the last `@` goes.
+    """
+    return re.sub(r"//.*@", "//***@", text, flags=re.DOTALL)
