@@ -1,7 +1,9 @@
 import asyncio
 import contextlib
+import logging
 import time
 from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
 
 import pytest
 
@@ -53,6 +55,35 @@ async def test_a_token_in_the_url_opens_the_door_and_a_wrong_one_does_not(tmp_pa
         await bus.close()
         with pytest.raises(BusUnavailableError, match="Authorization Violation"):
             await connect(f"nats://wrong@127.0.0.1:{server.port}", name="test", timeout=3 * SOON)
+    finally:
+        server.stop()
+
+
+HARD_PASSWORDS = ["se#cret", "se/cret", "se,cret", "se@cret", "se%cret", "se:c r?t", "sé[crët]"]
+
+
+@pytest.mark.parametrize("password", HARD_PASSWORDS)
+async def test_any_password_opens_the_door_and_no_part_of_a_wrong_one_is_shown(
+    tmp_path, caplog, password
+):
+    caplog.set_level(logging.DEBUG)
+    users = f'authorization {{ users: [ {{ user: "a,da", password: "{password}" }} ] }}'
+    server = NatsServer(tmp_path, more=users)
+    await asyncio.to_thread(server.start)
+    try:
+        for written in (password, quote(password, safe="")):
+            bus = await connect(f"nats://a%2Cda:{written}@127.0.0.1:{server.port}", name="test")
+            assert bus.connected
+            shown = bus.address
+            await bus.close()
+            with pytest.raises(BusUnavailableError, match="Authorization Violation") as caught:
+                await connect(
+                    f"nats://a%2Cda:{written}-wrong@127.0.0.1:{server.port}",
+                    name="test",
+                    timeout=SOON,
+                )
+            for part in (password[:2] + password[2], "cret", "crët", "c r?t", "wrong", "a,da"):
+                assert part not in f"{shown} {caught.value} {caplog.text}"
     finally:
         server.stop()
 

@@ -1,5 +1,6 @@
 """The configuration of deploy/base on a real server: what a service may do, and what it may not."""
 
+import json
 import os
 import re
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -21,10 +23,10 @@ from rlaif.testing.waiting import backlog_of, eventually
 
 CONFIGURATION = Path(__file__).parents[3] / "deploy/base/nats"
 SECRET = {
-    "NATS_ADMIN_USER": "admin", "NATS_ADMIN_PASSWORD": "a1b2",
-    "NATS_SERVICE_USER": "service", "NATS_SERVICE_PASSWORD": "9f8e",
+    "NATS_ADMIN_USER": "admin", "NATS_ADMIN_PASSWORD": "9f8e",
+    "NATS_SERVICE_USER": '"service"', "NATS_SERVICE_PASSWORD": r'"4 #2/\"{\\},ä"',
 }  # fmt: skip
-"""Of the Secret rlaif-nats-server; a password may begin with a digit."""
+"""Of the Secret rlaif-nats-server: letters and digits, or in double quotes as a vault's come."""
 
 Open = Callable[[str], AbstractAsyncContextManager[Bus]]
 
@@ -62,7 +64,8 @@ def opened(port: int) -> Open:
 
     @asynccontextmanager
     async def open_as(user: str) -> AsyncIterator[Bus]:
-        password = SECRET[f"NATS_{user.upper()}_PASSWORD"]
+        written = SECRET[f"NATS_{user.upper()}_PASSWORD"]
+        password = quote(json.loads(written) if written.startswith('"') else written, safe="")
         url = f"nats://{user}:{password}@127.0.0.1:{port}"
         bus: Bus | None = None
 

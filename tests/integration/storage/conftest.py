@@ -36,7 +36,7 @@ class Semantics:
     """What becomes of If-None-Match and If-Match: kept, ignored, or 501."""
 
     conflicts: bool = False
-    """Whether every second conditional write first meets another one: 409."""
+    """Whether the first conditional write of a key meets another one: 409."""
 
     quoted_tags: bool = True
     page: int = 1000
@@ -73,6 +73,7 @@ class Stub:
     requests: list[tuple[str, str]] = field(default_factory=list)
     answer: tuple[int, dict[str, str], bytes] | None = None
     answered_methods: frozenset[str] = frozenset({"GET", "HEAD", "PUT", "POST"})
+    met: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -124,18 +125,15 @@ class _Handler(BaseHTTPRequestHandler):
             if semantics.conditions == "501":
                 self._error(501, "NotImplemented")
                 return
-            writes = sum(method == "PUT" for method, _ in stub.requests)
-            if semantics.conflicts and writes % 2:
+            if semantics.conflicts and key not in stub.met:
+                stub.met.add(key)
                 self._error(409, "ConditionalRequestConflict")
                 return
             if semantics.conditions == "kept":
                 if wanted and found is None:
                     self._error(404, "NoSuchKey")
                     return
-                if (wanted and wanted != self._tag(found[0])) if found else False:  # type: ignore[index]  # see `if found`
-                    self._error(412, "PreconditionFailed")
-                    return
-                if not wanted and found:
+                if found is not None and wanted != self._tag(found[0]):
                     self._error(412, "PreconditionFailed")
                     return
         parents = [key[:place] for place, char in enumerate(key) if char == "/"]

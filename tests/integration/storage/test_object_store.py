@@ -15,7 +15,6 @@ from rlaif.storage.open import open_store
 from rlaif.storage.ports import InvalidKeyError, ObjectNotFoundError, ObjectStore
 from rlaif.storage.probe import probe_replacing, probe_store
 
-
 REAL = {"file": "file_store", "s3": "episodes_store"}
 
 

@@ -6,7 +6,6 @@ import logging
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
-from urllib.parse import urlsplit
 
 import nats.errors
 from nats.js import JetStreamContext
@@ -17,6 +16,7 @@ from rlaif.bus.client import CarefulClient
 from rlaif.bus.errors import BusUnavailableError, StreamsMissingError
 from rlaif.bus.mailbox import Mailbox
 from rlaif.bus.topology import TopologySettings
+from rlaif.network.nats_url import parse_nats_url
 
 REQUEST_TIMEOUT = timedelta(seconds=5)
 
@@ -37,7 +37,7 @@ class Link:
         ca_file: str | None = None,
         manage_streams: bool = True,
     ) -> None:
-        self._url = url
+        self._address = parse_nats_url(url)
         self._settings = settings
         self._ca_file = ca_file
         self._manages = manage_streams
@@ -45,11 +45,11 @@ class Link:
         self._last_error: Exception | None = None
         self._mailboxes: set[Mailbox] = set()
         self._closing = False
-        self.client = CarefulClient(tls_only=bool(ca_file) or "tls://" in url)
+        self.client = CarefulClient(tls_only=bool(ca_file) or self._address.tls_only)
         self.jetstream: JetStreamContext = self.client.jetstream(
             timeout=REQUEST_TIMEOUT.total_seconds()
         )
-        self.address = _without_credentials(url)
+        self.address = str(self._address)
 
     @property
     def connected(self) -> bool:
@@ -157,8 +157,11 @@ class Link:
         try:
             async with asyncio.timeout(timeout.total_seconds()):
                 await self.client.connect(
-                    self._url.split(","),
+                    list(self._address.servers),
                     name=name,
+                    user=self._address.user,
+                    password=self._address.password,
+                    token=self._address.token,
                     tls=authorities,
                     error_cb=self._on_error,
                     disconnected_cb=self._on_disconnected,
@@ -236,8 +239,3 @@ class Link:
         return BusUnavailableError(
             f"could not {what}: {why}{self.last_error_note}; check NATS at {self.address}"
         )
-
-
-def _without_credentials(urls: str) -> str:
-    parts = [urlsplit(url if "//" in url else f"nats://{url}") for url in urls.split(",")]
-    return ", ".join(f"{each.hostname}:{each.port or 4222}" for each in parts)

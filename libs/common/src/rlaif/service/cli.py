@@ -119,9 +119,12 @@ def _complaint(settings: Sequence[Setting], loc: tuple[int | str, ...], reason: 
 
 
 def masked_json(settings: SharedSettings) -> str:
-    """The settings by their flat names, as JSON without secrets, also without those inside URLs."""
+    """The settings by their flat names, as JSON without secrets, also without those inside URLs.
+
+    A password may hold any character: of a text with `//`, everything up to its last `@` goes.
+    """
     text = TypeAdapter(dict[str, Any]).dump_json(flat_values(settings), indent=2).decode()
-    return re.sub(r"//[^/@\s\"]+@", "//***@", text)
+    return re.sub(r'//(?:[^"\\]|\\.)*@', "//***@", text)
 
 
 def add_settings(

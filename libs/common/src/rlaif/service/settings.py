@@ -34,12 +34,19 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from rlaif.network.nats_url import DEFAULT_SERVER, parse_nats_url
+
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["json", "text"]
 
 
 def _lower(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
+
+
+def _valid_nats_url(url: str) -> str:
+    parse_nats_url(url)
+    return url
 
 
 def _unset_when_blank(token: SecretStr | None) -> SecretStr | None:
@@ -51,14 +58,18 @@ class SharedSettings(BaseSettings):
     """Base of the settings of every program: how to reach NATS and the stores, and how to log."""
 
     model_config = SettingsConfigDict(
-        env_prefix="RLAIF_", frozen=True, populate_by_name=True, extra="forbid"
+        env_prefix="RLAIF_",
+        frozen=True,
+        populate_by_name=True,
+        extra="forbid",
+        hide_input_in_errors=True,
     )
 
-    nats_url: str = Field(
-        default="nats://127.0.0.1:4222",
+    nats_url: Annotated[str, AfterValidator(_valid_nats_url)] = Field(
+        default=DEFAULT_SERVER,
         validation_alias="NATS_URL",
-        description="NATS server, with user and password inside when it asks for them; several of "
-        "one cluster with commas between.",
+        description="NATS server, `nats://user:password@host:4222`, or with `token@`; several of "
+        "one cluster with commas between. Credentials are percent-decoded: write % as %25.",
         repr=False,
     )
     nats_ca_file: str = Field(

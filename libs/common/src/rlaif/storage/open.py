@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
 
+from rlaif.network.addresses import without_credentials
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectStore, StorageError
 
@@ -61,11 +62,13 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
         StorageError: The URL names no store.
     """
     parts = urlsplit(url)
-    if parts.scheme == "s3" and parts.netloc and parts.path in ("", "/"):
+    if parts.scheme == "s3" and parts.netloc == parts.hostname and parts.path in ("", "/"):
         # Here, because boto3 takes half a second to import and file stores do without it.
         from rlaif.storage.s3 import S3Store
 
         given = credentials or S3Credentials(None, None, None)
+        if given.endpoint_url is not None:
+            _check_endpoint(given.endpoint_url)
         return S3Store(
             parts.netloc,
             endpoint_url=given.endpoint_url,
@@ -76,7 +79,21 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
         )
     if parts.scheme == "file" and not parts.netloc and parts.path.startswith("/"):
         return FileStore(Path(unquote(parts.path)))
-    raise StorageError(f"{url!r} names no store; use s3://bucket or file:///absolute/path")
+    shown = without_credentials(url)
+    raise StorageError(f"{shown!r} names no store; use s3://bucket or file:///absolute/path")
+
+
+def _check_endpoint(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        shown = without_credentials(url)
+        raise StorageError(
+            f"S3_ENDPOINT_URL={shown!r} is no address; write http://host:port or https://host"
+        )
 
 
 def make_store(url: str, credentials: S3Credentials | None) -> tuple[ObjectStore, bool]:

@@ -90,6 +90,9 @@ class S3Store:
         self._server = without_credentials(endpoint_url or "AWS")
         own = endpoint_url is not None and is_own_address(endpoint_url)
         isolated = access_key is not None or secret_key is not None
+        # Which variables of the machine the client reads; botocore's errors do not name them.
+        bundles = () if own or ca_file else ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+        self._variables: tuple[str, ...] = bundles if isolated else ("AWS_", *bundles)
         try:
             # A session of our own: creating clients from boto3's shared one is not thread-safe.
             session = boto3.session.Session(botocore_session=_core_session(isolated=isolated))
@@ -314,11 +317,10 @@ class S3Store:
             return text + _HINTS.get(_code(error), "")
         if isinstance(error, _ForeignAnswerError):
             return f"{self._server} answers with {text}"
-        hint = next((hint for kind, hint in _HINTS_OF_KINDS if isinstance(error, kind)), None)
-        if hint is None:
-            read = sorted(name for name in os.environ if name.startswith("AWS_"))
-            hint = f"; the environment sets {', '.join(read)}" if read else ""
-        return text + hint
+        hint = next((hint for kind, hint in _HINTS_OF_KINDS if isinstance(error, kind)), "")
+        # With an own address and keys of ours the client reads none of them.
+        names = sorted(name for name in os.environ if name.startswith(self._variables))
+        return text + hint + (f"; check {', '.join(names)}" if names else "")
 
     def _check_origin(
         self, *, operation_model: Any, response_dict: dict[str, Any], **_: object
@@ -333,6 +335,8 @@ class S3Store:
         if 300 <= status < 400 and not ("x-amz-bucket-region" in headers or b"<Code>" in body):
             raise _ForeignAnswerError(why=self._redirect(headers.get("location", "")))
         if status < 300 and not _is_s3(operation_model.name, headers, body):
+            if operation_model.has_streaming_output:
+                body.close()
             kind = headers.get("content-type", "no content type")
             raise _ForeignAnswerError(
                 why=f"HTTP {status} and {kind}, which is no answer of S3: is a sign-in page or a "

@@ -5,7 +5,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from rlaif.hud.settings import HudSettings
-from rlaif.service.cli import run
+from rlaif.service.cli import InvalidSettingsError, run
+from rlaif.storage.ports import StorageError
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -22,7 +23,10 @@ def _create_app(settings: HudSettings) -> "FastAPI":
 
     # One line a call is the access log of the service that was asked.
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    app = create_app(settings)
+    try:
+        app = create_app(settings)
+    except StorageError as error:
+        raise InvalidSettingsError(str(error)) from error
     keep_for_good()
     return app
 

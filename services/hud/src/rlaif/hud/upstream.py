@@ -15,6 +15,7 @@ import httpx
 from fastapi import Depends, Request
 from pydantic import BaseModel, SecretStr, ValidationError
 
+from rlaif.network.addresses import without_credentials
 from rlaif.service.problems import MEDIA_TYPE, Problem, ProblemDocument
 from rlaif.tracing.spans import current_traceparent
 
@@ -132,8 +133,8 @@ class Upstream:
                 502,
                 "service-unreachable",
                 "A service cannot be reached",
-                f"{self.name} at {self._base} cannot be reached: {_why(error)}. Is it running, and "
-                "is this its address?",
+                f"{self.name} at {without_credentials(self._base)} cannot be reached: "
+                f"{_why(error)}. Is it running, and is this its address?",
             ) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._unreadable(f"{_why(error)}.{unsure}") from error

@@ -32,6 +32,7 @@ from rlaif.judge.trust.canary_rounds import CanaryRounds, known_questions
 from rlaif.judge.trust.token_budget import TokenBudget
 from rlaif.llm.connections import Connections
 from rlaif.llm.openai import OpenAiModel, connections_to
+from rlaif.network.addresses import without_credentials
 from rlaif.service.cli import StartupError
 from rlaif.storage.ports import ObjectStore
 
@@ -286,7 +287,8 @@ def _route_name(url: str, judge: str) -> str:
     try:
         path = urlsplit(url).path
     except ValueError as error:
-        raise StartupError(f"the URL of judge {judge} is none: {url!r}: {error}") from error
+        shown = without_credentials(url)
+        raise StartupError(f"the URL of judge {judge} is not valid: {shown!r}") from error
     return path.rstrip("/").removesuffix("/v1") or f"/{judge}"
 
 

@@ -4,6 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rlaif.service.cli import InvalidSettingsError, run
+from rlaif.storage.ports import StorageError
 from rlaif.trainer.settings import TrainerSettings
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ def _create_app(settings: TrainerSettings) -> "FastAPI":
             check(settings)
         except WrongSettingsError as error:
             raise InvalidSettingsError(str(error)) from error
-    return create_app(settings)
+    try:
+        return create_app(settings)
+    except StorageError as error:
+        raise InvalidSettingsError(str(error)) from error
 
 
 def main() -> int:

@@ -4,7 +4,8 @@
 
 Settings are those of the judge, from the environment. Segments that have a score cost no call.
 Writes `scores/epoch_N/scores.jsonl` (and .parquet) and `evaluations/epoch_N/summary.json`; prints
-the summary. Exit codes: 0 every segment is judged, 1 some are not, 2 a setting or option is wrong.
+the summary. Exit codes: 0 every segment is judged, 1 some are not or a server was away, 2 a setting
+or option is wrong.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rlaif.bus.connection import open_bus
+from rlaif.bus.errors import BusError
 from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry import Telemetry
@@ -34,7 +36,7 @@ from rlaif.service.cli import InvalidSettingsError, StartupError, load_settings
 from rlaif.service.logging import configure_logging
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
-from rlaif.storage.ports import ObjectStore
+from rlaif.storage.ports import ObjectStore, StorageError, StoreUnavailableError
 
 EPOCH_STEPS = 300_000
 """Environment steps of an epoch when `EPOCH_STEPS` does not say."""
@@ -126,9 +128,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         configure_logging("evaluator", settings.log_level, settings.log_format)
         logging.getLogger("httpx").setLevel(logging.WARNING)
         report = asyncio.run(evaluate_epoch(settings, task))
-    except (InvalidSettingsError, StartupError) as error:
+    except (InvalidSettingsError, StartupError, StorageError, BusError) as error:
         sys.stderr.write(f"evaluate: error: {error}\n")
-        return 2
+        return 1 if isinstance(error, StoreUnavailableError | BusError) else 2
     sys.stdout.write(json.dumps(report) + "\n")
     return 1 if report["failed"] or report["judged"] < report["segments"] else 0
 

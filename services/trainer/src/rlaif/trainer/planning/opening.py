@@ -3,6 +3,7 @@
 import ssl
 from urllib.parse import urlsplit
 
+from rlaif.network.addresses import without_credentials
 from rlaif.trainer.planning.desk import MODES
 from rlaif.trainer.planning.threaded import ThreadedPlanner
 from rlaif.trainer.play.planner_port import Planner
@@ -52,6 +53,6 @@ def _check_url(url: str, mode: str) -> None:
         valid = False
     if not valid:
         raise PlannerSettingsError(
-            f"the planner's route /{mode} has the address {url!r}, which is none: set "
-            f"PLANNER_BASE_URL or PLANNER_{mode.upper()}_URL to one like http://llm:8000"
+            f"the planner's route /{mode} has the address {without_credentials(url)!r}, which is "
+            f"none: set PLANNER_BASE_URL or PLANNER_{mode.upper()}_URL to one like http://llm:8000"
         )

@@ -99,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(str(error), WRONG_SETTINGS)
     try:
         return asyncio.run(_run(settings, resume=arguments.resume, messages=arguments.messages))
-    except StartupError as error:
+    except (StartupError, StorageError) as error:
         return _complain(str(error), WRONG_SETTINGS)
 
 
