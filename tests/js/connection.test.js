@@ -116,3 +116,11 @@ test("a HUD that says nothing for ten seconds is left, and asked again with paus
   mock.timers.tick(1000);
   assert.equal(sockets.length, 2);
 });
+
+test("a page that is refused is never open, and is told why", () => {
+  connect();
+  assert.deepEqual(heard.state, [], "the HUD lets it in to tell it");
+  sockets[0].onclose({ code: 1008, reason: "Set HUD_ALLOWED_ORIGINS" });
+  const { open, reason } = heard.state.at(-1)[0];
+  assert.deepEqual({ open, reason }, { open: false, reason: "Set HUD_ALLOWED_ORIGINS" });
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { match, withQuery } from "../../services/hud/src/rlaif/hud/static/js/routes.js";
+import { baseOf, based, match, unbased, withQuery } from "../../services/hud/src/rlaif/hud/static/js/routes.js";
 
 const ROUTES = [{ path: "/" }, { path: "/models" }, { path: "/models/:version" }, { path: "/segments/:episode_id/:segment_id" }];
 const found = (path) => match(ROUTES, path) && [match(ROUTES, path).route.path, match(ROUTES, path).params];
@@ -28,4 +28,20 @@ test("values of a query are set, changed and taken out; others stay", () => {
   assert.equal(withQuery("/segments?run=a&step=3", { step: 4 }), "/segments?run=a&step=4");
   assert.equal(withQuery("/segments?run=a&step=3", { step: null, run: "" }), "/segments");
   assert.equal(withQuery("/segments?step=3", { step: 0 }), "/segments?step=0");
+});
+
+test("the base of the page is what stands before its files", () => {
+  for (const [url, base] of [
+    ["http://hud:8086/static/0123456789ab/js/base.js", ""],
+    ["https://lab.example.org/user/ada/proxy/8086/static/0123456789ab/js/base.js", "/user/ada/proxy/8086"],
+    ["https://lab.example.org/static/hud/static/0123456789ab/js/base.js", "/static/hud"],
+    ["file:///src/static/js/base.js", ""],
+  ]) assert.equal(baseOf(url), base);
+});
+
+test("without a base addresses stay as they are", () => {
+  for (const address of ["/", "/segments", "#main", "https://elsewhere"]) {
+    assert.equal(based(address), address);
+    assert.equal(unbased(address), address);
+  }
 });

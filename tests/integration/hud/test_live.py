@@ -1,4 +1,5 @@
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -9,7 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Origin
 
 from rlaif.bus.connection import Bus
 from rlaif.contracts.telemetry import FRAME_SUBJECT, ModelLoad, ScreenFrame, TrainingProgress
@@ -288,14 +291,19 @@ async def test_a_hidden_page_gets_no_frames_but_everything_else(
 
 
 @pytest.mark.parametrize("origin", ["https://elsewhere.example", "http://[::1", "null"])
-async def test_a_page_of_another_site_is_refused(
-    hud: str, open_page: OpenPage, origin: str
+async def test_a_page_of_another_site_is_told_why_it_is_refused(
+    hud: str, origin: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with pytest.raises(InvalidStatus) as refusal:
-        async with open_page(hud, origin=origin):
-            pass
-    assert refusal.value.response.status_code == 403
-    assert b"foreign-origin" in (refusal.value.response.body or b"")
+    caplog.set_level(logging.WARNING)
+    for _ in range(2):
+        address = f"{hud.replace('http', 'ws')}/ws/v1"
+        async with connect(address, proxy=None, origin=Origin(origin)) as socket:
+            with pytest.raises(ConnectionClosed) as closed:
+                await socket.recv()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1008
+        assert f'HUD_ALLOWED_ORIGINS=["{origin}"]' in closed.value.rcvd.reason
+    assert caplog.text.count("HUD_ALLOWED_ORIGINS") == 1, "logged once, however often it tries"
 
 
 async def test_the_huds_own_page_and_listed_sites_are_let_in(

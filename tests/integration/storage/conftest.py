@@ -1,4 +1,4 @@
-"""A small S3 server that behaves as the offered stores do where they differ, and one that misbehaves.
+"""A small S3 server that behaves as the offered stores do where they differ, or misbehaves.
 
 Real SeaweedFS is the fixture `episodes_store`. The others have no package here: what is known of
 them is written down in `OFFERED`, from their documentation and source.

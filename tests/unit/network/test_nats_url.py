@@ -1,4 +1,5 @@
-from urllib.parse import quote
+from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -19,6 +20,14 @@ def test_any_password_can_be_given_as_it_is_or_percent_encoded(password: str) ->
         assert parse_nats_url(f"nats://ada:{written}@nats:4222") == expected
         several = parse_nats_url(f"nats://ada:{written}@a:1,nats://ada:{written}@b")
         assert (several.servers, several.password) == (("nats://a:1", "nats://b:4222"), password)
+
+
+@pytest.mark.parametrize("password", PASSWORDS)
+def test_a_vaults_password_survives_the_template_of_its_secret(password: str) -> None:
+    template = Path(__file__).parents[3] / "deploy/components/secrets-external/nats.yaml"
+    assert template.read_text().count('urlquery | replace "+" "%20" }}') == 2
+    written = quote_plus(password, safe="").replace("+", "%20")
+    assert parse_nats_url(f"nats://{written}:{written}@nats:4222").password == password
 
 
 @pytest.mark.parametrize("token", [each for each in PASSWORDS if ":" not in each])
@@ -68,7 +77,7 @@ def test_what_names_no_server_is_refused_and_nothing_of_it_is_shown(
     with pytest.raises(InvalidSettingsError, match="NATS_URL") as caught:
         load_settings(ServiceSettings)
     assert "hush" not in str(caught.value)
-    with pytest.raises(ValueError, match="nats_url|NATS_URL") as raw:
+    with pytest.raises(ValueError, match=r"nats_url|NATS_URL") as raw:
         ServiceSettings()
     assert "hush" not in str(raw.value)
 

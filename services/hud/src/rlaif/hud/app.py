@@ -18,7 +18,7 @@ from rlaif.hud.consumers import LiveBus, read_scores
 from rlaif.hud.garbage import collect_garbage
 from rlaif.hud.live import live_router
 from rlaif.hud.metrics import HudMetrics
-from rlaif.hud.page import build_of, mount_files, page_router
+from rlaif.hud.page import ForwardedPrefix, build_of, mount_files, page_router
 from rlaif.hud.read_model.projections import HudState
 from rlaif.hud.routes.history import history_router
 from rlaif.hud.routes.llm import llm_router
@@ -114,6 +114,7 @@ def create_app(
     )
     mount_files(app, build)
     # The texts shrink to a quarter; pictures stay as they are, and the WebSocket is not touched.
+    app.add_middleware(ForwardedPrefix)
     app.add_middleware(GZipMiddleware, minimum_size=LEAST_COMPRESSED, compresslevel=5)
     return app
 

@@ -21,10 +21,12 @@ From the page, JSON texts of at most 4 KiB:
 Four acks a second are enough, and four in three seconds while frames come in groups: twelve frames
 may be under way, in groups 24.
 
-Close codes: 1008 a message that is none of these, 1009 too long, 1012 the HUD restarts.
+Close codes: 1008 a message that is none of these, or a page that is refused, with the reason;
+1009 too long; 1012 the HUD restarts.
 """
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable
 from contextlib import suppress
@@ -44,6 +46,11 @@ LONGEST_MESSAGE = 4096
 """Characters; the longest of ours has 30."""
 
 POLICY_VIOLATION, TOO_LONG, RESTART = 1008, 1009, 1012
+
+MAX_REASON = 123
+"""Bytes of the reason of a close, by RFC 6455."""
+
+MAX_LOGGED = 100
 
 logger = logging.getLogger(__name__)
 
@@ -89,6 +96,7 @@ def live_router(
 ) -> APIRouter:
     """The route of the live connection."""
     router = APIRouter()
+    logged: set[str | None] = set()
 
     @router.websocket("/ws/v1")
     async def live(socket: WebSocket) -> None:
@@ -97,7 +105,10 @@ def live_router(
             outbox = join(hub)
         except Problem as problem:
             metrics.refused(problem.type)
-            await socket.send_denial_response(problem.response(socket.url.path))
+            if problem.detail not in logged and len(logged) < MAX_LOGGED:
+                logged.add(problem.detail)  # once: a refused page tries again and again
+                logger.warning("refused a page: %s", problem.detail)
+            await _refuse(socket, problem)
             return
         try:
             await socket.accept()
@@ -119,7 +130,7 @@ def check_origin(socket: WebSocket, allowed: tuple[str, ...]) -> None:
             403,
             "foreign-origin",
             "Pages of other sites may not connect",
-            f"The request came from {origin!r}; add it to HUD_ALLOWED_ORIGINS to allow it.",
+            f"Set HUD_ALLOWED_ORIGINS={json.dumps([origin])}, or make the proxy keep Host.",
         )
 
 
@@ -137,6 +148,16 @@ def join(hub: Hub) -> Outbox:
         ) from error
     except HubClosedError as error:
         raise Problem(503, "stopping", "The HUD is stopping", str(error)) from error
+
+
+async def _refuse(socket: WebSocket, problem: Problem) -> None:
+    """Say why; no browser shows the body of a refused upgrade, but each the reason of a close."""
+    if "origin" not in socket.headers:
+        await socket.send_denial_response(problem.response(socket.url.path))
+        return
+    reason = (problem.detail or problem.title).encode()[:MAX_REASON].decode(errors="ignore")
+    await socket.accept()
+    await socket.close(POLICY_VIOLATION, reason)
 
 
 async def _serve(

@@ -13,9 +13,10 @@ from posixpath import normpath
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 STATIC = Path(__file__).parent / "static"
 
@@ -87,8 +88,10 @@ def styles_of(module: str, folder: Path = STATIC) -> list[str]:
     return named.get(module, [])
 
 
-def page_html(module: str, build: str, folder: Path = STATIC) -> str:
-    """index.html for the page of `module`.
+def page_html(path: str, module: str, build: str, folder: Path = STATIC) -> str:
+    """index.html for the page of `module` at `path`.
+
+    Its addresses are relative, so that they also hold behind a proxy that puts a path before ours.
 
     It names the build, and all modules that the first view needs: a browser would else find them
     one after the other, as deep as the imports go.
@@ -103,7 +106,9 @@ def page_html(module: str, build: str, folder: Path = STATIC) -> str:
         for name in styles_of(module, folder)
     )
     head = f'    <meta name="build" content="{build}">\n{styles}{preloads}  </head>'
-    return html.replace("  </head>", head, 1).replace('"/static/', f'"/static/{build}/')
+    html = html.replace("  </head>", head, 1).replace('"/static/', f'"/static/{build}/')
+    up = "../" * (path.count("/") - 1) or "./"
+    return re.sub(r'\b(href|src)="/', rf'\1="{up}', html)
 
 
 class PageFiles(StaticFiles):
@@ -123,12 +128,26 @@ class PageFiles(StaticFiles):
         return response
 
 
+class ForwardedPrefix:
+    """Takes `X-Forwarded-Prefix` for the root path, of a proxy that leaves its path before ours."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; Starlette takes the root path off one that begins with it."""
+        if scope["type"] != "lifespan":
+            prefix = Headers(scope=scope).get("x-forwarded-prefix", "").rstrip("/")
+            scope = {**scope, "root_path": prefix} if prefix.startswith("/") else scope
+        await self._app(scope, receive, send)
+
+
 def page_router(build: str | None = None) -> APIRouter:
     """The addresses of all pages; what each shows is the business of its module."""
     router = APIRouter()
     build = build or build_of()
     for path, module in page_modules().items():
-        show = _showing(page_html(module, build).encode(), f'"{build}"')
+        show = _showing(page_html(path, module, build).encode(), f'"{build}"')
         router.add_api_route(path, show, methods=["GET"], include_in_schema=False)
     return router
 

@@ -1,5 +1,6 @@
 // The REST interface, for all pages. What fails is thrown as a problem that can be shown.
 
+import { based } from "./routes.js";
 import { token } from "./token.js";
 
 /** What went wrong, in the words of the service (RFC 9457). */
@@ -32,7 +33,7 @@ export const api = {
 
 /** @param {string} method @param {string} path @param {unknown} body @param {Options} options */
 async function ask(method, path, body, { signal, headers = {} }) {
-  const answer = await fetch(path, {
+  const answer = await fetch(based(path), {
     method,
     signal,
     headers: { Accept: "application/json", ...sent(body), ...authorization(method), ...headers },

@@ -13,11 +13,11 @@ const SHOWN = 4;
 /**
  * The banners that there should be now; pure.
  *
- * @param {{status: {name: string, note: string}, open: boolean, state: any, build: string, path?: string}} told  `build` is the one of this page's files, `path` its address
+ * @param {{status: {name: string, note: string, why?: string}, open: boolean, state: any, build: string, path?: string}} told  `build` is the one of this page's files, `path` its address
  * @returns {Banner[]}
  */
 export function bannersOf({ status, open, state, build, path }) {
-  if (status.name === "disconnected") return [{ key: "lost", tone: "bad", title: "Connection to the HUD lost", text: `The page shows what it knew last; ${status.note}.`, action: "retry" }];
+  if (status.name === "disconnected") return [{ key: "lost", tone: "bad", title: status.why ? "The HUD refuses this page" : "Connection to the HUD lost", text: `${status.why || "The page shows what it knew last"}; ${status.note}.`, action: "retry" }];
   if (!open) return [];
   const troubles = together(state.troubles ?? []).filter(({ page }) => !page?.startsWith(`${path}#`)); // which has a place of its own for it;
   /** @type {Banner[]} */

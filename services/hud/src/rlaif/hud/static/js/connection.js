@@ -38,20 +38,21 @@ export class Connection {
     clearTimeout(this.#retry);
     const socket = (this.#socket = new WebSocket(this.url));
     socket.binaryType = "arraybuffer";
+    let open = false;
     socket.onopen = () => {
-      this.#attempt = 0;
-      this.handlers.state({ open: true, attempt: 0, retryAt: null });
       this.#send({ type: "rate", ...this.#wanted, groups: true });
       this.#heard();
       this.#ask();
     };
     socket.onmessage = ({ data }) => {
+      // Not before: a page that is refused is let in, told why, and sent away.
+      if (!open) this.handlers.state({ open: (open = true), attempt: (this.#attempt = 0), retryAt: null });
       this.#heard();
       if (typeof data === "string") this.#text(JSON.parse(data));
       else this.#frames(framesOf(data));
     };
-    socket.onclose = ({ code }) => {
-      if (socket === this.#socket) this.#lost(code);
+    socket.onclose = ({ code, reason }) => {
+      if (socket === this.#socket) this.#lost(code, reason);
     };
   }
 
@@ -117,13 +118,13 @@ export class Connection {
     }, SILENCE);
   }
 
-  #lost(code) {
+  #lost(code, reason = "") {
     clearTimeout(this.#silence);
     clearTimeout(this.#question);
     this.#attempt += 1;
     const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#attempt - 1));
     const pause = code === RESTARTING ? FIRST_PAUSE : longest * (0.75 + 0.5 * Math.random());
-    this.handlers.state({ open: false, attempt: this.#attempt, retryAt: Date.now() + pause });
+    this.handlers.state({ open: false, attempt: this.#attempt, retryAt: Date.now() + pause, reason });
     this.#retry = setTimeout(() => this.open(), pause);
   }
 }

@@ -1,5 +1,7 @@
 // Builds elements. Text always becomes a text node, so that words of a language model stay words.
 
+import { based } from "./routes.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -46,7 +48,7 @@ function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : value);
+    else element.setAttribute(name, value === true ? "" : name === "href" || name === "src" ? based(value) : value);
   }
   element.append(...known(children));
   return element;

@@ -1,5 +1,6 @@
 // The live connection as pages see it: sections go to the store; frames go through the rewind to the one who shows them now.
 
+import { BASE } from "./routes.js";
 import { forgetClock, hudNow, roundTrip, setClock, syncClock } from "./clock.js";
 import { Connection } from "./connection.js";
 import { readHeader } from "./frame-header.js";
@@ -32,7 +33,7 @@ export class Live {
     this.store = store;
     this.onEvent = onEvent;
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    this.#connection = new Connection(`${scheme}//${location.host}/ws/v1`, {
+    this.#connection = new Connection(`${scheme}//${location.host}${BASE}/ws/v1`, {
       text: (message) => this.#receive(message),
       frames: (buffers) => this.#pace.take(buffers),
       clock: syncClock,

@@ -1,7 +1,7 @@
 // One page at a time in one place of the document. Each view has an address, and the browser's Back and Forward work.
 
 import { byId, h, setText, show } from "./dom.js";
-import { match, withQuery } from "./routes.js";
+import { based, match, unbased, withQuery } from "./routes.js";
 import { style } from "./styles.js";
 
 /**
@@ -54,9 +54,8 @@ export class Router {
   /** Go to an address of the HUD. @param {string} address @param {{replace?: boolean}} [how] */
   go(address, { replace = false } = {}) {
     this.#remember();
-    if (replace) history.replaceState({}, "", address);
-    else if (address === location.pathname + location.search) history.replaceState({}, "", address);
-    else history.pushState({}, "", address);
+    const same = address === unbased(location.pathname) + location.search;
+    history[replace || same ? "replaceState" : "pushState"]({}, "", based(address));
     return this.#open({ scroll: 0 });
   }
 
@@ -75,17 +74,18 @@ export class Router {
     if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     const link = /** @type {Element} */ (event.target).closest?.("a[href]");
     if (!(link instanceof HTMLAnchorElement) || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
-    if (!match(this.#pages, link.pathname)) return;
+    const path = unbased(link.pathname);
+    if (based(path) !== link.pathname || !match(this.#pages, path)) return;
     if (link.hash && link.pathname === location.pathname) return;
     event.preventDefault();
-    this.go(link.pathname + link.search);
+    this.go(path + link.search);
   }
 
   /** @param {{scroll: number, first?: boolean}} how */
   async #open({ scroll, first = false }) {
     const visit = ++this.#visit;
     const app = /** @type {App} */ (this.#app);
-    const found = match(this.#pages, location.pathname) ?? { route: this.#missing, params: {} };
+    const found = match(this.#pages, unbased(location.pathname)) ?? { route: this.#missing, params: {} };
     const params = { ...found.params, query: new URLSearchParams(location.search) };
     let title = found.route.label ?? found.route.name;
     try {

@@ -1,4 +1,15 @@
-// Which page a path is: pure, so that it can be tested without a browser.
+// Which page a path is, also behind a proxy whose path comes first: pure, so that it can be tested without a browser.
+
+/** What comes before our addresses: "/user/ada/proxy/8086". @param {string} url  of a module of the page */
+export const baseOf = (url) => (url.startsWith("http") ? new URL(url).pathname.split(/\/static\/(?!.*\/static\/)/)[0] : "");
+
+export const BASE = baseOf(import.meta.url);
+
+/** An address of ours, "/segments", for the browser. @param {string} address */
+export const based = (address) => (address.startsWith("/") ? BASE + address : address);
+
+/** And back. @param {string} path */
+export const unbased = (path) => (path.startsWith(`${BASE}/`) ? path.slice(BASE.length) : path);
 
 /**
  * @typedef {{path: string}} Route  path: "/models/:version"; ":name" is one part of the path

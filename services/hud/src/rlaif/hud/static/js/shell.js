@@ -1,6 +1,7 @@
 // What stands around every page: navigation, the run, the status, banners and help.
 
 import { announce } from "./announcer.js";
+import { based, unbased } from "./routes.js";
 import { bannersOf, showBanners } from "./banners.js";
 import { tickAges } from "./clock.js";
 import { byId, h, setText, show } from "./dom.js";
@@ -25,12 +26,13 @@ export function makeShell(app, router) {
   });
 }
 
-/** The links stand in index.html, so that nothing moves when this module comes. */
+/** The links stand in index.html, so that nothing moves when this module comes; relative to the first view, which is left. */
 function makeNavigation(app, router) {
+  for (const link of document.querySelectorAll("a:not(.skip), [rel=icon]")) link.setAttribute("href", new URL(/** @type {HTMLAnchorElement} */ (link).href).pathname);
   const named = PAGES.filter(({ label }) => label);
   router.watch((name) => {
     for (const { name: other, path } of named) {
-      const link = byId("nav").querySelector(`[href="${path}"]`);
+      const link = byId("nav").querySelector(`[href="${based(path)}"]`);
       if (other === (WITHIN[name] ?? name)) link?.setAttribute("aria-current", "page");
       else link?.removeAttribute("aria-current");
     }
@@ -74,7 +76,7 @@ function watchStatus(app) {
     showStatus(status);
     const old = store.past !== null || (!live.link.open && live.link.attempt > 0);
     byId("page").dataset.known = old ? "past" : "now"; // greyed
-    const banners = bannersOf({ status, open: live.link.open && store.past === null, state: store.state, build: build(), path: location.pathname });
+    const banners = bannersOf({ status, open: live.link.open && store.past === null, state: store.state, build: build(), path: unbased(location.pathname) });
     showBanners(banners, actions);
     if (!unbind && banners.some(({ key }) => key === "version")) unbind = app.keys.bind({ r: { label: "Load the new version of the page", run: reload } }, "Everywhere");
     if (status.name !== announced && ["stale", "disconnected"].includes(status.name)) announce(`Game screen: ${status.name}`);

@@ -10,12 +10,12 @@ const STALE_SECONDS = 2;
 const ICONS = { live: "●", stale: "◐", paused: "‖", replay: "↺", disconnected: "✕", connecting: "○", empty: "○" };
 const WORDS = { live: "LIVE", stale: "STALE", paused: "PAUSED", replay: "REPLAY", disconnected: "DISCONNECTED", connecting: "CONNECTING", empty: "WAITING" };
 
-/** @typedef {{name: keyof typeof WORDS, note: string, overlay: string}} Status */
+/** @typedef {{name: keyof typeof WORDS, note: string, overlay: string, why?: string}} Status  why: what the HUD said when it closed the connection */
 
 /**
  * What is true now of an app's connection and store, so that it can be read off at any time.
  *
- * @param {{live: {link: {open: boolean, attempt: number, retryAt: number | null}, mode: "live" | "paused" | "replay", rewind: {behind: number}}, store: {state: any, past: string | null, known: boolean}}} app
+ * @param {{live: {link: {open: boolean, attempt: number, retryAt: number | null, reason?: string}, mode: "live" | "paused" | "replay", rewind: {behind: number}}, store: {state: any, past: string | null, known: boolean}}} app
  * @param {number} [now] ms
  * @returns {Status}
  */
@@ -36,10 +36,10 @@ export function judge({ live, store }, now = Date.now()) {
 }
 
 /** @returns {Status} */
-function lost({ attempt, retryAt }, now) {
+function lost({ attempt, retryAt, reason: why = "" }, now) {
   const wait = Math.max(0, Math.ceil(((retryAt ?? now) - now) / 1000));
   const note = wait > 0 ? `retry in ${wait} s (attempt ${attempt})` : `trying now (attempt ${attempt})`;
-  return { name: "disconnected", note, overlay: "Connection to the HUD lost. This is the last frame." };
+  return { name: "disconnected", note, why, overlay: "Connection to the HUD lost. This is the last frame." };
 }
 
 /** @returns {Status} */

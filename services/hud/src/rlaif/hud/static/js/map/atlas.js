@@ -1,5 +1,6 @@
 // The map itself: an area a plate, a room a button with its picture, its layer, and the players in it.
 
+import { based } from "../routes.js";
 import { h, keyed, setText } from "../dom.js";
 import { called, colourOf, mostOf, numberOf, spoken } from "./layers.js";
 import { areasOf, keyOf, neighbour } from "./places.js";
@@ -122,6 +123,6 @@ function showPicture(view, room) {
     view.dataset.again = String(Date.now() + AGAIN);
     image.remove();
   });
-  image.src = url;
+  image.src = based(url);
   view.replaceChildren(image);
 }

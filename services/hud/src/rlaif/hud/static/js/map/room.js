@@ -1,5 +1,6 @@
 // One room: what happened there, and the segments that lead through it.
 
+import { BASE } from "../routes.js";
 import { h, keyed, setText, show } from "../dom.js";
 import { compact, count, decimal, duration, UNKNOWN } from "../format.js";
 import { facts, fig } from "../parts.js";
@@ -40,7 +41,7 @@ export function makeRoom(view) {
       ["LLM calls", figure("calls", count(room.calls)), "Questions that the language model which plays along was asked there"],
       ["Last visit", h("span", {}, h("small", {}, "step "), figure("last_step", compact(room.last_step)), steps === null ? null : h("small", {}, " of ", fig("run.env_steps", compact(steps)))), `Environment step ${count(room.last_step)} of the run, to the iteration`],
     ], "three"));
-    all.setAttribute("href", `/segments?room=${keyOf(room)}`);
+    all.setAttribute("href", `${BASE}/segments?room=${keyOf(room)}`);
     keyed(list, room.segments, (/** @type {any} */ { segment_id: id }) => id, (/** @type {any} */ segment) => makeSegment(segment, path), (item, segment) => drawSegment(item, segment, path));
     setText(none, room.segments.length ? "" : "No captured segment leads through it yet.");
     const here = view.players.filter((player) => keyOf(player) === keyOf(room)).map(({ env }) => env);

@@ -11,8 +11,8 @@ export const PAGES = [
   { name: "models", path: "/models", label: "Models", key: "g m", load: () => import("./models.js") },
   { name: "model", path: "/models/:version", load: () => import("./model.js") },
   { name: "map", path: "/map", label: "Map", key: "g w", styles: ["map"], load: () => import("./map.js") },
-  { name: "llm", path: "/llm", label: "LLM", key: "g a", styles: ["llm"], load: () => import("./llm.js") },
-  { name: "system", path: "/system", label: "System", key: "g y", load: () => import("./system.js") },
+  { name: "llm", path: "/llm", label: "LLM", key: "g a", styles: ["llm", "services"], load: () => import("./llm.js") },
+  { name: "system", path: "/system", label: "System", key: "g y", styles: ["services"], load: () => import("./system.js") },
 ];
 
 /** @type {Entry} */

@@ -1,5 +1,6 @@
 // Plays two films in sync on two canvases. What is shown is what was exported, pixel by pixel.
 
+import { BASE } from "../routes.js";
 import { ApiProblem } from "../api.js";
 import { decodeFilm, readFilm } from "../segments/film.js";
 import { otherSpeed } from "../segments/playback.js";
@@ -10,7 +11,7 @@ import { leader, nudged, shownAt, ticked } from "./sync.js";
 
 /** The film of a segment. @param {{episode_id: string, segment_id: string}} clip @returns {Promise<Film>} */
 export async function loadFilm({ episode_id, segment_id }) {
-  const answer = await fetch(`/api/v1/segments/${episode_id}/${segment_id}/pack`);
+  const answer = await fetch(`${BASE}/api/v1/segments/${episode_id}/${segment_id}/pack`);
   if (answer.ok) return readFilm(await answer.arrayBuffer());
   const problem = await answer.json().catch(() => null);
   throw new ApiProblem({ title: problem?.title ?? "A clip cannot be read", detail: problem?.detail ?? `HTTP ${answer.status}`, status: answer.status });

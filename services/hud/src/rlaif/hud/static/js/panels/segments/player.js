@@ -1,5 +1,6 @@
 // The film of a segment: scrubbed and played in this page's memory, with the player's way drawn on the room.
 
+import { based } from "../../routes.js";
 import { h, setText, show } from "../../dom.js";
 import { count, duration, hex } from "../../format.js";
 import { decodeFilm, readFilm } from "../../segments/film.js";
@@ -75,7 +76,7 @@ export class Player {
   /** @param {string} path  of the film */
   async load(path) {
     try {
-      const answer = await fetch(path);
+      const answer = await fetch(based(path));
       if (!answer.ok) throw new Error((await answer.json().catch(() => null))?.detail ?? `HTTP ${answer.status}`);
       const film = readFilm(await answer.arrayBuffer());
       this.canvas.width = film.index.width;
