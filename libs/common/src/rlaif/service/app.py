@@ -86,6 +86,9 @@ def build_app(
         docs_url=None,
         redoc_url=None,
         responses={"default": _problem_response()},
+        servers=[
+            {"url": "."}
+        ],  # beside the document, also behind a proxy that puts a path before ours
         middleware=[
             Middleware(RequestMiddleware, metrics=metrics),
             Middleware(WriteGuard, token=token, host=settings.host),

@@ -129,16 +129,17 @@ class PageFiles(StaticFiles):
 
 
 class ForwardedPrefix:
-    """Takes `X-Forwarded-Prefix` for the root path, of a proxy that leaves its path before ours."""
+    """Takes `X-Forwarded-Prefix` off a path that begins with it: some proxies leave it there."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on; Starlette takes the root path off one that begins with it."""
+        """Pass the request on."""
         if scope["type"] != "lifespan":
             prefix = Headers(scope=scope).get("x-forwarded-prefix", "").rstrip("/")
-            scope = {**scope, "root_path": prefix} if prefix.startswith("/") else scope
+            if scope["path"].startswith(f"{prefix}/"):
+                scope = {**scope, "path": scope["path"].removeprefix(prefix)}
         await self._app(scope, receive, send)
 
 
