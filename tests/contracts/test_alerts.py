@@ -21,7 +21,7 @@ GENERATOR = MONITORING / "generate.py"
 
 PROMTOOL = shutil.which("promtool")
 needs_promtool = pytest.mark.skipif(
-    PROMTOOL is None, reason="promtool is not here: on Debian, apt-get install prometheus"
+    PROMTOOL is None, reason="promtool is not installed: on Debian, apt-get install prometheus"
 )
 ROW = re.compile(r"^\| \*\*(?P<alert>\w+)\*\* \| (?P<severity>\w+) \|", re.MULTILINE)
 IN_TEST = re.compile(r'alertname="(\w+)"')

@@ -19,7 +19,7 @@ async def chromium(tmp_path: Path) -> AsyncIterator[Chromium]:
     """One page of the machine's browser; a skip, or a failure where one is required."""
     path = chromium_path()
     if path is None:
-        reason = "no Chromium on PATH: the page was NOT tested; apt-get install chromium"
+        reason = "no Chromium for the page: make test fetches one for Linux on x86-64"
         if os.environ.get("REQUIRE_BROWSER") == "1":
             pytest.fail(f"REQUIRE_BROWSER=1, but {reason}")
         pytest.skip(reason)

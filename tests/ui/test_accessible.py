@@ -37,7 +37,7 @@ FOUND = """axe.run(document, { runOnly: %s, resultTypes: ['violations'] }).then(
 def axe() -> str:
     """The source of axe; a skip, or a failure where a browser is required."""
     if not AXE.is_file():
-        reason = "axe-core is not here; make check-page fetches it"
+        reason = "axe-core is not installed: make test fetches it"
         if os.environ.get("REQUIRE_BROWSER") == "1":
             pytest.fail(f"REQUIRE_BROWSER=1, but {reason}")
         pytest.skip(reason)

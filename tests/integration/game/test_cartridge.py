@@ -29,7 +29,10 @@ def run(folder, script, *options):
     )
 
 
-@pytest.mark.skipif(shutil.which("sdcc") is None, reason="the compiler, sdcc, is not installed")
+@pytest.mark.skipif(
+    shutil.which("sdcc") is None,
+    reason="sdcc is not installed: on Debian, apt-get install sdcc",
+)
 def test_the_shipped_rom_is_what_the_sources_build(cartridge_folder):
     done = run(cartridge_folder, "build.py", "--check")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -24,7 +24,10 @@ NOOK = Path(__file__).parents[2] / "data/nook"
 ROM = NOOK / "nook.gbc"
 
 
-@pytest.mark.skipif(shutil.which("sdcc") is None, reason="the compiler, sdcc, is not installed")
+@pytest.mark.skipif(
+    shutil.which("sdcc") is None,
+    reason="sdcc is not installed: on Debian, apt-get install sdcc",
+)
 def test_the_rom_is_what_its_sources_build(cartridge_folder):
     options = ["--check", "--data", str(NOOK), "--title", "NOOK", "--output", str(ROM)]
     done = subprocess.run(

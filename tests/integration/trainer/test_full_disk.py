@@ -37,7 +37,10 @@ def _may_mount() -> bool:
 
 pytestmark = [
     pytest.mark.timeout(300),
-    pytest.mark.skipif(not _may_mount(), reason="no tmpfs without rights here"),
+    pytest.mark.skipif(
+        not _may_mount(),
+        reason="this user may not mount a tmpfs: run as root, or allow user namespaces",
+    ),
 ]
 
 

@@ -21,7 +21,7 @@ LISTENS = "0A"
 
 pytestmark = [
     pytest.mark.timeout(200),
-    pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="looks into /proc"),
+    pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="no /proc: run on Linux"),
 ]
 
 

@@ -24,7 +24,7 @@ TAKEN_OVER_WITHIN = 11.0
 
 pytestmark = [
     pytest.mark.timeout(240),
-    pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="looks into /proc"),
+    pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="no /proc: run on Linux"),
 ]
 
 

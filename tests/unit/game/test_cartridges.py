@@ -133,7 +133,7 @@ def test_a_missing_rom_says_so_and_how_to_go_on(tmp_path):
         load_cartridge(tmp_path / "none.gbc")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file: run as an ordinary user")
 def test_an_unreadable_rom_says_why(rom_file):
     rom_file.chmod(0)
     with pytest.raises(CartridgeError, match="Permission denied"):

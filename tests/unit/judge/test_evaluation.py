@@ -143,7 +143,9 @@ def test_the_report_says_how_far_the_players_came_and_what_models_decided_of_it(
 
 
 def test_the_parquet_view_holds_the_same_rows(store: ObjectStore, segments: Any) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet = pytest.importorskip(
+        "pyarrow.parquet", reason="pyarrow is not installed: make setup installs it into .venv"
+    )
     _write(segments, store, "seg-1")
     _score(store, "seg-1")
     _report(find_epoch(store, EPOCH_STEP, epoch_steps=100_000, run_id=None), store)

@@ -13,7 +13,7 @@ from rlaif.llm.settings import CallSettings
 def test_a_module_that_is_missing_is_looked_for_once(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delitem(sys.modules, "sniffio", raising=False)
     if find_spec("sniffio") is not None:
-        pytest.skip("it is installed here")
+        pytest.skip("sniffio is installed: run in the environment that make setup makes")
     connections_to(CallSettings(), api_key=None)
     assert "sniffio" in sys.modules
     with pytest.raises(ImportError):

@@ -143,7 +143,7 @@ async def test_stopping_what_never_started_is_nothing(run):
     await run("exit 0").child.stop(seconds=60)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
+@pytest.mark.skipif(sys.platform != "linux", reason="no signal when a parent dies: run on Linux")
 async def test_a_child_ends_with_a_supervisor_that_is_killed(tmp_path: Path):
     """The parent can do nothing any more: the kernel tells the child."""
     program = tmp_path / "supervisor.py"

@@ -42,7 +42,9 @@ def environment(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
+@pytest.mark.skipif(
+    shutil.which("make") is None, reason="make is not installed: on Debian, apt-get install make"
+)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("target", ["demo", "play", "replay-check", "ladder"])
 @pytest.mark.parametrize("given", ["argument", "environment"])

@@ -456,7 +456,9 @@ def test_an_exported_line_says_which_share_is_the_judges_and_which_the_rams(stor
 
 
 def test_parquet_holds_the_same_rows(store):
-    parquet_module = pytest.importorskip("pyarrow.parquet")
+    parquet_module = pytest.importorskip(
+        "pyarrow.parquet", reason="pyarrow is not installed: make setup installs it into .venv"
+    )
     for segment in SEGMENTS[:3]:
         write_scored(store, segment)
     log = log_of(store)

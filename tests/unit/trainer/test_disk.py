@@ -26,7 +26,9 @@ from rlaif.trainer.service.runs.store_mirror import StoreMirror
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
-pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+pytestmark = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="there is no /dev/full: run on Linux"
+)
 
 FULL = "No space left on device"
 RUN = "r-1"

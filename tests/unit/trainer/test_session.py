@@ -10,7 +10,9 @@ import pytest
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.run_folder import session
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="there is no /proc: run on Linux"
+)
 
 SLEEPS = "import time; time.sleep(600)"
 FAMILY = (
@@ -57,7 +59,8 @@ TELLS = (
 
 
 @pytest.mark.skipif(
-    not Path("/proc/self/autogroup").exists(), reason="this kernel does not group by session"
+    not Path("/proc/self/autogroup").exists(),
+    reason="the kernel has no autogroups: run on a kernel with CONFIG_SCHED_AUTOGROUP",
 )
 def test_a_session_steps_back_as_a_whole_and_only_by_its_leader():
     own = subprocess.run(

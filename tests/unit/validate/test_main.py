@@ -5,9 +5,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-pytest.importorskip("kubernetes_validate", reason="rlaif-validate's own dependency is missing")
+pytest.importorskip(
+    "kubernetes_validate",
+    reason="kubernetes-validate is not installed: make setup installs it into .venv",
+)
 
 from rlaif.validate.__main__ import NOT_CHECKED, RIGHT, WRONG, main
+from rlaif.validate.rendering import find_kustomize
 
 VALIDATE = """
 import json, sys
@@ -122,8 +126,17 @@ def test_without_kustomize_it_says_what_to_install(
     deploy, put, stream, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
     assert run(deploy) == NOT_CHECKED
-    assert "install one of them" in capsys.readouterr().err
+    assert "make setup" in capsys.readouterr().err
+
+
+def test_without_kustomize_on_path_it_takes_the_kubectl_of_its_environment(
+    deploy, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.executable", str(tmp_path / "bin/python"))
+    assert find_kustomize() == [str(tmp_path / "bin/kubectl"), "kustomize"]
 
 
 def test_it_lists_what_is_to_be_filled_in(deploy, put, stream, container, capsys):

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ _SECONDS = 120
 
 
 class NoKustomizeError(Exception):
-    """Neither kubectl nor kustomize is on the path."""
+    """Neither kubectl nor kustomize was found."""
 
 
 class RenderError(Exception):
@@ -19,14 +20,16 @@ class RenderError(Exception):
 
 
 def find_kustomize() -> list[str]:
-    """The command that renders a folder."""
+    """The command that renders a folder: a program on PATH, or the environment's kubectl."""
+    beside = Path(sys.executable).parent / "kubectl"
     if program := shutil.which("kubectl"):
         return [program, "kustomize"]
     if program := shutil.which("kustomize"):
         return [program, "build"]
+    if program := shutil.which(beside):
+        return [program, "kustomize"]
     raise NoKustomizeError(
-        "neither kubectl nor kustomize is on the path; install one of them "
-        "(https://kubernetes.io/docs/tasks/tools/)"
+        "neither kubectl nor kustomize is on PATH; make setup installs kubectl into .venv"
     )
 
 

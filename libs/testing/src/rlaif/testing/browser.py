@@ -1,13 +1,16 @@
 """A real browser over the Chrome DevTools Protocol.
 
-No driver is downloaded: the machine's own Chromium is found on PATH, and `websockets` speaks to it.
+There is no driver: `websockets` speaks to the browser. `make test` fetches a pinned Chromium into
+the environment; without it, the one on PATH is used.
 """
 
 import asyncio
 import base64
 import itertools
 import json
+import os
 import shutil
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -16,6 +19,9 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 
 from rlaif.testing.waiting import eventually
+
+FETCHED = Path(sys.prefix) / "page-tools/chromium/chromium"
+"""Where `services/hud/check_page.py` unpacks the browser."""
 
 CHROMIUM_NAMES = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = (
@@ -141,7 +147,9 @@ class Chromium:
 
 
 def chromium_path() -> str | None:
-    """The browser of this machine; None when there is none on PATH."""
+    """The fetched browser, or this machine's; None when there is neither."""
+    if os.access(FETCHED, os.X_OK):
+        return str(FETCHED)
     return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
 
 

@@ -24,7 +24,7 @@ def make_certificate(folder: Path) -> Certificate:
     """
     openssl = shutil.which("openssl")
     if openssl is None:
-        pytest.skip("needs the program openssl")
+        pytest.skip("openssl is not installed: on Debian, apt-get install openssl")
 
     def run(*arguments: object) -> None:
         words = [openssl, *map(str, arguments)]

@@ -2,7 +2,13 @@
 
 Servers start with the first test that asks for them. `--hypothesis-profile few` tries a fifth of
 the examples of each property that names no number: for a second look at the same code.
+
+Programs that are installed in the environment, such as kubectl, are found as if they were on PATH.
 """
+
+import os
+import sys
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
@@ -16,11 +22,20 @@ from rlaif.testing.s3_server import (
     s3,
     s3_server,
 )
+from rlaif.testing.skipped import pytest_addoption, pytest_terminal_summary
 
 # How long an example takes says how busy the machine is, nothing of what is tested.
 settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("few", settings.get_profile("all"), max_examples=20)
 settings.load_profile("all")
+
+
+def pytest_configure() -> None:
+    """Put the environment's programs behind those of the machine."""
+    os.environ["PATH"] = os.pathsep.join(
+        [os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)]
+    )
+
 
 __all__ = [
     "_s3_stores",
@@ -32,6 +47,9 @@ __all__ = [
     "models_store",
     "nats_server",
     "nats_url",
+    "pytest_addoption",
+    "pytest_configure",
+    "pytest_terminal_summary",
     "s3",
     "s3_server",
 ]
