@@ -2,12 +2,14 @@
 
 import asyncio
 import re
+import shutil
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
 from rlaif.local.child import Child, ChildSpec
 from rlaif.local.loop_watch import LoopWatch
@@ -41,6 +43,10 @@ async def test_a_part_that_is_not_ready_is_up_and_says_why(tmp_path):
     assert reports["judge"] is None
 
 
+@pytest.mark.skipif(
+    shutil.which("curl") is None,
+    reason="curl is not installed: on Debian, apt-get install curl",
+)
 async def test_the_documented_commands_break_and_mend_the_mock_in_a_demo(tmp_path):
     [commands] = BLOCK.findall((ROOT / "deploy/mock-llm/README.md").read_text())
     (tmp_path / "var").mkdir()

@@ -26,7 +26,7 @@ def find_kustomize() -> list[str]:
         return [program, "kustomize"]
     if program := shutil.which("kustomize"):
         return [program, "build"]
-    if program := shutil.which(beside):
+    if program := shutil.which(str(beside)):
         return [program, "kustomize"]
     raise NoKustomizeError(
         "neither kubectl nor kustomize is on PATH; make setup installs kubectl into .venv"
