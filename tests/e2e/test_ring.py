@@ -100,7 +100,7 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     assert ring.get("hud", "state").json()["run"]["run_id"] == run["run_id"]
     assert ring.get("hud", "screen").content[8:12] == b"WEBP"
     # The run's history is told every three seconds.
-    asyncio.run(eventually(lambda: shows_a_load(ring), "the first load", seconds=10))
+    asyncio.run(eventually(lambda: shows_a_load(ring), "the first load"))
     page = ring.get("hud", "state").json()
     assert impossible(page) == []
     assert page["troubles"] == []
@@ -116,9 +116,7 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     assert [load["version"] for load in past["loads"]][:1] == [int(version)]
     assert sum(point["episodes"] for point in past["points"]) > 0
     ring.kill("hud")
-    asyncio.run(
-        eventually(lambda: shows_history(ring, page, past), "the page's history", seconds=60)
-    )
+    asyncio.run(eventually(lambda: shows_history(ring, page, past), "the page's history"))
 
     findings = ring.settle_and_check()
     assert findings.wrong == []
@@ -130,7 +128,5 @@ def test_the_loop_closes_is_watched_loses_nothing_and_stops(ring: Ring):
     assert len(set(exported.values())) == findings.exported
     assert scored == exported
 
-    code, seconds = ring.interrupt()
-    assert code == 0
-    assert seconds < 10
+    assert ring.interrupt() == 0
     assert ring.leftovers(family) == []

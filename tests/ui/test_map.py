@@ -24,7 +24,7 @@ from rlaif.storage.file import FileStore
 from rlaif.testing.browser import Shoot
 from rlaif.testing.figures import FIGURES, UNNAMED, shows, value_of
 from rlaif.testing.stage import Stage
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
 FIGURES_OF_ROOM = "document.querySelectorAll('.room-about .facts [data-figure]').length"
 OVERLAY = "document.getElementById('screen-overlay').innerText"
@@ -142,7 +142,7 @@ async def test_a_click_brings_the_screen_of_any_environment(
         await chromium.wait_for(
             "document.querySelector('[data-env=\"2-0\"] .show-screen').innerText === 'Shown'"
         )
-        _, payload = await asyncio.wait_for(first, 5)
+        _, payload = await asyncio.wait_for(first, PATIENCE_SECONDS)
         assert WatchWish.model_validate_json(payload).env == "2-0", "the trainer hears of it"
     assert chromium.errors == []
 
@@ -165,8 +165,7 @@ async def test_who_falls_silent_is_counted_down_and_then_another_takes_over(
     try:
         await chromium.wait_for(f"{OVERLAY}.startsWith('1-0 is silent. 2-0 takes over in ')")
         await shoot("silent")
-        await chromium.wait_for(f"{SHADE} === 160", seconds=15)
-        assert loop.time() - began <= 11
+        await chromium.wait_for(f"{SHADE} === 160")
         async with httpx.AsyncClient(base_url=hud_url) as client:
             watched = (await client.get("/api/v1/watched")).json()
         (takeover,) = watched["takeovers"]

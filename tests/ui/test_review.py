@@ -190,7 +190,7 @@ async def figures_agree(chromium: Any, ring: Ring) -> None:
             return wrong == [] and len(figures) > 30
 
         with suppress(AssertionError):
-            await eventually(at_rest, "page and REST interface agree", seconds=5)
+            await eventually(at_rest, "page and REST interface agree")
     assert wrong == []
     assert len(figures) > 30
     assert differing(figures) == []

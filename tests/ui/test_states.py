@@ -151,9 +151,7 @@ async def test_a_route_that_is_refused_is_named(
         await stage.health("judge", **health)
 
     async with again(others):
-        began = time.monotonic()
         await chromium.wait_for(says("#banners", "judge route vision: HTTP 400: unknown model"))
-        assert time.monotonic() - began < 5
         assert "judge not ready" in await chromium.evaluate(text_of("#services"))
         await shoot("refused")
         await stage.health("judge")

@@ -16,7 +16,7 @@ from rlaif.bus.worker_settings import WorkerSettings
 from rlaif.contracts.envelope import CloudEvent
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.testing.data.events import segment_captured
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
 FAST = WorkerSettings(fetch_timeout=timedelta(milliseconds=100))
 TURNS = 16
@@ -61,7 +61,8 @@ async def test_a_bus_closes_in_whichever_turn_of_a_reconnection_it_is_told(nats_
         await bus.client.force_reconnect()
         for _ in range(turns):
             await asyncio.sleep(0)
-        async with asyncio.timeout(3):
+        bus.client.options["drain_timeout"] = 3600
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await bus.close()
         assert bus.closed
 

@@ -1,7 +1,6 @@
 import asyncio
 import contextlib
 import logging
-import time
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
@@ -13,7 +12,7 @@ from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.telemetry import FRAME_SUBJECT, RewardBreakdown
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.nats_server import NatsServer
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
 SOON = timedelta(milliseconds=300)
 
@@ -24,13 +23,11 @@ def reading(step: int) -> RewardBreakdown:
     )
 
 
-async def test_the_first_connection_fails_soon_with_a_text_that_helps():
-    started = time.monotonic()
+async def test_the_first_connection_fails_with_a_text_that_helps():
     with pytest.raises(
         BusUnavailableError, match=r"no NATS at 127\.0\.0\.1:1 .*NATS_URL"
     ) as caught:
         await connect("nats://user:secret@127.0.0.1:1", name="test", timeout=SOON)
-    assert time.monotonic() - started < 3
     assert "secret" not in str(caught.value)
 
 
@@ -43,7 +40,7 @@ async def test_a_first_connection_that_is_given_up_leaves_nothing_behind():
     connecting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await connecting
-    await eventually(lambda: asyncio.all_tasks() == before, "no task is left", seconds=3)
+    await eventually(lambda: asyncio.all_tasks() == before, "no task is left")
 
 
 async def test_a_token_in_the_url_opens_the_door_and_a_wrong_one_does_not(tmp_path):
@@ -114,17 +111,22 @@ async def test_the_bus_says_whether_nats_is_there_and_reconnects(bus, nats_serve
     assert await bus.wait_connected(5)
 
 
-async def test_closing_is_quick_even_after_a_partial_fetch_and_may_be_repeated(
+async def _closes_without_waiting(bus):
+    """A close that waits for what does not come would take an hour."""
+    bus.client.options["drain_timeout"] = 3600
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await bus.close()
+
+
+async def test_closing_does_not_wait_for_a_partial_fetch_and_may_be_repeated(
     nats_url, bus, start_worker
 ):
     other = await connect(nats_url, name="other")
     worker = start_worker(None, on=other)
     await eventually(lambda: worker.healthy, "healthy")
     await worker.stop()
-    started = time.monotonic()
+    await _closes_without_waiting(other)
     await other.close()
-    await other.close()
-    assert time.monotonic() - started < 1
     assert other.closed
     assert not other.connected
 
@@ -133,9 +135,7 @@ async def test_the_bus_closes_while_nats_is_away(nats_server, bus):
     other = await connect(nats_server.url, name="other")
     await asyncio.to_thread(nats_server.kill)
     await eventually(lambda: not other.connected, "disconnected")
-    started = time.monotonic()
-    await other.close()
-    assert time.monotonic() - started < 3
+    await _closes_without_waiting(other)
     await asyncio.to_thread(nats_server.start)
 
 
@@ -181,16 +181,16 @@ async def test_telemetry_reaches_whoever_listens(bus):
     await eventually(lambda: seen[-1] == (f"{FRAME_SUBJECT}.env-0", b"\x01\x02"), "the frame")
     assert RewardBreakdown.model_validate_json(seen[0][1]) == reading(1)
     await bus.close()
-    await asyncio.wait_for(listening, 5)
+    await asyncio.wait_for(listening, PATIENCE_SECONDS)
 
 
 async def test_telemetry_is_dropped_without_waiting_while_nats_is_away(bus, nats_server):
     telemetry = bus.telemetry()
     await asyncio.to_thread(nats_server.kill)
     await eventually(lambda: not bus.connected, "disconnected")
-    started = time.monotonic()
     for step in range(1000):
-        await telemetry.send(reading(step))
-    assert time.monotonic() - started < 2
+        sending = telemetry.send(reading(step))
+        with pytest.raises(StopIteration):  # it ends without giving the loop a turn
+            sending.send(None)
     assert telemetry.dropped == 1000
     await asyncio.to_thread(nats_server.start)

@@ -15,7 +15,7 @@ from rlaif.bus.dead_letters import dead_letter
 from rlaif.contracts.events import DeadLetter, SegmentCaptured
 from rlaif.testing.data.events import segment_captured
 from rlaif.testing.nats_server import NatsServer
-from rlaif.testing.waiting import all_answered, eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, all_answered, eventually
 
 DEPLOYED = Path(__file__).parents[3] / "deploy/base/nats"
 
@@ -54,7 +54,7 @@ async def test_the_services_user_works_on_what_the_other_made_and_manages_nothin
         await message.ack_sync()
         await eventually(lambda: all_answered(bus, SegmentCaptured, "exporter"), "it is answered")
         events: Any = bus.feed().follow(SegmentCaptured, history=True)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             assert (await anext(events)).data == segment_captured()
         await events.aclose()
         await bus.publisher("exporter").publish(dead())

@@ -6,7 +6,7 @@ import pytest
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import DeadLetter, SegmentCaptured, SegmentExported
 from rlaif.testing.data.events import segment_captured, segment_exported
-from rlaif.testing.waiting import backlog_of, eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, backlog_of, eventually
 
 CAPTURED = spec_of(SegmentCaptured)
 
@@ -97,4 +97,4 @@ async def test_a_feed_ends_when_the_bus_closes(bus):
     following = asyncio.create_task(drain())
     await asyncio.wait([following], timeout=0.1)
     await bus.close()
-    await asyncio.wait_for(following, 5)
+    await asyncio.wait_for(following, PATIENCE_SECONDS)

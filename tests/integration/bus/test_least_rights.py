@@ -18,7 +18,7 @@ from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import SegmentCaptured
 from rlaif.contracts.telemetry import FRAME_SUBJECT
 from rlaif.testing.data.events import segment_captured
-from rlaif.testing.waiting import all_answered, eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, all_answered, eventually
 
 CAPTURES = spec_of(SegmentCaptured).stream
 
@@ -76,13 +76,13 @@ async def test_all_that_a_service_does_is_permitted(bus, start_worker, caplog):
     assert [each.data.reason for each in await bus.dead_letters()] == ["bad"]
     assert await bus.backlog(SegmentCaptured, "exporter") == 0
     events = bus.feed().follow(SegmentCaptured, history=True)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         followed = [(await anext(events)).data.segment_id for _ in range(3)]
     await events.aclose()
     assert followed == ["good", "retried", "bad"]
     frames = bus.subscribe(f"{FRAME_SUBJECT}.>")
     first = asyncio.create_task(anext(frames))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not first.done():
             await bus.telemetry().send_bytes(f"{FRAME_SUBJECT}.0", b"frame")
             await asyncio.wait((first,), timeout=0.05)
@@ -149,7 +149,7 @@ async def test_a_worker_whose_streams_vanish_ends_and_says_why(bus, admin):
     await eventually(lambda: worker.healthy, "it fetches")
     await admin.delete_topology()
     with pytest.raises(StreamsMissingError, match=f"stream {CAPTURES}"):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             await running
     assert await admin.jetstream.streams_info() == []
 

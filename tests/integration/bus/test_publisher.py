@@ -21,7 +21,7 @@ async def backlog_becomes(bus, count):
     async def right():
         return await bus.backlog(SegmentCaptured, "exporter") == count
 
-    await eventually(right, f"backlog {count}", seconds=3)
+    await eventually(right, f"backlog {count}")
 
 
 async def stored(bus):

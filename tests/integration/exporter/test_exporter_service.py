@@ -23,7 +23,7 @@ from rlaif.exporter.settings import ReplaySettings
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.storage import keys
 from rlaif.testing.data.hanging import hanging_keyframe
-from rlaif.testing.waiting import all_answered, eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, all_answered, eventually
 
 
 async def exported_events(bus):
@@ -32,7 +32,7 @@ async def exported_events(bus):
     feed = bus.feed().follow(SegmentExported, history=True)
     events: list[CloudEvent[SegmentExported]] = []
     while len(events) < stream.state.messages:
-        events.append(await asyncio.wait_for(anext(feed), 5))
+        events.append(await asyncio.wait_for(anext(feed), PATIENCE_SECONDS))
     await feed.aclose()
     return events
 
@@ -138,7 +138,7 @@ async def test_missing_objects_are_given_up_and_hold_up_no_other_capture(
             counts = re.findall(r'outcome="retried"} (\S+)', (await client.get("/metrics")).text)
             return counts and float(counts[0]) >= len(missing)
 
-        await eventually(tried_as_often_as_there_are, "about each is tried once", seconds=20)
+        await eventually(tried_as_often_as_there_are, "about each is tried once")
     good = [captured(index) for index in range(3)]
     for event in good:
         await publisher.publish(event)
@@ -200,7 +200,7 @@ async def test_an_exporter_that_dies_between_manifest_and_event_is_made_up_for(
     monkeypatch.setattr(EventPublisher, "publish", die)
     await start_exporter()
     await bus.publisher("trainer").publish(event)
-    await asyncio.wait_for(died.wait(), 10)
+    await asyncio.wait_for(died.wait(), PATIENCE_SECONDS)
     assert episodes_store.head(keys.manifest("ep-1", event.segment_id)) is not None
     await all_done(bus)
     (told,) = await exported_events(bus)
@@ -259,7 +259,7 @@ async def test_without_nats_it_lives_and_says_what_it_waits_for(start_unready, e
             checks = (await client.get("/readyz")).json()["checks"]
             return "no NATS at 127.0.0.1:1" in (checks["nats"]["detail"] or "")
 
-        await eventually(says_why, "the check names the missing server", seconds=15)
+        await eventually(says_why, "the check names the missing server")
         answer = await client.get("/readyz")
         assert (answer.status_code, answer.json()["checks"]["worker"]["ok"]) == (503, False)
         assert (await client.get("/livez")).status_code == 200

@@ -195,12 +195,12 @@ async def test_a_service_that_cannot_go_on_is_named_and_one_that_is_gone_is_miss
             await stage.health("judge", status="not ready", route="HTTP 400: unknown model")
             return any("unknown model" in each["what"] for each in page.state.get("troubles", []))
 
-        await eventually(named, "the broken route", seconds=5)
+        await eventually(named, "the broken route")
 
         def missed() -> bool:
             return [each["key"] for each in page.state["troubles"]] == ["judge: silent"]
 
-        await eventually(missed, "the silence", seconds=15)
+        await eventually(missed, "the silence")
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ async def test_a_page_that_never_reads_does_not_delay_another(
         await stuck.say(type="ack", seq=2**31)
         for number in range(1, 61):
             await send_frame(bus, number, big)
-            await eventually(partial(has_frames, page, number), "the frame", seconds=2)
+            await eventually(partial(has_frames, page, number), "the frame")
 
 
 async def test_a_page_that_acknowledges_nothing_gets_twelve_frames(

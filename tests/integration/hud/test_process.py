@@ -5,14 +5,13 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 from rlaif.bus.connection import Bus
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
 OpenPage = Callable[..., AbstractAsyncContextManager[Any]]
 
@@ -42,11 +41,9 @@ async def test_sigterm_ends_the_process_while_pages_are_open(
         async with open_page(url) as reading, open_page(url, acknowledge=False) as silent:
             await eventually(lambda: reading.messages and silent.messages, "both are served")
             silent.reader.cancel()
-            asked = time.monotonic()
             process.send_signal(signal.SIGTERM)
             await process.stdout.read()
-            assert await asyncio.wait_for(process.wait(), 10) == 0
-            assert time.monotonic() - asked < 8
+            assert await asyncio.wait_for(process.wait(), PATIENCE_SECONDS) == 0
             assert reading.connection.close_code == 1012
     finally:
         if process.returncode is None:
@@ -55,7 +52,7 @@ async def test_sigterm_ends_the_process_while_pages_are_open(
 
 
 async def _address(output: asyncio.StreamReader) -> str:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while line := await output.readline():
             entry = json.loads(line)
             if "port" in entry:

@@ -51,7 +51,7 @@ async def start_judge(
                 ) and all(route["answered"] or route["trouble"] for route in routes)
 
             if wait:
-                await eventually(at_work, "the judge is at work", seconds=20)
+                await eventually(at_work, "the judge is at work")
                 await stand_in.count_from_now()
             return client
 

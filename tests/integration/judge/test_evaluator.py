@@ -9,6 +9,7 @@ from rlaif.judge.settings import JudgeSettings, LlmSettings, VoteSettings
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.segments import described_state, write_segment
+from rlaif.testing.waiting import PATIENCE_SECONDS
 
 SEGMENTS = 4
 EPOCH = EpochPass(epoch=1, epoch_steps=100_000)
@@ -45,7 +46,7 @@ async def test_an_epoch_is_judged_once_and_reported(
     info = await bus.jetstream.stream_info("SCORES")
     assert info.state.messages == SEGMENTS
     feed = bus.feed().follow(SegmentScored, history=True)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         assert (await anext(feed)).data.judge_config == report["judge_config"]
 
     before = await stand_in.calls()

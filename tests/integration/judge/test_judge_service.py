@@ -10,7 +10,7 @@ from rlaif.contracts.scores import RUBRIC_WEIGHTS, ScoreRecord
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data.segments import described_state, write_segment
-from rlaif.testing.waiting import all_answered, eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, all_answered, eventually
 
 
 class Ring:
@@ -31,7 +31,7 @@ class Ring:
         async def there() -> bool:
             return len(await asyncio.to_thread(self.scores)) >= count
 
-        await eventually(there, f"{count} scores", seconds=20)
+        await eventually(there, f"{count} scores")
         return self.scores()
 
     async def wait_until_idle(self) -> None:
@@ -45,7 +45,7 @@ class Ring:
         """Every `SegmentScored` that the stream holds."""
         info = await self.bus.jetstream.stream_info("SCORES")
         feed = self.bus.feed().follow(SegmentScored, history=True)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             return [(await anext(feed)).data for _ in range(info.state.messages)]
 
 

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import socket
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -71,11 +70,9 @@ async def test_a_server_error_is_an_outage(stand_in: Any, connections: Connectio
 async def test_a_server_that_hangs_or_drips_ends_with_the_deadline(
     stand_in: Any, connections: Connections, fault: str
 ) -> None:
-    started = time.monotonic()
-    with pytest.raises(CallTimeoutError):
+    with pytest.raises(CallTimeoutError) as raised:
         await _fault(stand_in, connections, fault)
-    # Far from the 60 s that httpx would take; a busy machine needs some.
-    assert time.monotonic() - started < 10 * TIMES.total_seconds
+    assert raised.value.phase in ("read", "total"), "of our settings, not of httpx"
 
 
 @pytest.mark.parametrize("fault", ["huge", "endless"])

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-import time
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -61,7 +61,7 @@ async def replies_of(planner: Planner, number: int) -> list[PlannerReply]:
         found.extend(planner.replies())
         return len(found) >= number
 
-    await eventually(enough, f"{number} replies", seconds=30)
+    await eventually(enough, f"{number} replies")
     return found
 
 
@@ -181,39 +181,35 @@ async def test_a_planner_that_means_harm_is_counted_and_gives_nothing_but_whole_
 
 async def test_two_seconds_of_thinking_hold_up_nobody(stand_in):
     async with planner_at(await stand_in(latency_seconds=2.0)) as planner:
-        waits: list[float] = []
+        turns = 0
         replies: list[PlannerReply] = []
 
         def play_on() -> bool:
-            before = time.perf_counter()
-            planner.ask(ask_for(f"look {len(waits)}"))
+            nonlocal turns
+            turns += 1
+            planner.ask(ask_for(f"turn {turns}"))
             replies.extend(planner.replies())
-            waits.append(time.perf_counter() - before)
             return bool(replies)
 
-        await eventually(play_on, "an answer", seconds=30)
+        await eventually(play_on, "an answer")
         assert replies[0].outcome == "ok"
         assert replies[0].latency_seconds > 1.9
-        assert sorted(waits)[len(waits) // 2] < 0.005
+        assert turns > 2, "played on while the model was thinking"
 
 
 async def test_a_server_that_hangs_holds_up_nobody_and_its_route_comes_to_rest():
     async with (
         raw_server(hangs) as url,
-        planner_at(url, plan_seconds=0.3, failures=2, in_flight=2, pause_seconds=60) as planner,
+        planner_at(url, plan_seconds=5, failures=2, in_flight=2, pause_seconds=60) as planner,
     ):
-        longest = 0.0
-        for number in range(500):
-            before = time.perf_counter()
+        for number in range(50):
             planner.ask(ask_for(f"{number}"))
-            planner.replies()
-            longest = max(longest, time.perf_counter() - before)
-        assert longest < 0.3
+            assert planner.replies() == [], "nothing waits for the server"
         assert [reply.outcome for reply in await replies_of(planner, 2)] == ["timeout"] * 2
         assert not planner.ask(ask_for("more"))
         assert planner.ask(ask_for("more", "puzzle"))  # a route of its own
         counts = planner.counts().by_mode["dialog"]
-        assert counts.not_asked["busy"] == 498
+        assert counts.not_asked["busy"] == 48
         assert counts.not_asked["resting"] == 1
 
 
@@ -224,14 +220,15 @@ async def test_closing_ends_calls_to_a_server_that_hangs():
         came.set()
         await hangs(request, writer)
 
+    before = set(threading.enumerate())
     async with raw_server(answer) as url:
         planner = open_planner(PlannerSettings(base_url=url))
         assert planner is not None
         assert planner.ask(ask_for("x"))
         await asyncio.wait_for(came.wait(), 30)
-        began = time.monotonic()
         await asyncio.to_thread(planner.close)
-        assert time.monotonic() - began < 1.9
+        left = {each.name for each in set(threading.enumerate()) - before}
+        assert "planner" not in left, "its thread has ended"
         assert planner.replies() == []
 
 

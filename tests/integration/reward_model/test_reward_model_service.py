@@ -190,7 +190,7 @@ async def test_the_pairs_that_it_wants_come_back_as_comparisons_and_are_learned(
     async def read() -> bool:
         return bool((await client.get("/api/v1/training")).json()["labels"] == len(SIGNAL))
 
-    await eventually(read, "every label is read", seconds=30)
+    await eventually(read, "every label is read")
     assert (await client.post("/api/v1/reward-models", headers=TOKEN)).status_code == 202
 
     async def asked() -> bool:
@@ -206,7 +206,7 @@ async def test_the_pairs_that_it_wants_come_back_as_comparisons_and_are_learned(
         lines = (await client.get("/api/v1/labels/export")).text.splitlines()
         return any(json.loads(line)["preferred"] for line in lines)
 
-    await eventually(exported, "the comparison is read", seconds=30)
+    await eventually(exported, "the comparison is read")
     assert (await client.post("/api/v1/reward-models", headers=TOKEN)).status_code == 202
 
     async def learned() -> bool:
@@ -220,7 +220,7 @@ async def test_the_pairs_that_it_wants_come_back_as_comparisons_and_are_learned(
         left = {(pair.first, pair.second) for pair in ring.wanted()}
         return (teaching.first, teaching.second) not in left
 
-    await eventually(answered, "it is not wanted again", seconds=30)
+    await eventually(answered, "it is not wanted again")
 
 
 async def _preferences(client: httpx.AsyncClient) -> AsyncIterator[dict[str, Any]]:

@@ -14,7 +14,7 @@ from rlaif.service.health import Readiness
 from rlaif.service.lifecycle import Lifecycle
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.testing.nats_server import NatsServer
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 from rlaif.trainer.run_folder.protocol import Started
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.service.runs.past import RunPast
@@ -102,7 +102,7 @@ async def test_what_a_run_went_through_is_told_to_those_who_look_back(
     runs._pasts.append(past)
     feed: Any = bus.feed().follow(RunStarted, history=True)
     async with ring.running(readiness):
-        event = await asyncio.wait_for(anext(feed), timeout=20)
+        event = await asyncio.wait_for(anext(feed), timeout=PATIENCE_SECONDS)
         assert (event.data.run_id, event.data.attempt) == ("r-1", 0)
         await eventually(lambda: past.is_empty, "it is told once")
     await feed.aclose()

@@ -1,7 +1,6 @@
 """What `play`, `inspect` and `replay-check` say of files that they cannot use: a line, code 2."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -56,13 +55,11 @@ FILES = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("what", FILES)
-def test_a_file_that_is_no_rom_gives_one_line_and_code_2_at_once(tmp_path, capsys, command, what):
+def test_a_file_that_is_no_rom_gives_one_line_and_code_2(tmp_path, capsys, command, what):
     make, why = FILES[what]
     path = tmp_path / "my game.gbc"
     make(path)
-    began = time.monotonic()
     assert main([*COMMANDS[command], str(path)]) == 2
-    assert time.monotonic() - began < 1
     printed = capsys.readouterr()
     assert why in printed.err
     assert str(path) in printed.err

@@ -19,6 +19,7 @@ from rlaif.judge.trust.canary_rounds import CanaryRounds
 from rlaif.llm.ports import Answer, CompletionRequest, RefusedError, UnavailableError
 from rlaif.llm.settings import BreakerSettings
 from rlaif.testing.data.scores import score_record
+from rlaif.testing.waiting import PATIENCE_SECONDS
 
 Reply = Callable[[CompletionRequest], str]
 INSUFFICIENT = "insufficient_evidence"
@@ -267,7 +268,7 @@ async def test_a_route_that_hangs_holds_no_segment_up_for_long(
     monkeypatch.setattr("rlaif.judge.trust.canary_rounds._MOST_SECONDS", 0.05)
     watched = Watched()
     watched.fakes["puzzle"].complete = hang  # type: ignore[method-assign]  # the one that hangs
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await watched.segments(1)
     assert watched.rounds.distrusted() == {}
 

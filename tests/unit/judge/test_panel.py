@@ -30,6 +30,7 @@ from rlaif.llm.ports import (
     UnavailableError,
 )
 from rlaif.llm.settings import BreakerSettings
+from rlaif.testing.waiting import PATIENCE_SECONDS
 
 CASE = Case(Evidence(rooms=Rooms(first_visits=1)), b"png")
 THREE = VoteSettings(votes=3)
@@ -241,7 +242,7 @@ async def test_an_audit_that_hangs_holds_a_score_back_for_a_bounded_time(
     panel, fakes = _panel()
     fakes["vision"].complete = hang  # type: ignore[method-assign]  # the one that hangs
     case = Case(Evidence(), b"png", {"novelty": 0}, audit=True)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         found = await panel.judge(case, Calls())
     assert found.audits == {}
     assert isinstance(found.results["novelty"], CriterionScore)

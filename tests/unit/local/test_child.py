@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 from rlaif.local import child as module
 from rlaif.local.child import Child, ChildFailedError, ChildSpec
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
 SHELL = "/bin/sh"
 
@@ -134,9 +133,8 @@ async def test_a_hurry_does_not_wait_for_the_end_of_its_time(run):
     await script.child.start()
     hurry = asyncio.Event()
     hurry.set()
-    began = time.monotonic()
-    await script.child.stop(seconds=60, hurry=hurry)
-    assert time.monotonic() - began < 30
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await script.child.stop(seconds=3600, hurry=hurry)
 
 
 async def test_stopping_what_never_started_is_nothing(run):

@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import threading
-import time
 from contextlib import asynccontextmanager
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from rlaif.llm.ports import Answer
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.planning.desk import MODES
-from rlaif.trainer.planning.threaded import CLOSE_SECONDS, ThreadedPlanner
+from rlaif.trainer.planning.threaded import ThreadedPlanner
 from rlaif.trainer.settings.planner import PlannerSettings
 
 SUGGESTION = json.dumps({"reason": "go on", "button": "UP"})
@@ -95,19 +94,15 @@ async def test_what_is_asked_is_answered_some_time_later(planner, question):
     }
 
 
-def test_asking_a_model_that_hangs_takes_no_time(planner, question):
+def test_asking_does_not_wait_for_a_model_that_hangs(planner, question):
     asking = planner(Hanging(), in_flight=4, in_flight_total=8)
     asking.ask(question())  # its thread starts
-    taken, longest = 0, 0.0
+    taken = 0
     for number in range(2000):
         mode = MODES[number % 3]
-        asked = question(mode=mode)
-        began = time.perf_counter()
-        taken += asking.ask(asked)
-        asking.replies()
-        longest = max(longest, time.perf_counter() - began)
+        taken += asking.ask(question(mode=mode))
+        assert asking.replies() == []  # a call takes for ever
     assert taken == 7
-    assert longest < 0.5  # a call would take for ever; a busy machine may take the turn away
     in_flight = asking.counts().in_flight
     assert sum(in_flight.values()) == 8
     assert max(in_flight.values()) <= 4
@@ -136,9 +131,7 @@ def test_the_end_does_not_wait_for_a_call_that_cannot_be_cancelled(planner, ques
     deaf = DeafToCancelling()
     asking = planner(deaf)
     asking.ask(question())
-    began = time.monotonic()
-    asking.close()
-    assert time.monotonic() - began < CLOSE_SECONDS + 2
+    asking.close()  # the call ends after it alone
     deaf.may_end.set()
 
 

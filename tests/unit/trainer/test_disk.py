@@ -14,7 +14,7 @@ import pytest
 
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 from rlaif.trainer.run_folder import disk
 from rlaif.trainer.run_folder.protocol import CheckpointNotSaved, CheckpointSaved, Failed
 from rlaif.trainer.run_folder.record import RunRecord, record_path
@@ -153,9 +153,9 @@ async def test_deaths_of_a_full_disk_are_not_counted_against_the_run(
     monkeypatch.setattr(disk, "trouble", lambda directory: next(answers, None))
     run = RunSupervisor(settings, RUN)
     run.start()
-    await eventually(lambda: run.state.attempt >= 6, "more deaths than a run has", seconds=30)
+    await eventually(lambda: run.state.attempt >= 6, "more deaths than a run has")
     assert run.state.status != "failed"
-    await eventually(lambda: run.state.status == "failed", "once the disk is well", seconds=30)
+    await eventually(lambda: run.state.status == "failed", "once the disk is well")
     assert run.state.attempt == 6 + 3
 
 
@@ -169,7 +169,7 @@ async def test_a_process_that_names_the_disk_is_tried_again_for_as_long_as_it_ta
     )
     run = RunSupervisor(settings, RUN)
     run.start()
-    await eventually(lambda: run.state.attempt >= 5, "more deaths than a run has", seconds=30)
+    await eventually(lambda: run.state.attempt >= 5, "more deaths than a run has")
     await eventually(lambda: "Input/output error" in (run.state.disk_trouble or ""), "it is said")
     await run.stop()
 
@@ -179,7 +179,7 @@ async def test_whoever_asks_to_stop_is_not_kept_waiting_by_the_disk(settings: Tr
     run = RunSupervisor(settings, RUN)
     run.start()
     await eventually(lambda: run.state.status == "waiting", "it waits")
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         await run.stop()
     assert run.state.status == "stopped"
 

@@ -48,7 +48,7 @@ async def test_the_guard_ends_a_session_whose_leader_was_killed():
     await leader.stdout.readline()
     assert len(session.members(leader.pid)) == 3
     leader.kill()
-    await eventually(lambda: not session.members(leader.pid), "the end of all", seconds=20)
+    await eventually(lambda: not session.members(leader.pid), "the end of all")
     await leader.wait()
 
 

@@ -96,6 +96,6 @@ async def test_a_file_that_the_disk_does_not_give_does_not_hold_up_the_others(
     await eventually(lambda: uploader.uploaded == 1, "the other goes out")
     await eventually(lambda: "s-0.capture" in (uploader.outage or ""), "it is said")
     (spool.directory / "s-0.capture").rmdir()
-    await eventually(lambda: uploader.outage is None, "and that it is over", seconds=20)
+    await eventually(lambda: uploader.outage is None, "and that it is over")
     assert not task.done()
     task.cancel()

@@ -18,7 +18,7 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 
 FETCHED = Path(sys.prefix) / "page-tools/chromium/chromium"
 """Where `services/hud/check_page.py` unpacks the browser."""
@@ -61,7 +61,7 @@ class Chromium:
         self._answers[number] = asyncio.get_running_loop().create_future()
         message = {"id": number, "method": method, "params": params, "sessionId": self._session}
         await self._connection.send(json.dumps(message))
-        return await asyncio.wait_for(self._answers[number], 30)
+        return await asyncio.wait_for(self._answers[number], PATIENCE_SECONDS)
 
     async def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression; promises are awaited."""
@@ -72,7 +72,7 @@ class Chromium:
             raise AssertionError(answer["exceptionDetails"])
         return answer["result"].get("value")
 
-    async def wait_for(self, expression: str, seconds: float = 15.0) -> None:
+    async def wait_for(self, expression: str, seconds: float = PATIENCE_SECONDS) -> None:
         """Wait until a JavaScript expression is true."""
 
         async def holds() -> bool:
@@ -172,7 +172,7 @@ async def open_chromium(path: str, profile: Path) -> AsyncIterator[Chromium]:
     assert process.stderr is not None
     drain: asyncio.Task[bytes] | None = None
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while not (line := (await process.stderr.readline()).decode()).startswith("DevTools"):
                 assert line, "Chromium ended before it listened"
         drain = asyncio.create_task(process.stderr.read())
@@ -183,7 +183,7 @@ async def open_chromium(path: str, profile: Path) -> AsyncIterator[Chromium]:
     finally:
         with suppress(ProcessLookupError):
             process.terminate()
-        await asyncio.wait_for(process.wait(), 10)
+        await asyncio.wait_for(process.wait(), PATIENCE_SECONDS)
         if drain is not None:
             await drain
 

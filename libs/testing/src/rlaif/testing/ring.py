@@ -154,11 +154,10 @@ class Ring:
     def _spooled(self) -> bool:
         return any(self.data_dir.glob("trainer/runs/*/spool/*.capture"))
 
-    def interrupt(self, *, seconds: float = 30.0) -> tuple[int, float]:
-        """Press Ctrl-C; returns the exit code and the seconds that it took to end."""
-        began = time.monotonic()
+    def interrupt(self, *, seconds: float = 180.0) -> int:
+        """Press Ctrl-C and wait for the end; gives the exit code."""
         self._process.send_signal(signal.SIGINT)
-        return self._process.wait(seconds), time.monotonic() - began
+        return self._process.wait(seconds)
 
     def family(self) -> set[int]:
         """Process ids of everything that it runs now, by whatever name; Ray's too."""

@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from rlaif.bus.connection import Bus
 
 POLL_SECONDS = 0.01
+PATIENCE_SECONDS = 60.0
+"""Ends a test that hangs. It says nothing about speed: a busy machine may need most of it."""
 
 
 async def eventually(
-    condition: Callable[[], bool | Awaitable[bool]], what: str, *, seconds: float = 10.0
+    condition: Callable[[], bool | Awaitable[bool]], what: str, *, seconds: float = PATIENCE_SECONDS
 ) -> None:
     """Return as soon as `condition` is true.
 
     Args:
         condition: Asked about every 10 ms; may be async.
         what: What is waited for, for the failure's text.
-        seconds: Longest wait.
+        seconds: Longest wait; more than the default where the condition takes that long.
 
     Raises:
         AssertionError: It stayed false.
