@@ -81,12 +81,12 @@ async def test_events_outlive_one_of_three_servers(cluster, tmp_path):
     bus = await connect(cluster[0].url, name="test")
     try:
         assert await bus.publisher("trainer").publish(segment_captured())
-        await eventually(lambda: copied(bus), "stream and consumer have copies", seconds=60)
+        await eventually(lambda: copied(bus), "stream and consumer have copies", seconds=240)
         cluster[1].kill()
         deadline = timedelta(seconds=30)
         again = segment_captured(segment_id="seg-2")
         assert await bus.publisher("trainer", deadline=deadline).publish(again)
-        await eventually(lambda: holds(bus, 2), "both events wait for the exporter", seconds=60)
+        await eventually(lambda: holds(bus, 2), "both events wait for the exporter", seconds=240)
     finally:
         await bus.close()
 
@@ -100,7 +100,7 @@ async def test_streams_made_once_get_copies_later_and_keep_their_events(cluster,
         assert [line for line in said if line.endswith("changed num_replicas from 1 to 3")] == [
             f"stream {name}: changed num_replicas from 1 to 3" for name in STREAMS
         ]
-        await eventually(lambda: copied(bus), "stream and consumer have copies", seconds=60)
-        await eventually(lambda: holds(bus, 1), "the event waits for the exporter", seconds=60)
+        await eventually(lambda: copied(bus), "stream and consumer have copies", seconds=240)
+        await eventually(lambda: holds(bus, 1), "the event waits for the exporter", seconds=240)
     finally:
         await bus.close()

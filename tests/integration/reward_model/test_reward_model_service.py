@@ -196,7 +196,7 @@ async def test_the_pairs_that_it_wants_come_back_as_comparisons_and_are_learned(
     async def asked() -> bool:
         return bool(await asyncio.to_thread(ring.wanted))
 
-    await eventually(asked, "the reward model says what should be compared", seconds=120)
+    await eventually(asked, "the reward model says what should be compared", seconds=240)
     wanted = ring.wanted()
     assert {pair.why for pair in wanted} <= {"uncertain", "uniform"}
     teaching = next(pair for pair in wanted if pair.why == "uncertain")
@@ -214,7 +214,7 @@ async def test_the_pairs_that_it_wants_come_back_as_comparisons_and_are_learned(
         told = [{pair["a"], pair["b"]} for pair in shown if pair["side_by_side"]]
         return told == [{teaching.first, teaching.second}]
 
-    await eventually(learned, "the next training learns from it", seconds=120)
+    await eventually(learned, "the next training learns from it", seconds=240)
 
     def answered() -> bool:
         left = {(pair.first, pair.second) for pair in ring.wanted()}

@@ -18,11 +18,11 @@ from rlaif.trainer.settings.game import GameSettings
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
 ]
 
 BATCH = 64
-SECONDS = 120.0
+SECONDS = 240.0
 
 
 def settings_of(workers: int, *, overlap: bool = True) -> TrainerSettings:

@@ -11,10 +11,10 @@ from rlaif.trainer.run_folder.spool import Spool
 from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.settings import TrainerSettings
 
-SECONDS = 120.0
+SECONDS = 240.0
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 async def test_captures_beyond_the_bound_are_dropped_and_counted_while_training_goes_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):

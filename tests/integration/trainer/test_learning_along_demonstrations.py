@@ -19,7 +19,7 @@ from rlaif.trainer.settings import TrainerSettings
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
 ]
 
 RIGHT = 3

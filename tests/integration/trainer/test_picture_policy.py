@@ -21,7 +21,7 @@ from rlaif.trainer.settings.game import GameSettings
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
 ]
 
 

@@ -15,11 +15,11 @@ from rlaif.trainer.run_folder import session
 from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
-SECONDS = 90.0
+SECONDS = 240.0
 LISTENS = "0A"
 
 pytestmark = [
-    pytest.mark.timeout(200),
+    pytest.mark.timeout(900),
     pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="no /proc: run on Linux"),
 ]
 

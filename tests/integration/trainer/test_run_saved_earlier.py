@@ -54,18 +54,18 @@ def test_its_settings_are_read(settings: TrainerSettings):
 async def test_with_other_decisions_it_says_what_to_set(settings: TrainerSettings):
     run = RunSupervisor(with_overrides(settings, {"actions": "macros"}), RUN, lambda _: None)
     run.start()
-    await eventually(lambda: run.state.status == "failed", "it cannot start", seconds=60)
+    await eventually(lambda: run.state.status == "failed", "it cannot start", seconds=240)
     assert "TRAINER_ACTIONS" in str(run.state.failure)
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 async def test_it_resumes_with_all_its_games_and_its_reward_model(
     settings: TrainerSettings, directory: Path
 ):
     told: list[Message] = []
     run = RunSupervisor(settings, RUN, told.append)
     run.start()
-    await eventually(lambda: run.state.iteration > 4, "it trains on", seconds=120)
+    await eventually(lambda: run.state.iteration > 4, "it trains on", seconds=240)
     (started,) = [message for message in told if isinstance(message, Started)]
     assert (started.restored_from, started.passed_over) == ("iteration_00000003", [])
     assert (started.iteration, started.env_steps) == (3, 192)
@@ -76,7 +76,7 @@ async def test_it_resumes_with_all_its_games_and_its_reward_model(
     await run.stop()
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 async def test_one_that_is_damaged_is_refused_with_one_sentence(
     settings: TrainerSettings, directory: Path
 ):
@@ -87,7 +87,7 @@ async def test_one_that_is_damaged_is_refused_with_one_sentence(
     spoil.write_bytes(spoil.read_bytes()[:-100])
     run = RunSupervisor(settings, RUN)
     run.start()
-    await eventually(lambda: run.state.status == "failed", "it is refused", seconds=120)
+    await eventually(lambda: run.state.status == "failed", "it is refused", seconds=240)
     assert run.state.failure is not None
     assert "\n" not in run.state.failure
     assert run.state.attempt == 1

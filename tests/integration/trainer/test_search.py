@@ -135,7 +135,7 @@ def test_a_search_that_was_killed_goes_on_with_what_it_had(tmp_path: Path, cartr
     command = [sys.executable, "-W", "ignore", "-m", "rlaif.trainer.search", "--out", str(tmp_path)]
     search = subprocess.Popen([*command, "--seed", "3"], start_new_session=True)
     try:
-        asyncio.run(eventually(lambda: nodes(tmp_path) > 5, "nodes are committed", seconds=90))
+        asyncio.run(eventually(lambda: nodes(tmp_path) > 5, "nodes are committed", seconds=240))
     finally:
         os.killpg(search.pid, signal.SIGKILL)
         search.wait()

@@ -72,7 +72,7 @@ async def test_a_run_that_can_never_begin_fails_at_once_and_is_not_tried_again(t
         answer = await client.get("/api/v1/runs/current")
         return answer.status_code == 200 and answer.json()["status"] not in ("starting", "training")
 
-    await eventually(has_ended, "the run to end", seconds=60)
+    await eventually(has_ended, "the run to end", seconds=240)
     view = (await client.get("/api/v1/runs/current")).json()
     assert (view["status"], view["attempts"]) == ("failed", 0)
     assert view["failure"] == REASON

@@ -19,10 +19,10 @@ from rlaif.testing.waiting import eventually
 from rlaif.trainer.service.app import create_app as trainer_app
 from rlaif.trainer.settings import TrainerSettings
 
-SECONDS = 90.0
+SECONDS = 240.0
 
 pytestmark = [
-    pytest.mark.timeout(240),
+    pytest.mark.timeout(900),
     pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="no /proc: run on Linux"),
 ]
 

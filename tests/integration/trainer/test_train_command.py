@@ -151,7 +151,7 @@ async def test_ctrl_c_saves_and_the_checkpoint_plays_the_same_evaluation_twice(h
     assert {each["steps"] for each in one["episodes"]} == {40}
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 async def test_a_run_shows_its_figures_while_it_trains(home: Home):
     (port,) = free_ports(1)
     process = home.start("--run-id", "r-m", "--metrics-port", str(port))

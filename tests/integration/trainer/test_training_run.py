@@ -21,7 +21,7 @@ from rlaif.trainer.service.runs.supervisor import RunSupervisor
 from rlaif.trainer.settings import TrainerSettings
 
 RUN_ID = "r-test"
-SECONDS = 150.0
+SECONDS = 240.0
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ async def iterations(run: RunSupervisor, count: int) -> None:
     await eventually(lambda: run.state.iteration >= count, f"{count} iterations", seconds=SECONDS)
 
 
-@pytest.mark.timeout(580)
+@pytest.mark.timeout(900)
 async def test_a_run_goes_on_where_it_was_stopped_or_killed(settings: TrainerSettings):
     run = RunSupervisor(settings, RUN_ID)
     run.start()
@@ -93,7 +93,7 @@ async def test_a_run_goes_on_where_it_was_stopped_or_killed(settings: TrainerSet
     assert {path.name for path in archive.glob("*/*.json")} >= kept
 
 
-@pytest.mark.timeout(580)
+@pytest.mark.timeout(900)
 async def test_a_killed_driver_costs_one_interval_at_most_and_keeps_model_and_archive(
     settings: TrainerSettings, tmp_path: Path
 ):
