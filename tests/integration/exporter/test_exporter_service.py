@@ -37,11 +37,10 @@ async def exported_events(bus):
     return events
 
 
-async def all_done(bus, *, seconds=30):
+async def all_done(bus):
     await eventually(
         lambda: all_answered(bus, SegmentCaptured, "exporter"),
         "every capture is handled",
-        seconds=seconds,
     )
 
 
@@ -143,7 +142,7 @@ async def test_missing_objects_are_given_up_and_hold_up_no_other_capture(
     for event in good:
         await publisher.publish(event)
     async with start_unready():
-        await all_done(bus, seconds=60)
+        await all_done(bus)
     letters = await bus.dead_letters()
     assert {letter.data.reason for letter in letters} == {"missing_object"}
     assert {letter.data.event_id for letter in letters} == {
@@ -165,7 +164,7 @@ async def test_a_keyframe_that_makes_the_emulator_hang_is_given_up_and_others_go
     good = captured(1)
     for event in (hung, good):
         await bus.publisher("trainer").publish(event)
-    await all_done(bus, seconds=60)
+    await all_done(bus)
     (letter,) = await bus.dead_letters()
     assert (letter.data.reason, letter.data.attempts) == ("replay_hung", 2)
     assert "did not end within" in letter.data.detail
@@ -217,15 +216,13 @@ async def test_a_killed_process_loses_no_segment(
     process = spawn(settings)
     try:
         first = keys.manifest("ep-1", events[0].segment_id)
-        await eventually(
-            lambda: episodes_store.head(first) is not None, "the first manifest", seconds=20
-        )
+        await eventually(lambda: episodes_store.head(first) is not None, "the first manifest")
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     await start_exporter()
     # What the dead process held comes again after its ack_wait.
-    await all_done(bus, seconds=60)
+    await all_done(bus)
     told = await exported_events(bus)
     assert sorted(e.data.segment_id for e in told) == sorted(e.segment_id for e in events)
     for each in told:

@@ -37,7 +37,6 @@ class Ring:
         await eventually(
             lambda: all_answered(self.bus, SegmentExported, "judge"),
             "every segment is answered",
-            seconds=30,
         )
 
     def scored(self) -> int:

@@ -38,7 +38,6 @@ class Ring:
         await eventually(
             lambda: all_answered(self.bus, SegmentExported, "judge"),
             "the judge has no event left",
-            seconds=20,
         )
 
     async def events(self) -> list[SegmentScored]:

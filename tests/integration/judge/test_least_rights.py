@@ -34,9 +34,7 @@ async def test_it_waits_for_the_bootstrap_says_so_and_then_scores(
         assert await admin.jetstream.streams_info() == []
         await admin.align_topology()
         await admin.publisher("exporter").publish(write_segment(episodes_store))
-        await eventually(
-            lambda: all_answered(admin, SegmentExported, "judge"), "it scores", seconds=30
-        )
+        await eventually(lambda: all_answered(admin, SegmentExported, "judge"), "it scores")
     finally:
         await admin.close()
     assert len(list(episodes_store.list(keys.scores()))) == 1

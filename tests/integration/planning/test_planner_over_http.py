@@ -17,7 +17,7 @@ from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MannerSettings, MockLlmSettings
 from rlaif.testing.data.bad_answers import bad_answers
 from rlaif.testing.http_server import serve
-from rlaif.testing.waiting import eventually
+from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
 from rlaif.trainer.planning.opening import open_planner
 from rlaif.trainer.play.planner_port import Planner, PlannerQuestion, PlannerReply
 from rlaif.trainer.settings.planner import PlannerSettings
@@ -225,7 +225,7 @@ async def test_closing_ends_calls_to_a_server_that_hangs():
         planner = open_planner(PlannerSettings(base_url=url))
         assert planner is not None
         assert planner.ask(ask_for("x"))
-        await asyncio.wait_for(came.wait(), 30)
+        await asyncio.wait_for(came.wait(), PATIENCE_SECONDS)
         await asyncio.to_thread(planner.close)
         left = {each.name for each in set(threading.enumerate()) - before}
         assert "planner" not in left, "its thread has ended"

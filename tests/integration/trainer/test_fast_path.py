@@ -1,6 +1,5 @@
 """Sampling that overlaps the update, with real runners; and RLlib's own parts on the same game."""
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,6 @@ pytestmark = [
 ]
 
 BATCH = 64
-SECONDS = 240.0
 
 
 def settings_of(workers: int, *, overlap: bool = True) -> TrainerSettings:
@@ -67,11 +65,9 @@ def test_the_next_batch_is_played_during_the_update_and_a_lost_runner_is_replace
         assert algorithm.env_steps == 3 * BATCH
 
         ray.kill(algorithm.env_runner_group._worker_manager.actors()[2], no_restart=False)
-        deadline = time.monotonic() + SECONDS
         seen: list[tuple[int, bool]] = []
         looks = 0
         while (2, False) not in seen:  # its games are new ones
-            assert time.monotonic() < deadline, f"the runner was not replaced: {seen}"
             # What it had played by then may still come, once.
             assert looks < 2 or (2, True) not in seen
             before = algorithm.env_steps

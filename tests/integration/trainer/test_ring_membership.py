@@ -75,9 +75,7 @@ async def test_it_joins_again_when_its_connection_is_closed_for_good(joined: Rin
     first = joined.job
     assert joined.bus is not None
     await joined.bus.client.close()  # as NATS does with a client that it throws out
-    await eventually(
-        lambda: joined.job not in (None, first) and joined.job.healthy, "it is back", seconds=20
-    )
+    await eventually(lambda: joined.job not in (None, first) and joined.job.healthy, "it is back")
 
 
 async def test_it_tells_that_nats_is_away_and_keeps_its_place(
