@@ -12,6 +12,10 @@ COMPOSE = yaml.safe_load(TEXT)
 EXAMPLE = (ROOT / ".env.example").read_text()
 SECRETS = ("NATS_TOKEN", "S3_ACCESS_KEY", "S3_SECRET_KEY", "RLAIF_API_TOKEN", "GRAFANA_PASSWORD")
 VARIABLE = re.compile(r"\$\{([A-Z0-9_]+)(:?[-?][^}]*)?\}?")
+BUILDERS = {name: each for name, each in COMPOSE["services"].items() if "build" in each}
+OURS = {name: each for name, each in COMPOSE["services"].items() if "/zelda-rlaif/" in each["image"]}
+
+CONTAINERFILES = sorted((ROOT / "deploy" / "containers").glob("Containerfile*"))
 
 each_container = pytest.mark.parametrize(
     "container", COMPOSE["services"].values(), ids=COMPOSE["services"]
@@ -21,6 +25,17 @@ each_container = pytest.mark.parametrize(
 def pin(package: str) -> str:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     return next(line.partition("==")[2] for line in lines if line.startswith(f"{package}=="))
+
+
+def dependencies(service: str) -> set[str]:
+    """The services that `up SERVICE` starts, itself included."""
+    found, waiting = set(), {service}
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        needed = COMPOSE["services"][name].get("depends_on", {})
+        waiting |= {each for each, how in needed.items() if how.get("required", True)} - found
+    return found
 
 
 def stages(containerfile: str) -> list[str]:
@@ -64,6 +79,49 @@ def test_an_image_has_a_version(container):
     assert re.fullmatch(r"[^:]+/[^:]+:(?!latest).*\d.*", default[1])
 
 
+# --- images of ours: compose builds in parallel, and two exports of one tag at a time fail ---------
+
+
+def test_an_image_is_built_by_exactly_one_service():
+    built = [each["image"] for each in BUILDERS.values()]
+    assert sorted(built) == sorted({each["image"] for each in OURS.values()})
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_a_service_depends_on_the_one_that_builds_its_image(service):
+    (builder,) = (
+        name for name, each in BUILDERS.items() if each["image"] == OURS[service]["image"]
+    )
+    assert builder in dependencies(service)
+    assert "profiles" not in BUILDERS[builder]
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_no_registry_is_asked_for_an_image_that_is_built_here(service):
+    assert OURS[service]["pull_policy"] == "never"
+
+
+@pytest.mark.parametrize("service", COMPOSE["services"])
+def test_a_service_depends_on_no_profile_that_may_be_off(service):
+    own = set(COMPOSE["services"][service].get("profiles", []))
+    for name in dependencies(service) - {service}:
+        profiles = set(COMPOSE["services"][name].get("profiles", []))
+        assert not profiles or (own and own <= profiles)
+
+
+@pytest.mark.parametrize("containerfile", CONTAINERFILES, ids=lambda path: path.name)
+def test_a_build_fetches_no_other_frontend(containerfile):
+    assert not re.search(r"^#\s*syntax\s*=", containerfile.read_text(), re.MULTILINE)
+
+
+@each_container
+def test_a_folder_of_the_host_can_be_read_under_selinux(container):
+    for volume in container.get("volumes", []):
+        source, _, options = re.fullmatch(r"(\$\{[^}]*\}|[^:]*):([^:]*):?(.*)", volume).groups()
+        if source.startswith((".", "/", "~", "$")):
+            assert {"ro", "z"} <= set(options.split(","))
+
+
 @pytest.mark.parametrize("name", SECRETS)
 def test_a_secret_has_no_default(name):
     rules = [rule for found, rule in VARIABLE.findall(TEXT) if found == name]
@@ -99,7 +157,7 @@ def test_images_have_the_version_of_the_release():
     release = (ROOT / "VERSION").read_text().strip()
     ours = re.findall(r"localhost/zelda-rlaif/[a-z-]+:([^}]+)", TEXT)
     assert set(ours) == {release}
-    assert COMPOSE["x-service"]["build"]["args"]["VERSION"] == release
+    assert {each["build"]["args"]["VERSION"] for each in BUILDERS.values()} == {release}
 
 
 def test_both_images_fetch_their_wheels_by_the_same_steps():
