@@ -20,6 +20,10 @@ BASE = "localhost/zelda-rlaif/debian-python:3.11"
 SERVERS = "localhost/zelda-rlaif/servers:test"
 PACKAGES = "python3,python3-venv,python3-pip,ca-certificates,busybox"
 
+HELPERS = ("netavark", "aardvark-dns", "catatonit")
+HELPER_FOLDERS = ("/usr/libexec/podman", "/usr/lib/podman", "/usr/sbin", "/sbin")
+"""Where podman looks for its helpers, and what an ordinary user's PATH lacks."""
+
 CONTAINERS_CONF = """\
 [containers]
 # Inherited ones may be higher than this machine lets anybody set.
@@ -38,16 +42,14 @@ Say = Callable[[str], None]
 
 
 def missing() -> str | None:
-    """Why images cannot be built or run here, and what would help; None when they can."""
-    if os.geteuid() != 0:
-        return "this needs root: podman gives each container a user id of its own here"
-    programs = ("podman", "runc", "debootstrap", "iptables")
-    absent = [each for each in programs if shutil.which(each) is None]
+    """One sentence on what images need here and how to get it; None when nothing is missing."""
+    programs = ("podman", "runc", "iptables", "debootstrap", *HELPERS)
+    path = os.pathsep.join((os.environ.get("PATH", ""), *HELPER_FOLDERS))
+    absent = [each for each in programs if shutil.which(each, path=path) is None]
     if absent:
-        return (
-            f"{', '.join(absent)} not found; on Debian 12: apt-get install podman runc netavark "
-            "aardvark-dns catatonit iptables debootstrap"
-        )
+        return f"{', '.join(absent)} not found: on Debian 12, apt-get install {' '.join(programs)}"
+    if os.geteuid() != 0:
+        return "root is needed, because every container gets a user id of its own: use sudo"
     return None
 
 

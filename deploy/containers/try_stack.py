@@ -242,7 +242,7 @@ def prepared(*, build: bool) -> Stack:
 
 
 def main() -> int:
-    """Run from the command line; 0 when all held, or when it cannot be tried here."""
+    """Run from the command line; 0 when all held, 1 when not, 2 when it cannot run here."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=25, help="for the loop to close (25)")
     parser.add_argument("--keep", action="store_true", help="leave the stack running at the end")
@@ -250,8 +250,8 @@ def main() -> int:
     options = parser.parse_args()
     reason = offline_images.missing()
     if reason is not None:
-        sys.stdout.write(f"skipped: {reason}\n")
-        return 0
+        sys.stderr.write(f"containers-test cannot run here: {reason}\n")
+        return 2
     stack = None
     try:
         stack = prepared(build=not options.as_built)

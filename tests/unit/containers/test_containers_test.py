@@ -1,0 +1,54 @@
+"""`make containers-test` fails where it cannot run: a check that was not made is no success."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[3] / "deploy" / "containers"
+
+
+@pytest.fixture
+def modules(monkeypatch):
+    """`try_stack` and `offline_images`, on a machine that has all that they need."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import offline_images
+    import try_stack
+
+    monkeypatch.setattr(offline_images.shutil, "which", lambda name, path=None: f"/bin/{name}")
+    monkeypatch.setattr(offline_images.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(try_stack, "prepared", lambda *, build: pytest.fail("it was started"))
+    monkeypatch.setattr(sys, "argv", ["try_stack.py"])
+    return try_stack, offline_images
+
+
+@pytest.mark.parametrize(
+    "absent",
+    ["podman", "runc", "iptables", "debootstrap", "netavark", "aardvark-dns", "catatonit"],
+)
+def test_a_missing_tool_is_an_error_in_one_line_that_names_it(
+    modules, monkeypatch, capsys, absent
+):
+    try_stack, offline_images = modules
+    monkeypatch.setattr(
+        offline_images.shutil, "which", lambda name, path=None: None if name == absent else name
+    )
+    assert try_stack.main() == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    (line,) = error.splitlines()
+    assert f": {absent} not found" in line
+    assert "apt-get install" in line
+
+
+def test_an_ordinary_user_is_told_that_root_is_needed(modules, monkeypatch, capsys):
+    try_stack, offline_images = modules
+    monkeypatch.setattr(offline_images.os, "geteuid", lambda: 1000)
+    assert try_stack.main() == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "root" in line
+
+
+def test_nothing_is_missing_where_everything_is_there(modules):
+    _, offline_images = modules
+    assert offline_images.missing() is None
