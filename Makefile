@@ -15,7 +15,7 @@ PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKAGE
 RELEASE := $(shell cat VERSION)
 CONTAINER_ENGINE ?= $(if $(shell command -v docker),docker,podman)
 IMAGE_ARGS = $(if $(BASE),--build-arg BASE=$(BASE)) --build-arg VERSION=$(RELEASE) \
-             --build-arg REVISION=$(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+             --build-arg REVISION=$(shell git rev-parse --short HEAD 2>/dev/null || echo unknown) $(BUILD_ARGS)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Threads of numpy that wait for each other stall where cores are few and shared.
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -118,13 +118,13 @@ live-page: $(VENV)/.ready ## Compare the numbers of a running demo's page, take 
 secrets: ## Write .env for docker compose, with random secrets; what it has stays
 	@$(PYTHON) deploy/containers/make_secrets.py
 
-containers: ## Build the three images of the ring (CONTAINER_ENGINE=podman BASE=… for another one)
+containers: ## Build the three images of the ring (CONTAINER_ENGINE=podman BASE=… BUILD_ARGS="--platform linux/amd64")
 	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile $(IMAGE_ARGS) -t localhost/zelda-rlaif/service:$(RELEASE) .
 	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile $(IMAGE_ARGS) --build-arg SERVICE=reward-model \
 	  -t localhost/zelda-rlaif/reward-model:$(RELEASE) .
 	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile.trainer $(IMAGE_ARGS) -t localhost/zelda-rlaif/trainer:$(RELEASE) .
 
-containers-test: ## Run the compose stack in real containers: loop, kills, down and up (needs root and podman)
+containers-test: ## Run the compose stack in podman as root: loop, kills, down and up (CONTAINERS_ARGS=--record)
 	@$(PYTHON) deploy/containers/try_stack.py $(CONTAINERS_ARGS)
 
 chaos: $(VENV)/.ready ## Kill services, runners and nodes at work and check that nothing is lost

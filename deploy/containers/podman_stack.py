@@ -33,6 +33,7 @@ print(json.dumps({
 
 Json = dict[str, Any]
 STARTED = time.monotonic()
+SAID: list[str] = []
 
 
 class FailedError(Exception):
@@ -40,8 +41,9 @@ class FailedError(Exception):
 
 
 def say(line: str) -> None:
-    """One line, with the seconds since the start."""
-    sys.stdout.write(f"[{time.monotonic() - STARTED:5.0f} s] {line}\n")
+    """Print one line with the seconds since the start, and keep it for RESULTS.md."""
+    SAID.append(f"[{time.monotonic() - STARTED:5.0f} s] {line}\n")
+    sys.stdout.write(SAID[-1])
     sys.stdout.flush()
 
 
@@ -109,6 +111,16 @@ class Stack:
     def podman(self, *arguments: str) -> str:
         """Podman with the settings of this stack; its output."""
         return offline_images.run("podman", *arguments, environment=self._environment)
+
+    def memory(self) -> str:
+        """What each container of the stack uses now, with its limit."""
+        usage = self.podman("stats", "--no-stream", "--format", "{{.Name}} {{.MemUsage}}")
+        ours = [
+            line.split("_")[1:2] + line.split()[1:]
+            for line in sorted(usage.splitlines())
+            if line.startswith(PROJECT)
+        ]
+        return ", ".join(f"{name} {' '.join(used)}" for name, *used in ours)
 
     def healthy(self, service: str) -> bool:
         """Run the health check of the compose file once."""

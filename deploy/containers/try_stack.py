@@ -9,12 +9,14 @@ systemd: this asks them itself, and the services wait for what they need anyhow.
 
 import argparse
 import os
+import platform
 import signal
 import subprocess
 import sys
 import time
 import venv
 from collections.abc import Callable
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +24,7 @@ import offline_images
 from podman_stack import (
     FOLDER,
     ROOT,
+    SAID,
     USER_ID,
     FailedError,
     Json,
@@ -216,6 +219,24 @@ def nothing_lost(stack: Stack) -> None:
     )
 
 
+def record(page: Path = offline_images.HERE / "RESULTS.md") -> None:
+    """Write the page that holds the output of the last passed run."""
+    versions = [offline_images.run(tool, "--version").split("\n")[0] for tool in ("podman", "runc")]
+    machine = (
+        platform.freedesktop_os_release()["PRETTY_NAME"],
+        *versions,
+        FRONT_END.replace("==", " "),
+        f"{os.cpu_count()} cores",
+    )
+    page.write_text(
+        "# The last recorded run of `make containers-test`\n\n"
+        f"{date.today():%B %d, %Y}, {', '.join(machine)}.\n"
+        "Written by `make containers-test CONTAINERS_ARGS=--record`;"
+        " [README.md](README.md#the-test) explains the lines.\n\n"
+        f"```\n{''.join(SAID)}```\n"
+    )
+
+
 def prepared(*, build: bool) -> Stack:
     """Images, secrets and the front end; the stack, not started yet."""
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -247,6 +268,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=25, help="for the loop to close (25)")
     parser.add_argument("--keep", action="store_true", help="leave the stack running at the end")
     parser.add_argument("--as-built", action="store_true", help="with the images that are there")
+    parser.add_argument("--record", action="store_true", help="write RESULTS.md when it has passed")
     options = parser.parse_args()
     reason = offline_images.missing()
     if reason is not None:
@@ -259,9 +281,12 @@ def main() -> int:
         up(stack)
         confined(stack)
         loop_closed(stack, options.minutes * 60)
+        say(f"  memory: {stack.memory()}")
         kill_some(stack)
         nothing_lost(stack)
-        say("all held")
+        say("passed")
+        if options.record:
+            record()
         return 0
     except (FailedError, RuntimeError, subprocess.TimeoutExpired) as error:
         say(f"FAILED: {error}")

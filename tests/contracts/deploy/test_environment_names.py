@@ -56,8 +56,8 @@ LEFT_AT_THEIR_DEFAULT = {
 """Shared settings that compose, or a cluster, need not set."""
 
 OF_MAKE = {
-    "ARGS", "BASE", "BENCH_ARGS", "DATA_DIR", "DEMO_ARGS", "EPISODES", "HUD_PORT", "ONCE",
-    "PLAY_ARGS", "ROM", "SEED", "SEGMENTS", "VALIDATE_ARGS",
+    "ARGS", "BASE", "BENCH_ARGS", "CONTAINERS_ARGS", "DATA_DIR", "DEMO_ARGS", "EPISODES",
+    "HUD_PORT", "ONCE", "PLAY_ARGS", "ROM", "SEED", "SEGMENTS", "VALIDATE_ARGS",
 }  # fmt: skip
 """Variables of the Makefile that commands on the pages set."""
 

@@ -66,6 +66,16 @@ def test_a_container_that_stays_has_a_health_check_and_starts_again(container):
     assert once != ("healthcheck" in container)
 
 
+def test_up_wait_waits_for_the_end_of_what_runs_once():
+    """Compose takes the end of a container for a failure, unless one that stays depends on it."""
+    for once in (name for name, each in COMPOSE["services"].items() if each["restart"] == "no"):
+        assert any(
+            each.get("depends_on", {}).get(once) == {"condition": "service_completed_successfully"}
+            for each in COMPOSE["services"].values()
+            if each["restart"] != "no" and "profiles" not in each
+        )
+
+
 @each_container
 def test_ports_are_open_on_this_machine_alone_and_can_be_changed(container):
     for port in container.get("ports", []):
@@ -107,6 +117,13 @@ def test_a_service_depends_on_no_profile_that_may_be_off(service):
     for name in dependencies(service) - {service}:
         profiles = set(COMPOSE["services"][name].get("profiles", []))
         assert not profiles or (own and own <= profiles)
+
+
+def test_docker_and_podman_leave_the_same_files_out_of_a_build():
+    """Docker reads no .containerignore, and podman reads .dockerignore only where there is none."""
+    patterns = (ROOT / ".dockerignore").read_text().splitlines()
+    assert "*" in patterns
+    assert not list(ROOT.glob(".containerignore"))
 
 
 @pytest.mark.parametrize("containerfile", CONTAINERFILES, ids=lambda path: path.name)
