@@ -1,14 +1,14 @@
 """Builds the images of the compose stack on a Debian machine that reaches no image registry.
 
-The base comes from debootstrap, the servers' programs from their wheels, PyTorch from where the pip
-of this machine finds it. The Containerfiles are the ones that everybody builds from.
+The base comes from debootstrap, everything else from wheels. The Containerfiles are the ones that
+everybody builds from.
 """
 
 import json
 import os
+import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -74,7 +74,7 @@ def run(*command: str, environment: dict[str, str] | None = None, seconds: float
 def build(folder: Path, tags: dict[str, str], say: Say) -> None:
     """Build what is not built, or was built from something else; `tags` names image by part."""
     _base(folder, say)
-    _wheels(say)
+    _wheels(folder, say)
     plans = {
         "service": ("Containerfile", []),
         "reward-model": ("Containerfile", ["--build-arg", "SERVICE=reward-model"]),
@@ -120,16 +120,21 @@ def _base(folder: Path, say: Say) -> None:
     say(f"base image by debootstrap: {size(BASE)} MB, {time.monotonic() - started:.0f} s")
 
 
-def _wheels(say: Say) -> None:
-    """What the images install, fetched by the pip of this machine; both check the digests."""
+def _wheels(folder: Path, say: Say) -> None:
+    """Download what the images install, with the pip of our own environment."""
     started = time.monotonic()
     fetch = (
-        *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(WHEELS)),
-        *("--only-binary", ":all:", "--python-version", "3.11", "--find-links", str(WHEELS)),
+        *(str(folder / "tools" / "bin" / "python"), "-m", "pip", "download", "--quiet"),
+        *("--no-deps", "--dest", str(WHEELS), "--find-links", str(WHEELS)),
+        *("--only-binary", ":all:", "--python-version", "3.11"),
     )
     locks = ("requirements.lock", "deploy/containers/ray-dashboard.lock")
     run(*fetch, "--require-hashes", *(each for lock in locks for each in ("-r", lock)))
+    # PyTorch for CPUs, from its own index unless this machine already has the wheel.
     pins = (ROOT / "constraints.txt").read_text().splitlines()
-    run(*fetch, next(line for line in pins if line.startswith("torch==")))
+    torch = next(line for line in pins if line.startswith("torch==")) + "+cpu"
+    containerfile = (HERE / "Containerfile").read_text()
+    (index,) = re.findall(r"^ARG TORCH_INDEX=(\S+)$", containerfile, re.MULTILINE)
+    run(*fetch, "--retries", "0", "--timeout", "30", "--extra-index-url", index, torch)
     total = sum(each.stat().st_size for each in WHEELS.glob("*.whl"))
     say(f"wheels: {total // 1_000_000} MB, {time.monotonic() - started:.0f} s")

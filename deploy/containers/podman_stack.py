@@ -113,14 +113,11 @@ class Stack:
         return offline_images.run("podman", *arguments, environment=self._environment)
 
     def memory(self) -> str:
-        """What each container of the stack uses now, with its limit."""
+        """What each running container uses, and its limit."""
         usage = self.podman("stats", "--no-stream", "--format", "{{.Name}} {{.MemUsage}}")
-        ours = [
-            line.split("_")[1:2] + line.split()[1:]
-            for line in sorted(usage.splitlines())
-            if line.startswith(PROJECT)
-        ]
-        return ", ".join(f"{name} {' '.join(used)}" for name, *used in ours)
+        lines = [line for line in sorted(usage.splitlines()) if " 0B " not in line]
+        ours = [line.removeprefix(f"{PROJECT}_") for line in lines if line.startswith(PROJECT)]
+        return ", ".join(line.replace("_1 ", " ") for line in ours)
 
     def healthy(self, service: str) -> bool:
         """Run the health check of the compose file once."""

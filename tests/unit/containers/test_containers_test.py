@@ -1,5 +1,7 @@
 """`make containers-test` fails where it cannot run: a check that was not made is no success."""
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -9,17 +11,16 @@ FOLDER = Path(__file__).parents[3] / "deploy" / "containers"
 
 
 @pytest.fixture
-def modules(monkeypatch):
-    """`try_stack` and `offline_images`, on a machine that has all that they need."""
+def try_stack(monkeypatch):
+    """The script, on a machine that has everything it needs."""
     monkeypatch.syspath_prepend(str(FOLDER))
-    import offline_images
     import try_stack
 
-    monkeypatch.setattr(offline_images.shutil, "which", lambda name, path=None: f"/bin/{name}")
-    monkeypatch.setattr(offline_images.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(shutil, "which", lambda name, path=None: f"/bin/{name}")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(try_stack, "prepared", lambda *, build: pytest.fail("it was started"))
     monkeypatch.setattr(sys, "argv", ["try_stack.py"])
-    return try_stack, offline_images
+    return try_stack
 
 
 @pytest.mark.parametrize(
@@ -27,12 +28,9 @@ def modules(monkeypatch):
     ["podman", "runc", "iptables", "debootstrap", "netavark", "aardvark-dns", "catatonit"],
 )
 def test_a_missing_tool_is_an_error_in_one_line_that_names_it(
-    modules, monkeypatch, capsys, absent
+    try_stack, monkeypatch, capsys, absent
 ):
-    try_stack, offline_images = modules
-    monkeypatch.setattr(
-        offline_images.shutil, "which", lambda name, path=None: None if name == absent else name
-    )
+    monkeypatch.setattr(shutil, "which", lambda name, path=None: None if name == absent else name)
     assert try_stack.main() == 2
     out, error = capsys.readouterr()
     assert out == ""
@@ -41,14 +39,12 @@ def test_a_missing_tool_is_an_error_in_one_line_that_names_it(
     assert "apt-get install" in line
 
 
-def test_an_ordinary_user_is_told_that_root_is_needed(modules, monkeypatch, capsys):
-    try_stack, offline_images = modules
-    monkeypatch.setattr(offline_images.os, "geteuid", lambda: 1000)
+def test_an_ordinary_user_is_told_that_root_is_needed(try_stack, monkeypatch, capsys):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert try_stack.main() == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "root" in line
 
 
-def test_nothing_is_missing_where_everything_is_there(modules):
-    _, offline_images = modules
-    assert offline_images.missing() is None
+def test_nothing_is_missing_where_everything_is_there(try_stack):
+    assert try_stack.offline_images.missing() is None
