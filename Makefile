@@ -15,7 +15,7 @@ PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKAGE
 RELEASE := $(shell cat VERSION)
 CONTAINER_ENGINE ?= $(if $(shell command -v docker),docker,podman)
 IMAGE_ARGS = $(if $(BASE),--build-arg BASE=$(BASE)) --build-arg VERSION=$(RELEASE) \
-             --build-arg REVISION=$(shell git rev-parse --short HEAD 2>/dev/null || echo unknown) $(BUILD_ARGS)
+             --build-arg REVISION=$(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Threads of numpy that wait for each other stall where cores are few and shared.
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -118,7 +118,7 @@ live-page: $(VENV)/.ready ## Compare the numbers of a running demo's page, take 
 secrets: ## Write .env for docker compose, with random secrets; what it has stays
 	@$(PYTHON) deploy/containers/make_secrets.py
 
-containers: ## Build the three images of the ring (CONTAINER_ENGINE=podman BASE=… BUILD_ARGS="--platform linux/amd64")
+containers: ## Build the three images of the ring (CONTAINER_ENGINE=podman BASE=… for another one)
 	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile $(IMAGE_ARGS) -t localhost/zelda-rlaif/service:$(RELEASE) .
 	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile $(IMAGE_ARGS) --build-arg SERVICE=reward-model \
 	  -t localhost/zelda-rlaif/reward-model:$(RELEASE) .
