@@ -86,7 +86,7 @@ class Stack:
         )
         self._env_file.chmod(0o600)
 
-    def compose(self, *arguments: str, seconds: float = 600) -> str:
+    def compose(self, *arguments: str) -> str:
         """podman-compose with both files; its output."""
         files = (ROOT / "docker-compose.yml", offline_images.HERE / "compose.offline.yaml")
         return offline_images.run(
@@ -95,7 +95,6 @@ class Stack:
             *(part for file in files for part in ("--file", str(file))),
             *arguments,
             environment=self._environment,
-            seconds=seconds,
         )
 
     def container(self, service: str) -> Json:

@@ -38,6 +38,7 @@ FRONT_END = "podman-compose==1.6.0"
 SERVICES = ("trainer", "exporter", "judge", "reward-model", "hud", "mock-llm")
 SERVERS = ("nats", "s3")
 PORTS = (*SERVICES, *SERVERS, "nats-monitor")
+PATIENCE = 1200.0  # seconds for one step on a busy machine; a passing run needs a fraction of it
 UNWANTED = {
     "service": ("pip", "av", "torch", "ray"),
     "reward-model": ("pip", "av", "ray"),
@@ -55,7 +56,7 @@ def up(stack: Stack) -> None:
     started = time.monotonic()
     for once, then in (("volumes", (*SERVERS, "mock-llm")), ("init", SERVICES)):
         _start(stack, once)
-        wait_until(f"{once} ended", 300, partial(ended, stack, once))
+        wait_until(f"{once} ended", PATIENCE, partial(ended, stack, once))
         _start(stack, *then)
         waiting = set(then)
 
@@ -64,7 +65,7 @@ def up(stack: Stack) -> None:
             return not waiting
 
         try:
-            wait_until("every health check", 420, healthy)
+            wait_until("every health check", PATIENCE, healthy)
         except FailedError as error:
             raise FailedError(f"{error}; unhealthy: {', '.join(sorted(waiting))}") from None
     count = len({*SERVERS, *SERVICES})
@@ -72,7 +73,7 @@ def up(stack: Stack) -> None:
 
 
 def _start(stack: Stack, *services: str) -> None:
-    stack.compose("up", "--detach", "--no-build", "--no-deps", *services, seconds=600)
+    stack.compose("up", "--detach", "--no-build", "--no-deps", *services)
 
 
 def ended(stack: Stack, service: str) -> bool:
@@ -149,13 +150,13 @@ def comes_back(stack: Stack, service: str, done: Callable[[], int]) -> None:
     killed = time.monotonic()
     wait_until(
         f"{service} started again",
-        90,
+        PATIENCE,
         lambda: stack.container(service)["State"]["Pid"] not in (0, state["Pid"]),
     )
-    wait_until(f"{service} healthy again", 180, lambda: stack.healthy(service))
+    wait_until(f"{service} healthy again", PATIENCE, lambda: stack.healthy(service))
     healthy = time.monotonic() - killed
     most = max(before, done())
-    wait_until(f"{service} works again", 600, lambda: done() > most)
+    wait_until(f"{service} works again", PATIENCE, lambda: done() > most)
     say(
         f"{service} killed: healthy again after {healthy:.0f} s, "
         f"at work after {time.monotonic() - killed:.0f} s"
@@ -183,12 +184,12 @@ def nothing_lost(stack: Stack) -> None:
     champion = stack.get("reward-model", "/api/v1/reward-models/champion")
     objects, streams = stack.objects(), stack.streams()
     started = time.monotonic()
-    stack.compose("down", seconds=300)
+    stack.compose("down")
     say(f"down after {time.monotonic() - started:.0f} s; volumes stay")
     up(stack)
     again: Json = wait_until(
         "the run goes on",
-        300,
+        PATIENCE,
         lambda: (
             (now := stack.get("trainer", "/api/v1/runs/current")).get("status") == "training"
             and (now.get("env_steps") or 0) > (run.get("env_steps") or 0)
