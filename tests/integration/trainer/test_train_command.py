@@ -113,6 +113,13 @@ def test_a_pipeline_evaluates_tells_its_progress_and_comes_back_from_the_store(h
     assert len(kept) <= 3, "the last two and the best"
 
     shutil.rmtree(home.data_dir)
+    code, out, err = home.run("--mode", "evaluation", "--checkpoint", "r-p", "--run-id", "r-e")
+    assert (code, err) == (0, ""), "an empty disk, and the same store"
+    evaluated = home.json("evaluations/r-e/r-e.json")["checkpoint"]
+    assert evaluated == f"r-p/{kept[-1].partition('-')[0]}"
+    assert checkpoint_store.stored(home.store, "r-p") == kept, "evaluating deletes nothing"
+
+    shutil.rmtree(home.data_dir)
     code, out, err = home.run("--mode", "epoch", "--run-id", "r-p")
     assert (code, err) == (0, "")
     assert f"resumes from {kept[-1].partition('-')[0]} at step {told['env_steps']:,}" in out

@@ -9,13 +9,16 @@ from typing import Any
 
 import pytest
 
+from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import StoreUnavailableError
+from rlaif.trainer.checks import WrongSettingsError
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.checkpoints import CheckpointError
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, record_path
 from rlaif.trainer.service.runs import checkpoint_store
+from rlaif.trainer.service.runs.manager import RunManager
 from rlaif.trainer.settings import TrainerSettings
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -124,7 +127,7 @@ def test_a_checkpoint_is_found_by_run_by_name_and_by_path(data_dir: Path):
     newest = save(data_dir, 2)
     for name in ("r-1", "r-1/iteration_00000002", str(newest)):
         assert checkpoints.find(data_dir, name) == newest
-    with pytest.raises(CheckpointError, match=r"on this machine: r-1/iteration_00000001"):
+    with pytest.raises(CheckpointError, match=r"has: r-1/iteration_00000001"):
         checkpoints.find(data_dir, "r-2")
 
 
@@ -212,3 +215,45 @@ def test_a_run_whose_archive_leads_out_of_it_is_not_restored(
     checkpoint_store.upload(store, checkpoints.commit(partial, manifest)[0])
     with pytest.raises(CheckpointError, match="no path below the run"):
         checkpoint_store.restore_run(store, tmp_path / "other", RUN)
+
+
+def test_a_named_checkpoint_comes_back_and_the_run_on_this_disk_keeps_its_record(
+    data_dir: Path, store: FileStore, tmp_path: Path
+):
+    for iteration in (1, 2):
+        checkpoint_store.upload(store, save(data_dir, iteration))
+    other = tmp_path / "other"
+    name = "iteration_00000001"
+    assert not checkpoints.is_on_disk(other, f"{RUN}/{name}")
+    restored = checkpoint_store.restore_run(store, other, RUN, name)
+    assert restored == checkpoints.find(other, f"{RUN}/{name}")
+    begin_attempt(other, RUN, TrainerSettings(data_dir=other), NOW)
+    record = RunRecord.read(record_path(other, RUN))
+    assert checkpoint_store.restore_run(store, other, RUN, "iteration_00000002") is not None
+    assert RunRecord.read(record_path(other, RUN)) == record
+    assert checkpoint_store.restore_run(store, other, RUN, "iteration_00000003") is None
+    for known in (RUN, f"{RUN}/{name}", str(restored)):
+        assert checkpoints.is_on_disk(other, known)
+
+
+def test_what_a_run_evaluated_comes_back_with_it(data_dir: Path, store: FileStore, tmp_path: Path):
+    checkpoint_store.upload(store, save(data_dir, 1))
+    store.put(f"evaluations/{RUN}/{RUN}-e0000.json", b"{}")
+    checkpoint_store.restore_run(store, tmp_path / "other", RUN)
+    evaluations = tmp_path / "other" / "runs" / RUN / "evaluations"
+    assert [each.name for each in evaluations.iterdir()] == [f"{RUN}-e0000.json"]
+
+
+@pytest.mark.parametrize("mode", ["evaluation", "continuous"])
+@pytest.mark.parametrize("name", [RUN, f"{RUN}/iteration_00000001"])
+async def test_a_run_fetches_the_checkpoint_that_it_names(
+    data_dir: Path, store: FileStore, tmp_path: Path, mode: str, name: str
+):
+    checkpoint_store.upload(store, save(data_dir, 1))
+    other = tmp_path / "other"
+    settings = TrainerSettings.model_validate(
+        {"data_dir": other, "models_store": store.url, "mode": mode, "checkpoint": name}
+    )
+    with pytest.raises(WrongSettingsError):  # it is of another game, so that no process starts
+        await RunManager(settings, ServiceMetrics("trainer")).start()
+    assert checkpoints.find(other, name).name == "iteration_00000001"

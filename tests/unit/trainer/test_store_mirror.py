@@ -73,6 +73,21 @@ def test_every_epoch_is_shown_also_those_whose_checkpoints_were_pruned_before_a_
     assert checkpoint_store.stored(store, "r-1") == ["iteration_00000004-0", "iteration_00000005-0"]
 
 
+def test_a_machine_that_only_brought_a_run_back_deletes_none_of_its_checkpoints(
+    tmp_path: Path, store: FileStore, mirror: StoreMirror
+):
+    for epoch in range(4):
+        end_epochs(tmp_path, "r-1", [epoch])
+        for path in checkpoints.whole(tmp_path / "runs" / "r-1" / "checkpoints"):
+            checkpoint_store.upload(store, path)
+    before = checkpoint_store.stored(store, "r-1")
+    mirror.copy_new()
+    assert checkpoint_store.stored(store, "r-1") == before
+    end_epochs(tmp_path, "r-1", [4])
+    mirror.copy_new()
+    assert len(checkpoint_store.stored(store, "r-1")) == 2, "one that saves also prunes"
+
+
 def test_a_later_checkpoint_does_not_stand_for_an_epoch_that_has_one(
     tmp_path: Path, store: FileStore, mirror: StoreMirror
 ):

@@ -173,9 +173,14 @@ def run_checkpoint(run_id: str, folder: str, name: str) -> str:
     return f"{run_checkpoints(run_id)}{folder}/{name}"
 
 
+def evaluations(run_id: str) -> str:
+    """Prefix of the evaluations that a run made."""
+    return f"evaluations/{run_id}/"
+
+
 def evaluation(run_id: str, evaluation_id: str) -> str:
     """What a frozen policy did on fixed seeds, by the run that evaluated it."""
-    return f"evaluations/{run_id}/{evaluation_id}.json"
+    return f"{evaluations(run_id)}{evaluation_id}.json"
 
 
 VOTES = "reward_model/votes/"

@@ -193,6 +193,17 @@ def verify(checkpoint: Path) -> Manifest:
     return manifest
 
 
+def is_on_disk(data_dir: Path, name: str) -> bool:
+    """Whether `find` has something to look at under this name; it may be damaged."""
+    run_id, _, folder = name.partition("/")
+    saved = data_dir / "runs" / run_id / "checkpoints"
+    return (
+        (Path(name) / MANIFEST).exists()
+        or (saved / folder / MANIFEST).exists()
+        or (not folder and bool(whole(saved)))
+    )
+
+
 def find(data_dir: Path, name: str) -> Path:
     """The checkpoint that a person names: by a run's id its newest, `RUN/iteration_N`, a directory.
 
@@ -213,8 +224,8 @@ def find(data_dir: Path, name: str) -> Path:
         if not folder or not (found / MANIFEST).exists():
             known = ", ".join(sorted(info.id for info in describe_all(data_dir))) or "none"
             raise CheckpointError(
-                f"no checkpoint {name!r}: give a run's id, RUN/iteration_N or a directory; on "
-                f"this machine: {known}"
+                f"no checkpoint {name!r}, neither on this machine (which has: {known}) nor in the "
+                "models store: give a run's id, RUN/iteration_N or a directory"
             )
     verify(found)
     return found

@@ -128,9 +128,11 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
         except (WrongSettingsError, CheckpointError) as error:
             return _complain(str(error), WRONG_SETTINGS)
         except StorageError as error:
+            named = settings.run.checkpoint if run_id is None else run_id
             return _complain(
-                f"run {run_id} is not on this disk and the models store does not answer "
-                f"({error}); leave the id out to begin a new run",
+                f"{named} is not on this disk, and the models store does not answer ({error}): "
+                "correct MODELS_STORE or S3_ENDPOINT_URL, or leave out TRAINER_RUN_ID and "
+                "TRAINER_CHECKPOINT to begin a new run",
                 FAILED,
             )
         writer.begin(supervisor.state.run_id)

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from rlaif.files.whole import write_whole
 from rlaif.storage import keys, sealed
 from rlaif.storage.ports import ObjectCorruptError, ObjectNotFoundError, ObjectStore
-from rlaif.trainer.run_folder import checkpoints, exploration_file
+from rlaif.trainer.run_folder import checkpoints, evaluations, exploration_file
 from rlaif.trainer.run_folder.checkpoints import CheckpointError, Manifest
 from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
 from rlaif.trainer.run_folder.record import record_path
@@ -80,17 +81,25 @@ def prune(
     return gone
 
 
-def restore_run(store: ObjectStore, data_dir: Path, run_id: str) -> Path | None:
+def restore_run(
+    store: ObjectStore, data_dir: Path, run_id: str, iteration: str = ""
+) -> Path | None:
     """Bring the newest usable checkpoint of a run back, with its record, archive and coverage.
 
-    The run must not be in `data_dir`. None when the store has no checkpoint of it.
+    With `iteration`, the name of a checkpoint's folder, that one. A run that is in `data_dir`
+    keeps its own record and archive. None when the store has no such checkpoint.
 
     Raises:
         CheckpointError: There are some, and none is whole.
         StorageError: The store was not reached.
     """
     wrong: list[str] = []
-    for folder in reversed(stored(store, run_id)):
+    found = [
+        folder
+        for folder in stored(store, run_id)
+        if not iteration or folder.partition("-")[0] == iteration
+    ]
+    for folder in reversed(found):
         try:
             return _fetch(store, data_dir, run_id, folder)
         except CheckpointError as error:
@@ -107,7 +116,8 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
         manifest = Manifest.model_validate_json(store.get(key))
     except ValidationError as error:
         raise CheckpointError(f"{key} cannot be read: {error}") from error
-    run = record_path(data_dir, run_id).parent
+    record = record_path(data_dir, run_id)
+    run = record.parent
     target = run / "checkpoints" / checkpoints.folder_name(manifest.counters.iteration)
     partial = target.with_name(f".partial_{target.name}")
     shutil.rmtree(partial, ignore_errors=True)
@@ -123,19 +133,27 @@ def _fetch(store: ObjectStore, data_dir: Path, run_id: str, folder: str) -> Path
         (partial / name).write_bytes(data)
     (partial / checkpoints.MANIFEST).write_text(manifest.model_dump_json(indent=1))
     checkpoints.verify(partial)
-    try:
-        exploration_file.unpack(
-            (partial / checkpoints.EXPLORATION).read_bytes(), run / EXPLORATION_DIR
-        )
-    except exploration_file.ExplorationFileError as error:
-        raise CheckpointError(f"{key}: {error}") from error
+    is_known = record.exists()
+    if not is_known:
+        try:
+            exploration_file.unpack(
+                (partial / checkpoints.EXPLORATION).read_bytes(), run / EXPLORATION_DIR
+            )
+        except exploration_file.ExplorationFileError as error:
+            raise CheckpointError(f"{key}: {error}") from error
     partial.rename(target)
-    attempts = (manifest.record.attempts // _ATTEMPTS_A_MACHINE + 1) * _ATTEMPTS_A_MACHINE
-    # Last: a run without its record is not known, and is fetched again.
-    manifest.record.model_copy(update={"attempts": attempts - 1}).write(
-        record_path(data_dir, run_id)
-    )
+    if not is_known:
+        _fetch_evaluations(store, run, run_id)
+        attempts = (manifest.record.attempts // _ATTEMPTS_A_MACHINE + 1) * _ATTEMPTS_A_MACHINE
+        # Last: a run without its record is not known, and is fetched again.
+        manifest.record.model_copy(update={"attempts": attempts - 1}).write(record)
     return target
+
+
+def _fetch_evaluations(store: ObjectStore, run: Path, run_id: str) -> None:
+    """What the run evaluated decides which of its checkpoints is the best one and is kept."""
+    for info in store.list(keys.evaluations(run_id)):
+        write_whole(run / evaluations.FOLDER / Path(info.key).name, store.get(info.key))
 
 
 def _folder(manifest: Manifest) -> str:

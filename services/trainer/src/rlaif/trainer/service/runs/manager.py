@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rlaif.contracts.events import EventData
+from rlaif.contracts.ids import ID_PATTERN
 from rlaif.contracts.telemetry import RunHistory
 from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.open import S3Credentials, open_store
@@ -87,7 +89,8 @@ class RunManager:
             try:
                 await self._resume_or_start()
             except StorageError as error:
-                self._why_not = f"cannot look for run {self._settings.run.id}: {error}"
+                named = self._settings.run.id or self._settings.run.checkpoint
+                self._why_not = f"cannot look for {named} in the models store: {error}"
                 log.warning("the run waits for the models store", extra={"reason": str(error)})
                 await asyncio.sleep(_STORE_RETRY_SECONDS)
                 continue
@@ -132,7 +135,8 @@ class RunManager:
             RunInProgressError: There is one already.
             WrongSettingsError: It cannot start with these settings.
             CheckpointError: The store has only damaged checkpoints of it.
-            StorageError: The run is not on disk and the store was not reached.
+            StorageError: The run, or the checkpoint that it begins with or evaluates, is not on
+                disk and the store was not reached.
         """
         async with self._starting:
             if self._current is not None and self._current.alive:
@@ -145,6 +149,9 @@ class RunManager:
                 saved = checkpoints.whole(self.directory(run_id) / "checkpoints")
             own = (record.overrides if record else {}) | checks.by_field(dict(overrides or {}))
             settings = checks.with_overrides(self._settings, own)
+            named = settings.run.checkpoint
+            if named is not None and (not saved or settings.run.mode == "evaluation"):
+                await self._bring_back_checkpoint(named)
             await asyncio.to_thread(checks.check, settings, saved[-1] if saved else None)
             self._why_not = None
             self._current = RunSupervisor(
@@ -165,10 +172,18 @@ class RunManager:
 
         Raises as `start` does.
         """
-        if self.record(run_id) is not None:
-            return True
+        return self.record(run_id) is not None or await self._restore(run_id)
+
+    async def _bring_back_checkpoint(self, name: str) -> None:
+        """Likewise the checkpoint of that name; `checks.check` reports one that is nowhere."""
+        run_id, _, iteration = name.partition("/")
+        is_here = await asyncio.to_thread(checkpoints.is_on_disk, self._data_dir, name)
+        if not is_here and re.match(ID_PATTERN, run_id):
+            await self._restore(run_id, iteration)
+
+    async def _restore(self, run_id: str, iteration: str = "") -> bool:
         restored = await asyncio.to_thread(
-            lambda: checkpoint_store.restore_run(self._store(), self._data_dir, run_id)
+            lambda: checkpoint_store.restore_run(self._store(), self._data_dir, run_id, iteration)
         )
         if restored is not None:
             log.info("run brought back from the store", extra={"checkpoint": str(restored)})

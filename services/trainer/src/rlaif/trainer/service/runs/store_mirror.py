@@ -114,12 +114,15 @@ class StoreMirror:
         new = [p for p in checkpoints.whole(directory / "checkpoints") if p not in self._copied]
         if not new:
             return
+        is_longer = False
         for path in new:
             try:
-                checkpoint_store.upload(self._store, path)
+                is_longer |= checkpoint_store.upload(self._store, path)
             except CheckpointError as error:
                 log.warning("a checkpoint was not copied", extra={"reason": str(error)})
             self._copied.add(path)
+        if not is_longer:  # such as a run of another machine, whose policy is only evaluated here
+            return
         best = evaluations.best(evaluations.read_all(directory))
         checkpoint_store.prune(
             self._store,
