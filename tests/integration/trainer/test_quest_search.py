@@ -1,14 +1,18 @@
 """The search of a run's folder on the game, as it is told: a tree with the words of its finds."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import ray
 
+from rlaif.testing.waiting import eventually
 from rlaif.trainer.learner.quest_search import QuestSearch
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
 from rlaif.trainer.search.opening import TREE
+from rlaif.trainer.search.pool import LostWorkerError
 from rlaif.trainer.search.tree import read_tree
 from rlaif.trainer.settings import TrainerSettings
 
@@ -42,3 +46,33 @@ def test_a_search_on_the_game_is_told_with_every_find_and_what_it_came_out_of(ru
     assert all(node.parent is None or node.parent in nodes for node in told.tree)
     assert max(node.level for node in told.tree) == told.level
     assert not [mark for node in told.tree for mark in node.marks if mark.startswith("treasure:")]
+
+
+def go_on(search: QuestSearch, times: int) -> None:
+    for _ in range(times):
+        search.go_on()
+
+
+async def test_on_a_cluster_it_searches_where_ray_has_cpus_and_frees_them(run, tmp_path, ray_here):
+    free = ray.available_resources()["CPU"]
+    settings = run.settings.model_copy(
+        update={"ray": run.settings.ray.model_copy(update={"address": "auto", "workers": 2})}
+    )
+    run = replace(run, settings=settings)
+    search = QuestSearch(run)
+    try:
+        for _ in range(40):
+            search.go_on()
+            if search.figures().marks:
+                break
+        assert search.figures().marks
+        assert search.figures().workers == 2
+        assert ray.available_resources().get("CPU", 0) == free - 2
+        workers: Any = search._search._pool
+        for actor in workers._actors:
+            ray.kill(actor)
+        with pytest.raises(LostWorkerError):
+            go_on(search, 4)
+    finally:
+        search.close()
+    await eventually(lambda: ray.available_resources().get("CPU") == free, "the CPUs are free")

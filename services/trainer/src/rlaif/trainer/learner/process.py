@@ -82,7 +82,10 @@ class LearnerProcess:
         self._world_told = float("-inf")
 
     def prepare(self) -> bool:
-        """Do what comes before the loop, without Ray; False when told to stop there."""
+        """Do what comes before the loop; False when told to stop there.
+
+        Of Ray it needs only a cluster that the settings name, which has to be joined before.
+        """
         run = self._run
         if run.settings.run.mode != "quest":
             return True
@@ -253,7 +256,7 @@ def _end(code: int) -> None:
 
 
 def _join_ray(settings: TrainerSettings) -> None:
-    """Start a small Ray of the run's own, or join the cluster that the settings name."""
+    """Start a small local Ray, or join the cluster that the settings name."""
     own = settings.ray.is_own
     ray.init(
         address="local" if own else settings.ray.address,
@@ -292,8 +295,11 @@ def main(arguments: list[str]) -> int:
         try:
             checks.check_start(settings)
             learner = LearnerProcess(run, commands)
-            if learner.prepare():
+            if not settings.ray.is_own:
                 _join_ray(settings)
+            if learner.prepare():
+                if settings.ray.is_own:
+                    _join_ray(settings)
                 learner.run()
         except _FINAL as error:
             tell(Failed(reason=str(error), is_final=True))

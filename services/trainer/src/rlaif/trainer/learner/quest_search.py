@@ -6,11 +6,13 @@ from rlaif.contracts.search_figures import SearchFigures
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.learner.hidden_main import main_module_hidden
 from rlaif.trainer.learner.run_context import RunContext
+from rlaif.trainer.learner.search_on_ray import RayWorkers
 from rlaif.trainer.run_folder.quest_record import SEARCH_FOLDER
 from rlaif.trainer.run_folder.telling import Find, tree_of_progress
 from rlaif.trainer.search.figures import Figures, FirstFound
 from rlaif.trainer.search.marks import level_of
 from rlaif.trainer.search.opening import TREE, open_search
+from rlaif.trainer.search.pool import Processes
 from rlaif.trainer.search.search import SearchSettings
 from rlaif.trainer.search.tree import Tree, read_tree
 
@@ -38,6 +40,7 @@ class QuestSearch:
                 load_cartridge(settings.game.rom_path),
                 SearchSettings(seed=settings.run.seed),
                 workers=self._workers,
+                start=Processes if settings.ray.is_own else RayWorkers,
             )
         self._turns = self._search.run()
         self._parents: dict[int, int | None] = {}

@@ -1,5 +1,6 @@
 """Opens a search in a folder: tree, workers and what they play."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from rlaif.game.machine.cartridges import Cartridge
@@ -13,9 +14,16 @@ TREE = "tree.sqlite"
 
 
 def open_search(
-    folder: Path, cartridge: Cartridge, settings: SearchSettings, *, workers: int = 1
+    folder: Path,
+    cartridge: Cartridge,
+    settings: SearchSettings,
+    *,
+    workers: int = 1,
+    start: Callable[..., WorkerPool] = Processes,
 ) -> Search:
-    """Begin a search in a folder, or go on with the one there; without workers in this process.
+    """Begin a search in a folder, or resume the one there; without workers in this process.
+
+    `start` is called as `Processes` is, to start the workers.
 
     Raises:
         TreeError: The folder holds a search of another game or emulator.
@@ -24,7 +32,7 @@ def open_search(
     sound = cartridge.needs_sound
     pool: WorkerPool
     if workers:
-        pool = Processes(workers, cartridge.data, settings.rollout, sound=sound)
+        pool = start(workers, cartridge.data, settings.rollout, sound=sound)
     else:
         pool = InProcess(cartridge.data, settings.rollout, sound=sound)
     return Search(tree, pool, cartridge, settings)

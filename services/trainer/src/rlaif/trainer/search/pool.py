@@ -13,7 +13,7 @@ from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.trainer.search.rollout import RolloutSettings
 from rlaif.trainer.search.worker import Job, Report, Worker
 
-_LONGEST_JOB_SECONDS = 600.0
+LONGEST_JOB_SECONDS = 600.0
 
 
 class LostWorkerError(Exception):
@@ -97,9 +97,9 @@ class Processes:
 
     def collect(self) -> list[tuple[int, Report]]:
         """Wait for the first report; LostWorkerError when a worker ends or none answers."""
-        ready = wait(self._pipes, timeout=_LONGEST_JOB_SECONDS)
+        ready = wait(self._pipes, timeout=LONGEST_JOB_SECONDS)
         if not ready:
-            raise LostWorkerError(f"no worker answered for {_LONGEST_JOB_SECONDS:.0f} s")
+            raise LostWorkerError(f"no worker answered for {LONGEST_JOB_SECONDS:.0f} s")
         reports = []
         for number, pipe in enumerate(self._pipes):
             if pipe in ready:
