@@ -1,4 +1,5 @@
-"""Two machines train one run and share no disk; one is cut off, another one takes its place.
+"""Two machines train one run and share no disk: they explore, show screens, learn along
+demonstrations; one is cut off, another one takes its place.
 
 A machine is a network namespace with a cable to a bridge and a `/tmp` of its own. The driver's is
 this one, with NATS and S3.
@@ -14,19 +15,27 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import ray
 from ray.cluster_utils import Cluster
 
+from rlaif.hud.app import create_app
+from rlaif.hud.settings import HudSettings
 from rlaif.storage.ports import ObjectStore
+from rlaif.testing.http_server import serve
 from rlaif.testing.nats_server import NatsServer
 from rlaif.testing.s3_server import S3Server
 from rlaif.testing.waiting import eventually
 from rlaif.trainer.play.exploration.coverage import load_directory
 from rlaif.trainer.play.exploration.states import ArchiveRecord
+from rlaif.trainer.run_folder.standing import SCREENS
+from rlaif.trainer.service.screens import RunnerScreens
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Ray's own, on every start
@@ -43,6 +52,12 @@ NETWORK = "10.213.77"
 HEAD = f"{NETWORK}.1"
 QUICK_TO_NOTICE = {"health_check_period_ms": 500, "health_check_failure_threshold": 4}
 RUN = "r-apart"
+NOOK = Path(__file__).parents[1] / "data/nook/nook.gbc"
+QUEST = {
+    "TRAINER_MODE": "quest", "TRAINER_QUEST_MINUTES": 60, "TRAINER_QUEST_SEARCH_MINUTES": 0.25,
+    "TRAINER_QUEST_LINEAGES": 4, "TRAINER_CURRICULUM_WARM_START": 20, "ENVS_PER_WORKER": 2,
+    "BATCH_SIZE": 128, "TRAINER_MINIBATCH_SIZE": 64,
+}  # fmt: skip
 
 
 def ip(*arguments: str) -> None:
@@ -140,7 +155,7 @@ class Training:
     """`rlaif-train` on the driver's machine, and what the run's directory shows of it."""
 
     def __init__(self, directory: Path, environment: dict[str, str]) -> None:
-        self.run = directory / "trainer" / "runs" / RUN
+        self.run = directory / "trainer" / "runs" / environment["TRAINER_RUN_ID"]
         self._said = directory / "messages.jsonl"
         command = [sys.executable, "-m", "rlaif.trainer.service.cli", "--messages"]
         with self._said.open("wb") as out, (directory / "train.log").open("wb") as log:
@@ -177,6 +192,15 @@ class Training:
             for each, parent in pairs
         )
 
+    def is_silent(self, runner: int) -> bool:
+        """Whether a runner gave no sign of life for as long as a page waits for its screen."""
+        screens = RunnerScreens()
+        screens.look(self.run / SCREENS)
+        told = screens.told(RUN, datetime.now(UTC))
+        screens.close()
+        assert told is not None
+        return any(each.runner == runner and each.silent_seconds > 10 for each in told.runners)
+
     def entries(self) -> dict[int, int]:
         """Runner → squares entered in its games, all in all."""
         maps = load_directory(next(self.run.glob("exploration/*/coverage"))).maps
@@ -194,12 +218,16 @@ def finder(record: ArchiveRecord) -> int:
     return int(record.environment.partition("-")[0])
 
 
+Train = Callable[..., Training]
+
+
 @pytest.fixture
-def training(
+def train(
     tmp_path: Path, machines: Machines, nats_server: NatsServer, s3_server: S3Server
-) -> Iterator[Training]:
+) -> Iterator[Train]:
+    """Starts `rlaif-train` with a data directory of its own, and with some other settings."""
     settings = {
-        "TRAINER_DATA_DIR": tmp_path / "trainer", "TRAINER_RUN_ID": RUN,
+        "TRAINER_RUN_ID": RUN,
         "RAY_ADDRESS": machines.address, "RAY_WORKERS": len(RUNNERS), "ENVS_PER_WORKER": 4,
         "NATS_URL": nats_server.url, "S3_ENDPOINT_URL": s3_server.credentials.endpoint_url,
         "S3_ACCESS_KEY": s3_server.credentials.access_key,
@@ -208,11 +236,20 @@ def training(
         "EPISODE_LENGTH": 200, "TRAINER_EXPLORE_RESTARTS": 0.9,
         "OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1,
     }  # fmt: skip
-    started = Training(tmp_path, {name: str(value) for name, value in settings.items()})
-    yield started
-    if started.process.poll() is None:
-        started.process.kill()
-        started.process.wait()
+    started: list[Training] = []
+
+    def start(**more: object) -> Training:
+        directory = tmp_path / f"disk-{len(started)}"
+        directory.mkdir()
+        environment = settings | more | {"TRAINER_DATA_DIR": directory / "trainer"}
+        started.append(Training(directory, {name: str(v) for name, v in environment.items()}))
+        return started[-1]
+
+    yield start
+    for each in started:
+        if each.process.poll() is None:
+            each.process.kill()
+            each.process.wait()
 
 
 async def until(what: str, condition: Callable[[], bool]) -> None:
@@ -220,8 +257,9 @@ async def until(what: str, condition: Callable[[], bool]) -> None:
 
 
 async def test_two_machines_explore_one_archive_and_what_a_lost_one_found_is_kept(
-    machines: Machines, training: Training, episodes_store: ObjectStore, models_store: ObjectStore
+    machines: Machines, train: Train, episodes_store: ObjectStore, models_store: ObjectStore
 ):
+    training = train()
     machines.plug_in()
     lost = machines.plug_in()
     await until("both machines find states", lambda: all(map(training.found_by, RUNNERS)))
@@ -234,6 +272,8 @@ async def test_two_machines_explore_one_archive_and_what_a_lost_one_found_is_kep
     walked = training.entries()
     await until("the machine that is left explores on", lambda: training.entries() != walked)
     (gone,) = (runner for runner in RUNNERS if training.entries()[runner] == walked[runner])
+    await until("its screen is free for the other's", lambda: training.is_silent(gone))
+    assert not training.is_silent(*(set(RUNNERS) - {gone}))
     assert found <= training.records().keys(), "what the lost machine had found stays"
 
     machines.plug_in()
@@ -244,6 +284,50 @@ async def test_two_machines_explore_one_archive_and_what_a_lost_one_found_is_kep
     assert training.process.wait(timeout=120) == 0
     assert len(training.told("started")) == 1, "the training process was never started again"
     assert found <= in_checkpoint(models_store)
+
+
+async def test_two_machines_go_on_a_quest_show_their_screens_and_evaluate_from_the_store(
+    machines: Machines,
+    train: Train,
+    nats_server: NatsServer,
+    episodes_store: ObjectStore,
+    models_store: ObjectStore,
+    tmp_path: Path,
+):
+    machines.plug_in()
+    machines.plug_in()
+    game = shutil.copy(NOOK, tmp_path / "nook.gbc")  # on the driver's machine alone
+    training = train(**QUEST, ROM_PATH=game)
+    app = create_app(HudSettings(nats_url=nats_server.url), store=episodes_store)
+    async with serve(app) as hud, httpx.AsyncClient(base_url=f"{hud}/api/v1") as page:
+
+        async def players() -> bool:
+            told = (await page.get("/environments")).json()["environments"]
+            return [each["env"] for each in told] == ["1-0", "1-1", "2-0", "2-1"]
+
+        async def is_shown(env: str) -> bool:
+            return bool((await page.get("/watched")).json()["env"] == env)
+
+        await eventually(players, "the players of both machines are on the map", seconds=SECONDS)
+        assert {each["phase"] for each in training.told("phase_told")} >= {"search", "policy"}
+        assert training.told("search_told")[-1]["workers"] == len(RUNNERS), "the head has no CPU"
+        for env in ("1-1", "2-1"):
+            assert (await page.post("/watched", json={"env": env})).status_code == 200
+            await eventually(partial(is_shown, env), f"a picture of {env}", seconds=SECONDS)
+
+    await until(
+        "it learns along the demonstrations", lambda: bool(training.told("curriculum_told"))
+    )
+    training.process.send_signal(signal.SIGTERM)
+    assert training.process.wait(timeout=120) == 0
+    evaluation = train(
+        TRAINER_MODE="evaluation", TRAINER_CHECKPOINT=RUN, TRAINER_RUN_ID="r-evaluation",
+        TRAINER_EVAL_EPISODES=2, TRAINER_EVAL_EPISODE_LENGTH=200, ROM_PATH=game,
+    )  # fmt: skip
+    assert evaluation.process.wait(timeout=SECONDS) == 0
+    (done,) = evaluation.told("evaluation_done")
+    stored = json.loads(models_store.get("evaluations/r-evaluation/r-evaluation.json"))
+    assert (stored["run_id"], stored["iteration"]) == (RUN, done["iteration"])
 
 
 def captured_by(store: ObjectStore) -> set[int]:

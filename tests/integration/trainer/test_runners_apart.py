@@ -1,30 +1,43 @@
-"""Runners of one Ray that do not see the run's directory: they explore one archive all the same."""
+"""Runners of one Ray that do not see the run's directory: they explore one archive, show their
+screens, and play from files of the driver's machine all the same."""
 
 import tarfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import ray
 
+from rlaif.game.machine.cartridges import load_cartridge
+from rlaif.game.machine.emulator import PyBoyEmulator
+from rlaif.game.starts.power_on import bring_to_control
 from rlaif.trainer.learner import snapshot
-from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
+from rlaif.trainer.learner.algorithm.keeping import RunnerFiles, RunningKeeper
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.exploration.states import ArchiveRecord
 from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder.standing import SCREENS
+from rlaif.trainer.run_folder.step_ring import steps_path
+from rlaif.trainer.service.screens import RunnerScreens
+from rlaif.trainer.service.watched_steps import WatchedSteps
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.curriculum import CurriculumSettings
 from rlaif.trainer.settings.exploration import ExploreSettings
 from rlaif.trainer.settings.game import GameSettings
 
 RUNNERS = 2
 FEW = 10
 """Iterations."""
+
+MANY = 400
+"""Iterations after which a condition that the runners bring about must hold."""
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +56,14 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO,
         }
     )
     # Without a walk at the start all episodes from power-on begin in one cell.
-    game = GameSettings(actions="seed", episode_length=60, noop_start=0, walk_start=0)
-    env = EnvConfig(run_id="r", game=game)
+    game = GameSettings(
+        actions="seed",
+        episode_length=60,
+        noop_start=0,
+        walk_start=0,
+        initial_state_path=state_in_play(tmp_path_factory.mktemp("driver") / "start.state"),
+    )
+    env = EnvConfig(run_id="r", game=game, screens=run / SCREENS)
     explore = ExploreConfig(
         run, ExploreSettings(restarts=0.5, swarm=0.5), save_every=50, sync_every=2
     )
@@ -63,6 +82,23 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ShapedPPO,
         yield algorithm, run
         algorithm.stop()
         ray.shutdown()
+
+
+def state_in_play(path: Path) -> Path:
+    cartridge = load_cartridge()
+    emulator = PyBoyEmulator(cartridge.data)
+    bring_to_control(emulator, cartridge)
+    path.write_bytes(emulator.save_state())
+    emulator.close()
+    return path
+
+
+def train_until(algorithm: ShapedPPO, what: str, condition: Callable[[], bool]) -> None:
+    for _ in range(MANY):
+        if condition():
+            return
+        algorithm.train()
+    raise AssertionError(f"{what}: not in {MANY} iterations")
 
 
 def on_runners(algorithm: ShapedPPO, call: Callable[[Any], Any]) -> list[Any]:
@@ -94,6 +130,72 @@ def test_each_runner_sees_what_the_other_found_and_the_run_has_all(
         assert had == found.keys()
     squares = on_runners(algorithm, lambda runner: dict(runner._explorer.visited.elsewhere))
     assert all(squares), "each knows where the other has been"
+
+
+def test_the_screens_and_players_of_all_runners_are_where_the_service_reads_them(
+    apart: tuple[ShapedPPO, Path],
+):
+    algorithm, run = apart
+    screens, steps = RunnerScreens(), WatchedSteps()
+    seen: set[str] = set()
+
+    def has_shown(*wanted: str) -> bool:
+        screens.look(run / SCREENS)
+        seen.update(env for env, _ in screens.newer())
+        return seen >= set(wanted)
+
+    def players() -> list[str]:
+        screens.look(run / SCREENS)
+        told = screens.told("r", datetime.now(UTC))
+        return [] if told is None else [each.env for each in told.environments]
+
+    train_until(algorithm, "each runner shows a screen", lambda: has_shown("1-0", "2-0"))
+    train_until(
+        algorithm, "all players are on the map", lambda: players() == ["1-0", "1-1", "2-0", "2-1"]
+    )
+    screens.wish((2, 1))
+    train_until(algorithm, "the wanted environment is shown", lambda: has_shown("2-1"))
+    train_until(
+        algorithm,
+        "what its steps are paid is told",
+        lambda: bool(steps.newer(steps_path(run / SCREENS, 2))),
+    )
+    screens.close()
+
+
+def test_runners_play_from_files_of_the_drivers_machine(apart: tuple[ShapedPPO, Path]):
+    algorithm, _ = apart
+    given = algorithm.config.env_config["env"].game.initial_state_path
+
+    def start(runner: Any) -> tuple[Path, bytes]:
+        path = runner.files.environment(runner.config.env_config["env"]).game.initial_state_path
+        return path, path.read_bytes()
+
+    for copy, state in on_runners(algorithm, start):
+        assert copy != given
+        assert (copy.name, state) == (given.name, given.read_bytes())
+
+
+def test_a_folder_of_the_drivers_machine_is_copied_whole(
+    apart: tuple[ShapedPPO, Path], tmp_path: Path
+):
+    algorithm, _ = apart
+    folder = tmp_path / "demonstrations"
+    folder.mkdir()
+    (folder / "demonstrations.json").write_text("{}")
+    (folder / "one.npz.zst").write_bytes(bytes(1 << 20))
+    files = RunnerFiles(algorithm.config.env_config["explore"])
+    copied = files.curriculum(CurriculumSettings(path=folder))
+    assert copied is not None
+    assert copied.path is not None
+    assert copied.path != folder
+    assert {each.name: each.read_bytes() for each in copied.path.iterdir()} == {
+        each.name: each.read_bytes() for each in folder.iterdir()
+    }
+    with pytest.raises(FileNotFoundError):
+        files.curriculum(CurriculumSettings(path=tmp_path / "nowhere"))
+    files.close()
+    assert not copied.path.exists()
 
 
 def test_a_checkpoint_holds_what_was_found_on_all_machines(

@@ -60,13 +60,21 @@ def test_a_policy_that_cannot_be_trained_so_is_told(
     [
         ({}, "TRAINER_ACTIONS is seed, whose policy reads none of what demonstrations hold"),
         ({"actions": "macros"}, "no demonstrations in"),
-        ({"actions": "macros", "ray_address": "ray://head:1"}, "RAY_ADDRESS names a cluster"),
+        ({"actions": "macros", "ray_address": "head:6379"}, "no demonstrations in"),
     ],
 )
 def test_a_curriculum_that_cannot_be_followed_is_told(
     tmp_path: Path, values: dict[str, Any], text: str
 ):
     assert text in wrong(tmp_path, curriculum_path=tmp_path / "found", **values)
+
+
+def test_demonstrations_of_a_ray_job_lie_on_the_clusters_head(tmp_path: Path):
+    values = {
+        "curriculum_path": tmp_path / "found", "actions": "macros",
+        "run_on": "ray-job", "ray_address": "http://head:8265",
+    }  # fmt: skip
+    check(TrainerSettings.model_validate({"data_dir": tmp_path} | values))
 
 
 def test_an_evaluation_needs_no_demonstrations(tmp_path: Path):
@@ -146,7 +154,7 @@ def test_a_missing_checkpoint_is_told(tmp_path: Path):
     assert "needs TRAINER_CHECKPOINT" in wrong(tmp_path, mode="evaluation")
     text = wrong(tmp_path, mode="evaluation", checkpoint="r-none/iteration_00000001")
     assert "no checkpoint 'r-none/iteration_00000001'" in text
-    assert "on this machine: none" in text
+    assert "has: none" in text
 
 
 def test_a_reward_model_of_another_layout_is_told(tmp_path: Path):

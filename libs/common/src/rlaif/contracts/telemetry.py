@@ -377,7 +377,7 @@ class EnvironmentStands(Contract):
 
 
 class EnvironmentsSeen(Telemetry):
-    """Where all environments on the trainer's machine stand, once a second."""
+    """Where all environments of the run stand, on whichever machines, once a second."""
 
     SUBJECT: ClassVar[str] = "telemetry.environments"
 

@@ -200,12 +200,8 @@ def _check_curriculum(settings: TrainerSettings) -> None:
             "TRAINER_CURRICULUM_PATH is set, but TRAINER_ACTIONS is seed, whose policy reads none "
             "of what demonstrations hold: set TRAINER_ACTIONS to what they were made for"
         )
-    if not settings.ray.is_own:
-        raise WrongSettingsError(
-            "TRAINER_CURRICULUM_PATH is set, but RAY_ADDRESS names a cluster, whose runners do not "
-            "see that folder: leave RAY_ADDRESS out"
-        )
-    if not library.exists(path):
+    # A Ray job reads it on the cluster's head, where it is checked again.
+    if settings.ray.run_on == "process" and not library.exists(path):
         raise WrongSettingsError(
             f"no demonstrations in {path}: correct TRAINER_CURRICULUM_PATH, or make some "
             "(python -m rlaif.trainer.curriculum)"

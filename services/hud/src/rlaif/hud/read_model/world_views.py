@@ -42,7 +42,7 @@ class MapOfRun(View):
 
 
 class Environments(View):
-    """Where all environments on the trainer's machine stand."""
+    """Where all environments of the run stand, on whichever machines."""
 
     run_id: Id | None = Field(description="Null until the trainer has told.")
     received_at: datetime | None = Field(description="HUD clock; null likewise.")

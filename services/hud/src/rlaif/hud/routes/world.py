@@ -83,7 +83,7 @@ def _add_environments(router: APIRouter, broadcast: Broadcast) -> None:
         summary="Where all players stand",
     )
     async def list_environments(response: Response) -> Environments:
-        """Every environment on the trainer's machine, as it was told within the last second."""
+        """Every environment of the run, on any machine, as reported within the last second."""
         response.headers["Cache-Control"] = "no-store"
         return broadcast.state.environments()
 

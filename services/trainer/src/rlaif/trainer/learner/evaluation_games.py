@@ -145,6 +145,8 @@ def _play_share(
     task: EvaluationTask, count: int, runners: int, runner: Any
 ) -> list[EvaluatedEpisode]:
     first = max(0, (runner.worker_index or 0) - 1)
+    files = getattr(runner, "files", None)  # RLlib's own runner has none
+    task = task if files is None else replace(task, env=files.environment(task.env))
     return play(task, range(first, count, runners), partial(_logits, runner.module))
 
 

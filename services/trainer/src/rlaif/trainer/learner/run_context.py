@@ -67,10 +67,13 @@ class RunContext:
 
     def environments(self) -> EnvConfig:
         """What every environment is built from."""
+        game = self.settings.game
+        if not self.settings.ray.is_own:  # other machines ask for its files by these paths
+            game = game.with_files(Path.resolve)
         return EnvConfig(
             run_id=self.record.run_id,
             attempt=self.record.attempts,
-            game=self.settings.game,
+            game=game,
             capture=self.settings.capture,
             gamma=self.settings.ppo.gamma,
             pictures=self.settings.network.kind == "cnn",

@@ -1,4 +1,4 @@
-"""The screens and players of all runners on this machine, as their files show them."""
+"""The screens and players of all runners, as the files in the run's folder show them."""
 
 import time
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
 """The game: which, where its episodes start, how long they are, what it pays."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Self
 
@@ -133,6 +134,19 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
         if self.restart_noops is None and self.by_decisions:
             return 2
         return self.restart_noops
+
+    def with_files(self, of: Callable[[Path], Path]) -> Self:
+        """The same game from other paths: `of` gives that of each file."""
+        one, more = self.initial_state_path, self.model_copy(update={"initial_state_path": None})
+        return self.model_copy(
+            update={
+                "rom_path": self.rom_path and of(self.rom_path),
+                "initial_state_path": one and of(one),
+                "initial_state_paths": ",".join(
+                    f"{of(path)}={weight!r}" for path, weight in more.initial_states
+                ),
+            }
+        )
 
     @property
     def initial_states(self) -> tuple[tuple[Path, float], ...]:

@@ -34,7 +34,8 @@ class RunSettings(BaseModel, frozen=True, extra="forbid"):
     checkpoint: str | None = Field(
         default=None,
         description="Checkpoint to evaluate, or whose policy a new run begins with: a run's id "
-        "(its newest), RUN/iteration_N, or a directory.",
+        "(its newest), RUN/iteration_N, or a directory. Fetched from the models store unless it is "
+        "on this disk.",
     )
     reward_model_path: Path | None = Field(
         default=None,
@@ -105,7 +106,8 @@ class RaySettings(BaseModel, frozen=True, extra="forbid"):
     workers: int = Field(
         default=3,
         ge=0,
-        description="Environment runner processes; 0 samples inside the training process.",
+        description="Environment runner processes, and workers of a quest's search; 0 does both "
+        "inside the training process.",
     )
     address: str | None = Field(
         default=None,

@@ -27,7 +27,7 @@ from rlaif.trainer.curriculum.course import Course
 from rlaif.trainer.learner.algorithm.assisting import assistance_of
 from rlaif.trainer.learner.algorithm.coursing import course_of
 from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
-from rlaif.trainer.learner.algorithm.keeping import RunnerExploration
+from rlaif.trainer.learner.algorithm.keeping import RunnerFiles
 from rlaif.trainer.learner.algorithm.sampler import share
 from rlaif.trainer.learner.options.disagreement import RunnerRewardModel, disagreement_by
 from rlaif.trainer.play.capturing.recorder import CaptureContext
@@ -50,6 +50,9 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
     `ExploreConfig` of the run or None, `["assist"]` its `AssistConfig` or None, `["curriculum"]`
     its `CurriculumSettings` or None. With `["resumes"]` no episode begins before `load_state_dict`
     or the first fragment.
+
+    Attributes:
+        files: Those of the run and of its settings, on whichever machine this runs.
     """
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
@@ -60,6 +63,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         self._vector: EmulatorVector | None = None
         self._explorer: Explorer | None = None
         self._course: Course | None = None
+        self.files = RunnerFiles(None)
         self.module: Any = None
         self._life = _life()
         self._policy_rng = np.random.default_rng(
@@ -76,9 +80,12 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             self._vector.close()
             self._vector = None
             gc.unfreeze()
-        env_config: EnvConfig = replace(self.config.env_config["env"], life=self._life)
-        explore: ExploreConfig | None = self.config.env_config.get("explore")
-        curriculum: CurriculumSettings | None = self.config.env_config.get("curriculum")
+        self.files.close()
+        self.files = RunnerFiles(self.config.env_config.get("explore"))
+        own: EnvConfig = replace(self.config.env_config["env"], life=self._life)
+        env_config = self.files.environment(own)
+        explore = self.files.exploration
+        curriculum = self.files.curriculum(self.config.env_config.get("curriculum"))
         follows = explore is not None or curriculum is not None
         self._explorer = self._course = None
         self._used = ""
@@ -97,6 +104,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             ),
             begin=not self.config.env_config.get("resumes", False),
         )
+        self.files.show_screens(env_config, self.worker_index or 0)
         if self.worker_index:  # a process of its own
             _keep_for_good()
 
@@ -110,14 +118,13 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
     ) -> EpisodeFollower:
         """What follows environment `n`; all of this runner share one explorer and one course."""
         if explore is not None and self._explorer is None:
-            self._exploration = RunnerExploration.of(explore)
             self._explorer = Explorer.of_game(
-                self._exploration.config,
+                explore,
                 runner=self.worker_index or 0,
                 cartridge=game.cartridge,
                 emulator=game.emulator,
                 frame_skip=env.game.frame_skip,
-                keeper=self._exploration.keeper,
+                keeper=self.files.keeper,
             )
         explorer = None if self._explorer is None else self._explorer.environment(n, game)
         if curriculum is None:
@@ -299,6 +306,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
             self._explorer.sync()
         if self._vector is not None:
             self._vector.close()
+        self.files.close()
 
 
 def _keep_for_good() -> None:

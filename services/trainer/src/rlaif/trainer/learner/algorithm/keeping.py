@@ -1,24 +1,27 @@
-"""The keeper of a run's exploration as a Ray actor: started by the driver, found by the runners.
+"""The driver's files for runners anywhere in a Ray cluster: an actor, started by the driver.
 
-A mark in the run's directory holds its name. A runner that reads the mark sees that directory, on
-the driver's machine or a shared disk, and exchanges files there; another one asks the actor, which
-runs on the driver's node.
+It runs on the driver's node. Runners know its name, and ask it for the exploration of the run, for
+the files that the settings name, and to show their screens. Only a local Ray needs none: its
+runners read and write the run's directory themselves.
 """
 
+import hashlib
 import tempfile
+import threading
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
 import ray
-from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from rlaif.contracts.ids import Sha256
 from rlaif.files.whole import write_whole
+from rlaif.trainer.play.config import EnvConfig
 from rlaif.trainer.play.exploration.explorer import ExploreConfig
 from rlaif.trainer.play.exploration.keeper import (
     Answer,
@@ -28,13 +31,34 @@ from rlaif.trainer.play.exploration.keeper import (
     SentState,
 )
 from rlaif.trainer.play.exploration.states import ArchiveIdentity
-from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
-
-_MARK = ".keeper"
-"""Hidden: checkpoints leave it out."""
+from rlaif.trainer.run_folder.screen_mirror import ScreenMirror, ScreenSource, ScreenUpdate
+from rlaif.trainer.run_folder.standing import SCREENS
+from rlaif.trainer.settings.curriculum import CurriculumSettings
+from rlaif.trainer.settings.exploration import ExploreSettings
 
 ANSWER_SECONDS = 60.0
 """For which a runner stands still at most; the first call waits for the actor to start."""
+
+_SCREENS = "screens"
+"""Concurrency group of the actor: pictures do not wait for an exchange of states."""
+
+
+class DriverFiles(Keeper):
+    """What the actor does, on the driver's machine."""
+
+    def __init__(self, directory: Path, settings: ExploreSettings) -> None:
+        """See `Keeper`."""
+        super().__init__(directory, settings)
+        self._screens = ScreenMirror(directory / SCREENS)
+
+    def read(self, path: Path) -> dict[str, bytes]:
+        """The files of a folder by name; a file is its only one, under the name ""."""
+        found = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
+        return {"" if each == path else each.name: each.read_bytes() for each in found}
+
+    def show(self, update: ScreenUpdate) -> tuple[int, int] | None:
+        """See `ScreenMirror.write`."""
+        return self._screens.write(update)
 
 
 @dataclass(frozen=True)
@@ -50,12 +74,11 @@ class RunningKeeper:
 
     @classmethod
     def start(cls, config: ExploreConfig) -> Self:
-        """Keep the exploration of the run for runners on other machines of Ray's cluster."""
+        """Serve the run's files to the runners of a Ray cluster."""
         name = f"keeper-{uuid4().hex}"
-        write_whole(config.directory / EXPLORATION_DIR / _MARK, name.encode())
         node = ray.get_runtime_context().get_node_id()
         actor = (
-            ray.remote(Keeper)
+            ray.remote(concurrency_groups={_SCREENS: 1})(DriverFiles)
             .options(
                 name=name,
                 num_cpus=0,
@@ -72,6 +95,7 @@ class RemoteKeeper:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._actor: Any = None
 
     def files_of(self, identity: ArchiveIdentity, runner: int) -> CountFiles:
         """See `Keeper`."""
@@ -91,45 +115,99 @@ class RemoteKeeper:
         """See `Keeper`."""
         self._ask("collect", identity, played_from)
 
-    def _ask(self, method: str, *arguments: Any) -> Any:
+    def read(self, path: Path) -> dict[str, bytes]:
+        """See `DriverFiles`."""
+        return self._ask("read", path)  # type: ignore[no-any-return]  # ray has no types
+
+    def show(self, update: ScreenUpdate) -> tuple[int, int] | None:
+        """See `DriverFiles`."""
+        return self._ask("show", update, group=_SCREENS)  # type: ignore[no-any-return]  # likewise
+
+    def _ask(self, method: str, *arguments: Any, group: str | None = None) -> Any:
         """Call it, and raise what it raised; no answer is a ConnectionError."""
         try:
-            actor = ray.get_actor(self._name)
-            return ray.get(getattr(actor, method).remote(*arguments), timeout=ANSWER_SECONDS)
+            if self._actor is None:
+                self._actor = ray.get_actor(self._name)
+            call = getattr(self._actor, method).options(concurrency_group=group)
+            return ray.get(call.remote(*arguments), timeout=ANSWER_SECONDS)
         except RayTaskError as error:
             raise error.cause from error
-        except (RayActorError, GetTimeoutError, ValueError) as error:
-            raise ConnectionError(
-                f"the driver's archive of states does not answer: {error}"
-            ) from error
+        except (RayError, ValueError) as error:
+            raise ConnectionError(f"the driver's machine does not answer: {error}") from error
 
 
-@dataclass(frozen=True)
-class RunnerExploration:
-    """How one runner reaches the exploration of the run.
+class RunnerFiles:
+    """How one runner reaches the files of the run and of its settings.
 
     Attributes:
-        config: With a directory of this runner's own when there is a keeper to ask.
-        folder: That directory; it is removed with this.
+        keeper: Whom to ask; None where the run's directory is used as it is.
     """
 
-    config: ExploreConfig
-    keeper: RemoteKeeper | None = None
-    folder: "tempfile.TemporaryDirectory[str] | None" = None
+    def __init__(self, explore: ExploreConfig | None) -> None:
+        """Through the keeper that `explore` names; without one in the run's directory."""
+        self._explore = explore
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._closed = threading.Event()
+        self.keeper: RemoteKeeper | None = None
+        if explore is None or not explore.keeper:
+            return
+        self.keeper = RemoteKeeper(explore.keeper)
+        self._folder = tempfile.TemporaryDirectory(prefix="rlaif-run-", ignore_cleanup_errors=True)
 
-    @classmethod
-    def of(cls, config: ExploreConfig) -> Self:
-        """By files where the run's directory is there, by its keeper elsewhere."""
-        if not config.keeper or _marked(config.directory) == config.keeper:
-            return cls(config)
-        folder = tempfile.TemporaryDirectory(
-            prefix="rlaif-exploration-", ignore_cleanup_errors=True
-        )
-        own = replace(config, directory=Path(folder.name))
-        return cls(own, RemoteKeeper(config.keeper), folder)
+    @property
+    def exploration(self) -> ExploreConfig | None:
+        """With a directory of this runner's own when there is a keeper to ask."""
+        if self._explore is None or self._folder is None:
+            return self._explore
+        return replace(self._explore, directory=Path(self._folder.name))
+
+    def environment(self, env: EnvConfig) -> EnvConfig:
+        """The same environment with files of this machine."""
+        if self._folder is None:
+            return env
+        screens = None if env.screens is None else Path(self._folder.name) / SCREENS
+        return replace(env, game=env.game.with_files(self._copied), screens=screens)
+
+    def curriculum(self, settings: CurriculumSettings | None) -> CurriculumSettings | None:
+        """Likewise the same curriculum."""
+        if settings is None or settings.path is None:
+            return settings
+        return settings.model_copy(update={"path": self._copied(settings.path)})
+
+    def show_screens(self, env: EnvConfig, runner: int) -> None:
+        """Copy the screen files of `environment` to the driver's machine from now on."""
+        if self.keeper is None or env.screens is None or env.game.watch_fps <= 0:
+            return
+        pause = 1.0 / env.game.watch_fps / 2  # as often again, or pictures would be missed
+        show = partial(_show, self.keeper, env.screens, runner, pause, self._closed)
+        threading.Thread(target=show, name="screens", daemon=True).start()
+
+    def close(self) -> None:
+        """Show no more screens, and delete this runner's own copies."""
+        self._closed.set()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def _copied(self, path: Path) -> Path:
+        """A file or folder of the driver's machine, here and under the same name."""
+        if self._folder is None or self.keeper is None:
+            return path
+        apart = hashlib.sha256(bytes(path)).hexdigest()[:12]
+        copy = Path(self._folder.name) / "files" / apart / path.name
+        if copy.exists():
+            return copy
+        for name, data in self.keeper.read(path).items():
+            write_whole(copy / name, data)
+        return copy
 
 
-def _marked(directory: Path) -> str | None:
-    with suppress(OSError):
-        return (directory / EXPLORATION_DIR / _MARK).read_text()
-    return None
+def _show(
+    keeper: RemoteKeeper, folder: Path, runner: int, pause: float, closed: threading.Event
+) -> None:
+    source = ScreenSource(folder, runner)
+    while not closed.wait(pause):
+        try:
+            if (update := source.update()) is not None:
+                source.watch(keeper.show(update))
+        except OSError:  # no answer, or a full disk there: shown again once that is over
+            source = ScreenSource(folder, runner)

@@ -40,7 +40,7 @@ class ExploreConfig:
         save_every: Steps of a runner between two states, milestones excepted. A save costs about
             36 ms and 16,000 steps of four frames about 4 s, so that saving costs 1 % at most.
         sync_every: Fragments between two exchanges with the other runners.
-        keeper: Name of the one to ask where `directory` is not shared; empty when there is none.
+        keeper: Name of the one to ask on a Ray cluster; empty when `directory` is used as it is.
     """
 
     directory: Path

@@ -1,0 +1,135 @@
+"""What a runner on another machine shows is found where the service reads it."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlaif.trainer.run_folder.screen import ScreenSlot
+from rlaif.trainer.run_folder.screen_mirror import ScreenMirror, ScreenSource, ScreenUpdate
+from rlaif.trainer.run_folder.standing import PlayerStands, Standings, WatchedFile
+from rlaif.trainer.run_folder.step_ring import StepPay, StepRing
+
+LINK = PlayerStands(0, 0x77, 40, 60, 3, 120, -1.5)
+HOUR_NS = 3_600 * 10**9
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Path:
+    """The folder on the runner's machine."""
+    folder = tmp_path / "there"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """The folder on the driver's machine, which the mirror makes."""
+    return tmp_path / "here"
+
+
+def show(slot: ScreenSlot, shade: int) -> None:
+    pixels = np.full((144, 160, 3), shade, dtype=np.uint8)
+    slot.write(pixels, env_step=shade, place=(0, 1, 2, 3), rooms_visited=1)
+
+
+def update_of(source: ScreenSource) -> ScreenUpdate:
+    update = source.update()
+    assert update is not None
+    return update
+
+
+def test_each_new_picture_arrives_in_the_file_that_a_reader_holds_open(there: Path, here: Path):
+    slot, source = ScreenSlot(there / "2.rgb", create=True), ScreenSource(there, 2)
+    mirror = ScreenMirror(here)
+    show(slot, 1)
+    mirror.write(update_of(source))
+    reader = ScreenSlot(here / "2.rgb")
+    first = reader.read()
+    show(slot, 9)
+    mirror.write(update_of(source))
+    assert first is not None
+    second = reader.read(newer_than=first.sequence)
+    assert second is not None
+    assert (first.env_step, second.env_step, int(second.pixels.max())) == (1, 9, 9)
+    assert source.update() is None, "nothing is copied twice"
+
+
+def test_players_and_signs_of_life_are_told_by_the_clock_of_the_service(there: Path, here: Path):
+    standings = Standings.create(there / "1.where", 1)
+    standings.write([LINK])
+    standings.beat()
+    update = update_of(ScreenSource(there, 1))
+    clock_ahead = {".where": shifted_times(update.files[".where"], HOUR_NS)}
+    ahead = replace(update, sent_ns=update.sent_ns + HOUR_NS, files=clock_ahead)
+    ScreenMirror(here).write(ahead)
+    read = Standings(here / "1.where").read()
+    assert read is not None
+    assert read.players == (LINK,)
+    assert read.alive_at is not None
+    assert read.told_at is not None
+    assert read.told_at <= read.alive_at <= time.time()
+    assert time.time() - read.told_at < HOUR_NS / 1e9 / 2
+
+
+def shifted_times(data: bytes, nanoseconds: int) -> bytes:
+    times = [int.from_bytes(data[at : at + 8], "little") + nanoseconds for at in (8, 16)]
+    return data[:8] + b"".join(each.to_bytes(8, "little") for each in times) + data[24:]
+
+
+def test_a_runner_that_has_not_played_yet_has_given_no_sign(there: Path, here: Path):
+    Standings.create(there / "1.where", 2)
+    ScreenMirror(here).write(update_of(ScreenSource(there, 1)))
+    read = Standings(here / "1.where").read()
+    assert read is not None
+    assert (read.alive_at, read.told_at, read.players) == (None, None, ())
+
+
+def test_what_steps_were_paid_arrives(there: Path, here: Path):
+    ring = StepRing.create(there / "1.steps", ("rooms",))
+    ring.append([StepPay(1, 10, 0.5, (0.5,)), StepPay(2, 20, 1.5, (1.5,))])
+    ScreenMirror(here).write(update_of(ScreenSource(there, 1)))
+    steps = StepRing(here / "1.steps").read(after=0, most=10)
+    assert [each.reward for each in steps or []] == [0.5, 1.5]
+
+
+def test_a_runner_hears_which_environment_is_watched(there: Path, here: Path):
+    slot, source, mirror = (
+        ScreenSlot(there / "1.rgb", create=True), ScreenSource(there, 1), ScreenMirror(here),
+    )  # fmt: skip
+    show(slot, 1)
+    assert mirror.write(update_of(source)) is None
+    WatchedFile(here / "watched").env = (1, 3)
+    show(slot, 2)
+    source.watch(mirror.write(update_of(source)))
+    assert WatchedFile(there / "watched").env == (1, 3)
+
+
+def test_the_process_that_takes_a_lost_ones_place_is_seen_though_it_counts_anew(
+    there: Path, here: Path, tmp_path: Path
+):
+    mirror = ScreenMirror(here)
+    lost, elsewhere = ScreenSlot(there / "1.rgb", create=True), tmp_path / "elsewhere"
+    for shade in range(5):
+        show(lost, shade)
+    mirror.write(update_of(ScreenSource(there, 1)))
+    before = (here / "1.rgb").stat().st_ino
+    elsewhere.mkdir()
+    show(ScreenSlot(elsewhere / "1.rgb", create=True), 7)
+    mirror.write(update_of(ScreenSource(elsewhere, 1)))
+    assert (here / "1.rgb").stat().st_ino != before, "readers open it anew"
+    picture = ScreenSlot(here / "1.rgb").read()
+    assert picture is not None
+    assert picture.env_step == 7
+
+
+def test_what_is_half_written_is_not_copied(there: Path):
+    slot = ScreenSlot(there / "1.rgb", create=True)
+    slot._map[:8] = (3).to_bytes(8, "little")
+    assert ScreenSource(there, 1).update() is None
+
+
+def test_a_runner_whose_own_disk_takes_no_files_copies_nothing(there: Path):
+    assert ScreenSource(there, 1).update() is None
