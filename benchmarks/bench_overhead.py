@@ -194,7 +194,10 @@ def free_port() -> int:
 
 def answers(port: int) -> bool:
     with suppress(httpx.HTTPError):
-        return httpx.get(f"http://127.0.0.1:{port}/livez", timeout=2).status_code == 200
+        return (
+            httpx.get(f"http://127.0.0.1:{port}/livez", timeout=2, trust_env=False).status_code
+            == 200
+        )
     return False
 
 

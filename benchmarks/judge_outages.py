@@ -86,11 +86,15 @@ async def scores(made: Rig, count: int) -> None:
 
 
 def put(llm: int, spec: str) -> None:
-    httpx.put(f"http://127.0.0.1:{llm}/faults", json={"spec": spec}, timeout=10).raise_for_status()
+    httpx.put(
+        f"http://127.0.0.1:{llm}/faults", json={"spec": spec}, timeout=10, trust_env=False
+    ).raise_for_status()
 
 
 def calls(judge: int) -> int:
-    report = httpx.get(f"http://127.0.0.1:{judge}/api/v1/judges", timeout=10).json()
+    report = httpx.get(
+        f"http://127.0.0.1:{judge}/api/v1/judges", timeout=10, trust_env=False
+    ).json()
     return sum(each["health"]["calls"] for each in report["judges"])
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 
 from rlaif.bus.connection import Bus, connect_ready
-from rlaif.local.places import free_port
+from rlaif.local.places import Ports
 from rlaif.storage import keys
 from rlaif.storage.open import open_store
 from rlaif.storage.ports import ObjectStore
@@ -33,7 +33,7 @@ class Rig:
     nats: NatsServer
     s3: S3Server
     environment: dict[str, str]
-    taken: set[int] = field(default_factory=set)
+    ports: Ports = field(default_factory=Ports)
     stack: ExitStack = field(default_factory=ExitStack)
 
     @property
@@ -41,7 +41,7 @@ class Rig:
         return open_store(f"s3://{keys.EPISODES_BUCKET}", self.s3.credentials)
 
     def port(self) -> int:
-        return free_port(18_500 + len(self.taken), self.taken)
+        return self.ports.take(18_500)
 
     def start(self, module: str, port: int, **settings: str) -> subprocess.Popen[bytes]:
         """Start a service; it ends with the rig. Waits until it is ready."""
@@ -58,7 +58,7 @@ class Rig:
         deadline, last = time.monotonic() + READY_SECONDS, ""
         while time.monotonic() < deadline:
             try:
-                answer = httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5)
+                answer = httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5, trust_env=False)
                 if answer.status_code == 200:
                     return process
                 last = answer.text
@@ -117,6 +117,7 @@ def rig() -> Iterator[Rig]:
             yield made
         finally:
             made.stack.close()
+            made.ports.close()
             nats.stop()
 
 

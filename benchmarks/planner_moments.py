@@ -23,8 +23,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import httpx
-
 from rlaif.game.description.words import words_of
 from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
@@ -34,6 +32,7 @@ from rlaif.game.memory.state import decode
 from rlaif.game.options.option import OptionLimits
 from rlaif.mock_llm.app import create_app
 from rlaif.mock_llm.settings import MockLlmSettings
+from rlaif.service.peers import peer_client
 from rlaif.testing.data.situations import SavedMoment, load_moments, states_of
 from rlaif.testing.http_server import serve
 from rlaif.testing.taken_over import AskingPlanner, PlayedMoment, play_buttons, take_over
@@ -122,7 +121,7 @@ async def planned(
     """A study with a planner of the stand-in."""
     cartridge = load_cartridge()
     stand_in = create_app(MockLlmSettings(latency_seconds=0, jitter_seconds=0))
-    async with serve(stand_in) as url, httpx.AsyncClient() as client:
+    async with serve(stand_in) as url, peer_client(url) as client:
         (await client.put(f"{url}/manner", json={"planner": manner})).raise_for_status()
         planner = ThreadedPlanner(PlannerSettings(base_url=url, calls_per_second=1_000))
         try:

@@ -21,6 +21,7 @@ from typing import Any
 import httpx
 from PIL import Image
 
+from rlaif.service.peers import peer_client
 from rlaif.testing.browser import Chromium, chromium_path, open_chromium
 from rlaif.testing.figures import APART, FIGURES, UNNAMED, contradictions, differing, impossible
 
@@ -138,7 +139,7 @@ async def watch(url: str, seconds: float, picture: Path, folder: Path | None) ->
         return 1
     with tempfile.TemporaryDirectory() as profile:
         async with (
-            httpx.AsyncClient(base_url=url, timeout=10, limits=UNSHARED) as client,
+            peer_client(url, base_url=url, timeout=10, limits=UNSHARED) as client,
             open_chromium(path, Path(profile)) as page,
         ):
             await page.open(url, WIDTH, HEIGHT)

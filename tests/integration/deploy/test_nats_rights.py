@@ -16,9 +16,9 @@ from rlaif.bus.connection import Bus, connect
 from rlaif.bus.errors import BusUnavailableError
 from rlaif.contracts.catalog import spec_of
 from rlaif.contracts.events import SegmentExported
-from rlaif.local.places import free_port
 from rlaif.servers.nats_server import find_nats_server
 from rlaif.testing.data.events import segment_exported
+from rlaif.testing.nats_server import free_ports
 from rlaif.testing.waiting import backlog_of, eventually
 
 CONFIGURATION = Path(__file__).parents[3] / "deploy/base/nats"
@@ -34,7 +34,7 @@ Open = Callable[[str], AbstractAsyncContextManager[Bus]]
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
     """A server with the configuration of the cluster; only its places are this machine's."""
-    port = free_port(0, {0})
+    (port,) = free_ports(1)
     for file in CONFIGURATION.glob("*.conf"):
         shutil.copy(file, tmp_path)
     text = (tmp_path / "nats.conf").read_text()

@@ -13,6 +13,7 @@ import pytest
 
 from rlaif.local.child import Child, ChildSpec
 from rlaif.local.loop_watch import LoopWatch
+from rlaif.local.places import Ports
 from rlaif.local.stack import Options, plan
 
 ROOT = Path(__file__).parents[3]
@@ -30,7 +31,8 @@ async def running(spec: ChildSpec) -> AsyncIterator[Child]:
 
 
 async def test_a_part_that_is_not_ready_is_up_and_says_why(tmp_path):
-    stack = plan(Options(tmp_path))
+    with Ports() as ports:
+        stack = plan(Options(tmp_path), ports)
     [exporter] = [spec for spec in stack.services if spec.name == "exporter"]
     async with running(exporter):
         async with httpx.AsyncClient() as client:
@@ -50,7 +52,9 @@ async def test_a_part_that_is_not_ready_is_up_and_says_why(tmp_path):
 async def test_the_documented_commands_break_and_mend_the_mock_in_a_demo(tmp_path):
     [commands] = BLOCK.findall((ROOT / "deploy/mock-llm/README.md").read_text())
     (tmp_path / "var").mkdir()
-    [mock] = [spec for spec in plan(Options(tmp_path / "var")).servers if spec.name == "mock-llm"]
+    with Ports() as ports:
+        servers = plan(Options(tmp_path / "var"), ports).servers
+    [mock] = [spec for spec in servers if spec.name == "mock-llm"]
     commands = commands.replace("127.0.0.1:8085", mock.where.removeprefix("http://"))
     async with running(mock), httpx.AsyncClient(base_url=mock.where) as client:
         assert (await client.put("/faults", json={"spec": ""})).status_code == 401

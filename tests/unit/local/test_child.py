@@ -19,12 +19,20 @@ SHELL = "/bin/sh"
 class Script:
     """A shell script as a child, in a folder where it can leave marks."""
 
-    def __init__(self, folder: Path, text: str, *, ready: str, ready_seconds: float) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        text: str,
+        *,
+        ready: str,
+        ready_seconds: float,
+        answers: Callable[[], Awaitable[bool]] | None,
+    ) -> None:
         async def is_ready() -> bool:
             return (folder / ready).exists()
 
         self.folder = folder
-        self.deaths: list[int] = []
+        self.deaths: list[str] = []
         self.child = Child(
             ChildSpec(
                 name="script",
@@ -34,8 +42,9 @@ class Script:
                 log=folder / "logs" / "script.log",
                 directory=folder,
                 ready_seconds=ready_seconds,
+                answers=answers,
             ),
-            lambda child, code: self.deaths.append(code),
+            lambda child, reason: self.deaths.append(reason),
         )
 
     def lines(self, name: str) -> list[str]:
@@ -51,8 +60,16 @@ async def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
     monkeypatch.setattr(module, "_READY_POLL_SECONDS", 0.01)
     made: list[Script] = []
 
-    def make(text: str, *, ready: str = "up", ready_seconds: float = 20.0) -> Script:
-        made.append(Script(tmp_path, text, ready=ready, ready_seconds=ready_seconds))
+    def make(
+        text: str,
+        *,
+        ready: str = "up",
+        ready_seconds: float = 20.0,
+        answers: Callable[[], Awaitable[bool]] | None = None,
+    ) -> Script:
+        made.append(
+            Script(tmp_path, text, ready=ready, ready_seconds=ready_seconds, answers=answers)
+        )
         return made[-1]
 
     yield make
@@ -96,9 +113,38 @@ async def test_it_is_started_again_when_it_dies_and_somebody_is_told(run, monkey
     script = run('echo $$ >> pids; touch up; [ "$(wc -l < pids)" -gt 1 ] || exit 7; tail -f pids')
     await script.child.start()
     await eventually(lambda: len(script.lines("pids")) == 2, "it runs again")
-    assert script.deaths == [7]
+    assert script.deaths == ["exit code 7"]
     assert script.child.restarts == 1
     assert str(script.child.pid) == script.lines("pids")[1]
+
+
+async def test_one_that_lives_and_does_not_answer_is_restarted_a_few_times(run, monkeypatch):
+    monkeypatch.setattr(module, "_RESTART_CAP_SECONDS", 0.01)
+    monkeypatch.setattr(module, "_CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(module, "_HANG_SECONDS", 0.0)
+
+    async def silent() -> bool:
+        return False
+
+    script = run("echo $$ >> pids; touch up; exec tail -f /dev/null", answers=silent)
+    await script.child.start()
+    await eventually(lambda: script.child.restarts == 3, "it was restarted three times")
+    await eventually(lambda: str(script.child.pid) in script.lines("pids"), "the last one runs")
+    assert [reason[:13] for reason in script.deaths] == ["no answer for"] * 3
+
+
+async def test_one_that_answers_again_is_left_alone(run, monkeypatch):
+    monkeypatch.setattr(module, "_CHECK_SECONDS", 0.01)
+    asked: list[bool] = []
+
+    async def answers_the_third_time() -> bool:
+        asked.append(len(asked) % 3 == 2)
+        return asked[-1]
+
+    script = run("touch up; exec tail -f /dev/null", answers=answers_the_third_time)
+    await script.child.start()
+    await eventually(lambda: len(asked) > 6, "it is asked again and again")
+    assert script.deaths == []
 
 
 async def test_what_a_dead_one_started_is_ended_before_the_next_starts(run):
@@ -106,7 +152,7 @@ async def test_what_a_dead_one_started_is_ended_before_the_next_starts(run):
     await script.child.start()
     (left,) = script.lines("children")
     os.kill(script.child.pid, signal.SIGKILL)
-    await eventually(lambda: script.deaths == [-signal.SIGKILL], "its death is told")
+    await eventually(lambda: script.deaths == ["signal 9"], "its death is told")
     await eventually(lambda: not lives(left), "what it started is gone")
 
 

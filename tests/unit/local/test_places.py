@@ -1,6 +1,6 @@
 """The data directory: one stack at a time, secrets of its owner, ports that are free."""
 
-import itertools
+import errno
 import json
 import os
 import socket
@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.local.places import HOST, DataDirectory, DataDirectoryBusyError, free_port
+from rlaif.local.places import (
+    HOST,
+    DamagedSecretsError,
+    DataDirectory,
+    DataDirectoryBusyError,
+    Ports,
+)
+from rlaif.testing.nats_server import free_ports
 
 
 @pytest.fixture
@@ -63,15 +70,82 @@ def busy_port():
 
 
 def test_a_preferred_port_that_somebody_listens_on_is_not_given(busy_port):
-    taken: set[int] = set()
-    given = free_port(busy_port, taken)
-    assert given != busy_port
-    assert taken == {given}
+    with Ports() as ports:
+        assert ports.take(busy_port) != busy_port
 
 
-def test_a_port_is_given_once_although_nobody_listens_on_it_yet(busy_port):
-    taken: set[int] = set()
-    first = free_port(busy_port, taken)
-    again = [free_port(first, taken) for _ in range(3)]
-    assert len({first, *again}) == 4
-    assert all(a != b for a, b in itertools.combinations(taken, 2))
+def test_a_port_is_given_once_although_nobody_listens_on_it_yet():
+    with Ports() as ours, Ports() as theirs:
+        first = ours.take(free_ports(1)[0])
+        given = [first, ours.take(first), theirs.take(first), theirs.take(first)]
+        assert len(set(given)) == 4
+
+
+def test_ports_are_claimed_together_or_not_at_all(busy_port):
+    (free,) = free_ports(1)
+    with Ports() as ports:
+        assert not ports.claim(free, busy_port)
+        assert ports.claim(free)
+        assert not ports.claim(free)
+
+
+def test_a_port_is_free_again_when_its_stack_has_ended():
+    (port,) = free_ports(1)
+    with Ports() as ports:
+        assert ports.claim(port)
+    with Ports() as ports:
+        assert ports.claim(port)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '"text"',
+        '{"s3_access_key": "local"}',
+        '{"s3_access_key": "local", "s3_secret_key": "a", "nats_token": 1, "api_token": "b"}',
+        '{"s3_access_key": "local", "s3_secret_key": "", "nats_token": "a", "api_token": "b"}',
+        '{"s3_access_key": "local", "s3_secret_key": "a", "nats_token": "b\\"", "api_token": "c"}',
+    ],
+)
+def test_damaged_secrets_are_named_and_not_replaced(home, text):
+    home.lock().close()
+    path = home.root / "secrets.json"
+    path.write_text(text)
+    with pytest.raises(DamagedSecretsError, match=r"secrets\.json is damaged.*remove it"):
+        home.secrets()
+    assert path.read_text() == text
+
+
+def test_secrets_that_are_no_text_are_damaged(home):
+    home.lock().close()
+    (home.root / "secrets.json").write_bytes(b"\xff\xfe\0")
+    with pytest.raises(DamagedSecretsError):
+        home.secrets()
+
+
+def test_a_start_that_is_cut_off_leaves_no_half_of_the_secrets(home, monkeypatch):
+    home.lock().close()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        home.secrets()
+    assert [path.name for path in home.root.iterdir()] == ["lock"]
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+@pytest.mark.parametrize("part", ["", "s3", "nats/js"])
+def test_what_another_user_left_is_found_at_the_start(home, part):
+    folder = home.root / part
+    folder.mkdir(parents=True)
+    folder.chmod(0o500)
+    with pytest.raises(PermissionError) as refused:
+        home.check_access()
+    folder.chmod(0o700)
+    assert refused.value.filename == str(folder)

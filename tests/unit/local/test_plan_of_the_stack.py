@@ -1,12 +1,14 @@
 """What is started, where, and with which settings."""
 
+import socket
 import stat
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from rlaif.local.places import DataDirectory
+from rlaif.local.places import DataDirectory, PortBusyError, Ports
 from rlaif.local.stack import SERVICES, Options, Stack, plan
 
 
@@ -25,20 +27,26 @@ def home(tmp_path: Path, environment: pytest.MonkeyPatch) -> DataDirectory:
     return directory
 
 
+def planned(options: Options) -> Stack:
+    """The plan; its ports are free again at once."""
+    with Ports() as ports:
+        return plan(options, ports)
+
+
 def settings(stack: Stack, name: str) -> dict[str, str]:
     (spec,) = [each for each in (*stack.servers, *stack.services) if each.name == name]
     return dict(spec.environment)
 
 
 def test_servers_come_first_and_the_page_before_the_other_services(home):
-    stack = plan(Options(home.root))
+    stack = planned(Options(home.root))
     assert [spec.name for spec in stack.servers] == ["nats", "s3", "mock-llm"]
     assert [spec.name for spec in stack.services] == list(SERVICES)
     assert SERVICES[0] == "hud"
 
 
 def test_every_part_listens_on_this_machine_only_and_on_a_port_of_its_own(home):
-    stack = plan(Options(home.root))
+    stack = planned(Options(home.root))
     places = [spec.where for spec in (*stack.servers, *stack.services)]
     assert len(set(places)) == 8
     assert all("://127.0.0.1:" in place for place in places)
@@ -49,7 +57,7 @@ def test_every_part_listens_on_this_machine_only_and_on_a_port_of_its_own(home):
 
 
 def test_services_find_the_servers_and_share_the_token_for_writes(home):
-    stack, secrets = plan(Options(home.root)), home.secrets()
+    stack, secrets = planned(Options(home.root)), home.secrets()
     for name in SERVICES:
         found = settings(stack, name)
         assert found["NATS_URL"] == stack.servers[0].where.replace("//", f"//{secrets.nats_token}@")
@@ -58,19 +66,19 @@ def test_services_find_the_servers_and_share_the_token_for_writes(home):
 
 
 def test_the_page_finds_the_service_of_the_models_wherever_it_listens(home):
-    stack = plan(Options(home.root))
+    stack = planned(Options(home.root))
     assert settings(stack, "hud")["HUD_REWARD_MODEL_URL"] == stack.urls["reward-model"]
 
 
 def test_the_mock_stands_in_for_the_language_models_and_asks_for_the_same_token(home):
-    stack = plan(Options(home.root))
+    stack = planned(Options(home.root))
     found = settings(stack, "judge")
     assert found["LLM_BASE_URL"] == stack.urls["mock-llm"]
     assert found["LLM_API_KEY"] == stack.api_token
 
 
 def test_real_language_models_get_no_token_of_ours_and_no_mock_is_started(home):
-    stack = plan(Options(home.root, llm_base_url="http://models.example:8000"))
+    stack = planned(Options(home.root, llm_base_url="http://models.example:8000"))
     assert "mock-llm" not in [spec.name for spec in stack.servers]
     found = settings(stack, "judge")
     assert found["LLM_BASE_URL"] == "http://models.example:8000"
@@ -79,31 +87,31 @@ def test_real_language_models_get_no_token_of_ours_and_no_mock_is_started(home):
 
 def test_the_mock_as_planner_gets_the_token_and_no_other_server_does(home, environment):
     # The same port twice, whoever else listens on this machine meanwhile.
-    environment.setattr("rlaif.local.stack.free_port", lambda wanted, taken: wanted)
+    environment.setattr(Ports, "take", lambda self, wanted: wanted)
     environment.delenv("PLANNER_API_KEY", raising=False)
     environment.setenv("PLANNER_BASE_URL", "http://models.example:8000")
-    stack = plan(Options(home.root))
+    stack = planned(Options(home.root))
     assert "PLANNER_API_KEY" not in settings(stack, "trainer")
     environment.setenv("PLANNER_BASE_URL", f"{stack.urls['mock-llm']}/")
-    stack = plan(Options(home.root))
+    stack = planned(Options(home.root))
     assert settings(stack, "trainer")["PLANNER_API_KEY"] == stack.api_token
 
 
 def test_what_the_user_set_wins_over_the_demos_own_choice(home, environment):
-    assert settings(plan(Options(home.root)), "trainer")["RAY_WORKERS"] == "1"
+    assert settings(planned(Options(home.root)), "trainer")["RAY_WORKERS"] == "1"
     environment.setenv("RAY_WORKERS", "2")
-    assert settings(plan(Options(home.root)), "trainer")["RAY_WORKERS"] == "2"
+    assert settings(planned(Options(home.root)), "trainer")["RAY_WORKERS"] == "2"
 
 
 def test_the_users_game_is_handed_to_the_services(home, tmp_path):
-    assert "ROM_PATH" not in settings(plan(Options(home.root)), "exporter")
-    stack = plan(Options(home.root, rom_path=tmp_path / "seasons.gbc"))
+    assert "ROM_PATH" not in settings(planned(Options(home.root)), "exporter")
+    stack = planned(Options(home.root, rom_path=tmp_path / "seasons.gbc"))
     assert settings(stack, "exporter")["ROM_PATH"] == str(tmp_path / "seasons.gbc")
     assert settings(stack, "trainer")["TRAINER_DATA_DIR"] == str(home.root / "trainer")
 
 
 def test_files_with_secrets_are_read_by_their_owner_only(home):
-    stack, secrets = plan(Options(home.root)), home.secrets()
+    stack, secrets = planned(Options(home.root)), home.secrets()
     tokens = (secrets.nats_token, secrets.s3_secret_key)
     files = [path for path in home.root.rglob("*") if path.is_file()]
     holding = [path for path in files if any(token in path.read_text() for token in tokens)]
@@ -111,3 +119,36 @@ def test_files_with_secrets_are_read_by_their_owner_only(home):
     assert all(stat.S_IMODE(path.stat().st_mode) & 0o077 == 0 for path in holding)
     commands = [word for spec in (*stack.servers, *stack.services) for word in spec.command]
     assert not [word for word in commands for token in tokens if token in word]
+
+
+def test_two_demos_that_start_at_the_same_moment_choose_different_ports(tmp_path, environment):
+    with Ports() as ours, Ports() as theirs:
+        places = [
+            spec.where
+            for folder, ports in (("mine", ours), ("theirs", theirs))
+            for stack in [plan(Options(tmp_path / folder), ports)]
+            for spec in (*stack.servers, *stack.services)
+        ]
+    assert len(set(places)) == 16
+
+
+def test_the_port_that_the_user_names_is_the_pages_or_is_refused(home):
+    with closing(socket.socket()) as listener:
+        listener.bind(("127.0.0.1", 0))
+        number = listener.getsockname()[1]
+        listener.listen()
+        with pytest.raises(PortBusyError, match=rf"port {number}\b.*--hud-port"):
+            planned(Options(home.root, hud_port=number))
+    assert planned(Options(home.root, hud_port=number)).urls["hud"].endswith(f":{number}")
+
+
+def test_the_parts_write_their_logs_in_any_locale(home):
+    stack = planned(Options(home.root))
+    assert {settings(stack, name)["PYTHONUTF8"] for name in SERVICES} == {"1"}
+
+
+def test_the_servers_are_watched_for_answers(home):
+    """The services are not: one that is busy for a minute must go on."""
+    stack = planned(Options(home.root))
+    watched = [spec.name for spec in (*stack.servers, *stack.services) if spec.answers]
+    assert watched == ["nats", "s3"]

@@ -1,11 +1,13 @@
 import json
 import socket
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rlaif.servers.seaweedfs import SeaweedFS, SeaweedPorts, find_weed
+from rlaif.servers import seaweedfs
+from rlaif.servers.seaweedfs import SeaweedFS, SeaweedPorts, find_weed, seaweed_port_is_free
 from rlaif.storage.ports import StorageError, StoreUnavailableError
 
 
@@ -17,7 +19,7 @@ def recipe(tmp_path: Path) -> SeaweedFS:
 
 def test_ports_leave_room_for_grpc_above_them() -> None:
     ports = SeaweedPorts.find_free()
-    assert ports.busy() == []
+    assert all(seaweed_port_is_free(port) for port in vars(ports).values())
     assert all(port + 10_000 <= 65535 for port in vars(ports).values())
     with pytest.raises(ValueError, match="below 55536"):
         SeaweedPorts(s3=55_536, master=2, volume=3, filer=4, admin=5)
@@ -32,12 +34,59 @@ def test_a_port_whose_grpc_port_is_taken_is_not_chosen() -> None:
         taken.listen()
         ports = SeaweedPorts.find_free(first=first)
         assert first not in vars(ports).values()
-        asked = SeaweedPorts(first, *range(first + 1, first + 5))
-        assert asked.busy() == [first + 10_000]
 
 
-def test_a_certain_s3_port_is_kept() -> None:
-    assert SeaweedPorts.find_free(s3=20_003).s3 == 20_003
+def test_a_certain_s3_port_is_kept_where_it_is_free() -> None:
+    first = next(filter(seaweed_port_is_free, range(24_000, 30_000)))
+    assert SeaweedPorts.find_free(s3=first, first=20_000).s3 == first
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", first))
+        taken.listen()
+        assert SeaweedPorts.find_free(s3=first, first=20_000).s3 != first
+
+
+@pytest.fixture
+def sockets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[Path]]:
+    """Sockets of SeaweedFS in a folder of the test's, in the place of /tmp."""
+    real = seaweedfs.sockets_of
+
+    def moved(port: int) -> list[Path]:
+        return [tmp_path / path.name for path in real(port)]
+
+    monkeypatch.setattr(seaweedfs, "sockets_of", moved)
+    return moved
+
+
+def test_a_port_whose_socket_a_live_server_listens_on_is_not_free(sockets) -> None:
+    first = SeaweedPorts.find_free(first=25_000).s3
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(sockets(first + 10_000)[3]))
+        other.listen()
+        assert not seaweed_port_is_free(first)
+        assert sockets(first + 10_000)[3].exists()
+
+
+def test_a_socket_that_a_killed_server_of_this_user_left_is_in_nobodys_way(sockets) -> None:
+    first = SeaweedPorts.find_free(first=26_000).s3
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(sockets(first + 10_000)[0]))
+    assert seaweed_port_is_free(first)
+
+
+def test_a_socket_that_another_user_left_makes_its_port_unusable(sockets, monkeypatch) -> None:
+    first = SeaweedPorts.find_free(first=27_000).s3
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(sockets(first + 10_000)[4]))
+    monkeypatch.setattr("os.getuid", lambda: 2**31)
+    assert not seaweed_port_is_free(first)
+    assert SeaweedPorts.find_free(first=first).s3 != first
+
+
+def test_the_sockets_are_those_of_the_program() -> None:
+    """None of its options moves them; their names are in its strings."""
+    program = find_weed().read_bytes()
+    for path in seaweedfs.sockets_of(7):
+        assert str(path).replace("7", "%d").encode() in program
 
 
 def test_the_secret_is_in_one_file_of_the_owner_and_nowhere_else(recipe: SeaweedFS) -> None:

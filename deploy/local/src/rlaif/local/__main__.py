@@ -1,7 +1,8 @@
 """`python -m rlaif.local`: the whole ring on this machine, until Ctrl-C.
 
-Exit codes: 0 stopped as asked or closed often enough, 1 something broke, 2 wrong option or ROM,
-3 the data directory is in use, 4 the loop did not close in time.
+Exit codes: 0 stopped as asked or closed often enough, 1 something broke, 2 wrong option or ROM, or
+a data directory that cannot be used, 3 that directory or the port of the page is in use, 4 the loop
+did not close in time.
 """
 
 import argparse
@@ -15,13 +16,19 @@ from pathlib import Path
 
 from pydantic import ValidationError
 from rich.console import Console
-from rich.markup import escape
 
 from rlaif.bus.errors import BusUnavailableError
+from rlaif.files.failures import WRONG_INPUT, command, why
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.local.child import ChildFailedError
 from rlaif.local.display import Display
-from rlaif.local.places import DataDirectory, DataDirectoryBusyError
+from rlaif.local.places import (
+    DamagedSecretsError,
+    DataDirectory,
+    DataDirectoryBusyError,
+    PortBusyError,
+    Ports,
+)
 from rlaif.local.stack import Options, Stack, plan
 from rlaif.local.supervisor import LoopTimeoutError, Supervisor
 from rlaif.storage.ports import StorageError
@@ -29,6 +36,7 @@ from rlaif.storage.ports import StorageError
 _ONCE_LOOPS = 2
 
 
+@command("rlaif-local")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stack; returns the exit code."""
     arguments = _parser().parse_args(argv)
@@ -39,36 +47,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CartridgeError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    home = DataDirectory(arguments.data_dir.resolve())
+    home = DataDirectory(arguments.data_dir.expanduser().absolute())
     try:
-        lock = home.lock()
-    except DataDirectoryBusyError as error:
+        with home.lock(), Ports() as ports:
+            home.check_access()
+            options = Options(home.root, rom, arguments.hud_port, arguments.llm_base_url)
+            return asyncio.run(_run(plan(options, ports), display, home, arguments))
+    except (DataDirectoryBusyError, PortBusyError) as error:
         display.fail(str(error))
         return 3
-    with lock:
-        try:
-            stack = plan(
-                Options(
-                    data_dir=home.root,
-                    rom_path=rom,
-                    hud_port=arguments.hud_port,
-                    llm_base_url=arguments.llm_base_url,
-                )
-            )
-            return asyncio.run(_run(stack, display, home, arguments))
-        except (ChildFailedError, BusUnavailableError, StorageError) as error:
-            display.fail(str(error))
-            return 1
-        except LoopTimeoutError as error:
-            display.fail(f"{error}\n  logs  {home.root / 'logs'}")
-            return 4
+    except DamagedSecretsError as error:
+        display.fail(str(error))
+        return WRONG_INPUT
+    except OSError as error:
+        display.fail(
+            f"cannot run in {home.root}: {why(error)}; correct that, or choose another data "
+            "directory with --data-dir (make demo DATA_DIR=…)"
+        )
+        return WRONG_INPUT
+    except (ChildFailedError, BusUnavailableError, StorageError) as error:
+        display.fail(str(error))
+        return 1
+    except LoopTimeoutError as error:
+        display.fail(f"{error}\n  logs  {home.root / 'logs'}")
+        return 4
 
 
 def _rom(given: Path | None) -> Path | None:
     """The ROM that the services will play: the option, else the setting that they read."""
     if given is None and os.environ.get("ROM_PATH"):
         given = Path(os.environ["ROM_PATH"])
-    return given.resolve() if given is not None else None
+    return given.absolute() if given is not None else None
 
 
 def _check_game(rom: Path | None, display: Display) -> None:
@@ -98,7 +107,7 @@ async def _run(
 ) -> int:
     began = time.monotonic()
     rom = _rom(arguments.rom)
-    game = escape(str(rom)) if rom else "built-in cartridge"
+    game = str(rom) if rom else "built-in cartridge"
     judges = arguments.llm_base_url or "mock judges"
     display.title(f"{game}, {judges} · Ctrl-C stops")
     supervisor = Supervisor(stack, display)
@@ -115,6 +124,12 @@ async def _run(
     return 0
 
 
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 65535:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is no port; give a number from 1 to 65535")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m rlaif.local",
@@ -127,7 +142,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--rom", type=Path, help="your own Oracle of Seasons (US) ROM [built-in cartridge]"
     )
-    parser.add_argument("--hud-port", type=int, default=8086, help="port of the page [8086]")
+    parser.add_argument(
+        "--hud-port", type=_port, help="port of the page [8086, or another where that is in use]"
+    )
     parser.add_argument(
         "--llm-base-url", help="a real OpenAI-compatible server with the judges' routes [mock]"
     )

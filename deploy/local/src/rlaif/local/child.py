@@ -1,4 +1,4 @@
-"""One child process: started, waited for, restarted when it dies, stopped in order."""
+"""One child process: started, waited for, restarted when it dies or hangs, stopped in order."""
 
 import asyncio
 import contextlib
@@ -15,6 +15,12 @@ from rlaif.pacing.backoff import backoff
 _RESTART_CAP_SECONDS = 10.0
 _STABLE_SECONDS = 60.0
 _READY_POLL_SECONDS = 0.2
+_CHECK_SECONDS = 10.0
+_HANG_SECONDS = 60.0
+"""Without an answer; a busy machine delays answers by some seconds."""
+
+_MAX_KILLS = 3
+"""In a row: what hangs again after each restart has a cause that a restart does not mend."""
 
 
 class ChildFailedError(Exception):
@@ -25,8 +31,9 @@ class ChildFailedError(Exception):
 class ChildSpec:
     """What to run, in its working folder and with its whole environment.
 
-    `ready` is asked again and again after the start, at most for `ready_seconds`. `where` is the
-    place to look at it, for people; empty for nothing to see.
+    `ready` is asked again and again after the start, at most for `ready_seconds`; then `answers`,
+    if given, every ten seconds: a child that does not answer for a minute is killed and restarted.
+    `where` is the place to look at it, for people; empty for nothing to see.
     """
 
     name: str
@@ -37,19 +44,21 @@ class ChildSpec:
     directory: Path
     where: str = ""
     ready_seconds: float = 60.0
+    answers: Callable[[], Awaitable[bool]] | None = None
 
 
 class Child:
     """A running child; `restarts` counts how often it was started again after it died."""
 
-    def __init__(self, spec: ChildSpec, on_death: Callable[["Child", int], None]) -> None:
-        """Prepare; `on_death(child, exit code)` is told before each restart."""
+    def __init__(self, spec: ChildSpec, on_death: Callable[["Child", str], None]) -> None:
+        """Prepare; `on_death(child, reason)` is called before each restart."""
         self.spec = spec
         self.restarts = 0
         self._on_death = on_death
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
+        self._kills = 0
 
     async def start(self) -> float:
         """Start it and wait until it is ready; returns the seconds that took.
@@ -98,17 +107,38 @@ class Child:
         while True:
             assert self._process is not None
             began = time.monotonic()
-            code = await self._process.wait()
+            reason = await self._end(self._process)
             # What it started must not outlive it: two trainers on one run would clash.
             _signal_group(self._process.pid, signal.SIGKILL)
             if self._stopping:
                 return
-            self._on_death(self, code)
+            self._on_death(self, reason)
             deaths = 1 if time.monotonic() - began > _STABLE_SECONDS else deaths + 1
             # `stop` cancels this wait, so a child that is to stay down is not started again.
             await asyncio.sleep(backoff(deaths, base=1.0, cap=_RESTART_CAP_SECONDS))
             self.restarts += 1
             await self._spawn()
+
+    async def _end(self, process: asyncio.subprocess.Process) -> str:
+        """Wait for the end of the process, and cause it when it hangs; returns the reason."""
+        ends = asyncio.create_task(process.wait())
+        answered = time.monotonic()
+        try:
+            while self.spec.answers and self._kills < _MAX_KILLS:
+                if (await asyncio.wait([ends], timeout=_CHECK_SECONDS))[0]:
+                    break
+                now = time.monotonic()
+                if await self.spec.answers():
+                    answered, self._kills = now, 0
+                elif now - answered >= _HANG_SECONDS:
+                    self._kills += 1
+                    _signal_group(process.pid, signal.SIGKILL)
+                    await ends
+                    return f"no answer for {now - answered:.0f} s"
+            code = await ends
+        finally:
+            ends.cancel()
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
 
     async def _spawn(self) -> None:
         self.spec.log.parent.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,9 @@ import httpx
 
 from rlaif.contracts.run_figures import RunFigures
 from rlaif.local.lines import Part, fit
+from rlaif.local.places import HOST
 from rlaif.local.troubles import Report
+from rlaif.service.peers import peer_client
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class LoopWatch:
     def __init__(self, urls: dict[str, str]) -> None:
         self._urls = urls
         self._told: set[int] = set()
-        self._client = httpx.AsyncClient(timeout=3.0)
+        self._client = peer_client(f"http://{HOST}", timeout=3.0)
 
     async def look(self) -> tuple[LoopReading, LoopClosed | None]:
         """The ring now, and a closing that was not told before.

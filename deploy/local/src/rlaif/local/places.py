@@ -1,15 +1,19 @@
 """Where the local stack keeps and finds things: the data directory, its lock, secrets, ports."""
 
+import contextlib
+import errno
 import fcntl
 import json
 import os
 import secrets
 import socket
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
+from rlaif.files.whole import replacing
 from rlaif.servers.seaweedfs import port_is_free
 
 HOST = "127.0.0.1"
@@ -17,6 +21,14 @@ HOST = "127.0.0.1"
 
 class DataDirectoryBusyError(Exception):
     """Another local stack uses this data directory."""
+
+
+class DamagedSecretsError(Exception):
+    """The file of secrets cannot be read as such; the text names it and the fix."""
+
+
+class PortBusyError(Exception):
+    """A port that the user named cannot be listened on."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +52,13 @@ class DataDirectory:
 
         Raises:
             DataDirectoryBusyError: Another process has it.
+            OSError: It cannot be made or written to.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         file = (self.root / "lock").open("a+")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             file.seek(0)
             owner = file.read().strip() or "unknown"
             file.close()
@@ -58,31 +71,81 @@ class DataDirectory:
         file.flush()
         return file
 
+    def check_access(self) -> None:
+        """See that its upper two levels are this user's to read and write.
+
+        What another user left there, such as a start by sudo, would fail much later in some part.
+
+        Raises:
+            PermissionError: One is not.
+        """
+        for path in chain([self.root], self.root.glob("*"), self.root.glob("*/*")):
+            others = path.is_dir() or path.lstat().st_uid != os.getuid()
+            if others and not os.access(path, os.R_OK | os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
     def secrets(self) -> Secrets:
-        """The directory's secrets, made on the first call."""
+        """The directory's secrets, made on the first call.
+
+        Raises:
+            DamagedSecretsError: The file is there and holds something else.
+        """
         path = self.root / "secrets.json"
         if not path.exists():
             made = Secrets("local", *(secrets.token_hex(20) for _ in range(3)))
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                json.dump(asdict(made), file)
-        return Secrets(**json.loads(path.read_text()))
+            with replacing(path) as partial:
+                descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+                with os.fdopen(descriptor, "w") as file:
+                    json.dump(asdict(made), file)
+                    file.flush()
+                    os.fsync(descriptor)
+        try:
+            kept = json.loads(path.read_text())
+            values = [kept[field.name] for field in fields(Secrets)]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            values = []
+        if not values or not all(isinstance(value, str) and value.isalnum() for value in values):
+            raise DamagedSecretsError(
+                f"{path} is damaged: restore it from a backup, or remove it to have new keys made; "
+                "all data stays readable, and whoever uses the old API token needs the new one"
+            )
+        return Secrets(*values)
 
     def log(self, name: str) -> Path:
         """Where a child's output goes."""
         return self.root / "logs" / f"{name}.log"
 
 
-def free_port(preferred: int, taken: set[int]) -> int:
-    """`preferred` when nobody listens there, else a free port; it is added to `taken`."""
-    port = preferred
-    if port in taken or not port_is_free(port):
-        port = next(p for p in _offered_ports() if p not in taken)
-    taken.add(port)
-    return port
+class Ports(contextlib.ExitStack):
+    """Ports of this process, from their choice until this is closed.
+
+    A server listens on its port some seconds after the choice. Meanwhile another stack must not
+    choose it, so the UDP port of the same number, which nobody uses, is held as its reservation:
+    the system gives it to one process, whoever the user is, and takes it back when that ends.
+    """
+
+    def take(self, preferred: int) -> int:
+        """`preferred` when it is free, else another port."""
+        return next(port for port in chain([preferred], _offered_ports()) if self.claim(port))
+
+    def claim(self, *ports: int) -> bool:
+        """Reserve these ports, all or none; False when one is in use or reserved."""
+        with contextlib.ExitStack() as held:
+            for port in ports:
+                reservation = held.enter_context(socket.socket(type=socket.SOCK_DGRAM))
+                try:
+                    reservation.bind((HOST, port))
+                except OSError:
+                    return False
+                if not port_is_free(port):
+                    return False
+            self.push(held.pop_all())
+        return True
 
 
 def _offered_ports() -> Iterator[int]:
     while True:
         with socket.socket() as probe:
             probe.bind((HOST, 0))
-            yield probe.getsockname()[1]
+            port: int = probe.getsockname()[1]
+        yield port

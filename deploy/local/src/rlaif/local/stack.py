@@ -11,9 +11,16 @@ from pathlib import Path
 import httpx
 
 from rlaif.local.child import ChildSpec
-from rlaif.local.places import HOST, DataDirectory, Secrets, free_port
+from rlaif.local.places import HOST, DataDirectory, PortBusyError, Ports, Secrets
 from rlaif.servers.nats_server import NatsServerRecipe, find_nats_server
-from rlaif.servers.seaweedfs import SeaweedFS, SeaweedPorts, find_weed
+from rlaif.servers.seaweedfs import (
+    GRPC_OFFSET,
+    SeaweedFS,
+    SeaweedPorts,
+    find_weed,
+    seaweed_port_is_free,
+)
+from rlaif.service.peers import peer_client
 from rlaif.storage.ports import StoreUnavailableError
 
 SERVICES = ("hud", "exporter", "judge", "reward-model", "trainer")
@@ -56,11 +63,11 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may choose; None stands for the built-in cartridge and for the mock LLM."""
+    """What a user may choose; None stands for the built-in cartridge, any port, the mock LLM."""
 
     data_dir: Path
     rom_path: Path | None = None
-    hud_port: int = 8086
+    hud_port: int | None = None
     llm_base_url: str | None = None
 
 
@@ -74,19 +81,29 @@ class Stack:
     api_token: str
 
 
-def plan(options: Options) -> Stack:
-    """Choose ports, write configuration files, and say what to start."""
+def plan(options: Options, reserved: Ports) -> Stack:
+    """Choose ports, write configuration files, and say what to start.
+
+    Raises:
+        DamagedSecretsError: The secrets of the data directory cannot be read.
+        PortBusyError: The port that was asked for cannot be listened on.
+        OSError: The data directory cannot be written to.
+    """
     home = DataDirectory(options.data_dir)
     secrets = home.secrets()
-    taken: set[int] = set()
-    wanted = _PORTS | {"hud": options.hud_port}
-    ports = {name: free_port(port, taken) for name, port in wanted.items() if name != "s3"}
+    if options.hud_port is not None and not reserved.claim(options.hud_port):
+        raise PortBusyError(
+            f"the page cannot listen on port {options.hud_port}: it is in use, or this user may "
+            "not use it; choose another with --hud-port (make demo HUD_PORT=…)"
+        )
+    ports = {name: reserved.take(port) for name, port in _PORTS.items() if name != "s3"}
+    ports["hud"] = options.hud_port or ports["hud"]
     nats = NatsServerRecipe(
         home.root / "nats", ports["nats"], ports["nats monitor"], secrets.nats_token
     )
     weed = SeaweedFS(
         data_dir=home.root / "s3",
-        ports=_seaweed_ports(taken),
+        ports=_seaweed_ports(reserved),
         access_key=secrets.s3_access_key,
         secret_key=secrets.s3_secret_key,
     )
@@ -103,11 +120,11 @@ def plan(options: Options) -> Stack:
     )
 
 
-def _seaweed_ports(taken: set[int]) -> SeaweedPorts:
-    wanted = SeaweedPorts(_PORTS["s3"], 20_001, 20_002, 20_003, 20_004)
-    ports = SeaweedPorts.find_free(first=20_001) if wanted.busy() else wanted
-    taken |= {ports.s3, ports.master, ports.volume, ports.filer, ports.admin}
-    return ports
+def _seaweed_ports(reserved: Ports) -> SeaweedPorts:
+    def claim(port: int) -> bool:
+        return seaweed_port_is_free(port) and reserved.claim(port, port + GRPC_OFFSET)
+
+    return SeaweedPorts.find_free(s3=_PORTS["s3"], first=20_001, claim=claim)
 
 
 def _shared_environment(
@@ -128,6 +145,7 @@ def _shared_environment(
         "HUD_REWARD_MODEL_URL": urls["reward-model"],
         "TRAINER_DATA_DIR": str(options.data_dir / "trainer"),
         "PYTHONUNBUFFERED": "1",
+        "PYTHONUTF8": "1",  # what the parts write to their logs, in any locale
         # One thread a library: eight processes share the machine.
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
@@ -151,6 +169,7 @@ def _nats_spec(home: DataDirectory, recipe: NatsServerRecipe) -> ChildSpec:
         command=tuple(recipe.command(find_nats_server())),
         environment=dict(os.environ),
         ready=partial(asyncio.to_thread, recipe.healthy),
+        answers=partial(asyncio.to_thread, recipe.healthy),
         log=home.log("nats"),
         directory=home.root,
         where=f"nats://{HOST}:{recipe.port}",
@@ -177,6 +196,7 @@ def _weed_spec(home: DataDirectory, recipe: SeaweedFS) -> ChildSpec:
         command=tuple(recipe.command(weed)),
         environment=recipe.environment(),
         ready=partial(asyncio.to_thread, ready),
+        answers=partial(asyncio.to_thread, recipe.answers),
         log=home.log("s3"),
         directory=recipe.data_dir,
         where=recipe.endpoint_url,
@@ -204,7 +224,7 @@ def _service_spec(
 def _answers(url: str) -> Callable[[], Awaitable[bool]]:
     async def ready() -> bool:
         try:
-            async with httpx.AsyncClient(timeout=2.0) as client:
+            async with peer_client(url, timeout=2.0) as client:
                 return (await client.get(url)).status_code == 200
         except httpx.HTTPError:
             return False

@@ -181,10 +181,9 @@ class Supervisor:
             self._display.progress([Part(what), *parts])
             await asyncio.sleep(_TELL_SECONDS)
 
-    def _died(self, child: Child, code: int) -> None:
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+    def _died(self, child: Child, reason: str) -> None:
         self._display.warn(
-            f"{child.spec.name} ended ({how}); starting it again · log {child.spec.log}"
+            f"{child.spec.name} ended ({reason}); starting it again · log {child.spec.log}"
         )
 
 

@@ -6,11 +6,11 @@ A recipe, not a supervisor: whoever starts the process (the local stack, the tes
 (measured with 2.15.1). `store_dir` is always given: the default is a temporary folder.
 """
 
+import http.client
+import json
 import os
 import shutil
 import sys
-import urllib.error
-import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,7 +61,7 @@ class NatsServerRecipe:
         self.directory.mkdir(parents=True, exist_ok=True)
         self._configuration.unlink(missing_ok=True)
         descriptor = os.open(self._configuration, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write("\n".join(self._lines()) + "\n")
 
     def command(self, program: Path) -> list[str]:
@@ -70,11 +70,15 @@ class NatsServerRecipe:
 
     def healthy(self, *, seconds: float = 1.0) -> bool:
         """Whether it answers that it is well; a full disk shows here, not in the process."""
+        # Unlike urllib, this never asks a proxy of the environment.
+        connection = http.client.HTTPConnection(HOST, self.monitor_port, timeout=seconds)
         try:
-            with urllib.request.urlopen(f"{self.monitor_url}/healthz", timeout=seconds) as answer:
-                return bool(answer.status == 200)
-        except (urllib.error.URLError, OSError):
+            connection.request("GET", "/healthz")
+            return connection.getresponse().status == 200
+        except (OSError, http.client.HTTPException):
             return False
+        finally:
+            connection.close()
 
     @property
     def _configuration(self) -> Path:
@@ -90,7 +94,7 @@ class NatsServerRecipe:
             f"http: {HOST}:{self.monitor_port}",
             "max_payload: 1MB",
             "jetstream {",
-            f'  store_dir: "{self.directory / "js"}"',
+            f"  store_dir: {json.dumps(str(self.directory / 'js'), ensure_ascii=False)}",
             "  max_mem: 64MB",
             f"  max_file: {self.max_file}",
             "  sync_interval: always",

@@ -12,8 +12,12 @@ Why each choice (measured with 4.48):
 - `mini` allows one volume for each GiB that is free when it starts, and every bucket takes at least
   one: with 74 GiB free the 72nd bucket was refused with InternalError. A volume takes the space of
   what is in it, so many are allowed; how full the disk is the server watches apart from that.
-- Telemetry, WebDAV, admin page and the table catalogs are off; sockets stay in the data folder.
+- Telemetry, WebDAV, admin page and the table catalogs are off.
 - gRPC listens on each HTTP port + 10000, without authentication, on loopback: single-user machines.
+- It also listens on Unix sockets in /tmp, named by those ports; no option moves them, and a server
+  whose sockets another user's server left behind never gets ready. So a port counts as free only
+  when its sockets are, too.
+- Its data folder is given as `.`: of a path, `-dir` would split at commas.
 """
 
 import json
@@ -27,8 +31,12 @@ import time
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rlaif.storage.ports import StorageError, StoreUnavailableError
+from rlaif.storage.ports import ObjectNotFoundError, StorageError, StoreUnavailableError
+
+if TYPE_CHECKING:
+    from rlaif.storage.s3 import S3Store
 
 GRPC_OFFSET = 10_000
 MAX_VOLUMES = 5_000
@@ -54,29 +62,54 @@ class SeaweedPorts:
                 f"{65536 - GRPC_OFFSET}"
             )
 
-    def busy(self) -> list[int]:
-        """Ports, gRPC ones included, that something else uses now."""
-        return [
-            port
-            for http in astuple(self)
-            for port in (http, http + GRPC_OFFSET)
-            if not port_is_free(port)
-        ]
-
     @classmethod
-    def find_free(cls, *, s3: int | None = None, first: int = 20_000) -> "SeaweedPorts":
-        """Ports that are free now, from `first` up; `s3` when it must be a certain one.
+    def find_free(
+        cls,
+        *,
+        s3: int | None = None,
+        first: int = 20_000,
+        claim: Callable[[int], bool] | None = None,
+    ) -> "SeaweedPorts":
+        """Ports that are free now, from `first` up; `s3` for that part where it is free.
 
         `first` starts below the range from which Linux gives ports to clients (32768 and up), and
-        gRPC's (30000 and up) meets it late.
+        gRPC's (30000 and up) meets it late. `claim(port)` says whether one can be had, by default
+        `seaweed_port_is_free`.
         """
+        claim = claim or seaweed_port_is_free
         found: list[int] = []
-        for port in range(first, 65536 - GRPC_OFFSET):
-            if port != s3 and port_is_free(port) and port_is_free(port + GRPC_OFFSET):
+        for port in dict.fromkeys([*([s3] if s3 else ()), *range(first, 65536 - GRPC_OFFSET)]):
+            if claim(port):
                 found.append(port)
                 if len(found) == 5:
-                    return cls(s3 or found[0], *found[1:])
+                    return cls(*found)
         raise StorageError(f"no free ports from {first} up")
+
+
+def seaweed_port_is_free(port: int) -> bool:
+    """True when a server could take this HTTP port, its gRPC port and the sockets of that one."""
+    grpc = port + GRPC_OFFSET
+    return port_is_free(port) and port_is_free(grpc) and all(map(_can_be_made, sockets_of(grpc)))
+
+
+def sockets_of(grpc_port: int) -> list[Path]:
+    """Where the parts that may listen on a gRPC port also listen; the folder is in the program."""
+    parts = ("master", "volume", "filer", "admin", "s3")
+    return [Path(f"/tmp/seaweedfs-{part}-grpc-{grpc_port}.sock") for part in parts]
+
+
+def _can_be_made(path: Path) -> bool:
+    """True when there is no such socket, or one of this user's that a killed server left behind."""
+    try:
+        if path.lstat().st_uid != os.getuid():
+            return False
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(str(path))
+    except (FileNotFoundError, ConnectionRefusedError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def port_is_free(port: int) -> bool:
@@ -144,10 +177,7 @@ class SeaweedFS:
         """Write its configuration; the file with the secret is readable by the owner only."""
         self.data_dir.mkdir(parents=True, exist_ok=True)
         self.data_dir.chmod(0o700)  # the server keeps keys of its own in it
-        database = json.dumps(str(self.data_dir / "filer.db"))
-        (self.data_dir / "filer.toml").write_text(
-            f"[sqlite]\nenabled = true\ndbFile = {database}\n"
-        )
+        (self.data_dir / "filer.toml").write_text('[sqlite]\nenabled = true\ndbFile = "filer.db"\n')
         (self.data_dir / "mini.options").unlink(missing_ok=True)
         self._s3_config.unlink(missing_ok=True)
         with os.fdopen(
@@ -160,7 +190,7 @@ class SeaweedFS:
         ports, tls = self.ports, self.tls
         return [
             str(weed), "-logtostderr=true", "mini",
-            f"-dir={self.data_dir}", f"-ip={HOST}", f"-ip.bind={HOST}",
+            "-dir=.", f"-ip={HOST}", f"-ip.bind={HOST}",
             f"-s3.port={ports.s3}", f"-master.port={ports.master}",
             f"-volume.port={ports.volume}", f"-filer.port={ports.filer}",
             f"-admin.port={ports.admin}",
@@ -189,6 +219,16 @@ class SeaweedFS:
         for bucket in self.buckets:
             self._wait_for_bucket(bucket, deadline, alive)
 
+    def answers(self) -> bool:
+        """Whether a key is looked up; nothing is written, unlike in `wait_ready`."""
+        try:
+            self._store(self.buckets[0]).get(".ready")
+        except ObjectNotFoundError:
+            return True
+        except StorageError:
+            return False
+        return True
+
     def turn_on_fsync(self, weed: Path, *, seconds: float = 30) -> None:
         """Make every acknowledged write durable; once for a data folder, when ready."""
         lines = [f"fs.configure -locationPrefix=/buckets/{b}/ -fsync -apply" for b in self.buckets]
@@ -215,11 +255,11 @@ class SeaweedFS:
             for bucket in self.buckets
         )
 
-    def _wait_for_bucket(self, bucket: str, deadline: float, alive: Callable[[], bool]) -> None:
+    def _store(self, bucket: str) -> "S3Store":
         # Here, because the rest of this module serves callers that need no boto3.
         from rlaif.storage.s3 import S3Store
 
-        store = S3Store(
+        return S3Store(
             bucket,
             endpoint_url=self.endpoint_url,
             access_key=self.access_key,
@@ -227,6 +267,9 @@ class SeaweedFS:
             ca_file=str(self.tls.authority) if self.tls else None,
             attempts=1,
         )
+
+    def _wait_for_bucket(self, bucket: str, deadline: float, alive: Callable[[], bool]) -> None:
+        store = self._store(bucket)
         while True:
             try:
                 store.ensure_bucket()

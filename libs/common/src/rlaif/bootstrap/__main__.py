@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from rlaif.bootstrap.preparing import NotReachedError, make_room, prepare
 from rlaif.bootstrap.settings import BootstrapSettings
+from rlaif.files.failures import command
 from rlaif.service.cli import (
     PRECEDENCE,
     InvalidSettingsError,
@@ -25,6 +26,7 @@ from rlaif.service.logging import configure_logging
 from rlaif.storage.ports import StorageError
 
 
+@command("bootstrap")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line; gives the exit code."""
     parser = argparse.ArgumentParser(

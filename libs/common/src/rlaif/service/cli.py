@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import TypeAdapter, ValidationError, create_model
 from pydantic_settings import BaseSettings, CliSettingsSource, SettingsError
 
+from rlaif.files.failures import command
 from rlaif.service.logging import configure_logging
 from rlaif.service.settings import (
     ServiceSettings,
@@ -63,6 +64,17 @@ def run(
     `create_app` should import the app's modules inside, so that `--help` stays fast. `--help` and
     unknown options leave by SystemExit, as argparse does.
     """
+    return command(settings_class.service_name())(_run)(
+        settings_class, create_app, description, argv
+    )
+
+
+def _run(
+    settings_class: type[S],
+    create_app: Callable[[S], "FastAPI"],
+    description: str,
+    argv: Sequence[str] | None,
+) -> int:
     name = settings_class.service_name()
     parser = argparse.ArgumentParser(
         prog=name, description=description, epilog=PRECEDENCE, allow_abbrev=False

@@ -114,12 +114,12 @@ class SharedSettings(BaseSettings):
     episodes_store: str = Field(
         default="s3://zelda-episodes",
         validation_alias="EPISODES_STORE",
-        description="Where captures, segments and scores are: s3://bucket or file:///path.",
+        description="Where captures, segments and scores are: s3://bucket, file:///path or /path.",
     )
     models_store: str = Field(
         default="s3://zelda-models",
         validation_alias="MODELS_STORE",
-        description="Where checkpoints and reward models are: s3://bucket or file:///path.",
+        description="Where checkpoints and reward models are: s3://bucket, file:///path or /path.",
     )
     log_level: Annotated[LogLevel, BeforeValidator(_lower)] = Field(
         default="info",

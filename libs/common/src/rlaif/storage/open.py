@@ -54,13 +54,16 @@ class S3Credentials:
 
 
 def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
-    """The store at `s3://bucket` or `file:///absolute/path`; nothing is asked of a server yet.
+    """The store at `s3://bucket`, at a folder or its URL; nothing is asked of a server yet.
 
-    Without credentials, S3 is AWS with the platform's own.
+    A folder is an absolute path as it is, or `file:///absolute/path` with percent codes. Without
+    credentials, S3 is AWS with the platform's own.
 
     Raises:
         StorageError: The URL names no store.
     """
+    if url.startswith("/"):
+        return FileStore(Path(url))
     parts = urlsplit(url)
     if parts.scheme == "s3" and parts.netloc == parts.hostname and parts.path in ("", "/"):
         # Here, because boto3 takes half a second to import and file stores do without it.
@@ -78,9 +81,14 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
             ca_file=given.ca_file,
         )
     if parts.scheme == "file" and not parts.netloc and parts.path.startswith("/"):
+        if "?" in url or "#" in url:
+            # The rest would be dropped, and the store made in another folder.
+            raise StorageError(f"{url!r} has a ? or # in its path; write it as %3F or %23")
         return FileStore(Path(unquote(parts.path)))
     shown = without_credentials(url)
-    raise StorageError(f"{shown!r} names no store; use s3://bucket or file:///absolute/path")
+    raise StorageError(
+        f"{shown!r} names no store; use s3://bucket, file:///absolute/path or /absolute/path"
+    )
 
 
 def _check_endpoint(url: str) -> None:

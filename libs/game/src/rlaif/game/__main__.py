@@ -3,11 +3,13 @@
 import argparse
 import sys
 
+from rlaif.files.failures import command
 from rlaif.game.inspection import command as inspect_command
 from rlaif.game.play import command as play_command
 from rlaif.game.replay_check import command as replay_check_command
 
 
+@command("rlaif-game")
 def main(argv: list[str] | None = None) -> int:
     """Run one command; its exit code. Wrong options exit with 2."""
     parser = argparse.ArgumentParser(

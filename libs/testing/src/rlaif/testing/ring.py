@@ -96,12 +96,15 @@ class Ring:
 
     def get(self, service: str, path: str) -> httpx.Response:
         """Ask a service's REST API; raises `httpx.HTTPStatusError` unless it answers 2xx."""
-        answer = httpx.get(f"{self.where(service)}/api/v1/{path}", timeout=10)
+        answer = httpx.get(f"{self.where(service)}/api/v1/{path}", timeout=10, trust_env=False)
         return answer.raise_for_status()
 
     def metrics(self, *services: str) -> tuple[set[str], list[Series]]:
         """What `/metrics` of these have: the names of all series, and those with a value."""
-        pages = [httpx.get(f"{self.where(name)}/metrics", timeout=10) for name in services]
+        pages = [
+            httpx.get(f"{self.where(name)}/metrics", timeout=10, trust_env=False)
+            for name in services
+        ]
         found = [exposed(page.raise_for_status().text) for page in pages]
         return (
             {name for names, _ in found for name in names},
@@ -131,6 +134,7 @@ class Ring:
             f"{self.where('trainer')}/api/v1/runs/current/stop",
             headers={"Authorization": f"Bearer {token}"},
             timeout=30,
+            trust_env=False,
         ).raise_for_status()
         return asyncio.run(self._check_at_rest(seconds))
 

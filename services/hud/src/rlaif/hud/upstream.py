@@ -7,7 +7,6 @@ page sent it, and never one of the HUD's own: who may not write there cannot do 
 
 import asyncio
 import json
-import ssl
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -16,6 +15,7 @@ from fastapi import Depends, Request
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from rlaif.network.addresses import without_credentials
+from rlaif.service.peers import peer_client
 from rlaif.service.problems import MEDIA_TYPE, Problem, ProblemDocument
 from rlaif.tracing.spans import current_traceparent
 
@@ -60,10 +60,6 @@ class Upstream:
         self._base = base_url.rstrip("/")
         self._seconds = seconds
         self._transport = transport
-        # Made once: it reads all authorities.
-        self._verify: ssl.SSLContext | bool = (
-            httpx.create_ssl_context() if base_url.startswith("https:") else False
-        )
 
     async def get(self, path: str, parameters: Parameters | None = None) -> Any:
         """The JSON at a path, such as `/api/v1/watchdog`; parameters that are None are left out."""
@@ -153,11 +149,10 @@ class Upstream:
         if (trace := current_traceparent()) is not None:
             sent["traceparent"] = trace
         async with (
-            httpx.AsyncClient(
+            peer_client(
+                self._base,
                 timeout=httpx.Timeout(self._seconds, connect=CONNECT_SECONDS),
                 transport=self._transport,
-                verify=self._verify,
-                trust_env=False,  # a token goes to the service itself, through nobody's proxy
             ) as client,
             client.stream(
                 method,

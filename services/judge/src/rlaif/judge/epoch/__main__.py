@@ -25,6 +25,7 @@ from rlaif.bus.errors import BusError
 from rlaif.bus.ports import Publisher, TelemetryPublisher
 from rlaif.contracts.events import EventData
 from rlaif.contracts.telemetry import Telemetry
+from rlaif.files.failures import command
 from rlaif.judge.comparing import build_comparisons
 from rlaif.judge.consumers import SegmentScorer
 from rlaif.judge.epoch.pass_over import judge_epoch, write_report
@@ -120,6 +121,7 @@ async def evaluate_epoch(
     )
 
 
+@command("evaluate")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
     task = _task(argv)

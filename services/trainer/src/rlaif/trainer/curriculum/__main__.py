@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from rlaif.files.failures import command
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.curriculum.building import BuildSettings, Built, build
 from rlaif.trainer.curriculum.library import DemonstrationsError
@@ -15,6 +16,7 @@ from rlaif.trainer.search.tree import TreeError
 from rlaif.trainer.spreading import LostProcessError
 
 
+@command("rlaif.trainer.curriculum")
 def main(arguments: list[str] | None = None) -> int:
     """Make them; 0, or 1 with one sentence why not."""
     options = _parser().parse_args(arguments)

@@ -252,6 +252,7 @@ def _end(code: int) -> None:
     """
     if os.getsid(0) == os.getpid():
         session.end(os.getpid())
+        session.remove_ray_folder()
     os._exit(code)
 
 

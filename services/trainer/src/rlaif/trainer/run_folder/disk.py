@@ -10,6 +10,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
+from rlaif.files.failures import why as why  # callers find all about the disk here
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
@@ -22,13 +24,6 @@ def is_trouble(error: BaseException) -> TypeGuard[OSError]:
     if not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError):
         return False
     return error.errno is not None
-
-
-def why(error: OSError) -> str:
-    """The error for people: what the system said, and of which file."""
-    said = error.strerror or str(error) or type(error).__name__
-    where = error.filename2 or error.filename
-    return f"{said}: {where}" if where else said
 
 
 def trouble(directory: Path) -> str | None:

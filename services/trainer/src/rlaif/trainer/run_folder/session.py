@@ -4,21 +4,35 @@ Ray's own end of them is slow, 1.5 s when all is well, and incomplete: when the 
 started it is killed, its agents ask a server that is gone for another 60 s. So they are killed by
 whoever is left: the process itself, the service, or, when both were killed, a guard.
 
+Their sockets and logs are in a folder that whoever ends them removes as well.
+
 As a program, `python session.py`, this is the guard: it waits for the end of its input, then ends
 the session.
 """
 
 import contextlib
+import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 _PROC = Path("/proc")
 _PAUSE_SECONDS = 0.02
 _PATIENCE_SECONDS = 5.0
+_RAY_FOLDER = "RAY_TMPDIR"
+"""The variable by which Ray is told in which folder to make one of its own."""
+
+_PREFIX = "rlaif-"
+_LONGEST_SOCKET = "/ray/session_2026-01-31_00-00-00_000000_4194304/sockets/plasma_store"
+_MAX_PARENT_BYTES = (
+    (103 if sys.platform == "darwin" else 107) - len(_LONGEST_SOCKET) - len(f"/{_PREFIX}12345678")
+)
 
 
 def members(session: int) -> list[int]:
@@ -53,6 +67,40 @@ def end(session: int) -> None:
         time.sleep(_PAUSE_SECONDS)
 
 
+@contextlib.contextmanager
+def ray_folder() -> Iterator[dict[str, str]]:
+    """Make a folder for Ray's sockets and logs; the variable that tells Ray of it.
+
+    It is this user's alone, and short: a socket's path may have 107 bytes. It is removed at the
+    end, with what is in it.
+
+    Raises:
+        OSError: No directory for temporary files can be used.
+    """
+    for parent in (os.environ.get(_RAY_FOLDER), tempfile.gettempdir(), "/tmp", "/var/tmp"):
+        if parent and len(os.fsencode(os.path.abspath(parent))) <= _MAX_PARENT_BYTES:
+            with contextlib.suppress(OSError):
+                folder = tempfile.mkdtemp(prefix=_PREFIX, dir=os.path.abspath(parent))
+                break
+    else:
+        raise OSError(
+            errno.ENOENT,
+            f"Ray has no directory for its sockets; set {_RAY_FOLDER} to one that can be written "
+            f"to and whose path has at most {_MAX_PARENT_BYTES} bytes",
+        )
+    try:
+        yield {_RAY_FOLDER: folder}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_ray_folder() -> None:
+    """Remove the folder that this process was given by `ray_folder`, if it was."""
+    folder = os.environ.get(_RAY_FOLDER, "")
+    if os.path.basename(folder).startswith(_PREFIX):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def step_back(niceness: int) -> None:
     """Let other sessions have the cores first; for the leader of a session.
 
@@ -80,3 +128,4 @@ def _runs(pid: int) -> bool:
 if __name__ == "__main__":
     sys.stdin.buffer.read()
     end(os.getsid(0))
+    remove_ray_folder()

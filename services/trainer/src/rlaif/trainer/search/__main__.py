@@ -7,6 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
+from rlaif.files.failures import command
 from rlaif.files.whole import write_whole
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.search.figures import Figures
@@ -16,6 +17,7 @@ from rlaif.trainer.search.search import SearchSettings
 _TELL_SECONDS = 10.0
 
 
+@command("rlaif.trainer.search")
 def main(arguments: list[str] | None = None) -> int:
     """Search until the time or the frames are over, or it is told to stop; 0 then."""
     options = _parser().parse_args(arguments)

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from rlaif.files.failures import command
 from rlaif.service.cli import (
     PRECEDENCE,
     InvalidSettingsError,
@@ -67,6 +68,7 @@ _NEW_SEARCH_SECONDS = 60.0
 """A search that is older when first heard of was resumed: what it had found was told before."""
 
 
+@command(_NAME)
 def main(argv: Sequence[str] | None = None) -> int:
     """Train, evaluate or run a pipeline; returns the exit code."""
     parser = argparse.ArgumentParser(

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from rlaif.files.failures import command
 from rlaif.game.machine.cartridges import CartridgeError, load_cartridge
 from rlaif.trainer.run_folder import quest_trials, trained_policy
 from rlaif.trainer.run_folder.quest_trials import (
@@ -33,6 +34,7 @@ _NAME = "rlaif-trained"
 _FRAMES_A_MINUTE = 3_600
 
 
+@command(_NAME)
 def main(argv: Sequence[str] | None = None) -> int:
     """Evaluate, play or film; returns the exit code."""
     options = _parser().parse_args(argv)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from rlaif.files.failures import command
 from rlaif.game.captures.capture import KeyframeError
 from rlaif.game.captures.replay import ReplayError
 from rlaif.game.machine.cartridges import load_cartridge
@@ -19,6 +20,7 @@ from rlaif.trainer.run_folder.record import record_path
 _NAME = "rlaif-videos"
 
 
+@command(_NAME)
 def main(argv: Sequence[str] | None = None) -> int:
     """Make the films; returns the exit code."""
     options = _parser().parse_args(argv)

@@ -197,9 +197,16 @@ class RunSupervisor:
         )
         attempt = RunRecord.read(run_file).attempts
         self.state = self.state.begun_again(attempt)
+        environment = _environment(self._settings)
+        with contextlib.ExitStack() as stack:
+            if self._settings.ray.is_own:
+                environment |= stack.enter_context(session.ray_folder())
+            return await self._run_process(run_file, environment)
+
+    async def _run_process(self, run_file: Path, environment: dict[str, str]) -> int:
         read_fd, write_fd = os.pipe()
         try:
-            self._process = process = await self._spawn(run_file, write_fd)
+            self._process = process = await self._spawn(run_file, write_fd, environment)
         except BaseException:
             os.close(read_fd)
             raise
@@ -218,7 +225,9 @@ class RunSupervisor:
                     process.kill()
             await asyncio.to_thread(session.end, process.pid)
 
-    async def _spawn(self, run_file: Path, write_fd: int) -> asyncio.subprocess.Process:
+    async def _spawn(
+        self, run_file: Path, write_fd: int, environment: dict[str, str]
+    ) -> asyncio.subprocess.Process:
         with (self.directory / "training.log").open("ab") as output:
             return await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -231,7 +240,7 @@ class RunSupervisor:
                 stderr=output,
                 pass_fds=(write_fd,),
                 start_new_session=True,  # Ctrl-C is for the service, which asks it to save first
-                env=_environment(self._settings),
+                env=environment,
             )
 
     async def _read_messages(self, read_fd: int) -> None:

@@ -1,0 +1,55 @@
+"""Errors of the operating system: as a sentence for people, and as the exit code of a command.
+
+Standard library only.
+"""
+
+import functools
+import io
+import os
+import sys
+from collections.abc import Callable
+from typing import ParamSpec
+
+P = ParamSpec("P")
+
+WRONG_INPUT = 2
+"""Exit code of a command that cannot use what it was given."""
+
+
+def why(error: OSError) -> str:
+    """The error for people: what the system said, and of which file."""
+    said = error.strerror or str(error) or type(error).__name__
+    where = error.filename2 or error.filename
+    return f"{said}: {where}" if where else said
+
+
+def command(name: str) -> Callable[[Callable[P, int]], Callable[P, int]]:
+    """Decorate the `main` of the command `name`, which returns an exit code.
+
+    An error of the operating system that nobody else handled, such as a folder that cannot be
+    written to, ends the command with one sentence and exit code 2 instead of a traceback.
+    Characters that the terminal's encoding lacks are replaced. A reader that closes its end of the
+    pipe, such as `head`, ends the command quietly.
+    """
+
+    def decorate(main: Callable[P, int]) -> Callable[P, int]:
+        @functools.wraps(main)
+        def run(*args: P.args, **kwargs: P.kwargs) -> int:
+            for stream in (sys.stdout, sys.stderr):
+                if isinstance(stream, io.TextIOWrapper):
+                    stream.reconfigure(errors="replace")
+            try:
+                code = main(*args, **kwargs)
+                sys.stdout.flush()
+                return code
+            except BrokenPipeError:
+                # The interpreter flushes again at exit and would complain then.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return 1
+            except OSError as error:
+                sys.stderr.write(f"{name}: error: {why(error)}\n")
+                return WRONG_INPUT
+
+        return run
+
+    return decorate

@@ -1,0 +1,82 @@
+"""How a command ends on an error of the operating system, and in odd locales."""
+
+import errno
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+from rlaif.files.failures import WRONG_INPUT, command, why
+
+
+def failing_with(error: OSError):
+    @command("rlaif-x")
+    def main() -> int:
+        raise error
+
+    return main
+
+
+def test_the_error_names_what_is_wrong_and_where():
+    assert why(FileNotFoundError(2, "No such file", "a")) == "No such file: a"
+    assert why(OSError(18, "Cross-device link", "a", None, "b")) == "Cross-device link: b"
+    assert why(OSError("words")) == "words"
+    assert why(ConnectionError()) == "ConnectionError"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/var/x"),
+        NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), "/var/x"),
+        OSError(errno.EROFS, os.strerror(errno.EROFS), "/var/x"),
+    ],
+)
+def test_a_command_ends_with_one_sentence_that_names_the_path(error, capsys):
+    assert failing_with(error)() == WRONG_INPUT
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"rlaif-x: error: {error.strerror}: /var/x\n")
+
+
+def test_arguments_and_the_exit_code_are_passed_on():
+    @command("rlaif-x")
+    def main(arguments: list[str], *, code: int) -> int:
+        """What it does."""
+        return len(arguments) + code
+
+    assert main(["a", "b"], code=1) == 3
+    assert main.__doc__ == "What it does."
+
+
+def test_characters_that_the_terminal_lacks_are_replaced(monkeypatch):
+    written = io.BytesIO()
+    latin = io.TextIOWrapper(written, encoding="iso-8859-1")
+    monkeypatch.setattr(sys, "stdout", latin)
+
+    @command("rlaif-x")
+    def main() -> int:
+        sys.stdout.write("✓ é\n")
+        return 0
+
+    assert main() == 0
+    assert written.getvalue() == b"? \xe9\n"
+
+
+def test_a_reader_that_has_seen_enough_ends_it_quietly():
+    program = (
+        "import sys\nfrom rlaif.files.failures import command\n"
+        "@command('rlaif-x')\ndef main():\n"
+        "    while True: sys.stdout.write('x' * 4096)\n"
+        "sys.exit(main())"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
