@@ -16,7 +16,18 @@ RELEASE := $(shell cat VERSION)
 CONTAINER_ENGINE ?= $(if $(shell command -v docker),docker,podman)
 IMAGE_ARGS = $(if $(BASE),--build-arg BASE=$(BASE)) --build-arg VERSION=$(RELEASE) \
              --build-arg REVISION=$(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# `user = true` in a pip.conf, the default of some distributions, fails in a virtual environment.
+INSTALL := $(PIP) --quiet install --no-user
+# What a shell sets for another Python must not reach this one. Of pip's settings in the environment those are kept
+# that say where packages are and how they are fetched; others, such as PIP_TARGET, would install elsewhere or less.
+unexport PYTHONHOME PYTHONPATH
+PIP_KEPT := PIP_CONFIG_FILE PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_NO_INDEX PIP_TRUSTED_HOST PIP_CERT \
+            PIP_CLIENT_CERT PIP_PROXY PIP_CACHE_DIR PIP_NO_CACHE_DIR PIP_DEFAULT_TIMEOUT PIP_TIMEOUT PIP_RETRIES \
+            PIP_KEYRING_PROVIDER
+unexport $(filter-out $(PIP_KEPT),$(filter PIP_%,$(.VARIABLES)))
+# The index of PyTorch's wheels for CPUs: those for Linux on PyPI bring CUDA. Empty: none but pip's own.
+TORCH_INDEX ?= $(shell sed -n 's/^ARG TORCH_INDEX=//p' deploy/containers/Containerfile)
 # Threads of numpy that wait for each other stall where cores are few and shared.
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
 # Two at a time, whole files each: integration tests wait more than they compute. TEST_JOBS=0 runs them one by one.
@@ -31,16 +42,18 @@ FETCH_BROWSER = $(BIN)/python services/hud/check_page.py fetch
 APART := PYTEST_ARGS='--ignore-glob=tests/*/deploy --hypothesis-profile=few'
 # A path may hold quotes, $ and blanks: it goes through the environment, untouched by make and shell.
 export RLAIF_ROM := $(value ROM)
-unexport ROM
+export RLAIF_DATA_DIR := $(value DATA_DIR)
+export RLAIF_POLICY := $(value RUN)
+unexport ROM DATA_DIR RUN
 ROM_OPTION := $${RLAIF_ROM:+"--rom=$$RLAIF_ROM"}
 ROM_PATH_OPTION := $${RLAIF_ROM:+"--rom-path=$$RLAIF_ROM"}
 # Where nobody names stores, what a run keeps elsewhere is kept beside it: it asks no server.
-STORES_HERE := MODELS_STORE=$${MODELS_STORE:-file://$(CURDIR)/var/trainer/models} \
-               EPISODES_STORE=$${EPISODES_STORE:-file://$(CURDIR)/var/trainer/episodes}
-POLICY = $(if $(RUN),--policy $(RUN))
+STORES_HERE := MODELS_STORE="$${MODELS_STORE:-$$(pwd)/var/trainer/models}" \
+               EPISODES_STORE="$${EPISODES_STORE:-$$(pwd)/var/trainer/episodes}"
+POLICY := $${RLAIF_POLICY:+"--policy=$$RLAIF_POLICY"}
 ROM_OPERAND := $${RLAIF_ROM:+-- "$$RLAIF_ROM"}
-DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),--hud-port $(HUD_PORT)) \
-        $(if $(DATA_DIR),--data-dir $(DATA_DIR)) $(ROM_OPTION) $(DEMO_ARGS)
+DEMO := $(if $(ONCE),--once --timeout 900) $(if $(HUD_PORT),"--hud-port=$$HUD_PORT") \
+        $${RLAIF_DATA_DIR:+"--data-dir=$$RLAIF_DATA_DIR"} $(ROM_OPTION) $(DEMO_ARGS)
 
 define CHECK_PYTHON
 import sys
@@ -69,10 +82,10 @@ demo: $(VENV)/.ready ## Run the whole ring here (ONCE=1 stops after two loops; R
 	@$(BIN)/python -m rlaif.local $(DEMO)
 
 train: $(VENV)/.ready ## Train in the foreground, without the ring (ARGS="--mode epoch"; ARGS=--help)
-	@$(BIN)/rlaif-train $(ARGS)
+	@$(BIN)/python -m rlaif.trainer.service.cli $(ARGS)
 
 train-cartridge: $(VENV)/.ready ## Search, make demonstrations, train a policy (SEED=1 MINUTES=98 ARM=macros; again: goes on)
-	@$(STORES_HERE) $(BIN)/rlaif-train --mode quest --run-id cartridge-$(if $(ARM),$(ARM)-)$(or $(SEED),1) \
+	@$(STORES_HERE) $(BIN)/python -m rlaif.trainer.service.cli --mode quest --run-id cartridge-$(if $(ARM),$(ARM)-)$(or $(SEED),1) \
 	  $(if $(ARM),--actions $(ARM)) --seed $(or $(SEED),1) $(if $(MINUTES),--quest-minutes $(MINUTES)) $(ROM_PATH_OPTION) $(ARGS)
 
 play-trained: $(VENV)/.ready ## Show a trained policy in a window (RUN=…; ARGS="--number 3"; ARGS=--help)
@@ -251,12 +264,30 @@ $(VENV)/bin/pip:
 	@$(PYTHON) -c "$$CHECK_PYTHON"
 	$(PYTHON) -m venv $(VENV)
 
-# PyTorch comes last and without a digest: which wheel it is, for CPUs or with CUDA, and what that brings, follows from
-# the indexes that pip is told of.
+# PyTorch comes last and without a digest, as its wheel depends on the machine. TORCH_INDEX is left out where there is a
+# GPU of NVIDIA, off Linux, and where pip has been told of indexes or folders, unless somebody names it.
+define INSTALL_TORCH
+index="$(TORCH_INDEX)"
+if [ "$(origin TORCH_INDEX)" = file ]; then
+  if [ "$$(uname -s)" != Linux ]; then index=
+  elif [ -e /dev/nvidia0 ] || nvidia-smi -L >/dev/null 2>&1; then
+    index=; echo "There is a GPU here: PyTorch comes with CUDA, a further 2.7 GB (TORCH_INDEX=… names another index)"
+  elif $(PIP) config list | grep -qE 'index-url|find-links|no-index'; then
+    index=; echo "PyTorch comes from where pip is told to look (TORCH_INDEX=… names another index)"
+  fi
+fi
+if [ -n "$$index" ]; then
+  $(INSTALL) -c $(CONSTRAINTS) --index-url "$$index" --retries 1 --timeout 20 torch 2>/dev/null && exit
+  echo "No PyTorch for CPUs from $$index: taking the one of pip's own index, on Linux with CUDA, a further 2.7 GB"
+fi
+$(INSTALL) -c $(CONSTRAINTS) torch
+endef
+export INSTALL_TORCH
+
 $(VENV)/.ready: $(PYPROJECTS) | $(VENV)/bin/pip
-	@echo "Setting up $(VENV): some minutes and about 2.5 GB the first time"
-	$(PIP) install --no-deps $(PACKAGES)
-	$(PIP) install -c $(CONSTRAINTS) torch
-	$(PIP) install --no-deps --no-build-isolation $(addprefix -e ,$(DISTS))
-	$(PIP) check
+	@echo "Setting up $(VENV): the first time some minutes, a download of 0.8 GB, 3.1 GB on disk"
+	$(INSTALL) --no-deps $(PACKAGES)
+	@sh -c "$$INSTALL_TORCH"
+	$(INSTALL) --no-deps --no-build-isolation $(addprefix -e ,$(DISTS))
+	@$(PIP) --quiet check
 	@touch $@

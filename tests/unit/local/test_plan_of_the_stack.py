@@ -22,7 +22,11 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 @pytest.fixture
 def home(tmp_path: Path, environment: pytest.MonkeyPatch) -> DataDirectory:
-    directory = DataDirectory(tmp_path / "var")
+    return data_directory(tmp_path / "var")
+
+
+def data_directory(root: Path) -> DataDirectory:
+    directory = DataDirectory(root)
     directory.lock().close()
     return directory
 
@@ -126,7 +130,7 @@ def test_two_demos_that_start_at_the_same_moment_choose_different_ports(tmp_path
         places = [
             spec.where
             for folder, ports in (("mine", ours), ("theirs", theirs))
-            for stack in [plan(Options(tmp_path / folder), ports)]
+            for stack in [plan(Options(data_directory(tmp_path / folder).root), ports)]
             for spec in (*stack.servers, *stack.services)
         ]
     assert len(set(places)) == 16

@@ -48,3 +48,15 @@ def test_the_secret_is_not_in_the_representation() -> None:
     assert "secret" not in repr(S3Credentials("http://s3", "key", "secret")).replace(
         "secret_key", ""
     )
+
+
+@pytest.mark.parametrize("name", ["plain", "a b", "é #1 (copy)", "50%41?", "Ada's", "a&b;c"])
+def test_an_absolute_path_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
+    assert open_store(str(tmp_path / name), None).url == (tmp_path / name).as_uri()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("url", ["file:///data/x#1", "file:///data/x?y=z"])
+def test_a_file_url_that_would_be_cut_off_is_refused(url: str) -> None:
+    with pytest.raises(StorageError, match="%3F or %23"):
+        open_store(url, None)

@@ -12,6 +12,7 @@ the session.
 
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
 import signal
@@ -28,7 +29,8 @@ _PATIENCE_SECONDS = 5.0
 _RAY_FOLDER = "RAY_TMPDIR"
 """The variable by which Ray is told in which folder to make one of its own."""
 
-_PREFIX = "rlaif-"
+_PREFIX = "rlray-"
+_NEW_SECONDS = 60.0
 _LONGEST_SOCKET = "/ray/session_2026-01-31_00-00-00_000000_4194304/sockets/plasma_store"
 _MAX_PARENT_BYTES = (
     (103 if sys.platform == "darwin" else 107) - len(_LONGEST_SOCKET) - len(f"/{_PREFIX}12345678")
@@ -72,7 +74,7 @@ def ray_folder() -> Iterator[dict[str, str]]:
     """Make a folder for Ray's sockets and logs; the variable that tells Ray of it.
 
     It is this user's alone, and short: a socket's path may have 107 bytes. It is removed at the
-    end, with what is in it.
+    end, with what is in it, and so are those beside it whose makers were killed.
 
     Raises:
         OSError: No directory for temporary files can be used.
@@ -88,10 +90,35 @@ def ray_folder() -> Iterator[dict[str, str]]:
             f"Ray has no directory for its sockets; set {_RAY_FOLDER} to one that can be written "
             f"to and whose path has at most {_MAX_PARENT_BYTES} bytes",
         )
+    with _locked(folder):
+        _remove_left_ones(Path(folder).parent)
+        try:
+            yield {_RAY_FOLDER: folder}
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(folder: "str | Path") -> Iterator[None]:
+    """Hold a folder's lock, which the system releases when this process is killed.
+
+    Raises:
+        OSError: Another process has it.
+    """
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        yield {_RAY_FOLDER: folder}
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+
+
+def _remove_left_ones(parent: Path) -> None:
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _NEW_SECONDS:  # else not yet locked
+                with _locked(folder):
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_ray_folder() -> None:

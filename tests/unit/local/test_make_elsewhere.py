@@ -1,0 +1,173 @@
+"""The Makefile in clones, data directories and shells of other people."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+INDEX = "file:///no/such/index"
+FAKE_PYTHON = f"""#!{sys.executable} -IS
+import json, os, sys
+with open(os.environ["SEEN"], "a") as seen:
+    seen.write(json.dumps([sys.argv[1:], dict(os.environ)]) + "\\n")
+if "config" in sys.argv:
+    print(os.environ.get("CONFIGURED", ""))
+sys.exit("--index-url" in sys.argv and os.environ.get("INDEX_ANSWERS") != "yes")
+"""
+PLACES = [
+    "plain",
+    "a b",
+    "é #1 (copy)",
+    "Ada's",
+    "50%41?",
+    "$HOME$(id)",
+    "`id`",
+    'say "hi"',
+    "a;b&c",
+]
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
+
+
+class Clone:
+    """The Makefile and what it needs, in a folder of its own; its Python notes how it is called."""
+
+    def __init__(self, root: Path, *, is_set_up: bool) -> None:
+        self.root = root
+        self._seen = root.parent / "seen"
+        names = [*ROOT.glob("*/*/pyproject.toml"), ROOT / "deploy/containers/Containerfile"]
+        names += [ROOT / name for name in ("Makefile", "VERSION", "requirements.lock")]
+        for path in names:
+            copy = root / path.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+        python = root / ".venv/bin/python"
+        python.parent.mkdir(parents=True)
+        python.write_text(FAKE_PYTHON)
+        python.chmod(0o755)
+        (root / ".venv/bin/pip").touch()
+        if is_set_up:
+            (root / ".venv/.ready").touch()
+
+    def make(self, *words: str, **environment: str) -> str:
+        """Run make; gives what it wrote."""
+        inherited = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("MAKE", "PIP_", "PYTHON")) and not key.endswith("_STORE")
+        }
+        run = subprocess.run(
+            ["make", "-s", *words],
+            cwd=self.root,
+            env=inherited | {"SEEN": str(self._seen)} | environment,
+            check=True,
+            timeout=60,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        return run.stdout
+
+    def calls(self) -> list[tuple[list[str], dict[str, str]]]:
+        """Arguments and environment of each call of its Python."""
+        lines = self._seen.read_text().splitlines()
+        return [(words, environment) for words, environment in map(json.loads, lines)]
+
+    def torch(self) -> list[str]:
+        """The arguments of the last installation of PyTorch."""
+        return [words for words, _ in self.calls() if "torch" in words][-1]
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Clone:
+    return Clone(tmp_path / "clone", is_set_up=False)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_stores_of_a_trained_cartridge_are_in_the_clone(tmp_path, place):
+    clone = Clone(tmp_path / place, is_set_up=True)
+    clone.make("train-cartridge")
+    [(words, environment)] = clone.calls()
+    assert words[:4] == ["-m", "rlaif.trainer.service.cli", "--mode", "quest"]
+    for name, folder in (("MODELS_STORE", "models"), ("EPISODES_STORE", "episodes")):
+        assert environment[name] == str(clone.root.resolve() / "var/trainer" / folder)
+
+
+def test_stores_that_somebody_names_are_kept(tmp_path):
+    clone = Clone(tmp_path / "a b", is_set_up=True)
+    clone.make("train-cartridge", MODELS_STORE="s3://mine")
+    [(_, environment)] = clone.calls()
+    assert environment["MODELS_STORE"] == "s3://mine"
+    assert environment["EPISODES_STORE"].endswith("a b/var/trainer/episodes")
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("given", ["argument", "environment"])
+def test_a_data_directory_and_a_run_are_handed_on_as_they_are(tmp_path, place, given):
+    clone = Clone(tmp_path / "clone", is_set_up=True)
+    given_as = {"DATA_DIR": f"/data/{place}", "RUN": f"/runs/{place}"}
+    words = []
+    if given == "argument":
+        words, given_as = [f"{name}={value}" for name, value in given_as.items()], {}
+    clone.make("demo", *words, **given_as)
+    clone.make("play-trained", *words, **given_as)
+    (demo, _), (play, _) = clone.calls()
+    assert f"--data-dir=/data/{place}" in demo
+    assert f"--policy=/runs/{place}" in play
+
+
+def test_the_port_of_the_page_is_one_word(tmp_path):
+    clone = Clone(tmp_path / "clone", is_set_up=True)
+    clone.make("demo", "HUD_PORT=80 86")
+    assert clone.calls()[0][0] == ["-m", "rlaif.local", "--hud-port=80 86"]
+
+
+def test_settings_of_another_python_and_of_pip_do_not_reach_the_set_up(fresh):
+    ignored = {
+        "PIP_USER": "1", "PIP_TARGET": "/t", "PIP_PREFIX": "/p", "PIP_ROOT": "/r",
+        "PIP_NO_DEPS": "1", "PIP_DRY_RUN": "1", "PIP_NO_BINARY": ":all:", "PIP_REQUIRE_HASHES": "1",
+        "PIP_CONSTRAINT": "/c", "PIP_PYTHON": "/x", "PYTHONHOME": "/usr", "PYTHONPATH": "/ros",
+    }  # fmt: skip
+    kept = {"PIP_EXTRA_INDEX_URL": "file:///more", "PIP_PROXY": "http://p:1", "PIP_CERT": "/cert"}
+    fresh.make("setup", **ignored, **kept)
+    for words, environment in fresh.calls():
+        assert set(ignored).isdisjoint(environment)
+        assert kept.items() <= environment.items()
+        assert "install" not in words or "--no-user" in words
+
+
+def has_gpu() -> bool:
+    return Path("/dev/nvidia0").exists() or shutil.which("nvidia-smi") is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux" or has_gpu(), reason="PyPI's own wheel is right here")
+def test_without_a_gpu_pytorch_comes_from_its_index_for_cpus(fresh):
+    fresh.make("setup", INDEX_ANSWERS="yes")
+    index = fresh.torch()[fresh.torch().index("--index-url") + 1]
+    assert f"ARG TORCH_INDEX={index}\n" in (ROOT / "deploy/containers/Containerfile").read_text()
+    assert len([words for words, _ in fresh.calls() if "torch" in words]) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux" or has_gpu(), reason="PyPI's own wheel is right here")
+def test_an_index_that_does_not_answer_is_named_and_pips_own_is_asked(fresh):
+    [told] = [line for line in fresh.make("setup").splitlines() if "No PyTorch for CPUs" in line]
+    assert "2.7 GB" in told
+    assert "--index-url" not in fresh.torch()
+
+
+@pytest.mark.parametrize("said", ["global.index-url='x'", ":env:.find-links='/wheels'"])
+def test_an_index_that_pip_was_told_of_comes_first(fresh, said):
+    fresh.make("setup", CONFIGURED=said)
+    assert [words for words, _ in fresh.calls() if "--index-url" in words] == []
+
+
+def test_an_index_that_is_named_is_taken_whatever_pip_was_told(fresh):
+    fresh.make(
+        "setup", f"TORCH_INDEX={INDEX}", CONFIGURED="global.index-url='x'", INDEX_ANSWERS="yes"
+    )
+    assert INDEX in fresh.torch()
