@@ -1,12 +1,14 @@
 """A stream of manifests, and the pod templates inside the kinds that we use."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
 
 Manifest = dict[str, Any]
+
+_NODE_TYPE = "ray.io/node-type"
 
 
 def read(stream: str) -> list[Manifest]:
@@ -45,12 +47,16 @@ class Pod:
         spec: The pod's spec.
         labels: Labels of its pods, with those that KubeRay adds.
         lasting: Whether it runs until it is ended; a job's does not.
+        ray_params: Options of `ray start` in it, where it is one of Ray's.
+        replicas: How many there are of it in a Ray cluster's group of workers.
     """
 
     owner: Manifest
     spec: Manifest
     labels: dict[str, str]
     lasting: bool
+    ray_params: dict[str, str] = field(default_factory=dict)
+    replicas: int = 0
 
     def containers(self) -> Iterator[Manifest]:
         """All of its containers, those that run before the others first."""
@@ -85,6 +91,41 @@ def pods(manifests: list[Manifest]) -> Iterator[Pod]:
             yield from _ray_pods(each, spec.get("rayClusterSpec") or {})
 
 
+def is_head(pod: Pod) -> bool:
+    """Whether it is the head of a Ray cluster."""
+    return pod.labels.get(_NODE_TYPE) == "head"
+
+
+def selects(selector: Manifest, labels: Mapping[str, str]) -> bool:
+    """Whether a label selector of Kubernetes takes pods with these labels."""
+    matched = (selector.get("matchLabels") or {}).items() <= labels.items()
+    return matched and all(_holds(each, labels) for each in selector.get("matchExpressions") or ())
+
+
+def _holds(expression: Manifest, labels: Mapping[str, str]) -> bool:
+    value, values = labels.get(expression["key"]), expression.get("values") or ()
+    match expression["operator"]:
+        case "In":
+            return value in values
+        case "NotIn":
+            return value not in values
+        case "Exists":
+            return value is not None
+    return value is None  # DoesNotExist
+
+
+_UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "k": 1e3, "M": 1e6, "G": 1e9, "m": 1e-3}
+
+
+def quantity(text: str | int | None) -> float:
+    """A quantity of Kubernetes as a number; 0 when there is none."""
+    number = str(text or 0)
+    for unit, factor in _UNITS.items():
+        if number.endswith(unit):
+            return float(number.removesuffix(unit)) * factor
+    return float(number)
+
+
 def _pod(owner: Manifest, template: Manifest, *, lasting: bool, **added: str) -> Pod:
     labels = (template.get("metadata") or {}).get("labels") or {}
     return Pod(owner, template.get("spec") or {}, labels | added, lasting)
@@ -95,5 +136,6 @@ def _ray_pods(owner: Manifest, cluster: Manifest) -> Iterator[Pod]:
     groups += [("worker", group) for group in cluster.get("workerGroupSpecs") or ()]
     for role, group in groups:
         if group:
-            node = {"ray.io/node-type": role}
-            yield _pod(owner, group.get("template") or {}, lasting=True, **node)
+            pod = _pod(owner, group.get("template") or {}, lasting=True, **{_NODE_TYPE: role})
+            params, replicas = group.get("rayStartParams") or {}, group.get("replicas", 0)
+            yield replace(pod, ray_params=params, replicas=replicas)

@@ -9,8 +9,14 @@ from rlaif.validate.policy.containers import (
     missing_resources,
     open_containers,
 )
+from rlaif.validate.policy.disruption import blocked_drains
 from rlaif.validate.policy.images import unpinned_images
 from rlaif.validate.policy.network import open_namespaces
+from rlaif.validate.policy.ray import (
+    heads_without_api_server,
+    idle_runners,
+    object_stores_beside_shm,
+)
 from rlaif.validate.policy.rights import unneeded_tokens, wide_rights
 from rlaif.validate.policy.secrets import literal_secrets
 
@@ -26,6 +32,10 @@ RULES: tuple[Rule, ...] = (
     fixed_users,
     open_containers,
     open_namespaces,
+    heads_without_api_server,
+    object_stores_beside_shm,
+    idle_runners,
+    blocked_drains,
 )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rlaif.validate.manifests import Manifest, named, pods
+from rlaif.validate.manifests import Manifest, is_head, named, pods
 
 _BROAD = {"cluster-admin", "admin", "edit"}
 
@@ -22,7 +22,7 @@ def wide_rights(manifests: list[Manifest]) -> Iterator[str]:
 
 
 def unneeded_tokens(manifests: list[Manifest]) -> Iterator[str]:
-    """Pods with a token of an account that no binding gives a right."""
+    """Pods with a token that no binding gives a right. A Ray head needs one anyway."""
     bound = {
         subject.get("name")
         for each in manifests
@@ -31,7 +31,7 @@ def unneeded_tokens(manifests: list[Manifest]) -> Iterator[str]:
         if subject.get("kind") == "ServiceAccount"
     }
     for pod in pods(manifests):
-        if pod.spec.get("serviceAccountName") in bound:
+        if pod.spec.get("serviceAccountName") in bound or is_head(pod):
             continue
         if pod.spec.get("automountServiceAccountToken") is not False:
             yield f"{named(pod.owner)}: its pods get a token that gives them no right"
