@@ -14,7 +14,7 @@ EXTRAS := libs/common[bus,storage,service,llm,reward-net] services/trainer[films
 PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTS)) VERSION $(lastword $(PACKAGES))
 RELEASE := $(shell cat VERSION)
 CONTAINER_ENGINE ?= $(if $(shell command -v docker),docker,podman)
-IMAGE_ARGS = $(if $(BASE),--build-arg BASE=$(BASE)) --build-arg VERSION=$(RELEASE) \
+IMAGE_ARGS = $(if $(PLATFORM),--platform $(PLATFORM)) $(if $(BASE),--build-arg BASE=$(BASE)) --build-arg VERSION=$(RELEASE) \
              --build-arg REVISION=$(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # `user = true` in a pip.conf, the default of some distributions, fails in a virtual environment.
@@ -28,6 +28,10 @@ PIP_KEPT := PIP_CONFIG_FILE PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP
 unexport $(filter-out $(PIP_KEPT),$(filter PIP_%,$(.VARIABLES)))
 # The index of PyTorch's wheels for CPUs: those for Linux on PyPI bring CUDA. Empty: none but pip's own.
 TORCH_INDEX ?= $(shell sed -n 's/^ARG TORCH_INDEX=//p' deploy/containers/Containerfile)
+# Scripts of the standard library run on any Python 3.7 or newer, also on one that cannot make environments.
+ANY_PYTHON = $(or $(PYTHON),$(shell command -v python3))
+RUN_SCRIPT = test -n "$(ANY_PYTHON)" || { echo "No Python 3 was found: install it, or name one with make PYTHON=/path/to/python3" >&2; exit 2; }; \
+             $(ANY_PYTHON)
 # Threads of numpy that wait for each other stall where cores are few and shared.
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
 # Two at a time, whole files each: integration tests wait more than they compute. TEST_JOBS=0 runs them one by one.
@@ -72,7 +76,7 @@ export CHECK_PYTHON
         test-oldest test-newest test-floors floors lock check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
         bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner bench-learning memory-flat \
-        live-page validate secrets containers containers-test ray-lock
+        live-page validate secrets deploy-secrets images image-pins containers containers-test ray-lock
 
 help: ## Show this help
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | \
@@ -129,7 +133,26 @@ live-page: $(VENV)/.ready ## Compare the numbers of a running demo's page, take 
 	$(BIN)/python docs/live_page.py http://127.0.0.1:$(or $(HUD_PORT),8086) $(LIVE_PAGE_ARGS)
 
 secrets: ## Write .env for docker compose, with random secrets; what it has stays
-	@$(PYTHON) deploy/containers/make_secrets.py
+	@$(RUN_SCRIPT) deploy/containers/make_secrets.py
+
+deploy-secrets: ## Make the six Secrets of a namespace (NAMESPACE=zelda-rlaif-dev); what they have stays
+	@test -n '$(NAMESPACE)' || { echo "Say where: make deploy-secrets NAMESPACE=zelda-rlaif-dev" >&2; exit 2; }
+	@$(RUN_SCRIPT) deploy/cluster_secrets.py --namespace '$(NAMESPACE)'
+
+images: ## Build the three images for a cluster and push them (REGISTRY=quay.io/you PLATFORM=linux/amd64)
+	@test -n '$(REGISTRY)' || { echo "Say where to: make images REGISTRY=quay.io/your-organisation" >&2; exit 2; }
+	$(MAKE) containers PLATFORM=$(or $(PLATFORM),linux/amd64)
+	@mkdir -p var/images
+	@set -e; for part in service reward-model trainer; do \
+	  image=$(REGISTRY)/zelda-rlaif-$$part; file=var/images/zelda-rlaif-$$part; rm -f $$file.*; \
+	  $(CONTAINER_ENGINE) tag localhost/zelda-rlaif/$$part:$(RELEASE) $$image:$(RELEASE); \
+	  $(CONTAINER_ENGINE) push $(if $(findstring podman,$(CONTAINER_ENGINE)),--digestfile $$file.pushed) $$image:$(RELEASE); \
+	  test ! -f $$file.pushed || echo "$$image@$$(cat $$file.pushed)" > $$file.digest; \
+	done
+
+image-pins: ## Write registry and digests of the pushed images into deploy/components/image-pins (REGISTRY=quay.io/you)
+	@test -n '$(REGISTRY)' || { echo "Say which: make image-pins REGISTRY=quay.io/your-organisation" >&2; exit 2; }
+	@$(RUN_SCRIPT) deploy/image_pins.py --registry '$(REGISTRY)' --tag $(RELEASE) --engine $(CONTAINER_ENGINE)
 
 containers: ## Build the three images of the ring (CONTAINER_ENGINE=podman BASE=… for another one)
 	$(CONTAINER_ENGINE) build -f deploy/containers/Containerfile $(IMAGE_ARGS) -t localhost/zelda-rlaif/service:$(RELEASE) .

@@ -2,8 +2,11 @@
 
     python deploy/containers/make_secrets.py [FILE]     FILE is .env unless given
 
-What FILE already says stays as it is: it can be run again. Needs the standard library alone.
+What FILE already says stays as it is: it can be run again.
+Needs Python 3.7 and the standard library alone.
 """
+
+from __future__ import annotations
 
 import os
 import secrets

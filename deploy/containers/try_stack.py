@@ -259,6 +259,11 @@ def prepared(*, build: bool) -> Stack:
         found = {part: offline_images.modules(tag, *UNWANTED[part]) for part, tag in tags.items()}
         if any(found.values()):
             raise FailedError(f"packages that an image is not to have: {found}")
+        # OpenShift AI runs these two in the trainer's image, before Ray starts there.
+        wanted = "command -v bash && command -v openssl"
+        offline_images.run(
+            "podman", "run", "--rm", "--network", "none", tags["trainer"], "sh", "-c", wanted
+        )
         say("no image has pip or PyAV; that of the services has no PyTorch and no Ray")
     return Stack(tools / "bin" / "podman-compose", free_ports(PORTS))
 

@@ -10,10 +10,13 @@ from pathlib import Path
 
 from rlaif.validate.checking import Report, check
 from rlaif.validate.crds import PLATFORMS, ValidatorError, Validators
-from rlaif.validate.filling_in import missing_secrets, placeholders
+from rlaif.validate.filling_in import to_fill_in
 from rlaif.validate.rendering import NoKustomizeError, find_kustomize
 
 RIGHT, WRONG, NOT_CHECKED = 0, 1, 2
+
+_FILLED_IN = ("overlays", "cluster", "argocd")
+"""Folders of what somebody applies, and fills in first."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,8 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return NOT_CHECKED
     if arguments.fill_in:
-        for report in filter(lambda each: each.target.folder == "overlays", reports):
-            _tell_what_to_fill_in(report)
+        for report in filter(lambda each: each.target.folder in _FILLED_IN, reports):
+            _tell_what_to_fill_in(report, arguments.deploy)
     _sum_up(reports, validators)
     return RIGHT if all(report.is_right for report in reports) else WRONG
 
@@ -60,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--fill-in",
         action="store_true",
-        help="List what is to be filled in before an overlay is applied.",
+        help="List what overlays, the cluster and Argo CD need and git does not hold.",
     )
     return parser
 
@@ -78,12 +81,11 @@ def _tell(report: Report, *, warnings: bool) -> None:
             _say(f"      warning: {line}")
 
 
-def _tell_what_to_fill_in(report: Report) -> None:
-    _say(f"To fill in for {report.target.name}:")
-    for found, where in placeholders(report.manifests):
-        _say(f"      {found} ({where})")
-    if missing := missing_secrets(report.manifests):
-        _say(f"      Secrets to make: {', '.join(missing)}")
+def _tell_what_to_fill_in(report: Report, deploy: Path) -> None:
+    if lines := list(to_fill_in(report.manifests, deploy)):
+        _say(f"To fill in for {report.target.name}:")
+    for line in lines:
+        _say(f"      {line}")
 
 
 def _sum_up(reports: Sequence[Report], validators: Validators) -> None:

@@ -2,12 +2,57 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
-from rlaif.validate.manifests import Manifest, named, texts
+from rlaif.validate.manifests import Manifest, named, read, texts
 
 _PLACEHOLDER = re.compile(
     r"sha256:0{64}|[\w./:@-]*\byour-[\w./:@-]+|[\w./:@-]*\bexample\.(?:com|org)[\w./-]*"
+    r"|\b(?:infra|ami)-id\b"
 )
+
+
+def to_fill_in(manifests: list[Manifest], deploy: Path) -> Iterator[str]:
+    """A line for everything that a stream needs and that git does not hold."""
+    for found, where in placeholders(manifests):
+        yield f"{found} ({where})"
+    keys = _keys(deploy)
+    for name in missing_secrets(manifests):
+        yield f"Secret {name}: {', '.join(keys.get(name, ('its keys are its own',)))}"
+    for entry, properties in vault_entries(manifests).items():
+        yield f"vault entry {entry}: {', '.join(properties)}"
+    for each in manifests:
+        spec = each.get("spec") or {}
+        if each.get("kind") == "SecretStore":
+            provider = next(iter(spec["provider"]))
+            yield f"your vault, in the place of {provider}'s ({named(each)})"
+        elif each.get("kind") == "ClusterQueue":
+            for flavor in (it for group in spec["resourceGroups"] for it in group["flavors"]):
+                quota = (f"{it['name']} {it['nominalQuota']}" for it in flavor["resources"])
+                yield f"the quota of your nodes, now {', '.join(quota)} ({named(each)})"
+
+
+def vault_entries(manifests: list[Manifest]) -> dict[str, list[str]]:
+    """Entries of the vault with the properties that ExternalSecrets read; one missing fails all."""
+    entries: dict[str, list[str]] = {}
+    for each in manifests:
+        if each.get("kind") == "ExternalSecret":
+            for source in (it["remoteRef"] for it in each["spec"].get("data") or ()):
+                known = entries.setdefault(source["key"], [])
+                if source["property"] not in known:
+                    known.append(source["property"])
+    return entries
+
+
+def _keys(deploy: Path) -> dict[str, list[str]]:
+    """Keys of our Secrets by name: the sealed ones have them written out."""
+    sealed = [
+        manifest
+        for file in sorted((deploy / "components/secrets-sealed").glob("*.yaml"))
+        for manifest in read(file.read_text())
+        if manifest.get("kind") == "SealedSecret"
+    ]
+    return {each["metadata"]["name"]: list(each["spec"]["encryptedData"]) for each in sealed}
 
 
 def placeholders(manifests: list[Manifest]) -> Iterator[tuple[str, str]]:

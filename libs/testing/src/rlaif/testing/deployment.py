@@ -5,6 +5,7 @@ A container is ours when its image is; those of NATS, S3 or Grafana have names o
 """
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -243,6 +244,11 @@ def names_in_commands(page: str) -> set[str]:
     for block in _FENCE.findall(page):
         found |= set(_SET_FOR_A_COMMAND.findall(block)) - set(_ALONE.findall(block))
     return found
+
+
+def blocks(page: str) -> list[str]:
+    """The blocks of commands on a page, each as one script."""
+    return [textwrap.dedent(block) for block in _FENCE.findall(page)]
 
 
 def commands(page: str) -> list[str]:
