@@ -1,7 +1,7 @@
 """Every command of docs/cluster.md, run against the rendered manifests of dev and prod.
 
 kubectl, jq, make and the shell are real. `oc`, `aws`, `curl`, `git` and the container engine are
-stand-ins that fail on what was not rendered: services, Secrets and their keys, buckets, labels, ports.
+stand-ins that fail on what was not rendered: services, Secrets, their keys, buckets, labels, ports.
 """
 
 import os

@@ -146,10 +146,21 @@ def test_it_lists_what_is_to_be_filled_in(deploy, put, stream, container, capsys
         "apiVersion": "external-secrets.io/v1",
         "kind": "ExternalSecret",
         "metadata": {"name": "made", "namespace": "zelda-rlaif"},
-        "spec": {},
+        "spec": {
+            "data": [
+                {"secretKey": key, "remoteRef": {"key": "zelda/llm", "property": each}}
+                for key, each in (("A", "api_key"), ("B", "planner_api_key"), ("C", "api_key"))
+            ]
+        },
     }
+    sealed = deploy / "components/secrets-sealed/nats.yaml"
+    sealed.parent.mkdir()
+    sealed.write_text(
+        "kind: SealedSecret\nmetadata: {name: rlaif-nats}\nspec: {encryptedData: {NATS_URL: x}}\n"
+    )
     put([*stream, external])
     assert run(deploy, "--fill-in", "overlays/dev") == RIGHT
     said = capsys.readouterr().out
     assert "quay.io/your-organisation/x" in said
-    assert "Secrets to make: rlaif-nats\n" in said
+    assert "Secret rlaif-nats: NATS_URL\n" in said
+    assert "vault entry zelda/llm: api_key, planner_api_key\n" in said

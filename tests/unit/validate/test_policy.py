@@ -1,5 +1,8 @@
 """Each fault that must never reach a cluster, planted in manifests that are right."""
 
+from copy import deepcopy
+from types import SimpleNamespace
+
 import pytest
 
 from rlaif.validate.policy import findings
@@ -157,10 +160,128 @@ def test_pods_inside_other_kinds_are_held_to_the_same(stream, deployment, contai
         "CronJob": {"jobTemplate": {"spec": {"template": template}}},
     }
     stream[0] = deployment | {"kind": kind, "spec": specs[kind]}
-    assert set(findings(stream)) == {f"{kind}/judge: image x:latest is not pinned"}
+    assert f"{kind}/judge: image x:latest is not pinned" in findings(stream)
 
 
 def test_a_namespace_that_denies_nothing_is_found(stream):
     assert len(findings(stream[:1])) == 1
     stream[1]["spec"]["policyTypes"] = ["Ingress"]
     assert len(findings(stream)) == 1
+
+
+# --- Ray on OpenShift AI, drains ------------------------------------------------------------------
+
+RAY = {"app.kubernetes.io/name": "ray"}
+
+
+@pytest.fixture(params=["RayCluster", "RayJob"])
+def ray(request, stream, pod, container):
+    """A Ray cluster that breaks no rule, its head's pod and its group of workers; in a stream."""
+
+    def template(**changed):
+        return {"metadata": {"labels": RAY}, "spec": {**deepcopy(pod), **changed}}
+
+    container["resources"] = {
+        "requests": {"cpu": "4", "memory": "8Gi"},
+        "limits": {"memory": "8Gi"},
+    }
+    head = template(automountServiceAccountToken=True)
+    head["spec"]["containers"][0]["env"] = [{"name": "RAY_WORKERS", "value": "8"}]
+    workers = {"replicas": 2, "rayStartParams": {}, "template": template()}
+    cluster = {
+        "headGroupSpec": {"rayStartParams": {}, "template": head},
+        "workerGroupSpecs": [workers],
+    }
+    spec = cluster if request.param == "RayCluster" else {"rayClusterSpec": cluster}
+    owner = {
+        "kind": request.param,
+        "metadata": {"name": "ray", "namespace": "zelda-rlaif"},
+        "spec": spec,
+    }
+    policy = {
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "api-server", "namespace": "zelda-rlaif"},
+        "spec": {
+            "podSelector": {"matchLabels": RAY | {"ray.io/node-type": "head"}},
+            "policyTypes": ["Egress"],
+            "egress": [{"ports": [{"port": 443}, {"port": 6443}]}],
+        },
+    }
+    stream[0] = owner
+    stream.append(policy)
+    return SimpleNamespace(
+        head=head["spec"], group=cluster["headGroupSpec"], workers=workers, policy=policy
+    )
+
+
+def test_a_ray_head_that_can_ask_the_api_server_breaks_no_rule(stream, ray):
+    assert findings(stream) == []
+
+
+@pytest.mark.parametrize("mounted", [False, None])
+def test_a_ray_head_without_a_token_is_found(stream, ray, mounted):
+    ray.head["automountServiceAccountToken"] = mounted
+    (found,) = findings(stream)
+    assert "its head mounts no service account token" in found
+
+
+@pytest.mark.parametrize("ports", [[], [{"port": 443}], [{"port": 6443}], [{"port": 8265}]])
+def test_a_ray_head_without_egress_to_the_api_server_is_found(stream, ray, ports):
+    ray.policy["spec"]["egress"] = [{"ports": ports}] if ports else []
+    (found,) = findings(stream)
+    assert "no egress of its head to the API server" in found
+
+
+def test_egress_of_another_pod_or_to_other_pods_alone_is_none_to_the_api_server(stream, ray):
+    ray.policy["spec"]["podSelector"]["matchLabels"] = {"app.kubernetes.io/name": "judge"}
+    assert len(findings(stream)) == 1
+    ray.policy["spec"]["podSelector"] = {
+        "matchExpressions": [{"key": "ray.io/node-type", "operator": "In", "values": ["head"]}]
+    }
+    assert findings(stream) == []
+    ray.policy["spec"]["egress"][0]["to"] = [{"podSelector": {}}]
+    assert len(findings(stream)) == 1
+
+
+def test_a_worker_with_a_token_is_found(stream, ray):
+    ray.workers["template"]["spec"]["automountServiceAccountToken"] = True
+    (found,) = findings(stream)
+    assert "a token that gives them no right" in found
+
+
+@pytest.mark.parametrize(
+    ("size", "store", "found"),
+    [("2Gi", None, 1), ("3Gi", None, 0), ("2Gi", "1500000000", 0), ("1Gi", "1500000000", 1)],
+)
+def test_an_object_store_larger_than_shm_is_found(stream, ray, size, store, found):
+    ray.head["volumes"] = [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": size}}]
+    ray.head["containers"][0]["volumeMounts"] = [{"name": "shm", "mountPath": "/dev/shm"}]
+    if store:
+        ray.group["rayStartParams"]["object-store-memory"] = store
+    assert len(findings(stream)) == found
+
+
+def test_runners_that_are_not_the_cpus_of_the_workers_are_found(stream, ray):
+    ray.workers["replicas"] = 5
+    (found,) = findings(stream)
+    assert "RAY_WORKERS is 8, its workers have 20 CPUs" in found
+
+
+@pytest.mark.parametrize("kind", ["Job", "RayCluster"])
+def test_a_budget_that_selects_pods_without_a_scale_is_found(stream, deployment, kind):
+    selector = {"matchLabels": dict(deployment["spec"]["selector"]["matchLabels"])}
+    budget = {
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "judge"},
+        "spec": {"maxUnavailable": 1, "selector": selector},
+    }
+    job = deepcopy(deployment) | {"kind": "Job"}
+    if kind == "RayCluster":
+        template = deepcopy(deployment["spec"]["template"])
+        template["spec"]["automountServiceAccountToken"] = True
+        job |= {"kind": kind, "spec": {"headGroupSpec": {"template": template}}}
+        stream = [each for each in stream if each["kind"] != "NetworkPolicy"]
+    assert not any("eviction" in line for line in findings([*stream, budget]))
+    assert any("selects pods of" in line for line in findings([*stream, job, budget]))
+    selector["matchLabels"]["app.kubernetes.io/component"] = "service"
+    assert not any("eviction" in line for line in findings([*stream, job, budget]))

@@ -26,6 +26,12 @@ def to_fill_in(manifests: list[Manifest], deploy: Path) -> Iterator[str]:
         if each.get("kind") == "SecretStore":
             provider = next(iter(spec["provider"]))
             yield f"your vault, in the place of {provider}'s ({named(each)})"
+        elif each.get("kind") == "MachineSet":
+            zone = spec["template"]["spec"]["providerSpec"]["value"]["placement"]
+            yield f"region and zone, now {', '.join(zone.values())} ({named(each)})"
+        elif each.get("kind") == "ApplicationSet":
+            source = spec["template"]["spec"]["source"]
+            yield f"repository.env: repoURL, targetRevision, now {source['targetRevision']}"
         elif each.get("kind") == "ClusterQueue":
             for flavor in (it for group in spec["resourceGroups"] for it in group["flavors"]):
                 quota = (f"{it['name']} {it['nominalQuota']}" for it in flavor["resources"])

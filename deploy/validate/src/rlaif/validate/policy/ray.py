@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rlaif.validate.manifests import Manifest, Pod, is_head, named, pods, quantity, selects
 
 _API_SERVER = {443, 6443}
+_WITH_RAY = ("ray", "trainer")
 _STORE_SHARE = 0.3
 """Ray's object store takes this share of the container's memory unless it is told a size."""
 
@@ -44,6 +45,8 @@ def _egress_ports(pod: Pod, manifests: list[Manifest]) -> set[int] | None:
 def object_stores_beside_shm(manifests: list[Manifest]) -> Iterator[str]:
     """Containers whose Ray does not fit into the /dev/shm they mount, and uses the disk instead."""
     for pod in pods(manifests):
+        if pod.labels.get("app.kubernetes.io/name") not in _WITH_RAY:
+            continue
         sizes = {
             volume["name"]: quantity((volume.get("emptyDir") or {}).get("sizeLimit"))
             for volume in pod.spec.get("volumes") or ()
