@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 
 from rlaif.validate.manifests import pods
+from rlaif.validate.targets import targets
 
 Object = dict[str, Any]
 STATE = Path(os.environ["STAND_IN"])
@@ -302,12 +303,7 @@ class Oc:
 
     def rendered(self) -> list[Object]:
         if folder := self.at.get("-k"):
-            done = subprocess.run(
-                [os.environ["REAL_KUBECTL"], "kustomize", folder], capture_output=True, text=True
-            )
-            if done.returncode:
-                raise ClusterError(done.stderr)
-            text = done.stdout
+            text = _kustomized(folder)
         else:
             text = sys.stdin.read()
         stream = [
@@ -453,6 +449,19 @@ class Oc:
         self.cluster.apply({"kind": "Pod", "metadata": {"name": name}, "spec": spec}, create=True)
 
 
+def _kustomized(folder: str) -> str:
+    """What the real kubectl makes of a folder; the same folder is rendered once."""
+    kept = STATE / f"{folder.replace('/', '-')}.yaml"
+    if not kept.exists():
+        done = subprocess.run(
+            [os.environ["REAL_KUBECTL"], "kustomize", folder], capture_output=True, text=True
+        )
+        if done.returncode:
+            raise ClusterError(done.stderr)
+        kept.write_text(done.stdout)
+    return kept.read_text()
+
+
 def _merge(target: Object, patch: Object) -> None:
     for key, value in patch.items():
         if value is None:
@@ -524,10 +533,14 @@ def podman(given: list[str]) -> None:
 
 
 def make(given: list[str]) -> int:
-    """The real make, but for what would set up an environment."""
+    """The real make; to validate, which would set up an environment, the first thing asked for."""
     if given[:1] == ["validate"]:
         (options,) = [each.partition("=")[2] for each in given if each.startswith("VALIDATE_ARGS=")]
-        return subprocess.call([sys.executable, "-m", "rlaif.validate", *options.split()])
+        names = [each.name for each in targets(Path("deploy"))]
+        asked = [each for each in options.split() if not each.startswith("--")]
+        if unknown := [each for each in asked if not any(it.startswith(each) for it in names)]:
+            raise ClusterError(f"make validate checks no {', '.join(unknown)}")
+        return subprocess.call([sys.executable, "-m", "rlaif.validate", "--fill-in", asked[0]])
     return subprocess.call([os.environ["REAL_MAKE"], *given])
 
 

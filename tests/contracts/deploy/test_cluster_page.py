@@ -25,10 +25,13 @@ GIVEN = {
 }  # fmt: skip
 """What a reader has: commands of the page ask for it by these names."""
 
-pytestmark = pytest.mark.skipif(
-    any(shutil.which(program) is None for program in ("kubectl", "jq", "openssl", "make")),
-    reason="kubectl, jq, openssl or make is not here",
-)
+pytestmark = [
+    pytest.mark.timeout(1_200),
+    pytest.mark.skipif(
+        any(shutil.which(program) is None for program in ("kubectl", "jq", "openssl", "make")),
+        reason="kubectl, jq, openssl or make is not here",
+    ),
+]
 
 
 class Shell:
@@ -64,7 +67,7 @@ class Shell:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             cwd=within or self.clone, env=self.environment, capture_output=True, text=True,
-            timeout=300, check=False,
+            timeout=1_000, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{done.stderr[-3000:]}\n{done.stdout[-1000:]}"
         return done.stdout

@@ -57,7 +57,8 @@ LEFT_AT_THEIR_DEFAULT = {
 
 OF_MAKE = {
     "ARGS", "BASE", "BENCH_ARGS", "CONTAINERS_ARGS", "DATA_DIR", "DEMO_ARGS", "EPISODES",
-    "HUD_PORT", "ONCE", "PLAY_ARGS", "ROM", "SEED", "SEGMENTS", "VALIDATE_ARGS",
+    "HUD_PORT", "NAMESPACE", "ONCE", "PLAY_ARGS", "REGISTRY", "ROM", "SEED", "SEGMENTS",
+    "VALIDATE_ARGS",
 }  # fmt: skip
 """Variables of the Makefile that commands on the pages set."""
 

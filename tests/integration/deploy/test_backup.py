@@ -33,12 +33,15 @@ def test_both_buckets_are_saved_and_brought_back(
     if shutil.which("aws") is None:
         pytest.skip("the AWS CLI is not installed: make setup installs it into .venv")
     page = commands(PAGE.read_text(encoding="utf-8"))
-    save, restore = [each for each in page if each.startswith("for BUCKET in ")]
+    save, restore, over = [each for each in page if each.startswith("for STORE in ")]
+    assert over == restore
     reached = {
         "AWS_ENDPOINT_URL": str(s3.endpoint_url),
         "AWS_ACCESS_KEY_ID": str(s3.access_key),
         "AWS_SECRET_ACCESS_KEY": str(s3.secret_key),
         "AWS_DEFAULT_REGION": s3.region,
+        "EPISODES": "s3://zelda-episodes",
+        "MODELS": "s3://zelda-models",
     }
     kept = {f"scores/{number}.json": os.urandom(1_000) for number in range(20)}
     kept["captures/big.capture"] = os.urandom(9_000_000)  # in several parts

@@ -38,14 +38,21 @@ def python() -> Path:
     return PYTHON
 
 
+@pytest.fixture(params=[None, "training"], ids=["without-a-queue", "in-a-queue"])
+def queue(request: pytest.FixtureRequest) -> str | None:
+    """The LocalQueue of the namespace: dev and staging have none, and the notebook needs none."""
+    return request.param  # type: ignore[no-any-return]
+
+
 @pytest.fixture
-async def run(python: Path, api_server: Any, tmp_path: Path) -> Any:
+async def run(python: Path, api_server: Any, queue: str | None, tmp_path: Path) -> Any:
     """The notebook, run from its first cell to its last; the outputs' text, by cell."""
     for name, made in (("rlaif-config-old", "2026-01-01"), ("rlaif-config-new", "2026-02-01")):
         api_server.objects[NAMESPACE, "configmaps", name] = {
             "metadata": {"name": name, "creationTimestamp": f"{made}T00:00:00Z"}
         }
-    api_server.objects[NAMESPACE, "localqueues", "training"] = {"metadata": {"name": "training"}}
+    if queue:
+        api_server.objects[NAMESPACE, "localqueues", queue] = {"metadata": {"name": queue}}
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(_kubeconfig(api_server.url))
     environment = {
@@ -57,6 +64,8 @@ async def run(python: Path, api_server: Any, tmp_path: Path) -> Any:
         "IPYTHONDIR": str(tmp_path / "ipython"),
         "JUPYTER_RUNTIME_DIR": str(tmp_path / "jupyter"),
     }
+    if queue:
+        environment["WORKBENCH_QUEUE"] = queue
     done = tmp_path / "done.ipynb"
     process = await asyncio.create_subprocess_exec(
         str(python.parent / "jupyter-execute"), "--timeout=200", "--startup_timeout=120",
@@ -88,7 +97,7 @@ def text_of(notebook: dict[str, Any]) -> str:
     return "\n".join("".join(out.get("text", "")) for out in outputs)
 
 
-async def test_the_notebook_goes_up_submits_watches_and_goes_down(run, api_server, tmp_path):
+async def test_the_notebook_goes_up_submits_watches_and_goes_down(run, api_server, queue, tmp_path):
     text = text_of(run)
     cluster, epoch, pipeline = api_server.sent
     assert [each["metadata"]["name"] for each in api_server.sent] == [
@@ -101,14 +110,21 @@ async def test_the_notebook_goes_up_submits_watches_and_goes_down(run, api_serve
     assert "error" not in text.lower()
 
     # A queue takes a cluster that stays, or a job that brings its own; never a job on a cluster.
-    queue = "kueue.x-k8s.io/queue-name"
-    assert cluster["metadata"]["labels"][queue] == "training"
-    assert queue not in epoch["metadata"]["labels"]
+    label = "kueue.x-k8s.io/queue-name"
+    assert cluster["metadata"]["labels"].get(label) == queue
+    assert label not in epoch["metadata"]["labels"]
     assert epoch["spec"]["clusterSelector"] == {"ray.io/cluster": "zelda"}
-    assert pipeline["metadata"]["labels"][queue] == "training"
+    assert pipeline["metadata"]["labels"].get(label) == queue
     assert pipeline["spec"]["shutdownAfterJobFinishes"] is True
 
     specs = [cluster["spec"], pipeline["spec"]["rayClusterSpec"]]
+    for spec in specs:
+        assert spec["headGroupSpec"]["template"]["spec"]["automountServiceAccountToken"] is True
+        (workers,) = spec["workerGroupSpecs"]
+        assert workers["template"]["spec"]["automountServiceAccountToken"] is False
+        cpus = workers["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+        assert workers["replicas"] * int(cpus) == 8
+    assert yaml.safe_load(epoch["spec"]["runtimeEnvYAML"])["env_vars"]["RAY_WORKERS"] == "8"
     for pod in [each for spec in specs for each in pods_of(spec)]:
         check_pod(pod)
     for job in (epoch, pipeline):
@@ -131,7 +147,7 @@ def check_pod(pod: dict[str, Any]) -> None:
     (container,) = pod["spec"]["containers"]
     assert container["image"] == IMAGE
     sources = [next(iter(each.values()))["name"] for each in container["envFrom"]]
-    assert sources == ["rlaif-config-new", "rlaif-nats", "rlaif-s3", "rlaif-api"]
+    assert sources == ["rlaif-config-new", "rlaif-nats", "rlaif-s3", "rlaif-api", "rlaif-llm"]
     assert container["securityContext"]["readOnlyRootFilesystem"] is True
     assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
 
