@@ -302,10 +302,8 @@ class Oc:
         return found
 
     def rendered(self) -> list[Object]:
-        if folder := self.at.get("-k"):
-            text = _kustomized(folder)
-        else:
-            text = sys.stdin.read()
+        folder = self.at.get("-k")
+        text = _kustomized(folder) if folder else sys.stdin.read()
         stream = [
             each
             for each in yaml.load_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
