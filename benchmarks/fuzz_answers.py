@@ -47,8 +47,10 @@ async def run(answers: Iterator[BadAnswer], total: int) -> dict[str, int]:
     judge, scores, crashes, used = JUDGES[0], 0, 0, 0
     kinds: Counter[str] = Counter()
 
-    def serve(_request: httpx.Request) -> httpx.Response:
+    def serve(request: httpx.Request) -> httpx.Response:
         nonlocal used
+        if request.method == "GET":
+            return httpx.Response(404)  # no list of models
         bad = next(answers)
         used += 1
         kinds[bad.kind] += 1

@@ -7,30 +7,39 @@ wrong, and says it again when it changes. Nothing is asked that costs tokens.
 import asyncio
 import ssl
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import httpx
 
 from rlaif.judge.settings import JudgeSettings
 from rlaif.judge.wiring import judge_urls, judges_of
+from rlaif.llm.addresses import endpoint
 
 ANSWERED = Path("/tmp/models-answer")
 PAUSE_SECONDS = 15.0
 
 
-async def trouble(client: httpx.AsyncClient, url: str, model: str) -> str | None:
-    """What keeps a judge from its model, as far as a list of models tells; None: nothing does."""
-    where = f"{url.rstrip('/').removesuffix('/v1')}/v1/models"
-    try:
-        answer = await client.get(where)
-        if answer.status_code != 200:
-            return f"{where} answers {answer.status_code}"
-        names = [each["id"] for each in answer.json()["data"]]
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        return f"{where} does not answer: {error or type(error).__name__}"
-    except (ValueError, KeyError, TypeError):
-        return f"{where} gives no list of models; is it an OpenAI API?"
-    return None if model in names else f"{where} has no model {model}, but {', '.join(names)}"
+async def trouble(client: httpx.AsyncClient, urls: Iterable[str], model: str) -> str | None:
+    """What keeps a judge from a model, as far as lists of models tell; None when nothing does."""
+    found = ""
+    for where in (endpoint(url, "models") for url in urls):
+        try:
+            answer = await client.get(where)
+            if answer.status_code != 200:
+                found += f"{where} answers {answer.status_code}. "
+                continue
+            names = [each["id"] for each in answer.json()["data"]]
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            found += f"{where} does not answer: {error or type(error).__name__}. "
+            continue
+        except (ValueError, KeyError, TypeError):
+            found += f"{where} gives no list of models; is it an OpenAI API? "
+            continue
+        if model in names or len(names) == 1:
+            return None
+        return f"{where} has no model {model}, but {', '.join(names)}"
+    return found.strip()
 
 
 def trusted(ca_file: Path | None) -> ssl.SSLContext:
@@ -56,7 +65,9 @@ async def main() -> None:
     said: list[str] | None = None
     async with httpx.AsyncClient(headers=headers, verify=trusted(llm.ca_file)) as client:
         while True:
-            found = [await trouble(client, urls[each.name], each.model) for each in judges]
+            found = [
+                await trouble(client, filter(None, urls[each.name]), each.model) for each in judges
+            ]
             lines = [
                 f"judge {judge.name}: {what or 'its model answers'}"
                 for judge, what in zip(judges, found, strict=True)

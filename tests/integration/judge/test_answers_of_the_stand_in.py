@@ -15,7 +15,7 @@ from rlaif.llm.ports import CompletionRequest, UnavailableError
 from rlaif.llm.settings import CallSettings
 from rlaif.testing.data.segments import described_state, screen_png, state_records
 
-TIMES = CallSettings(connect_seconds=1.0, read_seconds=0.5, total_seconds=1.0)
+TIMES = CallSettings(connect_seconds=1.0, total_seconds=1.0)
 
 
 @pytest.fixture

@@ -223,14 +223,14 @@ async def test_votes_that_do_not_follow_the_ram_cost_belief_too() -> None:
     assert "with the RAM" in str(watched.rounds.check("puzzle"))
 
 
-async def test_an_outage_or_garbage_changes_nobodys_standing() -> None:
+async def test_an_outage_changes_nobodys_standing_and_an_unreadable_canary_is_a_wrong_one() -> None:
     def down(request: CompletionRequest) -> str:
         raise UnavailableError("down")
 
     watched = Watched(state=down, puzzle=lambda request: "no json")
     await watched.segments(30)
-    assert watched.rounds.distrusted() == {}
-    assert {judge for judge, _ in watched.told} == {"vision"}
+    assert set(watched.rounds.distrusted()) == {"puzzle"}
+    assert {judge for judge, _ in watched.told} == {"puzzle", "vision"}
 
 
 async def test_one_question_that_is_refused_keeps_no_other_from_being_asked() -> None:

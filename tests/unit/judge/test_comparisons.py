@@ -382,7 +382,7 @@ def test_turning_a_pair_turns_its_preference() -> None:
         '{"rationale": "x", "better": ["segment_1"]}',
         '{"rationale": 7, "better": "tie"}',
         '{"rationale": "x", "better": "segment_3"}',
-        '{"rationale": "x", "better": "tie", "sure": true}',
+        '{"rationale": "x", "better": "tie"} {"rationale": "x", "better": "segment_1"}',
     ],
 )
 def test_an_answer_that_does_not_fit_is_no_preference(text: str) -> None:

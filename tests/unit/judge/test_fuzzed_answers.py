@@ -48,7 +48,7 @@ def test_none_of_ten_thousand_bad_answers_is_read_and_none_crashes_the_reader(
         if bad.kind not in ("10 MB", "endless"):
             assert _read(judge, bad) is None, bad
     assert sum(kinds.values()) == COUNT
-    assert len(kinds) > 30
+    assert len(kinds) >= 30
 
 
 def test_a_good_answer_is_read_so_the_test_above_can_fail() -> None:
@@ -85,6 +85,8 @@ async def test_no_bad_answer_becomes_a_score_on_the_whole_way_through_a_panel(
     answers = bad_answers(_keys(briefed(STATE, game)), number=400, seed=seed)
 
     def serve(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(404)  # no list of models
         return httpx.Response(200, stream=Body(next(answers)))
 
     outcomes: list[str] = []

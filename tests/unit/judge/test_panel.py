@@ -418,7 +418,6 @@ async def test_every_call_tells_why_it_stopped_and_what_it_cost() -> None:
         (UnavailableError("x", status=502), "server_error", "error"),
         (UnavailableError("x"), "unreachable", "error"),
         (CallTimeoutError("x", "connect"), "connect_timeout", "timeout"),
-        (CallTimeoutError("x", "read"), "read_timeout", "timeout"),
         (CallTimeoutError("x"), "total_timeout", "timeout"),
         (ThrottledError("x", status=429), "throttled", "throttled"),
         (InvalidReplyError("x"), "no_completion", "invalid"),

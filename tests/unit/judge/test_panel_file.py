@@ -152,14 +152,14 @@ def test_the_busiest_segment_has_room_in_every_prompt() -> None:
 
 def test_gateway_direct_and_own_urls() -> None:
     gateway = judge_urls(JudgeSettings(llm=LlmSettings(base_url="http://gw/")), JUDGES)
-    assert gateway["vision"] == "http://gw/vision"
+    assert gateway["vision"] == ("http://gw/vision", "http://gw/")
     direct = judge_urls(JudgeSettings(llm=LlmSettings(use_direct=True, namespace="ns")), JUDGES)
-    assert direct["state"] == "https://qwen25-7b-kserve-workload-svc.ns.svc.cluster.local:8000"
+    assert direct["state"][0] == "https://qwen25-7b-kserve-workload-svc.ns.svc.cluster.local:8000"
     own = judge_urls(
         JudgeSettings(llm=LlmSettings(use_direct=True, state_url="http://gpu:8000/v1")), JUDGES
     )
-    assert own["state"] == "http://gpu:8000/v1"
-    assert own["puzzle"].startswith("https://qwen25-32b-kserve-workload-svc.zelda-rl.")
+    assert own["state"] == ("http://gpu:8000/v1", None)
+    assert own["puzzle"][0].startswith("https://qwen25-32b-kserve-workload-svc.zelda-rl.")
 
 
 def test_what_cannot_be_computed_is_refused_and_empty_asks_everything() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rlaif.contracts.model_answers import whole_number
 from rlaif.contracts.quest import FARTHEST, QuestProgress, Standing
 from rlaif.contracts.scores import CriterionScore
 from rlaif.guides.guides import guide_of, guided_games
@@ -124,11 +125,10 @@ def test_who_cannot_tell_one_moment_says_nothing_of_progress(key: str) -> None:
     [
         True,
         False,
-        1.0,
         2.5,
         math.nan,
         math.inf,
-        "1",
+        "1st",
         "",
         None,
         [1],
@@ -153,9 +153,9 @@ def test_numbers_that_the_guide_does_not_have_are_invalid(key: str, value: int) 
 
 
 @pytest.mark.parametrize("key", [*KEYS, "dialog"])
-def test_a_key_left_out_or_not_asked_is_invalid(key: str) -> None:
+def test_a_key_left_out_is_invalid(key: str) -> None:
     left = {name: value for name, value in GOOD.items() if name != key}
-    for answer in (left, GOOD | {"progress": 2}, left | {"progress": 2}):
+    for answer in (left, left | {"progress": 2}):
         with pytest.raises(InvalidAnswerError, match="keys are wrong"):
             read_answer(BRIEFED, json.dumps(answer))
 
@@ -173,9 +173,9 @@ def test_what_is_read_is_what_was_said_and_nothing_else(told: dict[str, Any]) ->
         verdict = read_answer(BRIEFED, json.dumps(answer))
     except InvalidAnswerError:
         return
-    assert set(answer) == set(GOOD)
+    assert set(answer) >= set(GOOD)
     for key in (*KEYS, "dialog", "efficiency"):
-        assert type(answer[key]) is int or answer[key] == INSUFFICIENT
+        assert type(whole_number(answer[key])) is int or answer[key] == INSUFFICIENT
     known = all(answer[key] != INSUFFICIENT for key in KEYS)
     assert (verdict.quest is not None) == known
     if verdict.quest is not None:

@@ -48,7 +48,7 @@ async def test_a_refused_route_of_a_panel_file_names_the_file(tmp_path: Path) ->
 
 
 def test_a_url_that_is_none_is_told_at_the_start() -> None:
-    with pytest.raises(StartupError, match="URL of judge state"):
+    with pytest.raises(StartupError, match="LLM_BASE_URL"):
         _parts(llm_base_url="http://[::1")
 
 

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from rlaif.llm.openai import connections_to, endpoint
+from rlaif.llm.addresses import endpoint
+from rlaif.llm.openai import connections_to
 from rlaif.llm.settings import CallSettings
 
 

@@ -1,17 +1,26 @@
 """What a language model may ask of the game: a plan of macros or one button; text in, plans out.
 
-The text is untrusted. It is read as a whole or not at all: bounds on everything, nothing mended,
-nothing cut out of prose. A plan can name nothing but tiles, rooms, items and choices, so the worst
+The text is untrusted. Its one JSON object is read as a whole or not at all: bounds on everything,
+nothing repaired. A plan can name nothing but tiles, rooms, items and choices, so the worst
 that a hostile one can ask for is a walk to the wrong place.
 """
 
+import contextlib
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
-from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from rlaif.contracts.model import Contract
-from rlaif.contracts.untrusted import NotJsonError, read_json
+from rlaif.contracts.model_answers import NoAnswerError, read_answer_object, whole_number
 
 Mode = Literal["vision", "dialog", "puzzle"]
 """Which planner is asked: what looks at pictures, what reads texts, what thinks."""
@@ -27,8 +36,6 @@ COLUMNS, ROWS = 15, 11
 MOST_MACROS = 8
 MOST_CHOICES = 4
 REASON_CHARACTERS = 200
-ANSWER_CHARACTERS = 8192
-"""Longest answer that is read at all; a valid one is far shorter."""
 
 USABLE_ITEMS: tuple[str, ...] = (
     "sword", "shield", "bombs", "bombchus", "boomerang", "rod_of_seasons", "magnet_gloves",
@@ -37,12 +44,25 @@ USABLE_ITEMS: tuple[str, ...] = (
 )  # fmt: skip
 """What can be put on a button, of the names in descriptions; seeds mean the satchel with them."""
 
-# Strict: true is no number, and "3" is none either.
-Column = Annotated[int, Strict(), Field(ge=0, lt=COLUMNS)]
-Row = Annotated[int, Strict(), Field(ge=0, lt=ROWS)]
-ChoiceNumber = Annotated[int, Strict(), Field(ge=0, lt=MOST_CHOICES)]
-Confidence = Annotated[float, Strict(), Field(ge=0, le=1)]
-Reason = Annotated[str, Strict(), Field(max_length=REASON_CHARACTERS)]
+
+def _number(value: object) -> object:
+    """A number that is written as a text; anything else as it is."""
+    with contextlib.suppress(ValueError):
+        return float(value) if isinstance(value, str) else value
+    return value
+
+
+def _cut(value: object) -> object:
+    return value[:REASON_CHARACTERS] if isinstance(value, str) else value
+
+
+# Strict: true is no number. A model may write 3 as 3.0 or "3".
+_Whole = Annotated[int, Strict(), BeforeValidator(whole_number)]
+Column = Annotated[_Whole, Field(ge=0, lt=COLUMNS)]
+Row = Annotated[_Whole, Field(ge=0, lt=ROWS)]
+ChoiceNumber = Annotated[_Whole, Field(ge=0, lt=MOST_CHOICES)]
+Confidence = Annotated[float, Strict(), BeforeValidator(_number), Field(ge=0, le=1)]
+Reason = Annotated[str, Strict(), BeforeValidator(_cut), Field(max_length=REASON_CHARACTERS)]
 
 _ROOM_PATTERN = r"^[0-7]/(0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$"
 RoomName = Annotated[str, Strict(), Field(pattern=_ROOM_PATTERN)]
@@ -54,9 +74,9 @@ class InvalidPlanError(ValueError):
 
 
 class _Asked(Contract):
-    """Unlike other contracts it refuses what it does not know: nobody newer writes it."""
+    """What a model answered; keys that were not asked for are left out."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 class MoveTo(_Asked):
@@ -189,17 +209,17 @@ def suggestion_schema() -> dict[str, Any]:
 
 
 def read_plan(text: str | bytes) -> Plan:
-    """Read a plan strictly; in a macro a key that is null counts as left out.
+    """Read a plan; in a macro a key that is null counts as left out.
 
     Raises:
-        InvalidPlanError: Too long, not one JSON object, keys too many or missing, repeated keys, or
-            a value outside its bounds.
+        InvalidPlanError: Not one JSON object, a missing key, repeated keys, or a value outside its
+            bounds.
     """
     return _read(text, lambda value: Plan.model_validate(_without_nulls(value)))
 
 
 def read_suggestion(text: str | bytes) -> Suggestion:
-    """Read a suggestion strictly; InvalidPlanError as `read_plan` raises it."""
+    """Read a suggestion; InvalidPlanError as `read_plan` raises it."""
     return _read(text, Suggestion.model_validate)
 
 
@@ -224,16 +244,10 @@ _Read = TypeVar("_Read")
 
 
 def _read(text: str | bytes, validate: Callable[[dict[str, Any]], _Read]) -> _Read:
-    if len(text) > ANSWER_CHARACTERS:
-        raise InvalidPlanError(f"{len(text)} characters, more than the {ANSWER_CHARACTERS} read")
     try:
-        value = read_json(text)
-    except NotJsonError as error:
+        return validate(read_answer_object(text if isinstance(text, str) else text.decode()))
+    except (NoAnswerError, UnicodeDecodeError) as error:
         raise InvalidPlanError(str(error)) from error
-    if not isinstance(value, dict):
-        raise InvalidPlanError(f"a JSON {type(value).__name__}, not an object")
-    try:
-        return validate(value)
     except ValidationError as error:
         raise InvalidPlanError(_where(error)) from error
 

@@ -137,8 +137,8 @@ class ScoreRecord(Contract):
     )
     distrusted: tuple[str, ...] = Field(
         default=(),
-        description="Judges whose votes did not count because they failed their canaries: the "
-        "segment is judged again once they are believed.",
+        description="Judges whose votes did not count because they failed their canaries or their "
+        "answers could not be read: the segment is judged again once they do well.",
     )
 
     @computed_field(  # type: ignore[prop-decorator]  # mypy knows no decorated property

@@ -1,10 +1,12 @@
 """How a server is told what to answer: the body of a request, in the form that it understands.
 
-Servers agree on messages and sampling, and differ in how the shape of the answer is asked for and
-in what a chat template may be told. The shape stands in the prompt as well, and an answer is read
-as strictly in all of them.
+Servers agree on messages and differ in the parameters that they take. What a server refuses by name
+is left out, renamed, or asked for in another form; `adapted` says how. The shape stands in the
+prompt as well, and an answer is read alike in all of them.
 """
 
+import re
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rlaif.llm.ports import CompletionRequest
@@ -13,20 +15,65 @@ from rlaif.llm.settings import DialectSettings, SchemaMode
 _OPENAI_REFUSES = frozenset({"maxLength", "minLength"})
 """What OpenAI's strict mode answers with 400, though it is JSON schema."""
 
+_LESS_STRICT: dict[SchemaMode, SchemaMode] = {
+    "json_schema": "json_schema_subset",
+    "json_schema_subset": "json_object",
+    "guided_json": "json_object",
+    "json_object": "none",
+}
+_OF_THE_SHAPE = re.compile(
+    r"response_format|json_schema|json_object|guided_json|structured.output|grammar|\bschema\b"
+)
 
-def payload(request: CompletionRequest, dialect: DialectSettings) -> dict[str, Any]:
+_OF_THE_LIMIT = re.compile(
+    r"max_completion_tokens|unsupported.{0,30}max_tokens|max_tokens.{0,30}not supported"
+)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What one server understands.
+
+    Attributes:
+        left_out: Parameters that it refuses.
+        max_tokens: What it calls the limit of an answer.
+    """
+
+    schema_mode: SchemaMode
+    chat_template_kwargs: dict[str, Any] | None = None
+    left_out: frozenset[str] = frozenset()
+    max_tokens: str = "max_tokens"
+
+    @classmethod
+    def of(cls, settings: DialectSettings) -> "Dialect":
+        """What the settings say, before the server was asked."""
+        return cls(settings.schema_mode, settings.chat_template_kwargs)
+
+    def adapted(self, refusal: str) -> "Dialect | None":
+        """The dialect without what a refusal names; None when it names nothing of it."""
+        said = refusal.lower()
+        if self.max_tokens == "max_tokens" and _OF_THE_LIMIT.search(said):
+            return replace(self, max_tokens="max_completion_tokens")
+        for name in ("temperature", "seed"):
+            if name not in self.left_out and re.search(rf"\b{name}\b", said):
+                return replace(self, left_out=self.left_out | {name})
+        mode = _LESS_STRICT.get(self.schema_mode)
+        return replace(self, schema_mode=mode) if mode and _OF_THE_SHAPE.search(said) else None
+
+
+def payload(request: CompletionRequest, dialect: Dialect) -> dict[str, Any]:
     """The JSON body of a chat completion."""
     body: dict[str, Any] = {
         "model": request.model,
         "messages": list(request.messages),
         "seed": request.seed,
         "temperature": request.temperature,
-        "max_tokens": request.max_tokens,
+        dialect.max_tokens: request.max_tokens,
         **_shape(request, dialect.schema_mode),
     }
     if dialect.chat_template_kwargs is not None:
         body["chat_template_kwargs"] = dialect.chat_template_kwargs
-    return body
+    return {name: value for name, value in body.items() if name not in dialect.left_out}
 
 
 def _shape(request: CompletionRequest, mode: SchemaMode) -> dict[str, Any]:

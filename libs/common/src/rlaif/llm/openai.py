@@ -1,72 +1,122 @@
 """A language model behind an OpenAI-compatible `chat/completions` endpoint.
 
-One call is one HTTP request with one deadline for all of it, so a server that hangs or sends a byte
-a second cannot hold a slot. The body is read up to a cap.
+One call has one deadline for all of it, so a server that hangs or sends a byte a second cannot hold
+a slot. The body is read up to a cap. A parameter that the server refuses by name is left out or
+renamed; where the address or the model's name is wrong, `/models` says what is right. What worked
+is remembered and logged once.
 """
 
 import asyncio
 import importlib.util
+import logging
 import ssl
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
+from rlaif.llm.addresses import endpoint, proxy_of
 from rlaif.llm.connections import Connections
-from rlaif.llm.dialect import payload
+from rlaif.llm.dialect import Dialect, payload
 from rlaif.llm.ports import (
     Answer,
     CallTimeoutError,
+    ClientSetupError,
     CompletionRequest,
     InvalidReplyError,
-    Phase,
+    ModelError,
     RefusedError,
-    ThrottledError,
     UnavailableError,
+    UnreadableAnswerError,
 )
-from rlaif.llm.reply import read_completion
+from rlaif.llm.reply import failure, read_completion
 from rlaif.llm.settings import PLAIN, CallSettings, DialectSettings
+
+logger = logging.getLogger(__name__)
 
 BODY_CAP_BYTES = 256 * 1024
 """Largest reply that is read; a valid one has about 2 kB."""
 
-_DETAIL_BYTES = 200
-_TOO_EARLY = (408, 425)
-"""Statuses of the 4xx that say "later" and not "no"."""
+_ERROR_BYTES = 2000
 _RETRY_AFTER_CAP = 600.0
-
-
-def endpoint(url: str) -> str:
-    """The chat endpoint of a base URL, with or without `/v1` at its end."""
-    return f"{url.rstrip('/').removesuffix('/v1')}/v1/chat/completions"
+_MAX_CHANGES = 8
+"""How often one call may be sent in another form; each change is made at most once."""
+_LISTED_MODELS = 10
+_LOOK_SECONDS = 5.0
 
 
 def connections_to(
-    calls: CallSettings, *, api_key: str | None, ca_file: Path | None = None
+    calls: CallSettings,
+    *,
+    api_key: str | None,
+    ca_file: Path | None = None,
+    urls: Iterable[str] = (),
 ) -> Connections:
     """The connections that all routes share; a PEM `ca_file` replaces the public authorities.
 
-    A proxy of the environment is not used for this machine's own addresses.
+    Servers among `urls` are reached by the proxy of the environment, if there is one for them. All
+    else of the environment is left alone.
 
     Raises:
+        ClientSetupError: A variable of the environment is unusable.
         OSError: `ca_file` cannot be read, or is not a PEM file.
     """
     _remember_that_it_is_missing("sniffio")
+    urls = tuple(urls)
     # Made once: it reads all authorities.
-    verify = ssl.create_default_context(cafile=ca_file) if ca_file else httpx.create_ssl_context()
+    verify = ssl.create_default_context(cafile=ca_file) if ca_file else _authorities(urls)
+    proxies = {f"{urlsplit(url).scheme}://{urlsplit(url).hostname}": _proxy(url) for url in urls}
 
     def client() -> httpx.AsyncClient:
         return httpx.AsyncClient(
             verify=verify,
             headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-            timeout=httpx.Timeout(calls.read_seconds, connect=calls.connect_seconds),
+            # The whole call has a deadline, and a slow model is silent for most of it.
+            timeout=httpx.Timeout(None, connect=calls.connect_seconds),
             limits=httpx.Limits(max_connections=1),
-            mounts={"all://127.0.0.1": None, "all://localhost": None},
+            trust_env=False,
+            mounts={
+                pattern: httpx.AsyncHTTPTransport(proxy=proxy, verify=verify)
+                for pattern, proxy in proxies.items()
+                if proxy
+            },
         )
 
     return Connections(client, key=api_key)
+
+
+def _authorities(urls: tuple[str, ...]) -> ssl.SSLContext:
+    """The public authorities, or those of the environment where TLS is used."""
+    needed = any(url.startswith("https:") for url in urls)
+    try:
+        return httpx.create_ssl_context(trust_env=needed)
+    except OSError as error:
+        raise ClientSetupError(
+            f"SSL_CERT_FILE or SSL_CERT_DIR holds no certificates that can be read: {error}; "
+            "correct or unset it"
+        ) from error
+
+
+def _proxy(url: str) -> httpx.Proxy | None:
+    found = proxy_of(url)
+    if found is None:
+        return None
+    variable, proxy = found
+    if proxy.startswith("socks") and importlib.util.find_spec("socksio") is None:
+        raise ClientSetupError(
+            f"{variable} names a SOCKS proxy, for which the package socksio is missing: install "
+            "it, unset the variable, or add the server to NO_PROXY"
+        )
+    try:
+        return httpx.Proxy(proxy if "://" in proxy else f"http://{proxy}")
+    except (ValueError, httpx.InvalidURL) as error:
+        # Without the value: it may hold a password.
+        raise ClientSetupError(f"{variable} is not a proxy's URL; correct or unset it") from error
 
 
 def _remember_that_it_is_missing(module: str) -> None:
@@ -79,6 +129,15 @@ def _remember_that_it_is_missing(module: str) -> None:
         sys.modules[module] = None  # type: ignore[assignment]  # what Python itself takes so
 
 
+@dataclass(frozen=True)
+class _Server:
+    """How a server is asked: where, in which dialect, for which of its models."""
+
+    url: str
+    dialect: Dialect
+    model: str | None = None
+
+
 class OpenAiModel:
     """One route of an OpenAI-compatible server."""
 
@@ -88,74 +147,146 @@ class OpenAiModel:
         url: str,
         calls: CallSettings,
         dialect: DialectSettings = PLAIN,
+        *,
+        base: str | None = None,
     ) -> None:
+        """`base` is asked in place of `url` where a server has no such route."""
         self._connections = connections
-        self._dialect = dialect
-        self._endpoint = endpoint(url)
-        # Errors go into scores and telemetry, which should not name a cluster's hosts.
-        self._path = urlsplit(self._endpoint).path
+        self._urls = (url,) if base is None else (url, base)
+        self._server = _Server(url, Dialect.of(dialect))
         self._calls = calls
 
     async def complete(self, request: CompletionRequest) -> Answer:
-        """Ask once; raises as `rlaif.llm.ports` says."""
+        """Ask once, in a form that the server takes; raises as `rlaif.llm.ports` says."""
+        server = self._server
+        for _ in range(_MAX_CHANGES):
+            try:
+                answer = await self._ask(server, request)
+            except UnreadableAnswerError:
+                self._remember(server)
+                raise
+            except ModelError as error:
+                changed = await self._changed(server, request, error)
+                if changed is None:
+                    raise
+                server = changed
+            else:
+                self._remember(server)
+                return answer
+        return await self._ask(server, request)
+
+    async def is_up(self) -> bool:
+        """Whether the server answers anything at all now."""
+        reply = await self._models_reply(self._server.url)
+        return reply is not None and reply.status_code < 500
+
+    def _remember(self, server: _Server) -> None:
+        before, self._server = self._server, server
+        if server != before:
+            logger.info(
+                "%s of %s: model %s, %s, %s, without %s",
+                _path(server.url),
+                _path(self._urls[0]),
+                server.model or "as set",
+                server.dialect.schema_mode,
+                server.dialect.max_tokens,
+                ", ".join(sorted(server.dialect.left_out)) or "nothing",
+            )
+
+    async def _changed(
+        self, server: _Server, request: CompletionRequest, error: ModelError
+    ) -> _Server | None:
+        """Another form of a call that the server may take; None when its failure names none."""
+        if isinstance(error, RefusedError) and error.status in (400, 422):
+            dialect = server.dialect.adapted(error.said)
+            if dialect is not None:
+                return replace(server, dialect=dialect)
+        misplaced = type(error) is InvalidReplyError or error.status in (200, 400, 404, 405, 422)
+        return await self._discovered(server, request, error) if misplaced else None
+
+    async def _discovered(
+        self, server: _Server, request: CompletionRequest, error: ModelError
+    ) -> _Server | None:
+        """Where the model is, by the servers' own lists; None when they tell nothing new."""
+        for url in self._urls:
+            if names := await self._model_names(url):
+                break
+        else:
+            return None
+        asked = server.model or request.model
+        if asked not in names and len(names) > 1:
+            listed = ", ".join(names[:_LISTED_MODELS])
+            raise RefusedError(
+                f"{error}; {request.model} is none of its {len(names)} models: {listed}", 404
+            ) from error
+        found = replace(server, url=url, model=server.model if asked in names else names[0])
+        return found if found != server else None
+
+    async def _model_names(self, url: str) -> list[str]:
+        reply = await self._models_reply(url)
+        if reply is None or reply.status_code != 200:
+            return []
+        try:
+            return [str(each["id"]) for each in reply.json()["data"]]
+        except (ValueError, LookupError, TypeError):
+            return []
+
+    async def _models_reply(self, url: str) -> httpx.Response | None:
+        with suppress(TimeoutError, httpx.HTTPError, httpx.InvalidURL):
+            async with asyncio.timeout(_LOOK_SECONDS), self._connections.one() as client:
+                return await client.get(endpoint(url, "models"))
+        return None
+
+    async def _ask(self, server: _Server, request: CompletionRequest) -> Answer:
+        # Errors go into scores and telemetry, which should not name a cluster's hosts.
+        path = _path(endpoint(server.url))
         try:
             async with asyncio.timeout(self._calls.total_seconds):
-                status, headers, body = await self._post(request)
+                status, headers, body = await self._post(server, request)
+        except httpx.ConnectTimeout as error:
+            seconds = self._calls.connect_seconds
+            raise CallTimeoutError(f"{path}: no connection in {seconds:g} s", "connect") from error
         except (TimeoutError, httpx.TimeoutException) as error:
-            raise self._timeout(error) from error
+            seconds = self._calls.total_seconds
+            raise CallTimeoutError(f"{path}: no whole answer in {seconds:g} s") from error
         except httpx.DecodingError as error:
-            raise InvalidReplyError(f"{self._path}: reply cannot be unpacked: {error}") from error
+            raise InvalidReplyError(f"{path}: reply cannot be unpacked: {error}") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             what = str(error) or type(error).__name__
-            raise UnavailableError(f"{self._path} cannot be reached: {what}") from error
-        self._check_status(status, headers, body)
-        return read_completion(body)
+            by = f" by the proxy of {proxy[0]}" if (proxy := proxy_of(server.url)) else ""
+            raise UnavailableError(f"{path} cannot be reached{by}: {what}") from error
+        if key := self._connections.key:
+            # Some servers repeat the key that they refuse, and everybody may read what they said.
+            body = body.replace(key.encode(), "…".encode())
+        retry_after = _seconds(headers.get("retry-after"))
+        if status != 200:
+            raise failure(status, body.decode(errors="replace"), retry_after)
+        return read_completion(body, retry_after)
 
-    def _timeout(self, error: Exception) -> CallTimeoutError:
-        connect, read = self._calls.connect_seconds, self._calls.read_seconds
-        phase: Phase
-        match error:
-            case httpx.ConnectTimeout():
-                phase, what = "connect", f"no connection within {connect:g} s"
-            case httpx.ReadTimeout():
-                phase, what = "read", f"silent for {read:g} s"
-            case httpx.WriteTimeout():
-                phase, what = "write", f"did not take the request for {read:g} s"
-            case _:
-                phase, what = "total", f"no whole answer in {self._calls.total_seconds:g} s"
-        return CallTimeoutError(f"{self._path}: {what}", phase)
-
-    async def _post(self, request: CompletionRequest) -> tuple[int, Mapping[str, str], bytes]:
+    async def _post(
+        self, server: _Server, request: CompletionRequest
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        url, key = endpoint(server.url), self._connections.key
+        sent: dict[str, Any] = payload(request, server.dialect)
+        if server.model is not None:
+            sent["model"] = server.model
+        headers = {"api-key": key} if key and "/deployments/" in url else {}  # Azure's
         async with (
             self._connections.one() as client,
-            client.stream("POST", self._endpoint, json=payload(request, self._dialect)) as reply,
+            client.stream("POST", url, json=sent, headers=headers) as reply,
         ):
             body = bytearray()
             async for part in reply.aiter_bytes():
                 body += part
-                if reply.status_code != 200 and len(body) > _DETAIL_BYTES:
+                if reply.status_code != 200 and len(body) > _ERROR_BYTES:
                     break
                 if len(body) > BODY_CAP_BYTES:
                     raise InvalidReplyError(f"reply is larger than {BODY_CAP_BYTES} bytes")
             return reply.status_code, reply.headers, bytes(body)
 
-    def _check_status(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        if status == 200:
-            return
-        detail = f"HTTP {status}: {self._without_key(body[:_DETAIL_BYTES])}"
-        retry_after = _seconds(headers.get("retry-after"))
-        if status == 429:
-            raise ThrottledError(detail, retry_after, status=status)
-        if status >= 500 or status in _TOO_EARLY:
-            raise UnavailableError(detail, retry_after, status=status)
-        # Also a redirect: another address is for people to set.
-        raise RefusedError(detail, status)
 
-    def _without_key(self, body: bytes) -> str:
-        """What the server said; some repeat the key that they refuse, and all may read this."""
-        key = self._connections.key
-        said = body.decode(errors="replace")
-        return said.replace(key, "…") if key else said
+def _path(url: str) -> str:
+    return urlsplit(url).path or "/"
 
 
 def _seconds(value: str | None) -> float | None:

@@ -6,12 +6,15 @@ ModelError
 │   ├── UnavailableError      no connection, or a server error
 │   ├── CallTimeoutError      no whole answer in time; `fault` says which time was over
 │   └── RouteWaitsError       not called: the route rests, or is known to be in trouble
-└── FaultyReplyError          the server lives, this call gave nothing to read
-    ├── InvalidReplyError     not a chat completion, or too large
-    └── RefusedError          the server does not take this request: any other status
+├── FaultyReplyError          the server lives, this call gave nothing to read
+│   ├── InvalidReplyError     not a chat completion, or too large
+│   │   └── UnreadableAnswerError  a chat completion without an answer that can be read
+│   └── RefusedError          the server does not take this request: any other status
+└── ClientSetupError          no call can be made: a proxy or certificate file of the environment
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 Modality = Literal["text", "pictures"]
@@ -59,17 +62,21 @@ class UnavailableError(OutageError):
         self.fault = "unreachable" if status is None else "server_error"
 
 
-Phase = Literal["connect", "write", "read", "total"]
-"""Which time was over: opening the connection, sending, a silence within the answer, waiting for a
-connection of our own, or the whole call."""
+Phase = Literal["connect", "total"]
+"""Which time was over: opening the connection, or the whole call."""
 
 
 class CallTimeoutError(OutageError):
-    """A time was over before the whole answer was there."""
+    """A time was over before the whole answer was there.
 
-    def __init__(self, detail: str, phase: Phase = "total") -> None:
+    Attributes:
+        is_slow: The server answers other requests meanwhile: it is up and needs longer.
+    """
+
+    def __init__(self, detail: str, phase: Phase = "total", *, is_slow: bool = False) -> None:
         super().__init__(detail)
         self.fault = f"{phase}_timeout"
+        self.is_slow = is_slow
 
 
 class RouteWaitsError(OutageError):
@@ -88,15 +95,39 @@ class InvalidReplyError(FaultyReplyError):
     fault = "no_completion"
 
 
+class UnreadableAnswerError(InvalidReplyError):
+    """A chat completion without an answer that can be read; `answer` is what came, if anything."""
+
+    fault = "unreadable"
+    answer: "Answer | None" = None
+
+
 class RefusedError(FaultyReplyError):
-    """The server does not take this request."""
+    """The server does not take this request; `said` is all that is kept of its message."""
 
     fault = "refused"
+
+    def __init__(self, detail: str, status: int | None = None, said: str = "") -> None:
+        super().__init__(detail, status)
+        self.said = said
+
+
+class ClientSetupError(ModelError):
+    """No call can be made, because of a variable of the environment that the text names."""
+
+    fault = "setup"
+
+
+def _anything(answer: "Answer") -> None:
+    """Any answer can be read."""
 
 
 @dataclass(frozen=True)
 class CompletionRequest:
-    """One chat completion, as the OpenAI API has it, with a JSON schema for its answer."""
+    """One chat completion, as the OpenAI API has it, with a JSON schema for its answer.
+
+    `check` raises UnreadableAnswerError for an answer that whoever asks cannot read.
+    """
 
     model: str
     messages: tuple[dict[str, Any], ...]
@@ -105,6 +136,7 @@ class CompletionRequest:
     seed: int
     temperature: float
     max_tokens: int
+    check: "Callable[[Answer], None]" = field(default=_anything, compare=False, repr=False)
 
     @property
     def modality(self) -> Modality:

@@ -15,7 +15,7 @@ class DialectSettings(BaseModel, frozen=True, extra="forbid"):
         description="How the shape of an answer is asked for. `json_schema`: response_format of "
         "vLLM, llama.cpp, Ollama; `json_schema_subset`: the same, with what OpenAI's strict mode "
         "takes; `json_object`: any JSON; `guided_json`: vLLM before 0.12; `none`: by the prompt "
-        "alone. The last ones lose more answers: they are read as strictly in all of them.",
+        "alone. A server that refuses a form is asked by the next one of these.",
     )
     chat_template_kwargs: dict[str, Any] | None = Field(
         default=None,
@@ -33,9 +33,6 @@ class CallSettings(BaseModel, frozen=True, extra="forbid"):
 
     connect_seconds: float = Field(
         default=5.0, gt=0, description="Longest time to open a connection to a model, in seconds."
-    )
-    read_seconds: float = Field(
-        default=60.0, gt=0, description="Longest silence within an answer, in seconds."
     )
     total_seconds: float = Field(
         default=90.0, gt=0, description="Longest time of one call, in seconds."

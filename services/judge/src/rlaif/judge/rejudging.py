@@ -1,8 +1,8 @@
-"""Judges again what was scored while a judge was not believed.
+"""Judges again what was scored while a judge was not believed or could not be read.
 
-A score that lacks a judge's word because it was not believed (`ScoreRecord.distrusted`) is a
-provisional one. Beside it lies a note of the segment. Once its judges are believed, the segment is
-judged again, and the second score is committed under a key of its own, once for all replicas;
+A score that lacks a judge's word for that reason (`ScoreRecord.distrusted`) is a provisional one.
+Beside it lies a note of the segment. Once its judges are heard again, the segment is judged again,
+and the second score is committed under a key of its own, once for all replicas;
 then the provisional score is replaced by that very object. So each score changes at most once, to
 what is committed already, whoever writes it and however often.
 
@@ -52,7 +52,7 @@ class Rejudging:
         distrusted: Callable[[], Container[str]],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`distrusted` names the judges that are not believed now."""
+        """`distrusted` names the judges that are not believed, or cannot be read, now."""
         self._store = store
         self._config = judge_config
         self._distrusted = distrusted

@@ -16,7 +16,9 @@ class LlmSettings(BaseModel, frozen=True, extra="forbid"):
 
     base_url: str = Field(
         default="http://127.0.0.1:8085",
-        description="Server of the routes /dialog, /puzzle and /vision (OpenAI API).",
+        description="OpenAI-compatible server, with or without /v1. Routes /dialog, /puzzle and "
+        "/vision below it are used where they exist; without them all judges ask the server "
+        "itself, and its only model when it lacks the one that is set.",
     )
     state_url: str | None = Field(
         default=None, description="URL of the state judge's model instead of LLM_BASE_URL/dialog."
@@ -166,8 +168,9 @@ class RouteSettings(CallSettings, frozen=True, extra="forbid"):
     total_seconds: float = Field(
         default=90.0,
         gt=0,
-        description="Longest time of one call, in seconds. Once answers came, a call gets four "
-        "times the slowest of the last 20, at least JUDGE_LEAST_CALL_TIMEOUT_SECONDS.",
+        description="Longest time of one call, in seconds; raise it for a slow model. Once answers "
+        "came, a call gets four times the slowest of the last 20, at least "
+        "JUDGE_LEAST_CALL_TIMEOUT_SECONDS.",
     )
     least_seconds: float = Field(
         default=5.0,
@@ -190,7 +193,8 @@ class PatienceSettings(BaseModel, frozen=True, extra="forbid"):
         default=15.0,
         ge=0,
         description="How long segments wait for a route that refuses everything (wrong key, URL or "
-        "model name), in seconds; then they are scored without its criteria.",
+        "model name) or whose answers cannot be read, in seconds; then they are scored without its "
+        "criteria, provisionally where answers cannot be read.",
     )
     outage_seconds: float = Field(
         default=600.0,
@@ -258,7 +262,6 @@ class JudgeSettings(ServiceSettings):
                 "concurrency": "llm_concurrency",
                 "per_second": "llm_calls_per_second",
                 "connect_seconds": "connect_timeout_seconds",
-                "read_seconds": "read_timeout_seconds",
                 "total_seconds": "call_timeout_seconds",
                 "least_seconds": "least_call_timeout_seconds",
                 "attempts": "call_attempts",

@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import re
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
@@ -30,8 +31,10 @@ from rlaif.judge.rubric.panel_file import PanelFileError, read_panel
 from rlaif.judge.settings import CompareSettings, JudgeSettings, ModelSettings
 from rlaif.judge.trust.canary_rounds import CanaryRounds, known_questions
 from rlaif.judge.trust.token_budget import TokenBudget
+from rlaif.llm.addresses import routed
 from rlaif.llm.connections import Connections
 from rlaif.llm.openai import OpenAiModel, connections_to
+from rlaif.llm.ports import ClientSetupError, CompletionRequest, ModelError
 from rlaif.network.addresses import without_credentials
 from rlaif.service.cli import StartupError
 from rlaif.storage.ports import ObjectStore
@@ -69,8 +72,13 @@ class JudgeParts:
             self.canary_rounds,
             comparisons,
             self.budget,
-            Rejudging(store, self.rules.judge_config, distrusted=self.canary_rounds.distrusted),
+            Rejudging(store, self.rules.judge_config, distrusted=self.unheard),
         )
+
+    def unheard(self) -> frozenset[str]:
+        """Judges that are not believed on something now, or whose answers cannot be read."""
+        unreadable = (name for name, each in self.examiners().items() if each.unreadable)
+        return frozenset(self.canary_rounds.distrusted()).union(unreadable)
 
     def examiners(self) -> dict[str, Examiner]:
         """Judge name → who knows how its route is."""
@@ -115,14 +123,15 @@ def build_parts(
     judges = judges_of(settings)
     judges_of_pairs(settings.compare, judges)
     check_budgets(judges, settings.voting.answer_tokens)
-    connections = _connections(settings)
+    urls = judge_urls(settings, judges)
+    connections = _connections(settings, [url for url, _ in urls.values()])
     metrics = make_metrics(judges)
     budget = TokenBudget(
         settings.tokens_per_day,
         replica=_replica(f"{name}-{socket.gethostname()}-{settings.port}"),
         on_spent=metrics.spent,
     )
-    routes = _routes(settings, judges, metrics, connections, budget)
+    routes = _routes(settings, judges, metrics, connections, budget, urls)
     canary_rounds = CanaryRounds(
         judges,
         routes,
@@ -198,17 +207,24 @@ def check_budgets(judges: tuple[Judge, ...], max_tokens: int) -> None:
             )
 
 
-def judge_urls(settings: JudgeSettings, judges: tuple[Judge, ...]) -> dict[str, str]:
-    """Judge name → URL: its own setting, else its workload service or route, as LLM_USE_DIRECT."""
+def judge_urls(
+    settings: JudgeSettings, judges: tuple[Judge, ...]
+) -> dict[str, tuple[str, str | None]]:
+    """Judge name → (URL, URL to ask where a server has no such route).
+
+    The URL is its own setting, else its workload service or route, as LLM_USE_DIRECT says.
+    """
     llm = settings.llm
     own = {"state": llm.state_url, "puzzle": llm.puzzle_url, "vision": llm.vision_url}
-    base = llm.base_url.rstrip("/")
-    return {
-        judge.name: own.get(judge.name)
-        or (direct_url(judge.model, llm.namespace) if llm.use_direct else "")
-        or f"{base}{judge.route}"
-        for judge in judges
-    }
+    urls: dict[str, tuple[str, str | None]] = {}
+    for judge in judges:
+        direct = direct_url(judge.model, llm.namespace) if llm.use_direct else ""
+        try:
+            url = own.get(judge.name) or direct
+            urls[judge.name] = (url, None) if url else routed(llm.base_url, judge.route)
+        except ValueError as error:
+            raise StartupError(f"LLM_BASE_URL {llm.base_url!r} is not a URL: {error}") from error
+    return urls
 
 
 def direct_url(model: str, namespace: str) -> str:
@@ -216,7 +232,7 @@ def direct_url(model: str, namespace: str) -> str:
     return f"https://{model}-kserve-workload-svc.{namespace}.svc.cluster.local:8000"
 
 
-def _connections(settings: JudgeSettings) -> Connections:
+def _connections(settings: JudgeSettings, urls: Iterable[str]) -> Connections:
     llm = settings.llm
     key = llm.api_key.get_secret_value() if llm.api_key else None
     if key is not None and not (key.isascii() and key.isprintable()):
@@ -225,7 +241,9 @@ def _connections(settings: JudgeSettings) -> Connections:
             "set it without them"
         )
     try:
-        return connections_to(settings.calls, api_key=key, ca_file=llm.ca_file)
+        return connections_to(settings.calls, api_key=key, ca_file=llm.ca_file, urls=urls)
+    except ClientSetupError as error:
+        raise StartupError(str(error)) from error
     except OSError as error:
         raise StartupError(
             f"{llm.ca_file} is no PEM file of certificates: {error}; set LLM_CA_FILE"
@@ -238,33 +256,43 @@ def _routes(
     metrics: JudgeMetrics,
     connections: Connections,
     budget: TokenBudget,
+    urls: Mapping[str, tuple[str, str | None]],
 ) -> dict[str, Route]:
-    urls = judge_urls(settings, judges)
-    return {
-        judge.name: Route(
-            _route_name(urls[judge.name], judge.name),
+    routes: dict[str, Route] = {}
+
+    def any_well() -> bool:
+        return any(
+            routes[judge.name].is_well("pictures" if judge.pictures else "text") for judge in judges
+        )
+
+    for judge in judges:
+        url, base = urls[judge.name]
+        model = OpenAiModel(connections, url, settings.calls, settings.dialect, base=base)
+        routes[judge.name] = Route(
+            _route_name(url, judge.name),
             MeteredModel(
-                OpenAiModel(connections, urls[judge.name], settings.calls, settings.dialect),
+                model,
                 prompt_tokens=lambda request: prompts.tokens(request.messages),
                 on_spent=budget.spend,
             ),
             RouteLimits(settings.calls, settings.breaker),
-            examination=_examination(settings, judge, metrics),
+            examination=Examination(
+                questions=known_questions(judge, max_tokens=settings.voting.answer_tokens),
+                patience=settings.patience,
+                pause_seconds=settings.route_check_seconds,
+                advice=_advice(settings, judge),
+                on_question=partial(_checked, metrics, judge.name),
+                is_up=model.is_up,
+                any_well=any_well,
+            ),
         )
-        for judge in judges
-    }
+    return routes
 
 
-def _examination(settings: JudgeSettings, judge: Judge, metrics: JudgeMetrics) -> Examination:
-    return Examination(
-        questions=known_questions(judge, max_tokens=settings.voting.answer_tokens),
-        patience=settings.patience,
-        pause_seconds=settings.route_check_seconds,
-        advice=_advice(settings, judge),
-        on_question=lambda request, error: metrics.route_checked(
-            judge.name, request.modality, error
-        ),
-    )
+def _checked(
+    metrics: JudgeMetrics, judge: str, request: CompletionRequest, error: ModelError | None
+) -> None:
+    metrics.route_checked(judge, request.modality, error)
 
 
 def _advice(settings: JudgeSettings, judge: Judge) -> Advice:

@@ -43,9 +43,7 @@ TRICKS: Mapping[str, Callable[[], str]] = MappingProxyType(
         "huge_json": lambda: _plan(_MOVE, reason="x" * _HUGE_CHARACTERS),
         "deep_nesting": lambda: "[" * _DEEP + "]" * _DEEP,
         "deep_objects": lambda: '{"macros":' * _DEEP + "1" + "}" * _DEEP,
-        "rules_in_the_reason": lambda: _plan(_MOVE, reason=_RULES * 3),
         "rules_as_the_answer": lambda: _RULES,
-        "rules_around_a_plan": lambda: f"{_RULES}\n```json\n{_plan(_MOVE)}\n```",
         "rules_as_a_room": lambda: _plan({"kind": "MOVE_TO", "room": "4/28; DROP TABLE rooms"}),
         "wrong_types": lambda: _plan({"kind": "MOVE_TO", "column": "4", "row": True}),
         "macros_as_text": lambda: _plan(macros="MOVE_TO 4 4"),
@@ -55,7 +53,6 @@ TRICKS: Mapping[str, Callable[[], str]] = MappingProxyType(
         "far_out": lambda: _plan({"kind": "TAKE", "column": _FAR, "row": -_FAR}),
         "unknown_kind": lambda: _plan({"kind": "WRITE_MEMORY", "address": 0xC6A2, "value": 0}),
         "unknown_item": lambda: _plan({"kind": "USE_ITEM", "item": "../../etc/passwd"}),
-        "extra_keys": lambda: _plan(_MOVE, execute="os.system('true')"),
         "repeated_keys": lambda: _plan(_MOVE)[:-1] + ', "macros": []}',
         "no_macros": _plan,
         "null": lambda: "null",
@@ -69,6 +66,9 @@ TRICKS: Mapping[str, Callable[[], str]] = MappingProxyType(
 
 HARMFUL: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
+        "rules_in_the_reason": lambda: _plan(_MOVE, reason=_RULES * 3),
+        "rules_around_a_plan": lambda: f"{_RULES}\n```json\n{_plan(_MOVE)}\n```",
+        "extra_keys": lambda: _plan(_MOVE, execute="os.system('true')"),
         "rules_in_a_short_reason": lambda: _plan(_MOVE, reason=_RULES),
         "bombs_underfoot": lambda: _plan(*[{"kind": "USE_ITEM", "item": "bombs"}] * 8),
         "back_and_forth": lambda: _plan(*[_here(3, 4), _here(6, 4)] * 4),

@@ -6,7 +6,7 @@ _JUDGE = {
     "refused": "The server of {route} refused: check LLM_API_KEY, the URL of the route and the "
     "model's name {model}.",
     "timeout": "{route} gave no answer in time: see whether its server is overloaded or hangs. A "
-    "slow one needs a higher JUDGE_READ_TIMEOUT_SECONDS or JUDGE_CALL_TIMEOUT_SECONDS.",
+    "slow one needs a higher JUDGE_CALL_TIMEOUT_SECONDS.",
     "error": "{route} could not be reached or failed: see its server's log. Segments wait, and are "
     "judged when it answers again.",
     "invalid": "{model} answered in another shape than asked for: if that is often, check "

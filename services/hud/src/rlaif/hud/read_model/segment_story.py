@@ -6,9 +6,9 @@ from statistics import fmean
 from typing import Any
 
 from rlaif.contracts.captures import Amount, Capture, SegmentPay
+from rlaif.contracts.model_answers import NoAnswerError, read_answer_object, whole_number
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.contracts.segments import StateRecord
-from rlaif.contracts.untrusted import NotJsonError, read_json
 from rlaif.hud.read_model.segment_views import (
     CallView,
     CaptureView,
@@ -82,13 +82,12 @@ def said(answer: str | None) -> dict[str, int | None] | None:
     if answer is None:
         return None
     try:
-        told = read_json(answer)
-    except NotJsonError:
-        return None
-    if not isinstance(told, dict):
+        told = read_answer_object(answer)
+    except NoAnswerError:
         return None
     rated = [(str(k)[:40], v) for k, v in told.items() if k not in ("rationale", "reason")]
-    return {k: v if type(v) is int else None for k, v in rated[:_MOST_SAID]}
+    levels = {k: whole_number(v) for k, v in rated[:_MOST_SAID]}
+    return {k: v if type(v) is int else None for k, v in levels.items()}
 
 
 def capture_view(capture: Capture, names: Mapping[tuple[int, int], str | None]) -> CaptureView:

@@ -71,7 +71,9 @@ class JudgeCard(View):
     prompt_tokens: int | None = Field(description="Of all calls that tell; null when none does.")
     completion_tokens: int | None
     latency_seconds: float | None = Field(description="Mean of the calls that were answered.")
-    distrusted: bool = Field(description="Its votes did not count: it failed its canaries.")
+    distrusted: bool = Field(
+        description="Its votes do not count yet: not believed or not readable."
+    )
 
 
 class PaySummary(View):

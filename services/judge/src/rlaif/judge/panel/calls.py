@@ -2,14 +2,14 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import Literal
 
 from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.judge.panel import prompts
-from rlaif.judge.panel.cut_off import CutOffAnswerError, told_apart
-from rlaif.judge.panel.schema import InvalidAnswerError, answer_schema
+from rlaif.judge.panel.cut_off import checked_by
+from rlaif.judge.panel.schema import answer_schema, read_answer
 from rlaif.judge.routes.cache import Use, request_key
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge
@@ -20,6 +20,7 @@ from rlaif.llm.ports import (
     InvalidReplyError,
     ModelError,
     ThrottledError,
+    UnreadableAnswerError,
 )
 from rlaif.llm.reply import CUT_OFF
 
@@ -45,17 +46,10 @@ class CallLog:
         return request_key(self.request, route=self.route.name)
 
     async def failed(self, error: ModelError, seconds: float) -> None:
-        """Write down an attempt that gave no answer."""
-        await self.write(outcome_of(error), seconds, detail=str(error), error=error)
-
-    async def unreadable(
-        self, error: InvalidAnswerError, answer: Answer, seconds: float, *, use: Use = "miss"
-    ) -> InvalidAnswerError:
-        """Write down an answer that does not fit the schema; gives why it does not."""
-        why = told_apart(error, answer)
-        fault = CUT_OFF if isinstance(why, CutOffAnswerError) else None
-        await self.write("invalid", seconds, answer=answer, detail=str(why), fault=fault, use=use)
-        return why
+        """Write down an attempt that gave no answer, or none that can be read."""
+        answer = error.answer if isinstance(error, UnreadableAnswerError) else None
+        outcome = outcome_of(error)
+        await self.write(outcome, seconds, answer=answer, detail=str(error), error=error)
 
     async def write(
         self,
@@ -66,7 +60,6 @@ class CallLog:
         rationale: str | None = None,
         detail: str | None = None,
         error: ModelError | None = None,
-        fault: str | None = None,
         use: Use = "miss",
     ) -> None:
         """Write down one call; an answer from the cache cost no tokens."""
@@ -91,7 +84,7 @@ class CallLog:
             completion_tokens=paid.completion_tokens if paid else None,
             cached_tokens=paid.cached_tokens if paid else None,
             finish_reason=answer.finish_reason if answer else None,
-            fault=error.fault if error else fault,
+            fault=error.fault if error else None,
             status=error.status if error else None,
         )
         await self.on_call(record)
@@ -114,6 +107,7 @@ def verdict_request(
         seed=seed,
         temperature=temperature,
         max_tokens=max_tokens,
+        check=partial(checked_by, partial(read_answer, judge)),
     )
 
 

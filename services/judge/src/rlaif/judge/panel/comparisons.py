@@ -28,7 +28,7 @@ from rlaif.judge.panel.pair_judge import NotComparableError, Pair, PairJudge, re
 from rlaif.judge.panel.scored_segments import ScoredSegments
 from rlaif.judge.panel.wanted_pairs import WantedPairs
 from rlaif.judge.settings import CompareSettings
-from rlaif.llm.ports import ModelError
+from rlaif.llm.ports import ModelError, UnreadableAnswerError
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
@@ -86,6 +86,8 @@ class Comparisons:
             found = await self._compare(judge, pair)
         except (CorruptSegmentError, ObjectNotFoundError) as error:
             self._failed(pair.why, "unreadable", error)
+        except UnreadableAnswerError as error:
+            self._failed(pair.why, "unanswered", error)
         except (ModelError, StorageError) as error:
             self._failed(pair.why, "outage", error)
         except NotComparableError as error:

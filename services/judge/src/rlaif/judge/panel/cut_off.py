@@ -5,6 +5,8 @@ the tokens may be enough. Or it runs away, in white space that a grammar allows 
 and again: more tokens only make that dearer.
 """
 
+from collections.abc import Callable
+
 from rlaif.judge.panel.schema import InvalidAnswerError
 from rlaif.llm.ports import Answer
 from rlaif.llm.reply import CUT_OFF
@@ -27,14 +29,25 @@ _RUNS_AWAY = (
 class CutOffAnswerError(InvalidAnswerError):
     """The answer does not fit the schema because it was ended for its length."""
 
+    fault = CUT_OFF
+
     def __init__(self, text: str) -> None:
         self.runs_away = runs_away(text)
         super().__init__(_RUNS_AWAY if self.runs_away else _WANTS_MORE)
 
 
-def told_apart(error: InvalidAnswerError, answer: Answer) -> InvalidAnswerError:
-    """The same error, or that the answer was cut off: that explains whatever does not fit."""
-    return CutOffAnswerError(answer.text) if answer.finish_reason == CUT_OFF else error
+def checked_by(read: Callable[[str], object], answer: Answer) -> None:
+    """See that `read` can read an answer.
+
+    Raises:
+        InvalidAnswerError: It cannot; that it was cut off explains whatever does not fit.
+    """
+    try:
+        read(answer.text)
+    except InvalidAnswerError as error:
+        why = CutOffAnswerError(answer.text) if answer.finish_reason == CUT_OFF else error
+        why.answer = answer
+        raise why from None
 
 
 def runs_away(text: str) -> bool:

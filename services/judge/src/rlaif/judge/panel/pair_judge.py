@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from rlaif.contracts.comparisons import (
     ComparisonRecord,
@@ -15,6 +16,7 @@ from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.calls import CallLog
+from rlaif.judge.panel.cut_off import checked_by
 from rlaif.judge.panel.pair_choice import Scored
 from rlaif.judge.panel.pair_question import (
     Strips,
@@ -23,7 +25,6 @@ from rlaif.judge.panel.pair_question import (
     read_comparison,
     turned,
 )
-from rlaif.judge.panel.schema import InvalidAnswerError
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import Judge, briefed
 from rlaif.llm.ports import CompletionRequest
@@ -135,6 +136,7 @@ class PairJudge:
             seed=0,
             temperature=0.0,
             max_tokens=self._max_tokens,
+            check=partial(checked_by, read_comparison),
         )
 
     async def _ask(
@@ -145,11 +147,7 @@ class PairJudge:
     ) -> Preference | None:
         log = CallLog(self.judge, self._route, order, request, on_call)
         answer, seconds = await self._route.complete(request, on_failure=log.failed, once=True)
-        try:
-            preference, rationale = read_comparison(answer.text)
-        except InvalidAnswerError as error:
-            await log.unreadable(error, answer, seconds)
-            return None
+        preference, rationale = read_comparison(answer.text)
         await log.write("ok", seconds, answer=answer, rationale=rationale)
         return preference
 

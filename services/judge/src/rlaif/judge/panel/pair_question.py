@@ -1,4 +1,4 @@
-"""The question which of two segments is better, and the strict reading of its answer.
+"""The question which of two segments is better, and the reading of its answer.
 
 Language models lean to one of the two places, by a share that depends on model and prompt. So a
 pair is asked in both orders, and a preference that follows the place is a tie.
@@ -10,7 +10,13 @@ from typing import Any
 from rlaif.contracts.comparisons import Preference
 from rlaif.contracts.evidence import Evidence, EvidencePair
 from rlaif.judge.panel.prompts import Message
-from rlaif.judge.panel.schema import RATIONALE_CHARACTERS, InvalidAnswerError, parse_object
+from rlaif.judge.panel.schema import (
+    RATIONALE_CHARACTERS,
+    InvalidAnswerError,
+    choice_of,
+    parse_answer,
+    rationale_of,
+)
 from rlaif.judge.rubric.judges import INSUFFICIENT, Judge
 from rlaif.llm.fence import fence
 
@@ -80,15 +86,11 @@ def _illustrated(text: str, strips: Strips) -> list[dict[str, Any]]:
 
 def read_comparison(text: str) -> tuple[Preference | None, str]:
     """(place preferred or None for an abstention, rationale), else InvalidAnswerError."""
-    answer = parse_object(text)
-    if set(answer) != {"rationale", "better"}:
-        raise InvalidAnswerError(f"keys are wrong: {sorted(answer)[:5]}")
-    rationale, better = answer["rationale"], answer["better"]
-    if not isinstance(rationale, str) or len(rationale) > RATIONALE_CHARACTERS:
-        raise InvalidAnswerError(f"rationale is not a text of <= {RATIONALE_CHARACTERS} characters")
+    answer = parse_answer(text, "rationale", "better")
+    rationale, better = rationale_of(answer), choice_of(answer["better"])
     if better == INSUFFICIENT:
         return None, rationale
-    if not isinstance(better, str) or better not in _PLACES:
+    if better not in _PLACES:
         raise InvalidAnswerError(f"better is {str(better)[:40]!r}, not one of {list(_PLACES)}")
     return _PLACES[better], rationale
 

@@ -3,8 +3,9 @@
 An outage of any route ends the whole round, so that no score is made of the judges that happened
 to be there; a route that was out of use for too long is done without, and its criteria say so. An
 answer that cannot be read is asked for once more with another seed, one that was cut off with twice
-the tokens; after that it is no vote. What only an audit asks for is asked once and never waited
-for.
+the tokens; after that it is no vote, unless the route gives no readable answers at all: then the
+segment waits, and later is scored provisionally. What only an audit asks for is asked once and
+never waited for.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from rlaif.judge.panel.assignment import judges_needed
 from rlaif.judge.panel.calls import CallLog, verdict_request
 from rlaif.judge.panel.counting import Poll, Vote, count, enough
 from rlaif.judge.panel.cut_off import CutOffAnswerError
-from rlaif.judge.panel.schema import InvalidAnswerError, Verdict, read_answer
+from rlaif.judge.panel.schema import Verdict, read_answer
 from rlaif.judge.routes.cache import AnswerCache
 from rlaif.judge.routes.errors import BrokenRouteError, FailedRequestError
 from rlaif.judge.routes.route import Route
@@ -35,6 +36,7 @@ from rlaif.llm.ports import (
     ModelError,
     OutageError,
     RefusedError,
+    UnreadableAnswerError,
 )
 
 logger = logging.getLogger(__name__)
@@ -47,6 +49,7 @@ Distrusted = Mapping[str, frozenset[str]]
 AUDIT_SECONDS = 30.0
 """For how long a score that is ready may wait for the audit of its segment."""
 
+_UNREAD = (NoVote.ROUTE_UNREADABLE,)
 _REPAIR_SEED = 1000
 _ALL_BROKEN_RETRY_SECONDS = 3.0
 _RECOVERY_SECONDS = 40.0
@@ -76,7 +79,8 @@ class PanelResult:
 
     Attributes:
         quest: Where the segment started and ended on the quest, when a judge could tell.
-        distrusted: Judges whose votes would have counted, had they been believed on something.
+        distrusted: Judges whose votes would have counted, had they been believed on something, or
+            had their route's answers been readable.
         heard: What the judges that were asked said, believed or not, where there was something
             to judge.
     """
@@ -146,10 +150,11 @@ class Panel:
             for audit in audits:
                 audit.cancel()
             await asyncio.gather(*audits, return_exceptions=True)
+        unread = {name for p in polls for name, found in p.criteria.items() if found in _UNREAD}
         silent = {
             judge.name
             for judge in required
-            if _open_criteria(judge, case) & distrusted.get(judge.name, frozenset())
+            if _open_criteria(judge, case) & (distrusted.get(judge.name, frozenset()) | unread)
         }
         return self._result(case, polls, distrusted, tuple(sorted(silent)))
 
@@ -240,26 +245,36 @@ class Panel:
         tokens, room = self._voting.answer_tokens, judge.context_tokens - prompts.tokens(prompt)
         if tokens > room:
             return NoVote.OVER_BUDGET
-        lost = NoVote.INVALID
+        route, lost = self._routes[judge.name], NoVote.INVALID
+        why: UnreadableAnswerError | None = None
         for seed in (self._voting.seed + vote, self._voting.seed + vote + _REPAIR_SEED):
             request = verdict_request(
                 judge, prompt, seed=seed, temperature=self._voting.temperature, max_tokens=tokens
             )
-            log = CallLog(judge, self._routes[judge.name], vote, request, on_call)
+            log = CallLog(judge, route, vote, request, on_call)
             try:
-                return await self._ask(judge, request, log, once)
+                verdict = await self._ask(judge, request, log, once)
+                route.voted(None)
+                return verdict
             except BrokenRouteError as error:
                 return NoVote(error.reason)
             except (RefusedError, FailedRequestError):
                 return NoVote.REQUEST_FAILED
             except CutOffAnswerError as error:
-                lost = NoVote.CUT_OFF
+                lost, why = NoVote.CUT_OFF, error
                 self._tell_of_cut_off(judge, error)
                 if error.runs_away or 2 * tokens > room:
                     break  # the same question would be cut off again
                 tokens *= 2
-            except (InvalidAnswerError, InvalidReplyError):
+            except UnreadableAnswerError as error:
+                lost, why = NoVote.INVALID, error
+            except InvalidReplyError:
                 lost = NoVote.INVALID
+        blamed = route.voted(why) if why else None
+        if isinstance(blamed, BrokenRouteError):
+            return NoVote(blamed.reason)
+        if blamed is not None:
+            raise blamed
         return lost
 
     def _tell_of_cut_off(self, judge: Judge, error: CutOffAnswerError) -> None:
@@ -274,10 +289,7 @@ class Panel:
         answer, seconds, use = await self._cache.answer(
             log.key, lambda: log.route.complete(request, on_failure=log.failed, once=once)
         )
-        try:
-            verdict = read_answer(judge, answer.text)
-        except InvalidAnswerError as error:
-            raise await log.unreadable(error, answer, seconds, use=use) from error
+        verdict = read_answer(judge, answer.text)
         self._cache.keep(log.key, answer, use=use)
         await log.write("ok", seconds, answer=answer, rationale=verdict.rationale, use=use)
         return verdict

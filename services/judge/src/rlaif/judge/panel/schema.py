@@ -1,29 +1,27 @@
-"""The shape of a judge's answer, and the strict reading of what came back.
+"""The shape of a judge's answer, and the reading of what came back.
 
-An answer that does not fit the schema is invalid as a whole. Nothing is mended, cut out of prose or
-filled in: a guess here would become a reward.
+What stands around the answer and in what form a number is written makes no difference. A missing or
+unknown value makes the whole answer invalid: a guess here would become a reward.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rlaif.contracts.model_answers import NoAnswerError, read_answer_object, whole_number
 from rlaif.contracts.quest import Standing
-from rlaif.contracts.untrusted import NotJsonError, read_json
 from rlaif.judge.rubric.judges import INSUFFICIENT, LEVELS, PROGRESS, Judge
 from rlaif.judge.rubric.quest import DISTANCES, QuestVote
+from rlaif.llm.ports import UnreadableAnswerError
 
 RATIONALE_CHARACTERS = 600
-"""Longest rationale; about 150 tokens."""
+"""Longest rationale that is stored, about 150 tokens; a longer one is cut."""
 
 MOMENTS = ("start", "end")
 """Of a segment, for each of which the quest is asked."""
 
-ANSWER_CHARACTERS = 8192
-"""Longest answer that is read at all; a valid one is far shorter."""
 
-
-class InvalidAnswerError(ValueError):
+class InvalidAnswerError(UnreadableAnswerError):
     """The answer does not fit the schema; the text says where."""
 
 
@@ -59,21 +57,15 @@ def answer_schema(judge: Judge) -> dict[str, Any]:
 
 
 def read_answer(judge: Judge, text: str) -> Verdict:
-    """Read an answer strictly.
+    """Read an answer.
 
     Raises:
-        InvalidAnswerError: Not one JSON object, missing, extra or repeated keys, or a value that is
-            neither exactly one of the integers in the schema nor `insufficient_evidence`.
+        InvalidAnswerError: Not one JSON object, a missing key, or a value that is neither one of
+            the integers in the schema nor `insufficient_evidence`.
     """
-    answer = parse_object(text)
     asked = _asked(judge)
-    expected = {"rationale", *asked}
-    if set(answer) != expected:
-        missing, extra = sorted(expected - set(answer)), sorted(set(answer) - expected)
-        raise InvalidAnswerError(f"keys are wrong: missing {missing}, not asked {extra[:5]}")
-    rationale = answer["rationale"]
-    if not isinstance(rationale, str) or len(rationale) > RATIONALE_CHARACTERS:
-        raise InvalidAnswerError(f"rationale is not a text of <= {RATIONALE_CHARACTERS} characters")
+    answer = parse_answer(text, "rationale", *asked)
+    rationale = rationale_of(answer)
     told = {name: _read_value(name, answer[name], values) for name, values in asked.items()}
     levels = {criterion.name: told[criterion.name] for criterion in judge.rated}
     if not judge.tells_quest:
@@ -107,25 +99,37 @@ def _standing(told: Mapping[str, int | None], moment: str) -> Standing | None:
 
 
 def _read_value(name: str, value: object, allowed: tuple[int, ...]) -> int | None:
-    if value == INSUFFICIENT:
+    if choice_of(value) == INSUFFICIENT:
         return None
-    # `type` and not `isinstance`: true is an int to Python, and 1.0 equals 1.
-    if type(value) is int and value in allowed:
-        return value
+    number = whole_number(value)
+    # `type` and not `isinstance`: true is an int to Python.
+    if type(number) is int and number in allowed:
+        return number
     raise InvalidAnswerError(
         f"{name} is {str(value)[:40]!r}, not one of {allowed[0]} to {allowed[-1]} or "
         f"{INSUFFICIENT!r}"
     )
 
 
-def parse_object(text: str) -> dict[str, Any]:
-    """The one JSON object that `text` is, without repeated keys or NaN, else InvalidAnswerError."""
-    if len(text) > ANSWER_CHARACTERS:
-        raise InvalidAnswerError(f"answer has {len(text)} characters, more than a judge may send")
+def parse_answer(text: str, *required: str) -> dict[str, Any]:
+    """The one JSON object in an answer, which has all `required` keys, else InvalidAnswerError."""
     try:
-        value = read_json(text)
-    except NotJsonError as error:
+        answer = read_answer_object(text)
+    except NoAnswerError as error:
         raise InvalidAnswerError(str(error)) from error
-    if not isinstance(value, dict):
-        raise InvalidAnswerError(f"a JSON {type(value).__name__}, not an object")
-    return value
+    if missing := sorted(set(required) - set(answer)):
+        raise InvalidAnswerError(f"keys are wrong: missing {missing}")
+    return answer
+
+
+def rationale_of(answer: Mapping[str, Any]) -> str:
+    """The rationale of an answer, cut to what is stored, else InvalidAnswerError."""
+    rationale = answer["rationale"]
+    if not isinstance(rationale, str):
+        raise InvalidAnswerError("rationale is not a text")
+    return rationale[:RATIONALE_CHARACTERS]
+
+
+def choice_of(value: object) -> str | None:
+    """A word of an enum however it is spelled; None for what is no text."""
+    return "_".join(value.lower().split()) if isinstance(value, str) else None

@@ -10,11 +10,12 @@ from typing import Literal
 
 from rlaif.judge.routes.errors import BreakReason
 from rlaif.judge.settings import PatienceSettings
-from rlaif.llm.ports import FaultyReplyError, Modality, ModelError
+from rlaif.llm.ports import FaultyReplyError, Modality, ModelError, UnreadableAnswerError
 
-TroubleKind = Literal["down", "refused"]
+TroubleKind = Literal["down", "refused", "unreadable"]
 """`down` may pass by itself: no connection, silence, 5xx, 429. `refused` needs people: a wrong key,
-path or model name, or something that is no language model."""
+path or model name, or something that is no language model. `unreadable`: the model answers in a
+form that the judge cannot read."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Trouble:
     @property
     def reason(self) -> BreakReason:
         """The word for records."""
+        if self.kind == "unreadable":
+            return "route_unreadable"
         if self.blind:
             return "route_blind"
         return "route_refused" if self.kind == "refused" else "route_down"
@@ -64,11 +67,14 @@ class Condition:
     def failed(self, now: float, modality: Modality, error: ModelError) -> Trouble:
         """The known question failed too; gives what is wrong now."""
         before = self._troubles.get(modality)
+        kind: TroubleKind = "refused" if isinstance(error, FaultyReplyError) else "down"
+        if isinstance(error, UnreadableAnswerError):
+            kind = "unreadable"
         trouble = Trouble(
-            kind="refused" if isinstance(error, FaultyReplyError) else "down",
+            kind=kind,
             since=before.since if before else now,
             error=error,
-            blind=modality == "pictures",
+            blind=modality == "pictures" and kind != "unreadable",
         )
         self._troubles[modality] = trouble
         return trouble
@@ -86,9 +92,8 @@ class Condition:
         """The trouble of any kind; None when the route is well as far as is known."""
         return self.trouble("pictures")
 
-    def broken(self, now: float, modality: Modality) -> BreakReason | None:
+    def broken(self, now: float, trouble: Trouble | None) -> BreakReason | None:
         """Why waiting for the route is over; None while it is well or may still get well."""
-        trouble = self.trouble(modality)
         if trouble is None:
             return None
         passes = trouble.kind == "down" and not trouble.blind

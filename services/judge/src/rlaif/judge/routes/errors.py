@@ -19,9 +19,9 @@ class FailedRequestError(FaultyReplyError):
     fault = "request_failed"
 
 
-BreakReason = Literal["route_refused", "route_blind", "route_down"]
+BreakReason = Literal["route_refused", "route_blind", "route_unreadable", "route_down"]
 """`route_refused`: every answer is a refusal. `route_blind`: text is answered, pictures never.
-`route_down`: nothing is answered."""
+`route_unreadable`: answers come and cannot be read. `route_down`: nothing is answered."""
 
 
 class BrokenRouteError(ModelError):

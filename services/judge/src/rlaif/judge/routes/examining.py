@@ -2,12 +2,14 @@
 
 A call that failed is to blame on the route when the known question fails as well, and on its own
 request when that is answered. The questions are a judge's canary, as text and, for a judge that is
-shown pictures, with a strip; what is answered does not matter here and counts for no score.
+shown pictures, with a strip. The judge has to be able to read the answer; what it says does not
+matter here and counts for no score.
 """
 
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -15,7 +17,7 @@ from rlaif.judge.routes.condition import Condition, Trouble
 from rlaif.judge.routes.errors import BrokenRouteError, FailedRequestError
 from rlaif.judge.routes.lost_requests import LostRequests
 from rlaif.judge.routes.silence import Silence
-from rlaif.judge.routes.trouble_words import Advice, silence_sentence, trouble_sentence
+from rlaif.judge.routes.trouble_words import Advice, Cost, silence_sentence, trouble_sentence
 from rlaif.judge.settings import PatienceSettings
 from rlaif.llm.ports import (
     CallTimeoutError,
@@ -28,6 +30,7 @@ from rlaif.llm.ports import (
     RefusedError,
     RouteWaitsError,
     ThrottledError,
+    UnreadableAnswerError,
 )
 
 logger = logging.getLogger(__name__)
@@ -39,6 +42,11 @@ A round is all tries of one call; between two of them the event waits."""
 THROTTLED_ROUNDS = 10
 """Likewise for one that is answered 429 every time while others get through."""
 
+MIN_VOTES, MAX_VOTES = 6, 20
+"""The newest votes of which most may be lost before the route is in trouble: those of two segments
+at first, and up to 20 later."""
+
+_READABLE_SHARE = 0.2
 _DOUBTS = 2
 """Failures in a row after which the route is held to the known question."""
 _SECOND_LOOK_SECONDS = 0.5
@@ -53,15 +61,26 @@ OnQuestion = Callable[[CompletionRequest, ModelError | None], None]
 """Called after each known question, with its failure; None for an answer."""
 
 
+async def _unknown() -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Examination:
-    """How a route is examined; the pause between two looks grows with the trouble's age."""
+    """How a route is examined; the pause between two looks grows with the trouble's age.
+
+    Attributes:
+        is_up: Whether the server answers anything while a call gets no answer.
+        any_well: Whether any route of the panel can be asked; else all segments wait.
+    """
 
     questions: Mapping[Modality, CompletionRequest]
     patience: PatienceSettings = field(default_factory=PatienceSettings)
     pause_seconds: float = 5.0
     advice: Advice = field(default_factory=Advice)
     on_question: OnQuestion = lambda request, error: None
+    is_up: Callable[[], Awaitable[bool]] = _unknown
+    any_well: Callable[[], bool] = lambda: True
 
 
 class Examiner:
@@ -94,13 +113,35 @@ class Examiner:
         self._doubts: dict[Modality, int] = {}
         self._requests = LostRequests(name)
         self._silence = Silence()
+        self._votes: deque[bool] = deque(maxlen=MAX_VOTES)
+        self._lost: Trouble | None = None
 
     def broken(self, modality: Modality) -> str | None:
         """Why the route is out of use for requests of a kind; None when it is not."""
         trouble = self.condition.trouble(modality)
-        if trouble is None or self.condition.broken(self._clock(), modality) is None:
+        if trouble is None or self.condition.broken(self._clock(), trouble) is None:
             return None
         return self._sentence(trouble)
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether the route is in trouble because its answers cannot be read."""
+        trouble = self._trouble()
+        return trouble is not None and trouble.kind == "unreadable"
+
+    def voted(self, lost: UnreadableAnswerError | None) -> ModelError | None:
+        """Note a vote; gives what a lost one is to end in while nearly all votes are lost.
+
+        The known question may be read while the answers about segments cannot.
+        """
+        self._votes.append(lost is None)
+        if len(self._votes) < MIN_VOTES or sum(self._votes) > _READABLE_SHARE * len(self._votes):
+            self._lost = None
+            return None
+        if self._lost is None and lost is not None:
+            self._lost = Trouble("unreadable", self._clock(), lost)
+            logger.warning("%s", self._sentence(self._lost))
+        return self._refusal(self._lost) if self._lost is not None and lost is not None else None
 
     def is_well(self, modality: Modality) -> bool:
         """Whether the route answered once and nothing is known against such a request now."""
@@ -116,7 +157,7 @@ class Examiner:
         """
         trouble = self.condition.trouble(request.modality)
         if trouble is not None:
-            raise self._refusal(trouble, request.modality)
+            raise self._refusal(trouble)
         if request in self._requests:
             raise FailedRequestError(f"{self._name} failed on this request before")
 
@@ -128,7 +169,7 @@ class Examiner:
             return self._throttled(request, error, began)
         trouble = await self.examine(request.modality, since=began)
         if trouble is not None:
-            return self._refusal(trouble, request.modality)
+            return self._refusal(trouble)
         if isinstance(error, InvalidReplyError):
             return error  # another seed may do better
         if not isinstance(error, RefusedError) and self._requests.failed(request) < REQUEST_ROUNDS:
@@ -214,13 +255,16 @@ class Examiner:
 
     def check(self) -> str | None:
         """One sentence on what is wrong, why and what to do; None when nothing is known to be."""
-        trouble = self.condition.worst()
+        trouble = self._trouble()
         if trouble is not None:
             return self._sentence(trouble)
         silent = self._silence.seconds(self._clock())
         if silent is None or silent <= max(_SILENT_SECONDS, 2 * (self._slowest() or 0.0)):
             return None
         return silence_sentence(self._name, silent)
+
+    def _trouble(self) -> Trouble | None:
+        return self.condition.worst() or self._lost
 
     async def _examine_all(self) -> None:
         # Who answers pictures answers text, so the harder question comes first.
@@ -240,6 +284,8 @@ class Examiner:
         if modality == "pictures" and (plain := await self._ask_twice("text")) is not None:
             modality, error = "text", plain
         trouble = self.condition.failed(self._clock(), modality, error)
+        if isinstance(error, CallTimeoutError) and error.fault == "total_timeout":
+            error.is_slow = await self._examination.is_up()
         if before is None or (before.kind, before.blind) != (trouble.kind, trouble.blind):
             logger.warning("%s", self._sentence(trouble))
         return trouble
@@ -258,7 +304,7 @@ class Examiner:
         error: ModelError | None = None
         try:
             async with asyncio.timeout(deadline):
-                await self._model.complete(question)
+                question.check(await self._model.complete(question))
         except TimeoutError:
             error = CallTimeoutError(f"no answer in {deadline:.0f} s")
         except ModelError as failure:
@@ -287,14 +333,20 @@ class Examiner:
         if self.condition.trouble(modality) is None and (task is None or task.done()):
             self._examinations[modality] = asyncio.ensure_future(self._examine(modality))
 
-    def _refusal(self, trouble: Trouble, modality: Modality) -> OutageError | BrokenRouteError:
+    def _refusal(self, trouble: Trouble) -> OutageError | BrokenRouteError:
         now = self._clock()
-        reason = self.condition.broken(now, modality)
+        reason = self.condition.broken(now, trouble)
         if reason is not None:
             return BrokenRouteError(self._sentence(trouble), reason)
         wait = min(_LONGEST_WAIT_SECONDS, (now - trouble.since) / 4)
         return RouteWaitsError(self._sentence(trouble), wait)
 
     def _sentence(self, trouble: Trouble) -> str:
-        waits = self.condition.broken(self._clock(), "pictures") is None
-        return trouble_sentence(self._name, trouble, self._examination.advice, waited_for=waits)
+        cost: Cost = "scored without"
+        if self.condition.broken(self._clock(), trouble) is None:
+            cost = "wait"
+        elif not self._examination.any_well():
+            cost = "all wait"
+        elif trouble.kind == "unreadable":
+            cost = "provisional"
+        return trouble_sentence(self._name, trouble, self._examination.advice, cost)

@@ -6,6 +6,7 @@ request's own, and whether the route is in use at all, is the examiner's to say.
 """
 
 import asyncio
+import contextlib
 import random
 import time
 from collections import deque
@@ -30,6 +31,7 @@ from rlaif.llm.ports import (
     RefusedError,
     RouteWaitsError,
     ThrottledError,
+    UnreadableAnswerError,
 )
 from rlaif.llm.settings import BreakerSettings
 from rlaif.pacing.backoff import backoff
@@ -183,7 +185,8 @@ class Route:
                 outage = isinstance(error, OutageError)
                 wait = self._wait(attempt, error) if outage and not once else None
                 if wait is None:
-                    if self.examiner is None or (outage and once):
+                    unread = isinstance(error, UnreadableAnswerError)
+                    if self.examiner is None or (once and (outage or unread)):
                         raise
                     raise await self.examiner.blame(request, error, began) from error
             self.health.retries += 1
@@ -197,6 +200,10 @@ class Route:
     def is_well(self, modality: Modality) -> bool:
         """Whether it answered before and nothing is known against a request of this kind now."""
         return self.examiner is None or self.examiner.is_well(modality)
+
+    def voted(self, lost: UnreadableAnswerError | None) -> ModelError | None:
+        """Note a vote; gives what a lost one is to end in, None when it is its own fault."""
+        return self.examiner.voted(lost) if self.examiner is not None else None
 
     def _wait(self, attempt: int, error: ModelError) -> float | None:
         if attempt >= self._limits.calls.attempts:
@@ -237,7 +244,10 @@ class Route:
             self.examiner.began()
         try:
             answer = await self._in_time(request, started)
+            request.check(answer)
         except ModelError as error:
+            if isinstance(error, UnreadableAnswerError):
+                self.health.latencies.append(self._clock() - started)
             self._note_failure(error)
             self._note_end(request, error)
             await on_failure(error, self._clock() - started)
@@ -283,8 +293,10 @@ class Route:
         # Also marks an error as seen; its call was counted when the deadline passed.
         if not task.cancelled() and task.exception() is None:
             self._note_answer(self._clock() - started)
-            if self.examiner is not None:
-                self.examiner.answered(request)
+            with contextlib.suppress(UnreadableAnswerError):
+                request.check(task.result())
+                if self.examiner is not None:
+                    self.examiner.answered(request)
 
     def _note_answer(self, seconds: float) -> None:
         self.health.latencies.append(seconds)

@@ -14,6 +14,7 @@ class NoVote(StrEnum):
 
     ROUTE_REFUSED = "route_refused"
     ROUTE_BLIND = "route_blind"
+    ROUTE_UNREADABLE = "route_unreadable"
     ROUTE_DOWN = "route_down"
     REQUEST_FAILED = "request_failed"
     INVALID = "invalid_answers"

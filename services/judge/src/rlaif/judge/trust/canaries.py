@@ -88,6 +88,11 @@ class Canary:
             graded[name] = KnownAnswer(right[0], said, fits)
         return graded
 
+    def missed(self, judge: Judge) -> dict[str, KnownAnswer]:
+        """Criterion → a wrong answer, for one that could not be read."""
+        known = self.known(judge).items()
+        return {name: KnownAnswer(right[0], None, right=False) for name, right in known}
+
 
 @cache
 def canaries() -> tuple[Canary, ...]:

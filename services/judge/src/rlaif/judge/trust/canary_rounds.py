@@ -11,13 +11,19 @@ from rlaif.judge.evidence.strip import Frame, draw
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.calls import CallLog, verdict_request
 from rlaif.judge.panel.panel import PanelResult
-from rlaif.judge.panel.schema import InvalidAnswerError, read_answer
+from rlaif.judge.panel.schema import read_answer
 from rlaif.judge.routes.route import Route
 from rlaif.judge.rubric.judges import PROGRESS, Judge, briefed
 from rlaif.judge.settings import TrustSettings
 from rlaif.judge.trust.belief import ENOUGH, Beliefs, KnownAnswer, Record
 from rlaif.judge.trust.canaries import Canary, canaries, in_turn
-from rlaif.llm.ports import CompletionRequest, FaultyReplyError, Modality, ModelError
+from rlaif.llm.ports import (
+    CompletionRequest,
+    FaultyReplyError,
+    Modality,
+    ModelError,
+    UnreadableAnswerError,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -152,7 +158,7 @@ class CanaryRounds:
         self._on_belief(judge, criterion, record)
 
     async def _graded(self, judge: Judge, canary: Canary) -> dict[str, KnownAnswer]:
-        """How the judge did, by criterion; empty when it gave nothing that can be read."""
+        """How the judge did, by criterion; wrong when its answer cannot be read."""
         ready = briefed(judge, canary.evidence.end.game)
         strip = canary_strip(canary) if ready.pictures else None
         request = canary_request(ready, canary, strip, max_tokens=self._max_tokens)
@@ -160,15 +166,12 @@ class CanaryRounds:
         log = CallLog(judge, self._routes[judge.name], 0, request, self._note)
         try:
             answer, seconds = await log.route.complete(request, on_failure=log.failed, once=True)
+        except UnreadableAnswerError:
+            return canary.missed(ready)
         except FaultyReplyError:
             return {}  # of this one question; the others may be answered
-        try:
-            verdict = read_answer(ready, answer.text)
-        except InvalidAnswerError as error:
-            await log.unreadable(error, answer, seconds)
-            return {}
         await log.write("ok", seconds, answer=answer)
-        return canary.grade(ready, verdict)
+        return canary.grade(ready, read_answer(ready, answer.text))
 
     async def _note(self, record: JudgeCallRecord) -> None:
         self._on_call(record)

@@ -1,8 +1,10 @@
 """Makes the planner that the settings name, in the process that plays, and checks them before."""
 
-import ssl
 from urllib.parse import urlsplit
 
+from rlaif.contracts.plans import Mode
+from rlaif.llm.openai import connections_to
+from rlaif.llm.ports import ClientSetupError
 from rlaif.network.addresses import without_credentials
 from rlaif.trainer.planning.desk import MODES
 from rlaif.trainer.planning.threaded import ThreadedPlanner
@@ -24,29 +26,33 @@ def check_planner(settings: PlannerSettings) -> None:
 
     Raises:
         PlannerSettingsError: An address is none, the key cannot stand in a header, or the file of
-            the authority cannot be read.
+            the authority or a proxy of the environment cannot be used.
     """
     if not settings.is_on:
         return
     for mode in MODES:
-        _check_url(settings.url(mode), mode)
+        _check_url(settings, mode)
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     if not (key.isascii() and (key.isprintable() or not key)):
         raise PlannerSettingsError(
             "PLANNER_API_KEY has characters that no header may hold, such as a line break at its "
             "end; set it without them"
         )
-    if settings.ca_file is not None:
-        try:
-            ssl.create_default_context(cafile=settings.ca_file)
-        except OSError as error:
-            raise PlannerSettingsError(
-                f"{settings.ca_file} is no PEM file of certificates: {error}; set PLANNER_CA_FILE"
-            ) from error
-
-
-def _check_url(url: str, mode: str) -> None:
+    urls = [settings.url(mode) for mode in MODES]
     try:
+        connections_to(settings.calls, api_key=None, ca_file=settings.ca_file, urls=urls)
+    except ClientSetupError as error:
+        raise PlannerSettingsError(str(error)) from error
+    except OSError as error:
+        raise PlannerSettingsError(
+            f"{settings.ca_file} is no PEM file of certificates: {error}; set PLANNER_CA_FILE"
+        ) from error
+
+
+def _check_url(settings: PlannerSettings, mode: Mode) -> None:
+    url = settings.base_url
+    try:
+        url = settings.url(mode)
         parts = urlsplit(url)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:

@@ -144,9 +144,12 @@ class ThreadedPlanner:
 async def http_routes(settings: PlannerSettings) -> AsyncIterator[Mapping[Mode, LanguageModel]]:
     """The routes of the settings, over connections that are closed at the end."""
     key = settings.api_key.get_secret_value() if settings.api_key else None
-    connections = connections_to(settings.calls, api_key=key, ca_file=settings.ca_file)
-    async with connections:
+    addresses = {mode: settings.address(mode) for mode in MODES}
+    urls = [url for url, _ in addresses.values()]
+    async with connections_to(
+        settings.calls, api_key=key, ca_file=settings.ca_file, urls=urls
+    ) as connections:
         yield {
-            mode: OpenAiModel(connections, settings.url(mode), settings.calls, settings)
-            for mode in MODES
+            mode: OpenAiModel(connections, url, settings.calls, settings, base=base)
+            for mode, (url, base) in addresses.items()
         }

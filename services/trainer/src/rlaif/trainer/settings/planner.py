@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, SecretStr
 
 from rlaif.contracts.plans import Mode
+from rlaif.llm.addresses import routed
 from rlaif.llm.settings import BreakerSettings, CallSettings, DialectSettings
 
 
@@ -29,8 +30,9 @@ class PlannerSettings(DialectSettings):
 
     base_url: Url = Field(
         default=None,
-        description="Server of the routes /dialog, /puzzle and /vision (OpenAI API) that plan and "
-        "suggest while the agent plays. Unset: nobody does, and training is what it is without.",
+        description="OpenAI-compatible server that plans and suggests while the agent plays, with "
+        "the routes /dialog, /puzzle and /vision or none. Unset: nobody does, and training is what "
+        "it is without.",
     )
     dialog_url: Url = Field(
         default=None,
@@ -139,12 +141,20 @@ class PlannerSettings(DialectSettings):
         """Whether anybody plans at all."""
         return self.base_url is not None
 
-    def url(self, mode: Mode) -> str:
-        """Where the route of a mode is; ValueError when the planner is off."""
+    def address(self, mode: Mode) -> tuple[str, str | None]:
+        """(URL of the route of a mode, URL to ask where a server has no such route).
+
+        Raises:
+            ValueError: The planner is off, or `base_url` is not a URL.
+        """
         if self.base_url is None:
             raise ValueError("no planner: PLANNER_BASE_URL is not set")
         own = {"dialog": self.dialog_url, "puzzle": self.puzzle_url, "vision": self.vision_url}
-        return own[mode] or f"{self.base_url.rstrip('/')}/{mode}"
+        return (own[mode] or "", None) if own[mode] else routed(self.base_url, f"/{mode}")
+
+    def url(self, mode: Mode) -> str:
+        """The URL of the route of a mode."""
+        return self.address(mode)[0]
 
     def model(self, mode: Mode) -> str:
         """The name of the model of a mode."""
@@ -158,9 +168,7 @@ class PlannerSettings(DialectSettings):
     def calls(self) -> CallSettings:
         """How long a call may take at most, whatever its deadline."""
         longest = max(self.plan_seconds, self.text_seconds, self.vision_seconds)
-        return CallSettings(
-            connect_seconds=self.connect_seconds, read_seconds=longest, total_seconds=longest
-        )
+        return CallSettings(connect_seconds=self.connect_seconds, total_seconds=longest)
 
     @property
     def breaker(self) -> BreakerSettings:

@@ -1,0 +1,103 @@
+"""The one JSON object in what a language model wrote.
+
+Models write more than they are asked for: reasoning, a sentence before the answer, a code fence.
+All of that is left out, and what remains must be exactly one JSON object. Nothing is repaired and
+nothing is guessed: two different objects, or one that is broken, are no answer.
+"""
+
+import contextlib
+import json
+import re
+from typing import Any
+
+from rlaif.contracts.untrusted import NotJsonError, read_json
+
+MAX_CHARACTERS = 32 * 1024
+"""Longest text that is searched for an answer; reasoning is included."""
+
+_TAGS = r"think|thinking|thoughts?|reasoning|analysis|scratchpad|seed:think"
+_OPENS = (
+    rf"<(?:{_TAGS})>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
+    r"|<\|channel\|?>(?:analysis|commentary|thought)"
+)
+_CLOSES = (
+    rf"</(?:{_TAGS})>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<\|end\|>"
+    r"|<channel\|>|<\|channel\|?>final[^{]{0,80}?<\|message\|>|\bassistantfinal(?=[\s`{])"
+)
+# gpt-oss marks channels, `assistantfinal` is left of it where special tokens are dropped.
+_NEXT = re.compile(rf"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<object>\{{)", re.IGNORECASE)
+_CLOSE = re.compile(_CLOSES, re.IGNORECASE)
+_LOOKS_LIKE_JSON = re.compile(r'\{\s*"')
+_QUOTED_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+_DECODER = json.JSONDecoder()
+
+
+class NoAnswerError(ValueError):
+    """The text does not hold exactly one JSON object."""
+
+
+def without_reasoning(text: str) -> str:
+    """The text after a model's reasoning; the opening mark may be missing.
+
+    Reasoning that never ends leaves nothing. Marks inside a JSON object are part of the answer.
+    """
+    return _split(text)[0]
+
+
+def read_answer_object(text: str) -> dict[str, Any]:
+    """The one JSON object of a model's answer; the same object twice counts as one.
+
+    Raises:
+        NoAnswerError: No object, a broken one, different ones, or too long a text.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise NoAnswerError(f"answer has {len(text)} characters, more than are read")
+    _, found = _split(text)
+    if not found:
+        raise NoAnswerError(f"no JSON object in {len(text)} characters")
+    try:
+        values = [read_json(part) for part in found]
+    except NotJsonError as error:
+        raise NoAnswerError(str(error)) from error
+    if any(json.dumps(value) != json.dumps(values[0]) for value in values):
+        raise NoAnswerError(f"{len(values)} different JSON objects")
+    answer: dict[str, Any] = values[0]
+    return answer
+
+
+def whole_number(value: object) -> object:
+    """The integer that `2`, `2.0`, `"2"` or `"2.0"` stands for; anything else as it is."""
+    if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,9}(?:\.0+)?\s*", value, re.ASCII):
+        value = float(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _split(text: str) -> tuple[str, list[str]]:
+    """(what follows the reasoning, the JSON objects in it); a broken object is one of them."""
+    begin, at, found = 0, 0, list[str]()
+    while mark := _NEXT.search(text, at):
+        at = mark.end()
+        if mark["object"]:
+            is_json = _LOOKS_LIKE_JSON.match(text, mark.start()) is not None
+            at = _end_of_braces(text, mark.start(), is_json=is_json)
+            if is_json:
+                found.append(text[mark.start() : at])
+            continue
+        if mark["opens"]:
+            closes = _CLOSE.search(text, at)
+            at = closes.end() if closes else len(text)
+        begin, found = at, []
+    return text[begin:].strip().removeprefix("\ufeff"), found
+
+
+def _end_of_braces(text: str, start: int, *, is_json: bool) -> int:
+    """Where what the brace at `start` opens ends; the end of the text when nothing closes it."""
+    if is_json:
+        with contextlib.suppress(ValueError, RecursionError):
+            return _DECODER.raw_decode(text, start)[1]
+    depth = 0
+    for part in _QUOTED_OR_BRACE.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(part[0], 0)
+        if depth == 0:
+            return part.end()
+    return len(text)
