@@ -110,7 +110,7 @@ async def test_thoughts_in_a_field_of_their_own_are_not_read(server: ChatServer)
 
 
 async def test_an_answer_that_a_wrong_parser_took_for_thoughts_is_named(server: ChatServer) -> None:
-    server.message |= {"content": None, "reasoning_content": GOOD}
+    server.message |= {"content": None, "reasoning_content": f"Let me see: {GOOD}?"}
     with pytest.raises(InvalidReplyError, match="--reasoning-parser"):
         await ask(server, REQUEST)
 

@@ -245,10 +245,12 @@ class OpenAiModel:
                 status, headers, body = await self._post(server, request)
         except httpx.ConnectTimeout as error:
             seconds = self._calls.connect_seconds
-            raise CallTimeoutError(f"{path}: no connection in {seconds:g} s", "connect") from error
+            raise CallTimeoutError(
+                f"{path}: no connection within {seconds:g} s", "connect"
+            ) from error
         except (TimeoutError, httpx.TimeoutException) as error:
             seconds = self._calls.total_seconds
-            raise CallTimeoutError(f"{path}: no whole answer in {seconds:g} s") from error
+            raise CallTimeoutError(f"{path}: no whole answer within {seconds:g} s") from error
         except httpx.DecodingError as error:
             raise InvalidReplyError(f"{path}: reply cannot be unpacked: {error}") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:

@@ -116,7 +116,7 @@ def parse_answer(text: str, *required: str) -> dict[str, Any]:
     try:
         answer = read_answer_object(text)
     except NoAnswerError as error:
-        raise InvalidAnswerError(str(error)) from error
+        raise InvalidAnswerError(f"{error}; it begins {text[:60]!r}") from error
     if missing := sorted(set(required) - set(answer)):
         raise InvalidAnswerError(f"keys are wrong: missing {missing}")
     return answer
