@@ -227,7 +227,7 @@ def record(page: Path = offline_images.HERE / "RESULTS.md") -> None:
         platform.freedesktop_os_release()["PRETTY_NAME"],
         *versions,
         FRONT_END.replace("==", " "),
-        f"{os.cpu_count()} cores",
+        f"{os.cpu_count()} cores with a load average of {os.getloadavg()[2]:.0f}",
     )
     page.write_text(
         "# The last recorded run of `make containers-test`\n\n"
