@@ -107,6 +107,8 @@ async def test_the_whole_page_works_under_a_path(
         await chromium.wait_for("document.getElementById('status').dataset.state !== 'connecting'")
         assert await chromium.evaluate("document.querySelector('#nav a').pathname") == f"{PREFIX}/"
         await chromium.visit(f"{PREFIX}/models")
+        await chromium.open(f"{url}/docs")
+        await chromium.wait_for("document.querySelectorAll('.opblock').length > 0")
         outside = [each for each in chromium.requested if PREFIX not in each]
         assert [each for each in outside if not each.startswith(("data:", "blob:"))] == []
 

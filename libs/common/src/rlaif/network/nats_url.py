@@ -43,7 +43,8 @@ def parse_nats_url(text: str) -> NatsAddress:
     Raises:
         ValueError: There is no valid server; the text shows nothing of the value.
     """
-    servers, found = [], set()
+    servers: list[str] = []
+    found: set[str] = set()
     for chunk in _SERVER_BEGINS.split(text.strip().strip(",") or DEFAULT_SERVER):
         scheme = _SCHEME.match(chunk)
         kind = scheme[1].lower() if scheme else "nats"

@@ -13,8 +13,8 @@ from typing import Literal
 
 from rlaif.tracing.spans import current_trace_id
 
-_QUIET = ("botocore", "boto3", "urllib3", "s3transfer", "asyncio", "websockets")
-"""Libraries whose debug lines drown ours (and may hold request headers)."""
+_QUIET = ("botocore", "boto3", "urllib3", "s3transfer", "asyncio", "websockets", "httpx")
+"""Libraries whose lines drown ours, and may hold request headers or a URL's password."""
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
 

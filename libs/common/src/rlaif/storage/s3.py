@@ -355,7 +355,7 @@ class S3Store:
         )
 
 
-class _ForeignAnswerError(BotoCoreError):
+class _ForeignAnswerError(BotoCoreError):  # type: ignore[misc]  # botocore has no types
     """An answer that no S3 server gives; `why` says what it is."""
 
     fmt = "{why}"

@@ -1,6 +1,5 @@
 """`python -m rlaif.hud`: run the HUD."""
 
-import logging
 import sys
 from typing import TYPE_CHECKING
 
@@ -21,8 +20,6 @@ def _create_app(settings: HudSettings) -> "FastAPI":
     from rlaif.hud.app import create_app
     from rlaif.hud.garbage import keep_for_good
 
-    # One line a call is the access log of the service that was asked.
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     try:
         app = create_app(settings)
     except StorageError as error:

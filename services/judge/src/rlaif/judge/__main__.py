@@ -1,6 +1,5 @@
 """Starts the judge: `python -m rlaif.judge`."""
 
-import logging
 import sys
 from typing import TYPE_CHECKING
 
@@ -20,8 +19,6 @@ def _create_app(settings: JudgeSettings) -> "FastAPI":
     # Imported here so that --help answers at once.
     from rlaif.judge.app import create_app
 
-    # It would log every call; the metrics and the scores tell of them already.
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     return create_app(settings)
 
 

@@ -11,7 +11,6 @@ or option is wrong.
 import argparse
 import asyncio
 import json
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -128,7 +127,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = load_settings(JudgeSettings, {})
         configure_logging("evaluator", settings.log_level, settings.log_format)
-        logging.getLogger("httpx").setLevel(logging.WARNING)
         report = asyncio.run(evaluate_epoch(settings, task))
     except (InvalidSettingsError, StartupError, StorageError, BusError) as error:
         sys.stderr.write(f"evaluate: error: {error}\n")
