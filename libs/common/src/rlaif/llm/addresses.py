@@ -3,9 +3,10 @@
 import ipaddress
 import os
 import re
-import socket
 import urllib.request
 from urllib.parse import urlsplit, urlunsplit
+
+from rlaif.network.addresses import is_own_address
 
 _VERSION = re.compile(r"v\d+(?:alpha|beta)?\d*")
 
@@ -38,13 +39,13 @@ def routed(base: str, route: str) -> tuple[str, str | None]:
 def proxy_of(url: str) -> tuple[str, str] | None:
     """(variable of the environment, proxy) that a request to `url` goes by; None for none.
 
-    This machine's own addresses need none, whatever the environment says.
+    Our own addresses need none, whatever the environment says.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
     found = urllib.request.getproxies_environment()
     scheme = next((name for name in (parts.scheme, "all") if found.get(name)), None)
-    if scheme is None or _is_own(host) or _bypasses(host, found.get("no", ""), url):
+    if scheme is None or is_own_address(url) or _bypasses(host, found.get("no", ""), url):
         return None
     name = f"{scheme}_proxy"
     return (name if os.environ.get(name) else name.upper()), found[scheme]
@@ -53,13 +54,6 @@ def proxy_of(url: str) -> tuple[str, str] | None:
 def _is_versioned(path: str) -> bool:
     parts = path.split("/")
     return "deployments" in parts or any(_VERSION.fullmatch(part) for part in parts)
-
-
-def _is_own(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost") or host == socket.gethostname().lower():
-        return True
-    address = _address(host)
-    return address is not None and (address.is_loopback or address.is_unspecified)
 
 
 def _bypasses(host: str, listed: str, url: str) -> bool:

@@ -65,7 +65,8 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
     if url.startswith("/"):
         return FileStore(Path(url))
     parts = urlsplit(url)
-    if parts.scheme == "s3" and parts.netloc == parts.hostname and parts.path in ("", "/"):
+    named = parts.netloc and "@" not in parts.netloc
+    if parts.scheme == "s3" and named and parts.path in ("", "/"):
         # Here, because boto3 takes half a second to import and file stores do without it.
         from rlaif.storage.s3 import S3Store
 

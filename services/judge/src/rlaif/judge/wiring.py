@@ -223,7 +223,8 @@ def judge_urls(
             url = own.get(judge.name) or direct
             urls[judge.name] = (url, None) if url else routed(llm.base_url, judge.route)
         except ValueError as error:
-            raise StartupError(f"LLM_BASE_URL {llm.base_url!r} is not a URL: {error}") from error
+            shown = without_credentials(llm.base_url)
+            raise StartupError(f"LLM_BASE_URL {shown!r} is not a URL") from error
     return urls
 
 
