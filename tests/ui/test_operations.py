@@ -55,7 +55,7 @@ async def test_the_page_of_the_language_models_says_who_answers_what_was_said_an
     await stage.wish(steps=43, ending="done")
     await chromium.wait_for("document.querySelectorAll('#llm-routes tbody tr').length === 6")
     await chromium.wait_for("document.querySelector('#llm-errors .remedy') !== null")
-    assert "JUDGE_READ_TIMEOUT_SECONDS" in await text(chromium, "#llm-errors")
+    assert "JUDGE_CALL_TIMEOUT_SECONDS" in await text(chromium, "#llm-errors")
     assert "judge at http" in await text(chromium, "#llm-labels"), (
         "who cannot be reached, and where"
     )
