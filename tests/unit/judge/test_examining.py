@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from rlaif.judge.routes.errors import BrokenRouteError, FailedRequestError
-from rlaif.judge.routes.examining import REQUEST_ROUNDS, THROTTLED_ROUNDS, Examination, Examiner
+from rlaif.judge.routes.examining import (
+    MIN_VOTES,
+    REQUEST_ROUNDS,
+    THROTTLED_ROUNDS,
+    Examination,
+    Examiner,
+)
 from rlaif.judge.routes.route import Route, RouteLimits
 from rlaif.judge.routes.trouble_words import Advice
 from rlaif.judge.settings import PatienceSettings
@@ -20,6 +26,7 @@ from rlaif.llm.ports import (
     RouteWaitsError,
     ThrottledError,
     UnavailableError,
+    UnreadableAnswerError,
 )
 from rlaif.llm.settings import BreakerSettings
 from rlaif.testing.waiting import eventually
@@ -73,7 +80,7 @@ class Server:
 class Bench:
     """A route with an examiner, in a time of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, **examination: Any) -> None:
         self.clock, self.server = Clock(), Server()
         questions = {"text": _request(), "pictures": _request(pictures=True)}
         self.route = Route(
@@ -84,6 +91,7 @@ class Bench:
                 questions=questions,  # type: ignore[arg-type]  # its keys are the two kinds
                 patience=PatienceSettings(refused_seconds=15.0, outage_seconds=600.0),
                 advice=Advice("LLM_VISION_URL", "JUDGE_VISION_MODEL (x)", "novelty"),
+                **examination,
             ),
             clock=self.clock,
             sleep=self.clock.sleep,
@@ -366,3 +374,67 @@ async def test_two_failures_in_a_row_are_reason_to_look_and_one_is_none(bench: B
     await bench.ask("b", once=True)
     await eventually(lambda: bench.examiner.check() is not None, "it looked")
     assert "does not answer" in bench.told()
+
+
+UNREADABLE = UnreadableAnswerError("no JSON object")
+
+
+async def test_a_known_question_with_an_unreadable_answer_is_an_issue_of_the_route() -> None:
+    bench = Bench()
+    bench.server.fault = lambda request: UNREADABLE
+    assert isinstance(await bench.ask(), RouteWaitsError)
+    assert bench.examiner.unreadable
+    assert "JUDGE_SCHEMA_MODE" in (bench.examiner.check() or "")
+    bench.clock.now += 15.0
+    broken = await bench.ask()
+    assert isinstance(broken, BrokenRouteError)
+    assert broken.reason == "route_unreadable"
+    bench.server.fault = lambda request: None
+    await bench.examiner.examine("text", since=bench.clock.now)
+    assert not bench.examiner.unreadable
+
+
+async def test_an_unreadable_answer_beside_a_readable_known_question_is_its_own_fault() -> None:
+    bench = Bench()
+    bench.server.fault = lambda request: UNREADABLE if request != _request() else None
+    assert await bench.ask() is UNREADABLE
+    assert bench.examiner.check() is None
+
+
+async def test_while_nearly_all_votes_are_lost_a_lost_one_waits_and_then_is_provisional() -> None:
+    bench = Bench()
+    lost = [bench.examiner.voted(UNREADABLE) for _ in range(MIN_VOTES)]
+    assert lost[:-1] == [None] * (MIN_VOTES - 1)
+    assert isinstance(lost[-1], RouteWaitsError)
+    bench.clock.now += 15.0
+    assert isinstance(bench.examiner.voted(UNREADABLE), BrokenRouteError)
+    for _ in range(MIN_VOTES):
+        assert bench.examiner.voted(None) is None
+    assert not bench.examiner.unreadable
+    assert bench.examiner.voted(UNREADABLE) is None
+
+
+@pytest.mark.parametrize("up", [True, False])
+async def test_a_slow_server_is_told_from_a_dead_one(up: bool) -> None:
+    async def is_up() -> bool:
+        return up
+
+    bench = Bench(is_up=is_up)
+    bench.server.fault = lambda request: CallTimeoutError("no whole answer within 90 s")
+    await bench.ask()
+    told = bench.examiner.check() or ""
+    assert ("JUDGE_CALL_TIMEOUT_SECONDS" in told) == up
+    assert ("LLM_VISION_URL" in told) != up
+
+
+@pytest.mark.parametrize(
+    ("any_well", "cost"), [(True, "scored without"), (False, "all segments wait")]
+)
+async def test_segments_are_not_said_to_be_scored_while_no_judge_can_be_asked(
+    any_well: bool, cost: str
+) -> None:
+    bench = Bench(any_well=lambda: any_well)
+    bench.server.fault = lambda request: WRONG_KEY
+    await bench.ask()
+    bench.clock.now += 15.0
+    assert cost in (bench.examiner.check() or "")

@@ -146,7 +146,8 @@ def _parser() -> argparse.ArgumentParser:
         "--hud-port", type=_port, help="port of the page [8086, or another where that is in use]"
     )
     parser.add_argument(
-        "--llm-base-url", help="an OpenAI-compatible server for the judges, with or without /v1 [mock]"
+        "--llm-base-url",
+        help="an OpenAI-compatible server for the judges, with or without /v1 [mock]",
     )
     parser.add_argument(
         "--once", action="store_true", help=f"stop after the loop closed {_ONCE_LOOPS} times"
