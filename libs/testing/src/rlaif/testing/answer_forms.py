@@ -118,7 +118,7 @@ FAILURES: Mapping[str, Form] = {
     "502 in a choice": _in_choice({"code": 502, "message": "Provider returned error"}),
     "error as text": lambda r: {"error": "the engine died"},
     "finish error": _ended("error", ""),
-    "error in a list": lambda r: [{"error": {"code": 503, "status": "UNAVAILABLE"}}],  # type: ignore[list-item,return-value]  # as Gemini has it
+    "error in a list": lambda r: [{"error": {"code": 503, "status": "UNAVAILABLE"}}],  # type: ignore[dict-item,return-value]  # as Gemini has it
 }
 
 FORMS: Mapping[str, Form] = {**READABLE, **UNREADABLE, **FAILURES}
