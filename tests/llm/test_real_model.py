@@ -83,9 +83,10 @@ async def ring(
         )
         app = create_judge(judge, store=episodes_store, models=models_store)
         urls = [await stack.enter_async_context(serve(app)), hud]
-        # No connection is kept: on a busy machine the server may close it while it is used.
-        limits = httpx.Limits(max_keepalive_connections=0)
-        clients = [httpx.AsyncClient(base_url=u, trust_env=False, limits=limits) for u in urls]
+        # Long, and no connection is kept: the machine may be busy with the model.
+        options: dict[str, Any] = {"trust_env": False, "timeout": 60.0}
+        options["limits"] = httpx.Limits(max_keepalive_connections=0)
+        clients = [httpx.AsyncClient(base_url=url, **options) for url in urls]
         yield clients[0], clients[1]
         await asyncio.gather(*(client.aclose() for client in clients))
 
