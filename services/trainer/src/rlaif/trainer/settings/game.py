@@ -96,7 +96,8 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
         default=20.0,
         ge=0,
         le=60,
-        description="Pictures a second of the watched environment; 0 shows none.",
+        description="Pictures a second of the watched environment; 0 shows none. From runners of a "
+        "Ray cluster 10 arrive at most.",
     )
 
     @model_validator(mode="after")

@@ -42,6 +42,9 @@ ANSWER_SECONDS = 60.0
 _SCREENS = "screens"
 """Concurrency group of the actor: pictures do not wait for an exchange of states."""
 
+_SHOW_SECONDS = 0.1
+"""Least seconds between two updates of a runner's screen; each takes 1.2 to 1.5 ms of its CPU."""
+
 
 class DriverFiles(Keeper):
     """What the actor does, on the driver's machine."""
@@ -178,7 +181,8 @@ class RunnerFiles:
         """Copy the screen files of `environment` to the driver's machine from now on."""
         if self.keeper is None or env.screens is None or env.game.watch_fps <= 0:
             return
-        pause = 1.0 / env.game.watch_fps / 2  # as often again, or pictures would be missed
+        # Looks twice as often as pictures are drawn, or some would be missed.
+        pause = max(_SHOW_SECONDS, 0.5 / env.game.watch_fps)
         show = partial(_show, self.keeper, env.screens, runner, pause, self._closed)
         threading.Thread(target=show, name="screens", daemon=True).start()
 
