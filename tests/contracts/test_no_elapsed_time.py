@@ -73,7 +73,7 @@ def _short_waits(tree: ast.AST) -> Iterator[int]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _name(node) in WAITS and id(node) not in expected:
             given = [each.value for each in node.keywords if each.arg == WAITS[_name(node)]]
-            limit = (given or node.args[-1:] or [None])[0]
+            limit = next(iter(given or node.args[-1:]), None)
             if (
                 isinstance(limit, ast.Constant)
                 and isinstance(limit.value, int | float)

@@ -288,7 +288,7 @@ async def test_events_that_wait_are_told_in_their_order(world):
 async def run_until(training: TrainingLoop, condition: Callable[[], bool], what: str) -> None:
     running = asyncio.create_task(training.run())
     try:
-        await eventually(condition, what, seconds=60)
+        await eventually(condition, what)
     finally:
         training.stop()
         await running

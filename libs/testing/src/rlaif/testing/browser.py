@@ -73,10 +73,15 @@ class Chromium:
         return answer["result"].get("value")
 
     async def wait_for(self, expression: str, seconds: float = PATIENCE_SECONDS) -> None:
-        """Wait until a JavaScript expression is true."""
+        """Wait until a JavaScript expression is true; an element that is missing may still come."""
 
         async def holds() -> bool:
-            return bool(await self.evaluate(expression))
+            try:
+                return bool(await self.evaluate(expression))
+            except AssertionError as error:
+                if "Cannot read properties of null" in str(error):
+                    return False
+                raise
 
         await eventually(holds, expression, seconds=seconds)
 

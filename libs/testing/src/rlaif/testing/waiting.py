@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rlaif.bus.connection import Bus
 
 POLL_SECONDS = 0.01
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
 """Ends a test that hangs. It says nothing about speed: a busy machine may need most of it."""
 
 
