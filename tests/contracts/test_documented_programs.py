@@ -15,11 +15,25 @@ PAGES = [
 ]
 ALWAYS_THERE = {
     "base64", "cat", "cd", "cp", "echo", "export", "grep", "head", "ls", "mkdir", "printf",
-    "python3", "rm", "sed", "sha256sum", "sort", "tail", "test", "true", "unset",
+    "apt-get", "python3", "rm", "sed", "sha256sum", "sort", "tail", "test", "true", "unset",
 }  # fmt: skip
 """What bash and Debian's essential packages have, and Python, which the README asks for."""
 
-SHELL_WORDS = {"do", "done", "else", "fi", "for", "if", "in", "then", "while", "wait", "kill"}
+SHELL_WORDS = {
+    "case",
+    "esac",
+    "do",
+    "done",
+    "else",
+    "fi",
+    "for",
+    "if",
+    "in",
+    "then",
+    "while",
+    "wait",
+    "kill",
+}
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 HEREDOC = re.compile(r"<<-?\s*'?(\w+)'?([^\n]*)\n.*?^\s*\1\s*$", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")

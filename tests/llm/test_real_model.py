@@ -38,7 +38,9 @@ CALL_SECONDS = 1500.0
 """A prompt of 3,000 tokens takes minutes where two cores are busy."""
 
 pytestmark = [
-    pytest.mark.skipif(PYTHON is None, reason="no language model here: run make test-llm"),
+    pytest.mark.skipif(
+        PYTHON is None, reason="the language model is not installed: make test-llm installs it"
+    ),
     pytest.mark.timeout(3 * CALL_SECONDS),
 ]
 
@@ -125,7 +127,7 @@ async def test_judges_find_the_only_model_and_the_page_shows_what_it_cannot_do(
     async def shown() -> bool:
         return "JUDGE_VISION_MODEL" in (await page.get("/api/v1/state")).text
 
-    await eventually(shown, "the page says what the picture judge lacks", seconds=60)
+    await eventually(shown, "the page says what the picture judge lacks")
 
     def scores() -> list[ScoreRecord]:
         data = [episodes_store.get(info.key) for info in list(episodes_store.list(keys.scores()))]

@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.timeout(1_200),
     pytest.mark.skipif(
         any(shutil.which(program) is None for program in ("kubectl", "jq", "openssl", "make")),
-        reason="kubectl, jq, openssl or make is not here",
+        reason="jq or openssl is not installed: on Debian, apt-get install jq openssl",
     ),
 ]
 

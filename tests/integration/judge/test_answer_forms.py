@@ -60,7 +60,7 @@ async def test_every_form_is_scored_or_its_route_has_an_issue_and_nothing_is_com
     async def settled() -> bool:
         return bool(await _scores(episodes_store) or await _issue(client, "state"))
 
-    await eventually(settled, "scored, or the route has an issue", seconds=30)
+    await eventually(settled, "scored, or the route has an issue")
     scores = await _scores(episodes_store)
     if form in READABLE:
         assert "progress" in scores["seg-0"].criteria
@@ -82,7 +82,7 @@ async def test_every_form_is_scored_or_its_route_has_an_issue_and_nothing_is_com
     async def scored() -> bool:
         return "seg-0" in await _scores(episodes_store)
 
-    await eventually(scored, "the segment that waited is scored", seconds=60)
+    await eventually(scored, "the segment that waited is scored")
     assert "progress" in (await _scores(episodes_store))["seg-0"].criteria
     assert await bus.dead_letters() == []
 
@@ -98,7 +98,7 @@ async def test_a_segment_of_a_route_that_stays_unreadable_is_provisional_and_sco
     async def provisional() -> bool:
         return "seg-0" in await _scores(episodes_store)
 
-    await eventually(provisional, "the segment has a provisional score", seconds=30)
+    await eventually(provisional, "the segment has a provisional score")
     record = (await _scores(episodes_store))["seg-0"]
     assert record.abstentions["progress"] == "route_unreadable"
     assert record.distrusted == ("state",)
@@ -114,7 +114,7 @@ async def test_a_segment_of_a_route_that_stays_unreadable_is_provisional_and_sco
             await _export(bus, episodes_store, f"seg-{exported}", exported)
         return scores["seg-0"].distrusted == ()
 
-    await eventually(final, "the segment is judged again", seconds=90)
+    await eventually(final, "the segment is judged again")
     assert "progress" in (await _scores(episodes_store))["seg-0"].criteria
 
 
@@ -131,14 +131,14 @@ async def test_a_route_that_reads_the_known_question_and_loses_all_votes_has_an_
     async def named() -> bool:
         return "JUDGE_SCHEMA_MODE" in await _issue(client, "state")
 
-    await eventually(named, "the route has an issue", seconds=60)
+    await eventually(named, "the route has an issue")
     before = {name for name, r in (await _scores(episodes_store)).items() if not r.distrusted}
     proxy.form = None
 
     async def all_scored() -> bool:
         return len(await _scores(episodes_store)) == 8
 
-    await eventually(all_scored, "what waited is scored", seconds=60)
+    await eventually(all_scored, "what waited is scored")
     scores = await _scores(episodes_store)
     assert all("progress" in r.criteria for name, r in scores.items() if name not in before)
     assert len(before) < 8
