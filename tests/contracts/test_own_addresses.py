@@ -1,6 +1,7 @@
 """Requests to our own services and servers never go through a proxy of the user's environment."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,13 @@ SOURCES = sorted(
     for pattern in ("*/*/src", "benchmarks", "docs", "deploy/containers")
     for folder in ROOT.glob(pattern)
     for path in folder.rglob("*.py")
+)
+MANIFESTS = sorted(
+    [
+        ROOT / "docker-compose.yml",
+        *(ROOT / "deploy").rglob("*.yaml"),
+        *(ROOT / "deploy").rglob("*.yml"),
+    ]
 )
 OUTSIDE = {
     "libs/common/src/rlaif/llm/openai.py": "language models, which may be outside",
@@ -103,3 +111,12 @@ def test_the_check_finds_one(source):
 )
 def test_the_check_lets_a_direct_one_pass(source):
     assert list(clients_with_proxies(source)) == []
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_health_check_of_a_container_asks_for_proxies(path):
+    """Container engines and platforms hand their proxies on to every container."""
+    for line in path.read_text().splitlines():
+        assert "urlopen" not in line
+        if re.search(r"(test: |command: ).*\bwget\b", line):
+            assert re.search(r"wget(, -Y, 'off'| -Y off)", line), line

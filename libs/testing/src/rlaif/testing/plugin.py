@@ -31,10 +31,15 @@ settings.load_profile("all")
 
 
 def pytest_configure() -> None:
-    """Put the environment's programs behind those of the machine."""
+    """Put the environment's programs behind those of the machine, and forget its proxies.
+
+    Tests ask servers of this machine alone.
+    """
     os.environ["PATH"] = os.pathsep.join(
         [os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)]
     )
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        del os.environ[name]
 
 
 __all__ = [
