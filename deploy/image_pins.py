@@ -37,16 +37,13 @@ def digest_of(image: str, tag: str, engine: str, pushed: Path = PUSHED) -> str:
         pushed: Folder with `<name>.digest`, which holds `image@digest` of what was pushed.
     """
     file = pushed / f"{image.rpartition('/')[2]}.digest"
-    if file.is_file():
-        name, _, digest = file.read_text().strip().partition("@")
-        if name == image and _DIGEST.fullmatch(digest):
-            return digest
+    known = [file.read_text().strip()] if file.is_file() else []
     command = [engine, "image", "inspect", "--format", "{{json .RepoDigests}}", f"{image}:{tag}"]
     try:
         done = subprocess.run(command, capture_output=True, check=False)
-        known: list[str] = json.loads(done.stdout or "null") or []
+        known += json.loads(done.stdout or "null") or []
     except (OSError, ValueError):
-        known = []
+        pass  # no such engine, or no such image
     for name, _, digest in (each.partition("@") for each in known):
         if name == image and _DIGEST.fullmatch(digest):
             return digest

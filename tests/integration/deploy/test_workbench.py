@@ -41,7 +41,7 @@ def python() -> Path:
 @pytest.fixture(params=[None, "training"], ids=["without-a-queue", "in-a-queue"])
 def queue(request: pytest.FixtureRequest) -> str | None:
     """The LocalQueue of the namespace: dev and staging have none, and the notebook needs none."""
-    return request.param  # type: ignore[no-any-return]
+    return request.param
 
 
 @pytest.fixture

@@ -57,7 +57,14 @@ def cluster(tmp_path: Path) -> Path:
 
 
 def deploy_secrets(cluster: Path, **given: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, SECRETS, "--namespace", "x", "--client", cluster.with_name("oc")]
+    command = [
+        sys.executable,
+        str(SECRETS),
+        "--namespace",
+        "x",
+        "--client",
+        str(cluster.with_name("oc")),
+    ]
     return subprocess.run(command, env={**given}, capture_output=True, text=True, check=False)
 
 

@@ -104,14 +104,8 @@ def selects(selector: Manifest, labels: Mapping[str, str]) -> bool:
 
 def _holds(expression: Manifest, labels: Mapping[str, str]) -> bool:
     value, values = labels.get(expression["key"]), expression.get("values") or ()
-    match expression["operator"]:
-        case "In":
-            return value in values
-        case "NotIn":
-            return value not in values
-        case "Exists":
-            return value is not None
-    return value is None  # DoesNotExist
+    held = {"In": value in values, "NotIn": value not in values, "Exists": value is not None}
+    return held.get(expression["operator"], value is None)
 
 
 _UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "k": 1e3, "M": 1e6, "G": 1e9, "m": 1e-3}
