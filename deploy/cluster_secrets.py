@@ -46,7 +46,10 @@ def wanted(
     """
 
     def value(name: str, key: str, default: str = "") -> str:
-        return given.get(key) or known.get(name, {}).get(key) or default or secrets.token_hex(20)
+        own = known.get(name, {}).get(key)
+        if own and own.startswith('"'):
+            own = str(json.loads(own))
+        return given.get(key) or own or default or secrets.token_hex(20)
 
     server = {
         "NATS_ADMIN_USER": value("rlaif-nats-server", "NATS_ADMIN_USER", "admin"),
@@ -63,7 +66,10 @@ def wanted(
         return given.get(key) or (token if own in (None, "", old_token) else own) or token
 
     return {
-        "rlaif-nats-server": server,
+        # Quoted, because the server reads its variables as configuration: # would begin a comment.
+        "rlaif-nats-server": {
+            key: json.dumps(each, ensure_ascii=False) for key, each in server.items()
+        },
         # The same passwords in the addresses, always: a server knows no others.
         "rlaif-nats-admin": {"NATS_URL": _nats_url(server, "ADMIN")},
         "rlaif-nats": {"NATS_URL": _nats_url(server, "SERVICE")},
