@@ -44,10 +44,12 @@ test("what the last visit knew is told to be old, even when the connection is op
   }
 });
 
-test("no frame yet is told apart from no trainer yet", (t) => {
+test("no frame yet is told apart from no run yet, and from a run that cannot start", (t) => {
   assert.equal(status({ state: { run: { status: "starting" } } }, t).note, "starting, no frame yet");
   t.mock.timers.reset();
-  assert.equal(status({ state: { taken_at: before(0) } }, t).note, "no trainer yet");
+  assert.equal(status({ state: { taken_at: before(0) } }, t).note, "no run yet");
+  t.mock.timers.reset();
+  assert.equal(status({ state: { run: { status: "failed" } } }, t).note, "the run failed");
 });
 
 const LIVE = { name: "live", note: "" };

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rlaif.testing.waiting import eventually
-from rlaif.trainer.checks import with_overrides
+from rlaif.trainer.checks import check, with_overrides
 from rlaif.trainer.run_folder import checkpoints, npz_tree
 from rlaif.trainer.run_folder.protocol import Message, Started
 from rlaif.trainer.run_folder.record import RunRecord
@@ -37,8 +37,9 @@ def settings(directory: Path, tmp_path: Path) -> TrainerSettings:
     """Those that the run's record holds, on this machine."""
     kept = RunRecord.read(directory / "run.json").settings
     settings = TrainerSettings.model_validate_json(kept).model_copy(update={"data_dir": tmp_path})
-    # Of a time when there was no other choice.
-    return with_overrides(settings, {"mode": "continuous", "actions": "seed"})
+    saved = checkpoints.newest_usable(directory / "checkpoints")
+    assert saved is not None
+    return check(with_overrides(settings, {"mode": "continuous"}), saved[0])
 
 
 def test_its_settings_are_read(settings: TrainerSettings):
@@ -49,13 +50,6 @@ def test_its_settings_are_read(settings: TrainerSettings):
     )
     assert (settings.imitation.weight, settings.imitation.segments) == (0.1, 1)
     assert (settings.explore.states, settings.game.episode_length) == (16, 40)
-
-
-async def test_with_other_decisions_it_says_what_to_set(settings: TrainerSettings):
-    run = RunSupervisor(with_overrides(settings, {"actions": "macros"}), RUN, lambda _: None)
-    run.start()
-    await eventually(lambda: run.state.status == "failed", "it cannot start", seconds=240)
-    assert "TRAINER_ACTIONS" in str(run.state.failure)
 
 
 @pytest.mark.timeout(900)

@@ -476,7 +476,7 @@ def test_a_run_that_had_a_model_from_its_first_step_has_no_time_without_one() ->
 
 def test_before_anything_is_known_nothing_is_claimed() -> None:
     view = History().headline(None, None, known=False)
-    assert view.text == "No training run has told anything yet."
+    assert view.text == "No episodes have been reported yet."
     assert (view.milestones, view.scores, view.judges, view.runs) == (None, None, None, None)
 
 

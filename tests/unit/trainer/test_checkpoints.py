@@ -1,7 +1,6 @@
 """Checkpoints on disk and in a store: whole or not there, pruned, brought back."""
 
 import io
-import json
 import tarfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +12,6 @@ from rlaif.service.metrics import ServiceMetrics
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import StoreUnavailableError
 from rlaif.trainer.checks import WrongSettingsError
-from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.run_folder.checkpoints import CheckpointError
 from rlaif.trainer.run_folder.record import RunRecord, begin_attempt, record_path
@@ -67,36 +65,6 @@ def test_what_was_not_committed_is_no_checkpoint(data_dir: Path):
     assert not partial.exists()
     (info,) = checkpoints.describe(data_dir / "runs" / RUN)
     assert (info.id, info.env_steps) == ("r-1/iteration_00000002", 20)
-
-
-def of_run(data_dir: Path, **given: Any) -> RunContext:
-    record = RunRecord.read(record_path(data_dir, RUN))
-    settings = TrainerSettings.model_validate({"data_dir": data_dir} | given)
-    return RunContext(settings, record, data_dir / "runs" / RUN, lambda message: None)
-
-
-def critic_of(run: RunContext) -> tuple[bool, bool]:
-    """Shares the policy's layers, has a unit of its own."""
-    return run.settings.ppo.share_layers, run.settings.ppo.normalize_values
-
-
-def test_a_run_goes_on_with_the_critic_it_began_with(data_dir: Path):
-    own = save(data_dir, 1, share_layers=False, normalize_values=True)
-    seeds = of_run(data_dir, ppo_preset="seed", learning_rate=1e-3)
-    assert critic_of(seeds) == (True, False)
-    again = seeds.with_critic_of(own)
-    assert critic_of(again) == (False, True)
-    assert again.settings.ppo.learning_rate == 1e-3, "nothing else of its settings is lost"
-
-
-def test_a_checkpoint_from_before_there_was_a_choice_has_a_critic_that_shares(data_dir: Path):
-    older = save(data_dir, 1)
-    manifest = json.loads((older / checkpoints.MANIFEST).read_text())
-    for name in ("share_layers", "normalize_values"):
-        del manifest[name]
-    (older / checkpoints.MANIFEST).write_text(json.dumps(manifest))
-    assert critic_of(of_run(data_dir)) == (False, True)
-    assert critic_of(of_run(data_dir).with_critic_of(older)) == (True, False)
 
 
 def test_a_damaged_one_is_passed_over_and_told(data_dir: Path):

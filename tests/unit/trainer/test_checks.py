@@ -1,5 +1,7 @@
 """Settings that do not fit are told before anything starts, in one message."""
 
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,14 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.reward_net import artifact
 from rlaif.reward_net.network import RewardNet
-from rlaif.trainer.checks import WrongSettingsError, by_field, check, fits, with_overrides
+from rlaif.service.settings import describe, flat_values
+from rlaif.trainer.checks import WrongSettingsError, by_field, check, with_overrides
 from rlaif.trainer.run_folder import checkpoints
+from rlaif.trainer.run_folder.record import RunRecord, begin_attempt
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.kept import is_fixed
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def wrong(tmp_path: Path, **values: Any) -> str:
@@ -92,29 +99,100 @@ def test_a_planner_that_nobody_would_ask_is_told(tmp_path: Path):
     )
 
 
-def test_a_checkpoint_of_the_other_policy_is_told(tmp_path: Path):
-    values: dict[str, Any] = {"policy": "mlp"}  # and nothing else is asked for
-    manifest = checkpoints.Manifest.model_construct(**values)
+def trained(home: Path, settings: dict[str, Any], **values: Any) -> Path:
+    """A checkpoint of a run that began with these settings; `values` are its manifest's own."""
+    begun = TrainerSettings.model_validate({"data_dir": home} | settings)
+    record = RunRecord.read(begin_attempt(home, "r-1", begun, NOW))
+    known = {
+        "hidden": begun.network.hidden,
+        "policy": begun.policy_kind,
+        "share_layers": begun.ppo.share_layers,
+        "normalize_values": begun.ppo.normalize_values,
+    }
+    manifest = checkpoints.Manifest(
+        run_id="r-1", attempt=0, created_at=NOW, counters=checkpoints.Counters(iteration=4),
+        rom_sha256=load_cartridge().sha256, record=record, **(known | values),
+    )  # fmt: skip
+    return checkpoints.commit(checkpoints.begin(home, 4), manifest)[0]
+
+
+FIXED = {
+    "actions": ("seed", "macros"),
+    "frame_skip": (8, 4),
+    "policy": ("cnn", "mlp"),
+    "hidden": (32, 256),
+    "policy_sees": ("observation", "all"),
+    "normalize_inputs": (False, True),
+    "share_layers": (True, False),
+    "normalize_values": (False, True),
+}
+"""What shapes policy and checkpoint: a value, and today's default."""
+
+
+def begun_with(name: str) -> dict[str, Any]:
+    by_buttons = {"actions": "seed"} if name in ("frame_skip", "policy") else {}
+    return by_buttons | {name: FIXED[name][0]}
+
+
+def test_what_shapes_a_policy_is_marked_where_it_is_set():
+    assert {each.name for each in describe(TrainerSettings) if is_fixed(each)} == FIXED.keys()
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_a_resumed_run_keeps_what_shapes_its_policy(tmp_path: Path, name: str):
+    saved = trained(tmp_path, begun_with(name))
+    today = TrainerSettings(data_dir=tmp_path)
+    assert flat_values(today)[name] == FIXED[name][1]
+    assert flat_values(check(today, saved))[name] == FIXED[name][0]
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_another_value_is_refused_with_its_variable_and_both_values(tmp_path: Path, name: str):
+    began, default = FIXED[name]
+    saved = trained(tmp_path, begun_with(name))
+    (variable,) = [each.environment for each in describe(TrainerSettings) if each.name == name]
+    with pytest.raises(WrongSettingsError, match=rf"^{variable} is {default}, .* {began}: leave"):
+        check(TrainerSettings(data_dir=tmp_path), saved, {name})
+
+
+def test_the_same_value_may_be_given(tmp_path: Path):
+    saved = trained(tmp_path, {"hidden": 32})
+    settings = TrainerSettings.model_validate({"data_dir": tmp_path, "hidden": 32})
+    assert check(settings, saved, {"hidden"}).network.hidden == 32
+
+
+def test_a_checkpoint_from_before_there_was_a_choice_says_enough(tmp_path: Path):
+    saved = trained(tmp_path, {"actions": "seed"})
+    manifest = json.loads((saved / checkpoints.MANIFEST).read_text())
+    for name in ("share_layers", "normalize_values"):
+        del manifest[name]
+    manifest["record"]["settings"] = "{}"
+    (saved / checkpoints.MANIFEST).write_text(json.dumps(manifest))
+    settings = check(TrainerSettings(data_dir=tmp_path), saved)
+    assert settings.game.actions == "seed"
+    assert (settings.ppo.share_layers, settings.ppo.normalize_values) == (True, False)
+
+
+def test_a_new_run_that_begins_with_a_policy_takes_its_shape_and_todays_rewards(tmp_path: Path):
+    saved = trained(tmp_path, {"hidden": 32, "shaping_weight": 3.0})
+    today = TrainerSettings.model_validate({"data_dir": tmp_path, "checkpoint": str(saved)})
+    settings = check(today)
+    assert settings.network.hidden == 32
+    assert settings.shaping.weight == TrainerSettings().shaping.weight
+    assert check(today, saved).shaping.weight == 3.0, "a resumed one is paid as it was"
+
+
+@pytest.mark.parametrize("mode", ["continuous", "quest"])
+def test_only_what_somebody_chose_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+):
+    monkeypatch.setenv("TRAINER_HIDDEN", "64")
     settings = TrainerSettings.model_validate(
-        {"data_dir": tmp_path, "actions": "seed", "policy": "cnn"}
+        {"data_dir": tmp_path, "ppo_preset": "seed", "mode": mode, "frame_skip": 4}
     )
-    with pytest.raises(WrongSettingsError, match="holds a policy of kind mlp, POLICY is cnn"):
-        fits(manifest, settings, "", "r-1/iteration_4")
-
-
-@pytest.mark.parametrize(
-    ("held", "actions", "text"),
-    [
-        ("mlp", "macros", "chooses among the eight buttons, TRAINER_ACTIONS is macros"),
-        ("decisions", "seed", "chooses among decisions of many steps, TRAINER_ACTIONS is seed"),
-    ],
-)
-def test_a_checkpoint_of_other_actions_is_told(tmp_path: Path, held: str, actions: str, text: str):
-    values: dict[str, Any] = {"policy": held}
-    manifest = checkpoints.Manifest.model_construct(**values)
-    settings = TrainerSettings.model_validate({"data_dir": tmp_path, "actions": actions})
-    with pytest.raises(WrongSettingsError, match=text):
-        fits(manifest, settings, "", "r-1/iteration_4")
+    fixed = {each.name for each in describe(TrainerSettings) if is_fixed(each)}
+    given = {each.name for each in describe(TrainerSettings) if settings.gives(each)}
+    assert given & fixed == {"hidden", "frame_skip"}, "not what a preset or a mode brings along"
 
 
 def test_an_unknown_game_is_told(tmp_path: Path):

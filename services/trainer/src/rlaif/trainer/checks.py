@@ -1,6 +1,8 @@
 """Settings that do not fit together, or name what is not there: found before anything starts."""
 
 import hashlib
+import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from rlaif.trainer.planning.opening import PlannerSettingsError, check_planner
 from rlaif.trainer.play.start import check_starts
 from rlaif.trainer.run_folder import checkpoints
 from rlaif.trainer.settings import TrainerSettings
+from rlaif.trainer.settings.kept import is_fixed, is_kept
 
 _OF_THE_SERVICE = frozenset(
     {
@@ -75,29 +78,42 @@ def by_field(overrides: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def check(settings: TrainerSettings, resumed: Path | None = None) -> None:
-    """See that a run can start with these settings, or raise `WrongSettingsError`; about a second.
+def check(
+    settings: TrainerSettings, resumed: Path | None = None, given: Collection[str] = ()
+) -> TrainerSettings:
+    """See that a run can start, and give the settings with which it does; about a second.
 
     With `resumed`, the run's own newest checkpoint, the checkpoint and the reward model with which
-    it once began need not be there any more.
+    it once began need not be there any more. What shapes the policy of a checkpoint is taken from
+    there, whatever today's defaults are; `given` names the settings that somebody chose.
+
+    Raises:
+        WrongSettingsError: It cannot start with these settings.
+        CheckpointError: The manifest of `resumed` is damaged.
     """
+    own = resumed is not None and settings.run.mode != "evaluation"
+    path = resumed if own else _named_checkpoint(settings)
+    manifest, name = None, ""
+    if path is not None:
+        manifest = checkpoints.read_manifest(path)
+        name = f"{manifest.run_id}/{path.name}"
+        settings = _as_begun(settings, manifest, name, given, resumes=own)
     _check_sizes(settings)
     _check_policy(settings)
     _check_curriculum(settings)
     _check_planner(settings)
     cartridge = _check_game(settings)
-    if resumed is None or settings.run.mode == "evaluation":
-        if settings.run.reward_model_path is not None:
-            read_reward_model(settings.run.reward_model_path)
-        _check_checkpoint(settings, cartridge)
-    else:
-        _check_resumed(settings, cartridge, resumed)
+    if settings.run.reward_model_path is not None and not own:
+        read_reward_model(settings.run.reward_model_path)
+    if manifest is not None:
+        fits(manifest, cartridge.sha256, name)
     if settings.ray.run_on == "ray-job" and not (settings.ray.address or "").startswith("http"):
         raise WrongSettingsError(
             "TRAINER_RUN_ON is ray-job, but RAY_ADDRESS is "
             f"{settings.ray.address or 'not set'}: give the cluster's dashboard, such as "
             "http://ray-head:8265"
         )
+    return settings
 
 
 def check_start(settings: TrainerSettings) -> None:
@@ -239,54 +255,64 @@ def _check_game(settings: TrainerSettings) -> Cartridge:
     return cartridge
 
 
-def _check_checkpoint(settings: TrainerSettings, cartridge: Cartridge) -> None:
+def _named_checkpoint(settings: TrainerSettings) -> Path | None:
+    """The checkpoint that is evaluated, or with whose policy a new run begins."""
     if settings.run.checkpoint is None:
         if settings.run.mode == "evaluation":
             raise WrongSettingsError(
                 "an evaluation needs TRAINER_CHECKPOINT: a run's id, RUN/iteration_N or a directory"
             )
-        return
+        return None
     try:
-        path = checkpoints.find(settings.data_dir.resolve(), settings.run.checkpoint)
-        manifest = checkpoints.read_manifest(path)
+        return checkpoints.find(settings.data_dir.resolve(), settings.run.checkpoint)
     except checkpoints.CheckpointError as error:
         raise WrongSettingsError(f"TRAINER_CHECKPOINT: {error}") from error
-    fits(manifest, settings, cartridge.sha256, str(path))
 
 
-def _check_resumed(settings: TrainerSettings, cartridge: Cartridge, path: Path) -> None:
-    try:
-        manifest = checkpoints.read_manifest(path)
-    except checkpoints.CheckpointError:
-        return  # an older one may be whole; the process looks for it
-    fits(manifest, settings, cartridge.sha256, f"{manifest.run_id}/{path.name}")
+def _as_begun(
+    settings: TrainerSettings,
+    manifest: checkpoints.Manifest,
+    name: str,
+    given: Collection[str],
+    *,
+    resumes: bool,
+) -> TrainerSettings:
+    """The settings with those of a checkpoint that are fixed; of a resumed run all that it keeps.
+
+    Raises:
+        WrongSettingsError: Somebody chose another value of what is fixed.
+    """
+    values, begun = flat_values(settings), _begun_with(manifest)
+    kept = {}
+    for setting in describe(TrainerSettings):
+        flat = setting.name
+        if flat not in begun or not (is_fixed(setting) or (resumes and is_kept(setting))):
+            continue
+        if flat in given and begun[flat] != values[flat]:
+            if not is_fixed(setting):
+                continue
+            raise WrongSettingsError(
+                f"{setting.environment} is {values[flat]}, but {name} was trained with "
+                f"{begun[flat]}: leave {setting.environment} unset, or begin a new run"
+            )
+        kept[flat] = begun[flat]
+    return with_overrides(settings, kept)
 
 
-def _fits_policy(manifest: checkpoints.Manifest, settings: TrainerSettings, name: str) -> None:
-    if manifest.policy == settings.policy_kind:
-        return
-    if "decisions" in (manifest.policy, settings.policy_kind):
-        holds = "decisions of many steps" if manifest.policy == "decisions" else "the eight buttons"
-        raise WrongSettingsError(
-            f"checkpoint {name} holds a policy that chooses among {holds}, TRAINER_ACTIONS is "
-            f"{settings.game.actions}: set it to what the run began with, or begin a new run"
-        )
-    raise WrongSettingsError(
-        f"checkpoint {name} holds a policy of kind {manifest.policy}, POLICY is "
-        f"{settings.network.kind}: set it to {manifest.policy}, or begin a new run"
-    )
+def _begun_with(manifest: checkpoints.Manifest) -> dict[str, Any]:
+    """Flat name → value of the settings at a checkpoint, also of an earlier release.
+
+    A record lacks what could not be chosen yet; what is in the manifest itself is surer.
+    """
+    begun: dict[str, Any] = {"value_loss": "squared"} | json.loads(manifest.record.settings)
+    begun |= manifest.model_dump(include={"hidden", "share_layers", "normalize_values"})
+    if manifest.policy != "decisions":
+        begun |= {"actions": "seed", "policy": manifest.policy}
+    return begun
 
 
-def fits(
-    manifest: checkpoints.Manifest, settings: TrainerSettings, rom_sha256: str, name: str
-) -> None:
-    """Raise `WrongSettingsError` unless a checkpoint is of these settings' policy and game."""
-    _fits_policy(manifest, settings, name)
-    if manifest.hidden != settings.network.hidden:
-        raise WrongSettingsError(
-            f"checkpoint {name} has layers of {manifest.hidden} units, TRAINER_HIDDEN is "
-            f"{settings.network.hidden}: set it to {manifest.hidden}, or begin a new run"
-        )
+def fits(manifest: checkpoints.Manifest, rom_sha256: str, name: str) -> None:
+    """Raise `WrongSettingsError` unless a checkpoint is of this game."""
     if manifest.rom_sha256 != rom_sha256:
         raise WrongSettingsError(
             f"checkpoint {name} was trained on another game (SHA-256 {manifest.rom_sha256[:12]}, "

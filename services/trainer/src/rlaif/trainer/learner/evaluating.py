@@ -42,7 +42,7 @@ def find_checkpoint(run: RunContext) -> Path:
     """The checkpoint that an evaluation alone is of; raises unless it fits the settings."""
     assert run.settings.run.checkpoint is not None  # checked before the start
     path = run.named_checkpoint(run.settings.run.checkpoint)
-    checks.fits(checkpoints.read_manifest(path), run.settings, run.rom_sha256, str(path))
+    checks.fits(checkpoints.read_manifest(path), run.rom_sha256, str(path))
     return path
 
 

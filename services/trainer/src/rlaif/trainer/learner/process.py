@@ -101,21 +101,15 @@ class LearnerProcess:
         run = self._run
         if run.settings.run.mode == "evaluation":
             path = evaluating.find_checkpoint(run)
-            run = run.with_critic_of(path)
             # As if it resumed: no episode of training begins.
             evaluating.evaluate_only(run, _build(run, resumes=True), path)
             return
         Spool(run.directory / "spool").prepare()
         found = checkpoints.newest_usable(run.checkpoints)
-        begun_with = run.settings.run.checkpoint
-        if found is not None:
-            run = self._run = run.with_critic_of(found[0])
-        elif begun_with is not None:
-            run = self._run = run.with_critic_of(run.named_checkpoint(begun_with))
         algorithm = _build(run, resumes=found is not None)
         saver = CheckpointSaver(run, algorithm, self._figures)
         saver.restore(found)
-        is_new = found is None and begun_with is None
+        is_new = found is None and run.settings.run.checkpoint is None
         if (imitated := algorithm.follow_demonstrations(is_new=is_new)) is not None:
             imitated.write(run.directory / IMITATION)
         commands = CommandHandler(run, algorithm, self._commands)

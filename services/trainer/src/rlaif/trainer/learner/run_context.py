@@ -1,9 +1,8 @@
 """The run that this process trains: its settings, its folder, and the way back to the service."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.trainer.play.config import EnvConfig
@@ -24,21 +23,6 @@ class RunContext:
     record: RunRecord
     directory: Path
     tell: Callable[[Message], None]
-
-    def with_critic_of(self, checkpoint: Path) -> Self:
-        """The same with a critic of the shape that a checkpoint's has.
-
-        A critic that shares the policy's layers cannot go on as one that has its own: what was
-        begun one way, or saved before there was a choice, stays as it is.
-        """
-        manifest = checkpoints.read_manifest(checkpoint)
-        ppo = self.settings.ppo.model_copy(
-            update={
-                "share_layers": manifest.share_layers,
-                "normalize_values": manifest.normalize_values,
-            }
-        )
-        return replace(self, settings=self.settings.model_copy(update={"ppo": ppo}))
 
     @property
     def checkpoints(self) -> Path:

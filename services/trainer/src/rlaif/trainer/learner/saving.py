@@ -57,7 +57,7 @@ class CheckpointSaver:
         run, algorithm = self._run, self._algorithm
         if saved is not None:
             manifest = checkpoints.read_manifest(saved)
-            checks.fits(manifest, run.settings, run.rom_sha256, saved.name)
+            checks.fits(manifest, run.rom_sha256, saved.name)
             passed_over += snapshot.restore(algorithm, self._figures, saved)
             self.iteration = self._saved_iteration = manifest.counters.iteration
             self._trained_before = manifest.counters.trained_seconds

@@ -19,18 +19,19 @@ What needs a block takes it as it is; there is no second class with the same val
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
-from rlaif.service.settings import Block, ServiceSettings
+from rlaif.service.settings import Block, ServiceSettings, Setting
 from rlaif.trainer.settings.capture import CaptureSettings
 from rlaif.trainer.settings.curriculum import CurriculumSettings
 from rlaif.trainer.settings.exploration import ExploreSettings
 from rlaif.trainer.settings.game import GameSettings
 from rlaif.trainer.settings.guidance import GuidanceSettings
+from rlaif.trainer.settings.kept import is_fixed
 from rlaif.trainer.settings.planner import PlannerSettings
-from rlaif.trainer.settings.ppo import NetworkSettings, PpoSettings, SamplingSettings
-from rlaif.trainer.settings.quest import QuestSettings, with_defaults
+from rlaif.trainer.settings.ppo import PRESETS, NetworkSettings, PpoSettings, SamplingSettings
+from rlaif.trainer.settings.quest import DEFAULTS, QuestSettings, with_defaults
 from rlaif.trainer.settings.rewards import (
     AdditiveSettings,
     CuriositySettings,
@@ -108,6 +109,19 @@ class TrainerSettings(ServiceSettings):
     @classmethod
     def _fill_in_what_a_quest_needs(cls, given: Any) -> Any:
         return with_defaults(given) if isinstance(given, dict) else given
+
+    def gives(self, setting: Setting) -> bool:
+        """Whether somebody gave this value.
+
+        What a preset or mode `quest` brings along is not given where a run has one value for ever.
+        """
+        *block, leaf = setting.path
+        owner: BaseModel = getattr(self, block[0]) if block else self
+        brought: dict[str, Any] = {}
+        if is_fixed(setting):
+            of_quest = DEFAULTS["ppo"] | DEFAULTS["game"] if self.run.mode == "quest" else {}
+            brought = PRESETS[self.ppo.preset] | of_quest
+        return leaf in owner.model_fields_set and brought.get(leaf, ...) != getattr(owner, leaf)
 
     @property
     def evaluation_length(self) -> int:

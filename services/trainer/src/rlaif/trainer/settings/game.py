@@ -7,6 +7,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from rlaif.trainer.settings.kept import FIXED, UNLESS_SET
+
 Actions = Literal["seed", "buttons", "macros", "options"]
 """What a policy chooses from; the arms of `rlaif.game.decisions`."""
 
@@ -43,12 +45,14 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
         description="What the policy chooses from: seed, the seeds' eight buttons for FRAME_SKIP "
         "frames each; buttons, those with long walks, jumps and items put on B; macros, everything "
         "up to going to a thing; options, macros without buttons (ADR 0028).",
+        json_schema_extra=FIXED,
     )
     frame_skip: int = Field(
         default=4,
         ge=1,
         le=60,
         description="Game frames a step. Only with ACTIONS seed it may be another than 4.",
+        json_schema_extra=FIXED,
     )
     episode_length: int = Field(
         default=30_000,
@@ -62,7 +66,9 @@ class GameSettings(BaseModel, frozen=True, extra="forbid"):
         "goes on where the game puts him. Unset: only with ACTIONS seed.",
     )
     reward_preset: Literal["seed", "default"] = Field(
-        default="default", description="Reward weights: the seeds' own, or ours (ADR 0004)."
+        default="default",
+        description="Reward weights: the seeds' own, or ours (ADR 0004).",
+        json_schema_extra=UNLESS_SET,
     )
     noop_start: int = Field(
         default=30,

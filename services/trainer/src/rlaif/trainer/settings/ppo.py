@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
+from rlaif.trainer.settings.kept import FIXED, UNLESS_SET
+
 PRESETS: dict[str, dict[str, float | str]] = {
     "default": {},
     "seed": {
@@ -56,6 +58,7 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
         lt=1,
         description="Discount of four frames; with ACTIONS seed of a decision. Preset seed: 0.99, "
         "which forgets a segment (ADR 0004).",
+        json_schema_extra=UNLESS_SET,
     )
     gae_lambda: float = Field(
         default=0.95, ge=0, le=1, description="Lambda of GAE, in both presets."
@@ -67,12 +70,14 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
         "Off it has layers of its own, its gradient is clipped apart, and neither moves the other: "
         "more time an update, nothing more a step. A resumed run keeps what it began with, and "
         "POLICY=cnn always shares. Preset seed: on (ADR 0029).",
+        json_schema_extra=FIXED,
     )
     value_loss: Literal["huber", "squared"] = Field(
         default="huber",
         description="What an error of the critic costs: huber is half the square up to one unit "
         "and straight beyond, so that a large reward pulls no harder than a middling one and is "
         "still learned; squared is RLlib's. Preset seed: squared.",
+        json_schema_extra=UNLESS_SET,
     )
     value_clip: float = Field(
         default=0.0,
@@ -80,11 +85,13 @@ class PpoSettings(BaseModel, frozen=True, extra="forbid"):
         description="The value loss of a sample is cut there, and an error beyond it teaches "
         "nothing: with squared and 10 that is every error above 3.2. 0 cuts nothing. Preset seed: "
         "10.",
+        json_schema_extra=UNLESS_SET,
     )
     normalize_values: bool = Field(
         default=True,
         description="The critic learns returns in their running standard deviations (PopArt), and "
         "the unit of huber is one of those. Off it learns them as they are paid. Preset seed: off.",
+        json_schema_extra=FIXED,
     )
     entropy: float = Field(
         default=0.01,
@@ -128,18 +135,27 @@ class NetworkSettings(BaseModel, frozen=True, extra="forbid"):
         description="mlp reads the 128 numbers of the observation; cnn looks at the last four "
         "screens, grey, 80 x 72, with those numbers as memory channels. It draws every step and "
         "learns several times slower.",
+        json_schema_extra=FIXED,
     )
-    hidden: int = Field(default=256, ge=8, le=4096, description="Units of each policy layer.")
+    hidden: int = Field(
+        default=256,
+        ge=8,
+        le=4096,
+        description="Units of each policy layer.",
+        json_schema_extra=FIXED,
+    )
     policy_sees: Literal["all", "observation"] = Field(
         default="all",
         description="What a policy of decisions (TRAINER_ACTIONS other than seed) sees: all of its "
         "input, or, to compare with, the 128 numbers of the observation and what is allowed.",
+        json_schema_extra=FIXED,
     )
     normalize_inputs: bool = Field(
         default=True,
         description="A policy of decisions reads the 128 numbers in their running deviations, so "
         "that what moves little, such as money, counts as much as the rest. Off it reads them as "
         "they are.",
+        json_schema_extra=FIXED,
     )
 
 

@@ -5,6 +5,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from rlaif.trainer.settings.kept import UNLESS_SET
+
 
 class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
     """How a reward model pays, and how one takes over from another."""
@@ -14,12 +16,14 @@ class ShapingSettings(BaseModel, frozen=True, extra="forbid"):
         ge=0,
         description="Scale of the potential: an objective of the quest, 0.1 of it, pays about 1. "
         "More drowns the game's own rewards, less is lost among them; 0 trains without judges.",
+        json_schema_extra=UNLESS_SET,
     )
     mode: Literal["potential", "additive"] = Field(
         default="potential",
         description="potential pays the change of the reward model's answer and takes back what it "
         "gave: nothing can be farmed. additive pays the answer itself, once a place: louder, and "
         "the policy may come to live on it (ADR 0012).",
+        json_schema_extra=UNLESS_SET,
     )
     ramp_iterations: int = Field(
         default=5,

@@ -25,7 +25,7 @@ def sentence(trend: Trend | None, champion: ChampionView | None, *, known: bool)
 
 def _of_trend(trend: Trend | None) -> Parts:
     if trend is None:
-        return [_said("No training run has told anything yet")]
+        return [_said("No episodes have been reported yet")]
     found = trend.milestones
     since = _since(trend)
     if found.after is None:

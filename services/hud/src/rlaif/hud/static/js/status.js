@@ -24,7 +24,7 @@ export function judge({ live, store }, now = Date.now()) {
   if (!link.open && link.attempt > 0) return lost(link, now);
   if (!link.open || store.past !== null || !store.known) return connecting(store, now);
   const { screen, run } = store.state;
-  if (!screen) return { name: "empty", note: run ? `${run.status}, no frame yet` : "no trainer yet", overlay: "" };
+  if (!screen) return { name: "empty", note: run ? waiting(run) : "no run yet", overlay: "" };
   if (mode === "replay") return { name: "replay", note: `${duration(live.rewind.behind / 1000)} ago`, overlay: "" };
   const seconds = secondsSince(screen.received_at);
   if (seconds > STALE_SECONDS) {
@@ -33,6 +33,10 @@ export function judge({ live, store }, now = Date.now()) {
   }
   if (mode === "paused") return { name: "paused", note: "the run goes on", overlay: "Paused. The run goes on." };
   return { name: "live", note: liveNote(screen), overlay: "" };
+}
+
+function waiting({ status }) {
+  return status === "failed" ? "the run failed" : `${status}, no frame yet`;
 }
 
 /** @returns {Status} */

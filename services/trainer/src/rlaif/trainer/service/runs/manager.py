@@ -13,6 +13,7 @@ from rlaif.contracts.events import EventData
 from rlaif.contracts.ids import ID_PATTERN
 from rlaif.contracts.telemetry import RunHistory
 from rlaif.service.metrics import ServiceMetrics
+from rlaif.service.settings import describe
 from rlaif.storage.open import S3Credentials, open_store
 from rlaif.storage.ports import ObjectStore, StorageError
 from rlaif.trainer import checks
@@ -100,8 +101,7 @@ class RunManager:
                 await asyncio.sleep(_STORE_RETRY_SECONDS)
                 continue
             except (checks.WrongSettingsError, CheckpointError) as error:
-                self._why_not = str(error)
-                log.error("no run was started", extra={"reason": str(error)})
+                self._refuse_to_start(str(error))
             except RunInProgressError:
                 pass  # somebody was quicker
             except Exception as error:
@@ -109,6 +109,15 @@ class RunManager:
                 self._why_not = f"no run was started: {type(error).__name__}: {error}"
                 log.exception("no run was started")
             return
+
+    def _refuse_to_start(self, why: str) -> None:
+        """Let a known run show as failed, wherever runs are looked for; nothing of it changes."""
+        self._why_not = why
+        log.error("no run was started", extra={"reason": why})
+        run_id = self._settings.run.id or next((each.run_id for each in self.on_disk()), None)
+        if run_id is not None and self.record(run_id) is not None:
+            self._current = RunSupervisor(self._settings, run_id)
+            self._current.state = RunState(run_id=run_id, status="failed", failure=why)
 
     async def _resume_or_start(self) -> None:
         if self._settings.run.id is not None or self._settings.run.mode == "evaluation":
@@ -134,7 +143,7 @@ class RunManager:
         Raises:
             RunInProgressError: There is one already.
             WrongSettingsError: It cannot start with these settings.
-            CheckpointError: The store has only damaged checkpoints of it.
+            CheckpointError: There are only damaged checkpoints of it.
             StorageError: The run, or the checkpoint that it begins with or evaluates, is not on
                 disk and the store was not reached.
         """
@@ -143,16 +152,20 @@ class RunManager:
                 raise RunInProgressError(
                     f"run {self._current.state.run_id} is in progress: stop it before another"
                 )
-            record, saved = None, []
+            record, found = None, None
             if run_id is not None and await self.bring_back(run_id):
                 record = self.record(run_id)
-                saved = checkpoints.whole(self.directory(run_id) / "checkpoints")
+                folder = self.directory(run_id) / "checkpoints"
+                found = await asyncio.to_thread(checkpoints.newest_usable, folder)
             own = (record.overrides if record else {}) | checks.by_field(dict(overrides or {}))
             settings = checks.with_overrides(self._settings, own)
             named = settings.run.checkpoint
-            if named is not None and (not saved or settings.run.mode == "evaluation"):
+            if named is not None and (not found or settings.run.mode == "evaluation"):
                 await self._bring_back_checkpoint(named)
-            await asyncio.to_thread(checks.check, settings, saved[-1] if saved else None)
+            given = {each.name for each in describe(TrainerSettings) if self._settings.gives(each)}
+            settings = await asyncio.to_thread(
+                checks.check, settings, found[0] if found else None, given | set(own)
+            )
             self._why_not = None
             self._current = RunSupervisor(
                 settings, run_id or self._new_id(), self._note, overrides=own
