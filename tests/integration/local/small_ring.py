@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from rlaif.local.child import ChildSpec
+from rlaif.local.child import STOP_SECONDS, ChildSpec
 from rlaif.local.display import Display
 from rlaif.local.stack import Stack
 from rlaif.local.supervisor import Supervisor
@@ -60,6 +60,7 @@ def part(name: str, folder: Path) -> ChildSpec:
         log=folder / f"{name}.log",
         directory=folder,
         where=NOWHERE,
+        stop_seconds=60.0 if name == "trainer" else STOP_SECONDS,
     )
 
 
@@ -70,6 +71,7 @@ async def run(folder: Path) -> int:
         services=tuple(part(name, folder) for name in services),
         urls=dict.fromkeys(services, NOWHERE),
         api_token="",
+        trainer_dir=folder / "trainer",
     )
     supervisor = Supervisor(stack, Display(Console(width=80)))
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, supervisor.ask_to_stop)

@@ -7,14 +7,19 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from rlaif.local.places import Ports
+from rlaif.local.stack import Options, plan
 from rlaif.local.strays import Process, Strays, strays
-from rlaif.local.supervisor import SERVER_STOP_SECONDS, SERVICE_STOP_SECONDS, STRAY_STOP_SECONDS
+from rlaif.service.cli import GRACEFUL_SECONDS
 from rlaif.testing.ring import processes
 from rlaif.testing.waiting import PATIENCE_SECONDS, eventually
+from rlaif.trainer.run_folder.record import begin_attempt
+from rlaif.trainer.settings import TrainerSettings
 
 PROGRAM = Path(__file__).parent / "small_ring.py"
 
@@ -130,6 +135,15 @@ async def test_a_second_ctrl_c_ends_what_does_not_want_to(stubborn_ring):
     assert not lives(ring.left())
 
 
+async def test_the_end_tells_what_of_the_run_is_saved(ring):
+    begin_attempt(Path(ring.folder) / "trainer", "r-1", TrainerSettings(), datetime.now(UTC))
+    await ring.starts()
+    ring.press_ctrl_c()
+    await ring.says("the trainer saves its run first")
+    await ring.says("run r-1: nothing is saved")
+    await ring.ends()
+
+
 async def test_what_a_dead_service_left_is_ended_while_the_ring_runs(ring):
     await ring.starts()
     left = ring.left()
@@ -140,8 +154,14 @@ async def test_what_a_dead_service_left_is_ended_while_the_ring_runs(ring):
     assert ring.process.poll() is None
 
 
-def test_all_waits_together_are_less_than_ten_seconds():
-    assert SERVICE_STOP_SECONDS + SERVER_STOP_SECONDS + STRAY_STOP_SECONDS < 10
+def test_the_trainer_has_time_to_save_its_run_and_to_copy_it(tmp_path, monkeypatch):
+    for given, least in ((None, TrainerSettings().run.stop_seconds), ("120", 120.0)):
+        if given is not None:
+            monkeypatch.setenv("TRAINER_STOP_SECONDS", given)
+        with Ports() as ports:
+            services = plan(Options(tmp_path), ports).services
+        [trainer] = [spec for spec in services if spec.name == "trainer"]
+        assert trainer.stop_seconds >= least + GRACEFUL_SECONDS
 
 
 def test_children_of_our_own_session_and_spared_ones_are_no_strays():

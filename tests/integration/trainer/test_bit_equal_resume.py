@@ -1,6 +1,7 @@
 """A checkpoint holds everything: what comes after it comes again, bit for bit."""
 
 import hashlib
+import itertools
 import shutil
 import warnings
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import ray
 from rlaif.trainer.learner import snapshot
 from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.sampler import StopAskedError
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
@@ -213,3 +215,34 @@ def test_the_update_after_a_resume_is_that_of_the_uninterrupted_run(
     assert len({before, *expected}) == 3, "each update changed them"
     assert not list(checkpoint.glob("*.pkl")), "nothing is pickled"
     assert list(run.glob("exploration/*/archive/states/*.zst")), "and something was found"
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("workers", [0, 1], ids=["in the process", "one runner, overlapped"])
+def test_a_stop_while_games_are_played_saves_what_the_last_iteration_left(
+    tmp_path: Path, cluster: None, workers: int
+):
+    polls = itertools.count()
+    figures = RunTally()
+    checkpoint = tmp_path / "checkpoint"
+    checkpoint.mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = algorithm(tmp_path, workers, "seed", attempt=0, resumes=False, away=False)
+        one.train()
+        before, steps = parameters(one), one.env_steps
+        one.sampler.stop_asked = lambda: next(polls) >= (40 if workers == 0 else 0)
+        with pytest.raises(StopAskedError):
+            one.train()
+        assert one.sampler.interrupted == (workers == 0), "in its 40th step"
+        snapshot.save(one, figures, checkpoint, tmp_path, patience=0.0)
+        one.stop()
+
+        two = algorithm(tmp_path, workers, "seed", attempt=1, resumes=True, away=False)
+        passed_over = snapshot.restore(two, figures, checkpoint)
+        assert bool(passed_over) == one.sampler.interrupted
+        assert (parameters(two), two.env_steps, two.training_iteration) == (before, steps, 1)
+        two.train()
+        assert parameters(two) != before
+        assert two.env_steps > steps
+        two.stop()

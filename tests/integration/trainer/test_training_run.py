@@ -58,7 +58,8 @@ async def test_a_run_goes_on_where_it_was_stopped_or_killed(settings: TrainerSet
     assert os.getpgid(process.pid) != os.getpgid(0), "Ctrl-C would end it before it saved"
     await run.stop()
     stopped_at = run.state.env_steps
-    (saved,) = checkpoints.whole(run.directory / "checkpoints")
+    first, saved = checkpoints.whole(run.directory / "checkpoints")
+    assert checkpoints.read_manifest(first).counters.iteration == 1, "from then on it can resume"
     assert checkpoints.read_manifest(saved).counters.env_steps == stopped_at >= 256
     covered = coverage(run)
     assert covered.episodes.total() > 0, "exploration is on by default, and saved"
@@ -85,12 +86,63 @@ async def test_a_run_goes_on_where_it_was_stopped_or_killed(settings: TrainerSet
         seconds=SECONDS,
     )
     assert resumed.state.env_steps == stopped_at, "from the last checkpoint"
+    await iterations(resumed, run.state.iteration + 1)
     await resumed.stop()
     assert resumed.state.status == "stopped"
     later = coverage(resumed)
     assert all(later.visits[square] >= n for square, n in covered.visits.items())
     assert later.episodes.total() > covered.episodes.total(), "it went on with the same map"
     assert {path.name for path in archive.glob("*/*.json")} >= kept
+
+
+@pytest.mark.timeout(900)
+async def test_a_stop_saves_the_last_finished_iteration_and_waits_for_no_other(
+    settings: TrainerSettings,
+):
+    long = {"actions": "seed", "batch_size": 8192, "checkpoint_minutes": 1e-6}
+    run = RunSupervisor(with_overrides(settings, long), RUN_ID)
+    run.start()
+    await iterations(run, 1)
+    await run.stop()
+    assert (run.state.status, run.state.iteration, run.state.checkpoint) == ("stopped", 1, 1)
+
+    resumed = RunSupervisor(with_overrides(settings, long | {"checkpoint_minutes": 60}), RUN_ID)
+    resumed.start()
+    await iterations(resumed, 2)
+    assert resumed.state.checkpoint == 1, "none is due"
+    await resumed.stop()
+    assert (resumed.state.status, resumed.state.iteration) == ("stopped", 2)
+    *_, saved = checkpoints.whole(run.directory / "checkpoints")
+    counters = checkpoints.read_manifest(saved).counters
+    assert (counters.iteration, counters.env_steps) == (2, resumed.state.env_steps)
+
+
+@pytest.mark.timeout(900)
+async def test_a_run_that_is_stopped_while_it_starts_ends_at_once(settings: TrainerSettings):
+    run = RunSupervisor(settings, RUN_ID)
+    run.start()
+    await eventually(lambda: run._process is not None, "its process", seconds=SECONDS)
+    await run.stop()
+    assert run.state.status == "stopped"
+    assert run.state.iteration == 0
+    assert checkpoints.whole(run.directory / "checkpoints") == []
+
+
+@pytest.mark.timeout(900)
+async def test_a_training_process_ends_when_its_service_asks_and_not_by_sigterm(
+    settings: TrainerSettings,
+):
+    run = RunSupervisor(settings, RUN_ID)
+    run.start()
+    await iterations(run, 1)
+    process = run._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGTERM)
+    await iterations(run, run.state.iteration + 2)
+    assert run._process is process
+    await run.stop()
+    assert run.state.status == "stopped"
+    assert run.state.checkpoint == run.state.iteration
 
 
 @pytest.mark.timeout(900)

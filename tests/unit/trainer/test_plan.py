@@ -22,9 +22,16 @@ def test_an_epoch_ends_at_the_next_multiple_wherever_it_began():
 
 
 def test_it_saves_at_the_end_of_an_epoch_and_after_a_while():
-    assert plan().saves(900, 1020, 1.0)
-    assert not plan().saves(100, 200, 599.0)
-    assert plan().saves(100, 200, 600.0)
+    assert plan().saves(900, 1020, 3001.0, 3000.0)
+    assert not plan().saves(100, 200, 3599.0, 3000.0)
+    assert plan().saves(100, 200, 3600.0, 3000.0)
+
+
+def test_a_kill_costs_a_young_run_half_of_its_training_at_most():
+    assert not plan().saves(100, 200, 30.0, 1.0)
+    assert plan().saves(100, 200, 31.0, 1.0)
+    assert not plan().saves(100, 200, 199.0, 100.0)
+    assert plan().saves(100, 200, 200.0, 100.0)
 
 
 def test_a_pipeline_evaluates_every_so_many_epochs_once():

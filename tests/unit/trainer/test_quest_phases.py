@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from rlaif.contracts.search_figures import SearchFigures
+from rlaif.trainer.learner.commands import Requests
 from rlaif.trainer.learner.quest_phases import prepare
 from rlaif.trainer.learner.run_context import RunContext
-from rlaif.trainer.run_folder.protocol import GrantCaptures, Message, SearchTold, Stop
+from rlaif.trainer.run_folder.protocol import Command, GrantCaptures, Message, SearchTold, Stop
 from rlaif.trainer.run_folder.quest_record import QuestRecord
 from rlaif.trainer.run_folder.record import RunRecord
 from rlaif.trainer.settings import TrainerSettings
@@ -55,7 +56,10 @@ def run(tmp_path):
     )
     told: list[Message] = []
     context = RunContext(settings, record, tmp_path, told.append)
-    return SimpleNamespace(context=context, told=told, commands=SimpleQueue(), made=[])
+    commands: SimpleQueue[Command] = SimpleQueue()
+    return SimpleNamespace(
+        context=context, told=told, commands=commands, requests=Requests(commands), made=[]
+    )
 
 
 def go(run, search, demonstrations=5):
@@ -63,7 +67,7 @@ def go(run, search, demonstrations=5):
         run.made.append(context)
         return None if stop_asked() else demonstrations
 
-    return prepare(run.context, run.commands, lambda context: search, make)
+    return prepare(run.context, run.requests, lambda context: search, make)
 
 
 def test_a_run_searches_makes_demonstrations_and_is_ready_for_the_policy(run):
@@ -129,5 +133,5 @@ def test_other_commands_wait_for_the_policy_in_their_order(run):
     for each in (GRANT, more):
         run.commands.put(each)
     go(run, FakeSearch(plan=[2]))
-    assert [run.commands.get_nowait() for _ in range(2)] == [GRANT, more]
-    assert run.commands.empty()
+    assert run.requests.take() == [GRANT, more]
+    assert run.requests.take() == []

@@ -73,6 +73,7 @@ def test_a_run_is_submitted_once(tmp_path: Path):
         "OMP_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
+        "RAY_JOB_STOP_WAIT_TIME_S": "60",
     } | environment(settings(tmp_path))
     cluster.jobs.append(Job("r-1-attempt-2", JobStatus.RUNNING))
     assert submit(cluster, settings(tmp_path), RECORD) == "r-1-attempt-2"

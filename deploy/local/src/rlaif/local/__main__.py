@@ -119,7 +119,7 @@ async def _run(
     closed = await supervisor.run(loops=loops, seconds=arguments.timeout)
     display.note(
         f"stopped after {time.monotonic() - began:.0f} s, loop closed {closed} times; "
-        f"everything is kept in {home.root}"
+        f"the next start resumes from {home.root}"
     )
     return 0
 

@@ -22,6 +22,9 @@ _HANG_SECONDS = 60.0
 _MAX_KILLS = 3
 """In a row: what hangs again after each restart has a cause that a restart does not mend."""
 
+STOP_SECONDS = 7.0
+"""That a child has to end when it is asked to."""
+
 
 class ChildFailedError(Exception):
     """A child did not get ready; the text says which, why and where its log is."""
@@ -34,6 +37,7 @@ class ChildSpec:
     `ready` is asked again and again after the start, at most for `ready_seconds`; then `answers`,
     if given, every ten seconds: a child that does not answer for a minute is killed and restarted.
     `where` is the place to look at it, for people; empty for nothing to see.
+    It is killed `stop_seconds` after it was asked to end.
     """
 
     name: str
@@ -45,6 +49,7 @@ class ChildSpec:
     where: str = ""
     ready_seconds: float = 60.0
     answers: Callable[[], Awaitable[bool]] | None = None
+    stop_seconds: float = STOP_SECONDS
 
 
 class Child:

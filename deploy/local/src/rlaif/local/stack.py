@@ -3,14 +3,14 @@
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import httpx
 
-from rlaif.local.child import ChildSpec
+from rlaif.local.child import STOP_SECONDS, ChildSpec
 from rlaif.local.places import HOST, DataDirectory, PortBusyError, Ports, Secrets
 from rlaif.servers.nats_server import NatsServerRecipe, find_nats_server
 from rlaif.servers.seaweedfs import (
@@ -28,6 +28,10 @@ SERVICES = ("hud", "exporter", "judge", "reward-model", "trainer")
 
 PAGE = "hud"
 """The service that people look at."""
+
+_SERVER_STOP_SECONDS = 1.5
+_COPY_SECONDS = 15.0
+"""That the trainer has, after its run ended, to copy what was saved to the models store."""
 
 _PORTS = {
     "nats": 4222,
@@ -53,6 +57,7 @@ _DEMO_SETTINGS: dict[str, dict[str, str]] = {
         "TRAINER_LEARNING_RATE": "3e-4",
         "TRAINER_CAPTURES_PER_MINUTE": "90",
         "TRAINER_JUDGE_BACKLOG": "32",
+        "TRAINER_STOP_SECONDS": "40",
     },
     # Early play is judged in half screens, and a line through place and room ranks it nearly as
     # well as a network: 0.05 apart on 400 labels, which takes many more to be proved. Here a model
@@ -73,12 +78,16 @@ class Options:
 
 @dataclass(frozen=True)
 class Stack:
-    """Everything that is to be started: servers first up and last down; `urls` by service."""
+    """Everything that is to be started: servers first up and last down; `urls` by service.
+
+    The trainer's runs are in `trainer_dir`.
+    """
 
     servers: tuple[ChildSpec, ...]
     services: tuple[ChildSpec, ...]
     urls: dict[str, str]
     api_token: str
+    trainer_dir: Path
 
 
 def plan(options: Options, reserved: Ports) -> Stack:
@@ -117,6 +126,7 @@ def plan(options: Options, reserved: Ports) -> Stack:
         services=tuple(_service_spec(home, name, ports[name], environment) for name in SERVICES),
         urls=urls,
         api_token=secrets.api_token,
+        trainer_dir=Path(environment["TRAINER_DATA_DIR"]),
     )
 
 
@@ -173,6 +183,7 @@ def _nats_spec(home: DataDirectory, recipe: NatsServerRecipe) -> ChildSpec:
         log=home.log("nats"),
         directory=home.root,
         where=f"nats://{HOST}:{recipe.port}",
+        stop_seconds=_SERVER_STOP_SECONDS,
     )
 
 
@@ -200,6 +211,7 @@ def _weed_spec(home: DataDirectory, recipe: SeaweedFS) -> ChildSpec:
         log=home.log("s3"),
         directory=recipe.data_dir,
         where=recipe.endpoint_url,
+        stop_seconds=_SERVER_STOP_SECONDS,
     )
 
 
@@ -208,17 +220,27 @@ def _service_spec(
 ) -> ChildSpec:
     module = f"rlaif.{name.replace('-', '_')}"
     url = f"http://{HOST}:{port}"
+    # What the user set wins over the demo's own choice.
+    environment = _DEMO_SETTINGS.get(name, {}) | environment
     return ChildSpec(
         name=name,
         command=(sys.executable, "-m", module, "--host", HOST, "--port", str(port)),
-        # What the user set wins over the demo's own choice.
-        environment=_DEMO_SETTINGS.get(name, {}) | environment,
+        environment=environment,
         # Up once it lives: what it waits for is in /readyz, and must not keep the others down.
         ready=_answers(f"{url}/livez"),
         log=home.log(name),
         directory=home.root,
         where=url,
+        stop_seconds=_stop_seconds(environment) if name == "trainer" else STOP_SECONDS,
     )
+
+
+def _stop_seconds(environment: Mapping[str, str]) -> float:
+    """What the trainer needs to save its run and to copy it; nonsense is refused by itself."""
+    try:
+        return float(environment["TRAINER_STOP_SECONDS"]) + _COPY_SECONDS
+    except ValueError:
+        return STOP_SECONDS
 
 
 def _answers(url: str) -> Callable[[], Awaitable[bool]]:

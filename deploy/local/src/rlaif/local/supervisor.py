@@ -14,10 +14,7 @@ from rlaif.local.strays import Strays, adopt_orphans, end_strays
 from rlaif.local.troubles import ReadinessWatch, Report
 from rlaif.pacing.pause import pause
 
-SERVICE_STOP_SECONDS = 7.0
-SERVER_STOP_SECONDS = 1.5
 STRAY_STOP_SECONDS = 1.0
-"""Together less than the ten seconds within which Ctrl-C must end everything."""
 
 _LOOK_SECONDS = 1.0
 _TELL_SECONDS = 0.5
@@ -38,15 +35,21 @@ class Supervisor:
         self._stop = asyncio.Event()
         self._hurry = asyncio.Event()
         self._waits: dict[str, float] = {}
+        self._seen_steps = 0
 
     def ask_to_stop(self) -> None:
         """End `run` soon, and at once when asked again; for a signal handler of the loop."""
         if not self._stop.is_set():
             self._stop.set()
-            self._display.note("stopping; Ctrl-C again ends everything at once")
+            self._display.note(
+                "stopping; the trainer saves its run first. Ctrl-C again ends everything at once "
+                "and gives up what was trained since the last checkpoint"
+            )
         elif not self._hurry.is_set():
             self._hurry.set()
-            self._display.note("ending everything at once")
+            self._display.note(
+                "ending everything at once; what was trained since the last checkpoint is lost"
+            )
 
     async def run(self, *, loops: int | None, seconds: float | None) -> int:
         """Start, watch and stop; gives how often the loop closed.
@@ -114,6 +117,8 @@ class Supervisor:
                 self._display.note(f"resumed with reward model v{max(before)}")
             while not self._stop.is_set():
                 snapshot, closing = await watch.look()
+                if snapshot.env_steps is not None:
+                    self._seen_steps = snapshot.env_steps
                 reports = await watch.reports(child.spec.name for child in self._services)
                 if self._stop.is_set():
                     break
@@ -136,19 +141,31 @@ class Supervisor:
     async def _take_down(self) -> None:
         """Services first, so that what they finish still finds its servers; then what is left."""
         async with self._telling("stopping"):
-            for group, seconds in (
-                (self._services, SERVICE_STOP_SECONDS),
-                (self._servers, SERVER_STOP_SECONDS),
-            ):
-                await asyncio.gather(*(self._stop_one(child, seconds) for child in group))
+            for group in (self._services, self._servers):
+                await asyncio.gather(*(self._stop_one(child) for child in group))
             left = await end_strays(seconds=STRAY_STOP_SECONDS)
         if left:
             names = ", ".join(sorted({process.name for process in left}))
             self._display.note(f"ended what was left running: {names}")
+        self._tell_what_is_saved()
 
-    async def _stop_one(self, child: Child, seconds: float) -> None:
+    def _tell_what_is_saved(self) -> None:
+        """Say what of the newest run is on disk, and what was seen of it that is not."""
+        # Only here: nobody waits at the start for what the trainer's records import.
+        from rlaif.trainer.run_folder.saved import newest_run
+
+        run = newest_run(self._stack.trainer_dir)
+        if run is None:
+            return
+        lost = self._seen_steps - run.env_steps
+        if lost > 0:
+            self._display.warn(f"{run.words}; {lost:,} steps after it are lost")
+        else:
+            self._display.note(run.words)
+
+    async def _stop_one(self, child: Child) -> None:
         with self._waiting_for(child):
-            await child.stop(seconds=seconds, hurry=self._hurry)
+            await child.stop(seconds=child.spec.stop_seconds, hurry=self._hurry)
 
     def _pids(self) -> set[int]:
         """Process ids of the parts that run now."""

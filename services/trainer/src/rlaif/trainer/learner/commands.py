@@ -1,8 +1,8 @@
 """What the service asks of the training process, carried out between two iterations."""
 
-import contextlib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import BinaryIO
@@ -23,31 +23,62 @@ from rlaif.trainer.run_folder.protocol import (
 )
 
 
-def queue_commands(stream: BinaryIO, commands: "SimpleQueue[Command]") -> None:
+def queue_commands(
+    stream: BinaryIO, commands: "SimpleQueue[Command]", on_stop: Callable[[], None]
+) -> None:
     """Queue what comes in, until the input ends: then the service was killed."""
     for line in stream:
-        commands.put(COMMANDS.validate_json(line))
+        command = COMMANDS.validate_json(line)
+        commands.put(command)
+        if isinstance(command, Stop):
+            on_stop()
+
+
+@dataclass
+class Requests:
+    """Commands that came in: a stop counts at once, the others wait until they are taken."""
+
+    commands: "SimpleQueue[Command]"
+    _others: list[Command] = field(default_factory=list)
+    _stop: bool = False
+
+    def stop_asked(self) -> bool:
+        """Whether the run shall save and end."""
+        while not self._stop:
+            try:
+                command = self.commands.get_nowait()
+            except Empty:
+                break
+            if isinstance(command, Stop):
+                self._stop = True
+            else:
+                self._others.append(command)
+        return self._stop
+
+    def take(self) -> list[Command]:
+        """The others, in their order; each is given once."""
+        self.stop_asked()
+        taken, self._others = self._others, []
+        return taken
 
 
 class CommandHandler:
     """Carries out commands on the algorithm, and says which reward model counts because of them."""
 
-    def __init__(
-        self, run: RunContext, algorithm: ShapedPPO, commands: "SimpleQueue[Command]"
-    ) -> None:
+    def __init__(self, run: RunContext, algorithm: ShapedPPO, requests: Requests) -> None:
         self._run = run
         self._algorithm = algorithm
-        self._commands = commands
+        self._requests = requests
 
     def obey(self) -> bool:
         """Carry out what has been asked for; False when it is time to stop.
 
         Between two fragments: one reward-model version shapes one fragment.
         """
-        for command in self._waiting():
+        if self._requests.stop_asked():
+            return False
+        for command in self._requests.take():
             match command:
-                case Stop():
-                    return False
                 case GrantCaptures(segments=segments):
                     self._algorithm.capture_quota = segments
                 case LoadRewardModel():
@@ -77,11 +108,6 @@ class CommandHandler:
                     version=model.version, reason=reason, rolled_back=True, counts=rewards.version
                 )
             )
-
-    def _waiting(self) -> Iterator[Command]:
-        with contextlib.suppress(Empty):
-            while True:
-                yield self._commands.get_nowait()
 
     def _load(self, command: LoadRewardModel) -> None:
         """Check a champion and take it in line; `obey` lets it count once it may."""

@@ -7,6 +7,7 @@ Exit codes: 0 finished or stopped, 1 failed, 2 the settings are wrong and will s
 """
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -24,8 +25,9 @@ from rlaif.trainer.curriculum.library import DemonstrationsError
 from rlaif.trainer.learner import evaluating, quest_phases, trained
 from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO, build_config
+from rlaif.trainer.learner.algorithm.sampler import StopAskedError
 from rlaif.trainer.learner.algorithm.stock import StockPPO, build_stock_config
-from rlaif.trainer.learner.commands import CommandHandler, queue_commands
+from rlaif.trainer.learner.commands import CommandHandler, Requests, queue_commands
 from rlaif.trainer.learner.course_report import course_report
 from rlaif.trainer.learner.options.demonstrated import IMITATION
 from rlaif.trainer.learner.progress import RunTally
@@ -72,11 +74,17 @@ _WORLD_SECONDS = 3.0
 
 
 class LearnerProcess:
-    """The loop of one process's share of a run: obey, train, spool captures, report, save."""
+    """The loop of one process's share of a run: obey, train, spool captures, report, save.
 
-    def __init__(self, run: RunContext, commands: "SimpleQueue[Command]") -> None:
+    While it `may_end` nothing is lost if the process ends at once: all that there is, is on disk.
+    """
+
+    def __init__(
+        self, run: RunContext, commands: "SimpleQueue[Command]", may_end: threading.Event
+    ) -> None:
         self._run = run
-        self._commands = commands
+        self._requests = Requests(commands)
+        self._may_end = may_end
         self._figures = RunTally()
         self._rate: StepRate | None = None
         self._world_told = float("-inf")
@@ -89,7 +97,9 @@ class LearnerProcess:
         run = self._run
         if run.settings.run.mode != "quest":
             return True
-        ready = quest_phases.prepare(run, self._commands, QuestSearch, make_demonstrations)
+        self._may_end.clear()
+        ready = quest_phases.prepare(run, self._requests, QuestSearch, make_demonstrations)
+        self._may_end.set()
         if ready is None:
             run.tell(Finished(why="asked"))
             return False
@@ -112,7 +122,8 @@ class LearnerProcess:
         is_new = found is None and run.settings.run.checkpoint is None
         if (imitated := algorithm.follow_demonstrations(is_new=is_new)) is not None:
             imitated.write(run.directory / IMITATION)
-        commands = CommandHandler(run, algorithm, self._commands)
+        commands = CommandHandler(run, algorithm, self._requests)
+        algorithm.sampler.stop_asked = self._requests.stop_asked
         commands.tell_live_model()
         plan = run.plan(algorithm.env_steps)
         if run.settings.run.reward_model_path is not None and found is None:
@@ -122,12 +133,18 @@ class LearnerProcess:
             if saver.is_saved:
                 checkpoint = run.checkpoints / checkpoints.folder_name(saver.iteration)
                 evaluating.evaluate_if_due(run, algorithm, plan, checkpoint)
+            self._may_end.clear()
             if not commands.obey():
                 why = "asked"
             elif (why := self._end(algorithm, plan, saver)) is None:
                 before = algorithm.env_steps
-                self._iterate(algorithm, plan, saver, commands)
-                saver.save_if_due(plan, before)
+                try:
+                    self._iterate(algorithm, plan, saver, commands)
+                    saver.save_if_due(plan, before)
+                except StopAskedError:
+                    why = "asked"
+            if saver.is_saved:
+                self._may_end.set()
         why = saver.save_at_the_end(why, commands.obey)
         if run.settings.run.mode == "quest" and saver.is_saved:
             self._export(run.checkpoints / checkpoints.folder_name(saver.iteration))
@@ -233,9 +250,16 @@ def _build(run: RunContext, *, resumes: bool) -> ShapedPPO:
     return algorithm
 
 
-def _obey_until_the_service_is_gone(stream: BinaryIO, commands: "SimpleQueue[Command]") -> None:
+def _obey_until_the_service_is_gone(
+    stream: BinaryIO, commands: "SimpleQueue[Command]", may_end: threading.Event
+) -> None:
     """The service that replaces a killed one starts a process of its own; two must not train."""
-    queue_commands(stream, commands)
+
+    def end_if_nothing_is_lost() -> None:
+        if may_end.is_set():
+            _end(0)
+
+    queue_commands(stream, commands, end_if_nothing_is_lost)
     _end(1)
 
 
@@ -260,6 +284,9 @@ def _join_ray(settings: TrainerSettings) -> None:
         log_to_driver=False,
         logging_level="ERROR",
     )
+    # Job managers and systemd signal every process of a service: this one ends when the service
+    # asks. After Ray, which has a handler of its own.
+    signal.signal(signal.SIGTERM, lambda number, frame: None)
 
 
 def main(arguments: list[str]) -> int:
@@ -271,11 +298,13 @@ def main(arguments: list[str]) -> int:
     warnings.simplefilter("ignore", DeprecationWarning)  # RLlib's own, on every start
     record = RunRecord.read(run_file)
     commands: SimpleQueue[Command] = SimpleQueue()
+    may_end = threading.Event()
+    may_end.set()
     # A file of its own: the thread still reads when the interpreter, at its end, locks sys.stdin.
     input_file = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     threading.Thread(
         target=_obey_until_the_service_is_gone,
-        args=(input_file, commands),
+        args=(input_file, commands, may_end),
         name="commands",
         daemon=True,
     ).start()
@@ -289,7 +318,7 @@ def main(arguments: list[str]) -> int:
         run = RunContext(settings, record, run_file.parent, tell)
         try:
             checks.check_start(settings)
-            learner = LearnerProcess(run, commands)
+            learner = LearnerProcess(run, commands, may_end)
             if not settings.ray.is_own:
                 _join_ray(settings)
             if learner.prepare():

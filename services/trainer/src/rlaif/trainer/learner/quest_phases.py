@@ -7,13 +7,13 @@ Each phase saves as it goes, and goes on after a stop or a kill where it was sav
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from queue import Empty, SimpleQueue
+from dataclasses import replace
 from typing import Protocol
 
 from rlaif.contracts.search_figures import SearchFigures
+from rlaif.trainer.learner.commands import Requests
 from rlaif.trainer.learner.run_context import RunContext
-from rlaif.trainer.run_folder.protocol import Command, PhaseTold, SearchTold, Stop
+from rlaif.trainer.run_folder.protocol import PhaseTold, SearchTold
 from rlaif.trainer.run_folder.quest_curve import QuestCurve
 from rlaif.trainer.run_folder.quest_record import (
     DEMONSTRATIONS_FOLDER,
@@ -56,37 +56,9 @@ MakeDemonstrations = Callable[[RunContext, Callable[[], bool]], int | None]
 asked to stop, which the function that it gets says."""
 
 
-@dataclass
-class Requests:
-    """Commands that wait while a phase works: a stop counts at once, the others for the policy."""
-
-    commands: "SimpleQueue[Command]"
-    _kept: list[Command] = field(default_factory=list)
-    _stop: bool = False
-
-    def stop_asked(self) -> bool:
-        """Whether the run shall save and end."""
-        while not self._stop:
-            try:
-                command = self.commands.get_nowait()
-            except Empty:
-                break
-            if isinstance(command, Stop):
-                self._stop = True
-            else:
-                self._kept.append(command)
-        return self._stop
-
-    def give_back(self) -> None:
-        """Let the policy's loop find the others, in their order."""
-        for command in self._kept:
-            self.commands.put(command)
-        self._kept.clear()
-
-
 def prepare(
     run: RunContext,
-    commands: "SimpleQueue[Command]",
+    requests: Requests,
     open_search: OpenSearch,
     make_demonstrations: MakeDemonstrations,
 ) -> RunContext | None:
@@ -99,7 +71,6 @@ def prepare(
         QuestRecordError: `quest.json` is damaged.
     """
     run = replace(run, tell=QuestCurve(run.directory, run.tell).tell)
-    requests = Requests(commands)
     record = QuestRecord.read(run.directory)
     if record.phase == "search":
         most = min(run.settings.quest.search_minutes, run.settings.quest.minutes)
@@ -110,7 +81,6 @@ def prepare(
         record = _demonstrate(run, record, requests, make_demonstrations)
     if record.phase != "policy" or requests.stop_asked():
         return None
-    requests.give_back()
     seconds = record.policy_seconds(run.settings.quest)
     _tell_phase(run, record, f"{seconds / 60:.1f} minutes of training in all")
     return for_the_policy(run, record)

@@ -10,6 +10,7 @@ Exit codes: as of the training process.
 
 import asyncio
 import json
+import math
 import os
 import sys
 import threading
@@ -58,6 +59,11 @@ def environment(settings: TrainerSettings) -> dict[str, str]:
     return chosen
 
 
+def _stop_wait(settings: TrainerSettings) -> dict[str, str]:
+    """Ray kills a job 3 s after it is stopped, unless its environment says otherwise."""
+    return {"RAY_JOB_STOP_WAIT_TIME_S": str(math.ceil(settings.run.stop_seconds) + 20)}
+
+
 def entrypoint(settings: TrainerSettings, run_id: str) -> str:
     """The command of the job."""
     return f"{settings.ray.job_entrypoint} --messages --run-id {run_id}"
@@ -82,7 +88,7 @@ def submit(client: Any, settings: TrainerSettings, record: RunRecord) -> str:
         client.submit_job(
             entrypoint=entrypoint(settings, record.run_id),
             submission_id=f"{record.run_id}-attempt-{record.attempts}",
-            runtime_env={"env_vars": _ONE_THREAD | environment(settings)},
+            runtime_env={"env_vars": _ONE_THREAD | _stop_wait(settings) | environment(settings)},
             metadata={"run_id": record.run_id},
         )
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from rlaif.trainer import checks
 from rlaif.trainer.learner import snapshot
 from rlaif.trainer.learner.algorithm.ppo import ShapedPPO
+from rlaif.trainer.learner.algorithm.sampler import StopAskedError
 from rlaif.trainer.learner.progress import RunTally
 from rlaif.trainer.learner.run_context import RunContext
 from rlaif.trainer.run_folder import checkpoints, disk, epochs, evaluations
@@ -19,6 +20,9 @@ log = logging.getLogger(__name__)
 
 SAVE_AGAIN_SECONDS = 10.0
 """Between two tries to save a checkpoint on a disk that does not take it."""
+
+GAMES_SECONDS = 5.0
+"""That a run which is stopping gives the games to reach the end of their fragments."""
 
 
 class CheckpointSaver:
@@ -34,6 +38,7 @@ class CheckpointSaver:
         self._saved_iteration = -1
         self._saved_at_trained = 0.0
         self._failed_at: float | None = None
+        self._patience: float | None = None
 
     @property
     def trained_seconds(self) -> float:
@@ -76,9 +81,16 @@ class CheckpointSaver:
         )
 
     def save_if_due(self, plan: Plan, steps_before: int) -> None:
-        """Save after an iteration that began at `steps_before`, or try again what failed."""
-        since_save = self.trained_seconds - self._saved_at_trained
-        due = plan.saves(steps_before, self._algorithm.env_steps, since_save)
+        """Save after an iteration that began at `steps_before`, or try again what failed.
+
+        The first iteration of a run is saved: from then on there is something to resume.
+        """
+        due = self._saved_iteration < 0 or plan.saves(
+            steps_before,
+            self._algorithm.env_steps,
+            self.trained_seconds,
+            self._saved_at_trained,
+        )
         if due or self._failed_at is not None:
             self.try_to_save()
 
@@ -88,8 +100,15 @@ class CheckpointSaver:
         A run that ends by itself waits for the disk. One that was asked to stop does not: it would
         be killed. It resumes from the checkpoint before.
         """
-        while not self.is_saved and not self.try_to_save():
-            if why == "asked" or not obey():
+        while not self.is_saved:
+            self._patience = GAMES_SECONDS if why == "asked" else None
+            try:
+                if self.try_to_save() or why == "asked":
+                    break
+            except StopAskedError:
+                why = "asked"
+                continue
+            if not obey():
                 return "asked"
             time.sleep(1.0)
         return why
@@ -112,7 +131,7 @@ class CheckpointSaver:
     def _save(self) -> None:
         run, algorithm = self._run, self._algorithm
         partial = checkpoints.begin(run.checkpoints, self.iteration)
-        snapshot.save(algorithm, self._figures, partial, run.directory)
+        snapshot.save(algorithm, self._figures, partial, run.directory, self._patience)
         path, manifest = checkpoints.commit(partial, self._manifest())
         self._note_saved()
         run.tell(

@@ -24,10 +24,21 @@ from rlaif.trainer.run_folder import checkpoints, exploration_file, npz_tree
 from rlaif.trainer.run_folder.exploration_file import EXPLORATION_DIR
 
 
-def save(algorithm: ShapedPPO, figures: RunTally, directory: Path, run_directory: Path) -> None:
+def save(
+    algorithm: ShapedPPO,
+    figures: RunTally,
+    directory: Path,
+    run_directory: Path,
+    patience: float | None = None,
+) -> None:
     """Write policy, optimizer, generators, reward state and the runners' games into `directory`.
 
-    Between two iterations. Archive and coverage are copied from `run_directory`.
+    Between two iterations, or in the sampling of the next one. Archive and coverage are copied from
+    `run_directory`. With `patience` the games are left out, and begin new episodes on resuming,
+    when they do not come to the end of their fragments within so many seconds.
+
+    Raises:
+        StopAskedError: Without `patience`: the run is to stop, and the games still play.
     """
     learner = algorithm.learner_group.get_state()[COMPONENT_LEARNER]
     # Not `save_file`: what it raises on a full disk is no OSError.
@@ -43,15 +54,14 @@ def save(algorithm: ShapedPPO, figures: RunTally, directory: Path, run_directory
                 for name, each in learner[COMPONENT_OPTIMIZER].items()
             },
             "weights_seq_no": learner[WEIGHTS_SEQ_NO],
-            "algorithm": algorithm.state_dict(),
+            "algorithm": algorithm.state_dict(patience),
             "generators": _generators(),
             "figures": figures.state_dict(),
         },
     )
     # After `state_dict`, which waits until no runner plays.
-    for saved in (
-        _on_runners(algorithm, methodcaller("state_dict")) if algorithm.keeps_games else ()
-    ):
+    keeps_games = algorithm.keeps_games and not algorithm.sampler.interrupted
+    for saved in _on_runners(algorithm, methodcaller("state_dict")) if keeps_games else ():
         npz_tree.write(directory / f"runner-{saved['runner']}.npz", saved)
     live = algorithm.rewards.models.live
     if live is not None:
@@ -115,7 +125,7 @@ def _resume_games(saved: dict[int, Any], played_from: list[str], runner: Any) ->
     """Give a runner what was saved of it; why it cannot resume, None when it does."""
     index = runner.worker_index or 0
     if index not in saved:
-        return f"runner {index}: nothing was saved of it"
+        return f"runner {index}: its games were not saved and begin new episodes"
     why = runner.load_state_dict(saved[index], played_from)
     return None if why is None else f"runner {index}: {why}"
 

@@ -14,6 +14,9 @@ End = Literal["time", "epoch", "evaluated", "asked", "learned"]
 """Why a run ends: RUN_HOURS are over, its epoch is, its evaluation is, somebody asked, or it comes
 to the end of what it learns along."""
 
+_LEAST_SECONDS = 30.0
+"""Between two checkpoints of a young run."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -44,10 +47,16 @@ class Plan:
             return "epoch"
         return "time" if trained_seconds >= self._run_seconds else None
 
-    def saves(self, before: int, after: int, seconds_since_save: float) -> bool:
-        """Whether to save after an iteration that led from `before` to `after` steps."""
-        ended = self.epochs_ended(after) > self.epochs_ended(before)
-        return ended or seconds_since_save >= self.run.checkpoint_minutes * 60
+    def saves(self, before: int, after: int, trained_seconds: float, saved_at: float) -> bool:
+        """Whether to save after an iteration that led from `before` to `after` steps.
+
+        `saved_at` is when the last checkpoint was, in seconds of training. A young run saves when
+        it has trained as long again as until then, so that a kill costs half of it at most.
+        """
+        if self.epochs_ended(after) > self.epochs_ended(before):
+            return True
+        young = max(_LEAST_SECONDS, saved_at)
+        return trained_seconds - saved_at >= min(young, self.run.checkpoint_minutes * 60)
 
     def evaluates(self, env_steps: int, evaluated: set[int]) -> int | None:
         """The number of the epoch to evaluate now; None when there is nothing to evaluate."""

@@ -57,7 +57,6 @@ from rlaif.trainer.settings import TrainerSettings
 FINISHED, FAILED, WRONG_SETTINGS = 0, 1, 2
 
 _NAME = "rlaif-train"
-_STOP_SECONDS = 60.0
 _DRAIN_SECONDS = 10.0
 _WARN_SECONDS = 5.0
 _TROUBLE_SECONDS = 2.0
@@ -91,9 +90,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = load_settings(TrainerSettings, quiet | options(arguments))
     except InvalidSettingsError as error:
         return _complain(str(error), WRONG_SETTINGS)
-    longer = max(settings.run.stop_seconds, _STOP_SECONDS)
-    run = settings.run.model_copy(update={"stop_seconds": longer})
-    settings = settings.model_copy(update={"run": run})
     configure_logging("trainer", settings.log_level, settings.log_format)
     try:
         export_spans("trainer")
@@ -121,9 +117,20 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
     writer = _MessageWriter() if messages else _LineWriter(lambda: runs.state, settings)
     runs.listen(writer.take)
     stop = asyncio.Event()
+
+    def ask_to_stop() -> None:
+        if stop.is_set():
+            runs.kill()
+            return
+        stop.set()
+        writer.note(
+            "stopping; the run is saved first. Ctrl-C again ends it at once and gives up what was "
+            "trained since the last checkpoint"
+        )
+
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, ask_to_stop)
     async with job_page(settings, readiness, metrics), ring.running(readiness):
         try:
             supervisor = await runs.start(run_id)
@@ -145,7 +152,6 @@ async def _run(settings: TrainerSettings, *, resume: bool, messages: bool) -> in
         ]
         await _first(stop.wait(), runs.wait())
         if stop.is_set():
-            writer.note("saving; this may take the rest of an iteration")
             await runs.stop()
         for task in beside:
             task.cancel()

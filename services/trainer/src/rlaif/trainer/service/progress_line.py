@@ -6,6 +6,7 @@ from rlaif.contracts.curriculum_figures import CurriculumFigures
 from rlaif.contracts.search_figures import SearchFigures, TreeNode
 from rlaif.trainer.run_folder.evaluations import best, read_all
 from rlaif.trainer.run_folder.protocol import IterationDone
+from rlaif.trainer.run_folder.saved import saved_run
 from rlaif.trainer.service.runs.state import RunState
 from rlaif.trainer.settings import TrainerSettings
 
@@ -106,8 +107,11 @@ def summary(state: RunState, settings: TrainerSettings, left: Sequence[str]) -> 
             f"  best      {top.fraction_mean:.1%} of the milestones, return {top.return_mean:.2f} "
             f"({top.checkpoint})"
         )
-    if state.checkpoint is not None:
-        lines.append(f"  saved     {directory / 'checkpoints'}, iteration {state.checkpoint}")
+    if settings.run.mode != "evaluation":
+        saved = saved_run(settings.data_dir, state.run_id)
+        lines.append(f"  saved     {saved.words}, in {directory}")
+        if last is not None and last.env_steps > saved.env_steps:
+            lines.append(f"  lost      {last.env_steps - saved.env_steps:,} steps after it")
     lines += [f"  left      {each}" for each in left]
     if state.finished is None and state.status == "stopped":
         lines.append(f"  resume    rlaif-train --run-id {state.run_id}")

@@ -55,7 +55,8 @@ class RunSettings(BaseModel, frozen=True, extra="forbid"):
         default=10.0,
         gt=0,
         description="A checkpoint at least this often, besides the end of every epoch: the most "
-        "training that a kill can cost.",
+        "training that a kill can cost. A run is first saved after its first iteration, and a "
+        "young run whenever it has trained as long again.",
     )
     checkpoints_kept: int = Field(
         default=2,
@@ -64,11 +65,11 @@ class RunSettings(BaseModel, frozen=True, extra="forbid"):
         "with the best evaluation stays too.",
     )
     stop_seconds: float = Field(
-        default=6.0,
+        default=40.0,
         gt=0,
-        description="How long a run may take to save when asked to stop; then it is ended. It "
-        "must hold an iteration, and be shorter than what ends the service. rlaif-train takes 60 "
-        "at least.",
+        description="How long a run may take to save when it is stopped; then it is killed and "
+        "resumes from the checkpoint before. It does not wait for games, but an update is finished "
+        "first. Keep it below the grace period of whatever ends the service.",
     )
 
 

@@ -6,7 +6,7 @@ and returns them whole.
 
 import gc
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ from rlaif.trainer.learner.algorithm.assisting import assistance_of
 from rlaif.trainer.learner.algorithm.coursing import course_of
 from rlaif.trainer.learner.algorithm.inference import PolicyInference, log_probabilities
 from rlaif.trainer.learner.algorithm.keeping import RunnerFiles
-from rlaif.trainer.learner.algorithm.sampler import share
+from rlaif.trainer.learner.algorithm.sampler import StopAskedError, never, share
 from rlaif.trainer.learner.options.disagreement import RunnerRewardModel, disagreement_by
 from rlaif.trainer.play.capturing.recorder import CaptureContext
 from rlaif.trainer.play.config import EnvConfig
@@ -53,7 +53,10 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
 
     Attributes:
         files: Those of the run and of its settings, on whichever machine this runs.
+        stop_asked: Whether the run is to stop; the driver's own runner asks before each decision.
     """
+
+    stop_asked: Callable[[], bool] = staticmethod(never)
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
         """Build the module, and the emulators unless this is a driver that does not sample."""
@@ -163,7 +166,7 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         """Play `steps` decisions in every environment.
 
         `capture_quota` is shared by all `runners`; the disagreement of `model` decides on captures,
-        and what it pays is shown.
+        and what it pays is shown. When the run is to stop the fragment is lost (`StopAskedError`).
         """
         if self._vector is None:
             raise RuntimeError("this environment runner has no environments: it is the driver's")
@@ -179,6 +182,10 @@ class EmulatorEnvRunner(EnvRunner, Checkpointable):  # type: ignore[misc]  # ray
         # The largest of logits plus Gumbel noise is a draw from their softmax.
         noise = self._policy_rng.gumbel(size=logits.shape)
         for t in range(steps):
+            if self.stop_asked():
+                if self._explorer is not None:
+                    self._explorer.sync()
+                raise StopAskedError
             pictures = None if frame_stack is None else frame_stack.stacks
             logits[t] = self._policy.logits(
                 self._vector.observations, pictures, self._vector.policy_inputs

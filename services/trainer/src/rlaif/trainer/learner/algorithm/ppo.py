@@ -35,7 +35,7 @@ from rlaif.trainer.learner.algorithm.env_runner import EmulatorEnvRunner
 from rlaif.trainer.learner.algorithm.keeping import RunningKeeper
 from rlaif.trainer.learner.algorithm.learner import NORMALIZE, VALUE_LOSS, ArrayLearner
 from rlaif.trainer.learner.algorithm.learner_rewards import LearnedRewards, LearnerRewards
-from rlaif.trainer.learner.algorithm.sampler import MOST_AHEAD, FragmentSampler
+from rlaif.trainer.learner.algorithm.sampler import MOST_AHEAD, FragmentSampler, StopAskedError
 from rlaif.trainer.learner.networks.mlp import mlp_spec
 from rlaif.trainer.learner.networks.value_loss import ValueLoss
 from rlaif.trainer.learner.options.demonstrated import ImitationFigures, WarmStart
@@ -206,7 +206,12 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         return MOST_AHEAD if self.overlaps else 1
 
     def training_step(self) -> None:
-        """Sample, shape, estimate advantages, update, send the weights out."""
+        """Sample, shape, estimate advantages, update, send the weights out.
+
+        Raises:
+            StopAskedError: The run is to stop. What was learned before is as it was: nothing of
+                this step has changed it.
+        """
         began = time.perf_counter()
         while self.sampler.ahead < self._depth:
             self._order()
@@ -214,6 +219,9 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         self.samples_left_out = 0
         if not self.fragments:
             return
+        if self.sampler.stop_asked():
+            self.sampler.held.appendleft(self.fragments)
+            raise StopAskedError
         self.env_steps += sum(fragment.steps for fragment in self.fragments)
         sampled = time.perf_counter()
         self.learned = self.rewards.learn_from(self.fragments)
@@ -413,13 +421,15 @@ class ShapedPPO(PPO):  # type: ignore[misc]  # ray has no types
         """
         self.learner_group.foreach_learner(methodcaller("hold_entropy", floor))
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self, patience: float | None = None) -> dict[str, Any]:
         """What decides the next step besides networks and games, as plain values.
 
-        Waits for the fragments that are being played, so that none is lost.
+        Waits for the fragments that are being played, so that none is lost; with `patience` so many
+        seconds at most.
         """
+        held = self.sampler.hold(patience)
         return {
-            "held": [[plain(fragment) for fragment in batch] for batch in self.sampler.hold()],
+            "held": [[plain(fragment) for fragment in batch] for batch in held],
             "iteration": self.training_iteration,
             "env_steps": self.env_steps,
             "module_steps": self._module_steps,

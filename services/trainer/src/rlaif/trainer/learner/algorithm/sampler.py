@@ -3,6 +3,7 @@
 Between the two the learner may work on the fragments before them.
 """
 
+import time
 from collections import deque
 from collections.abc import Callable
 from operator import methodcaller
@@ -17,6 +18,17 @@ _TAGS = ("sample-even", "sample-odd")
 
 MOST_AHEAD = len(_TAGS)
 
+_POLL_SECONDS = 0.2
+
+
+class StopAskedError(Exception):
+    """The run is to stop: nobody waits for what is being played, or learns from it."""
+
+
+def never() -> bool:
+    """A run that nobody stops."""
+    return False
+
 
 class FragmentSampler:
     """One fragment after the other from every healthy runner of an RLlib group.
@@ -29,6 +41,9 @@ class FragmentSampler:
 
     Attributes:
         held: Batches that a checkpoint waited for, or held; they are collected first.
+        stop_asked: Whether the run is to stop; asked again and again while fragments are played.
+        interrupted: Whether games were left in the middle of a fragment, so that nobody can say
+            where they stand between two.
     """
 
     def __init__(self, group: Any, *, timeout: float) -> None:
@@ -38,7 +53,10 @@ class FragmentSampler:
         self._for_local: Callable[[Any], Fragment] | None = None
         self._ordered = 0
         self._turns: deque[str] = deque()
+        self._answers: list[tuple[int, Fragment]] = []
         self.held: deque[list[Fragment]] = deque()
+        self.stop_asked: Callable[[], bool] = never
+        self.interrupted = False
 
     @property
     def remote(self) -> bool:
@@ -83,25 +101,56 @@ class FragmentSampler:
         self._turns.append(tag)
 
     def collect(self) -> list[Fragment]:
-        """What was ordered first, in the order of the runners; empty when all of them were lost."""
+        """What was ordered first, in the order of the runners; empty when all of them were lost.
+
+        Raises:
+            StopAskedError: The run is to stop, and it was not there yet.
+        """
         if self.held:
             return self.held.popleft()
         if not self.remote:
             assert self._for_local is not None, "order first"
             call, self._for_local = self._for_local, None
-            return [call(self._group.local_env_runner)]
+            runner = self._group.local_env_runner
+            runner.stop_asked, self.interrupted = self.stop_asked, True
+            fragment = call(runner)
+            self.interrupted = False
+            return [fragment]
         return self._answered()
 
-    def hold(self) -> list[list[Fragment]]:
-        """Wait for what is being played and keep it for `collect`; runners then stand still."""
-        while self._turns:
-            self.held.append(self._answered())
-        return list(self.held)
+    def hold(self, patience: float | None = None) -> list[list[Fragment]]:
+        """Wait for what is being played and keep it for `collect`; runners then stand still.
 
-    def _answered(self) -> list[Fragment]:
-        answers = self._group.fetch_ready_async_reqs(
-            tags=self._turns.popleft(), timeout_seconds=self._timeout
-        )
+        With `patience` a run that is stopping waits so many seconds at most: then the games are
+        `interrupted`, and nothing is held.
+
+        Raises:
+            StopAskedError: Without `patience`: the run is to stop, and not all were there yet.
+        """
+        deadline = None if patience is None else time.monotonic() + patience
+        try:
+            while self._turns:
+                self.held.append(self._answered(deadline))
+        except StopAskedError:
+            if deadline is None:
+                raise
+            self.interrupted = True
+        return [] if self.interrupted else list(self.held)
+
+    def _answered(self, deadline: float | None = None) -> list[Fragment]:
+        """What was ordered first; a deadline takes the place of asking whether the run stops."""
+        tag, last = self._turns[0], time.monotonic() + self._timeout
+        while True:
+            self._answers += self._group.fetch_ready_async_reqs(
+                tags=tag, timeout_seconds=_POLL_SECONDS
+            )
+            now = time.monotonic()
+            if not self._group.num_in_flight_async_reqs(tag) or now > last:
+                break
+            if self.stop_asked() if deadline is None else now > deadline:
+                raise StopAskedError
+        self._turns.popleft()
+        answers, self._answers = self._answers, []
         return sorted((fragment for _, fragment in answers), key=lambda each: each.runner)
 
 

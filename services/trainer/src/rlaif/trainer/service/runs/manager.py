@@ -207,6 +207,11 @@ class RunManager:
         if self._current is not None:
             await self._current.stop()
 
+    def kill(self) -> None:
+        """End the current run at once; what it did not save is lost."""
+        if self._current is not None:
+            self._current.kill()
+
     async def send(self, command: Command) -> None:
         """Pass a command to the current run; a reward model also to the runs after it."""
         if isinstance(command, LoadRewardModel):

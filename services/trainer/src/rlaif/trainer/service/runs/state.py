@@ -104,6 +104,7 @@ class RunState:
                     status="training",
                     env_steps=message.env_steps,
                     iteration=message.iteration,
+                    checkpoint=None if message.restored_from is None else message.iteration,
                 )
             case IterationDone():
                 return replace(

@@ -80,11 +80,24 @@ class RunSupervisor:
             try:
                 await asyncio.wait_for(process.wait(), self._settings.run.stop_seconds)
             except TimeoutError:
-                log.warning("training process did not stop in time; ending it")
+                log.error(
+                    "the training process did not save within TRAINER_STOP_SECONDS and is killed",
+                    extra={
+                        "seconds": self._settings.run.stop_seconds,
+                        "iteration": self.state.iteration,
+                        "saved_iteration": self.state.checkpoint,
+                    },
+                )
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()
         if self._task is not None:
             await self._task
+
+    def kill(self) -> None:
+        """End the process at once; what was trained since its last checkpoint is lost."""
+        self._stop_asked.set()
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
 
     async def send(self, command: Command) -> None:
         """Pass a command on; a model is passed again to each new process."""
