@@ -50,7 +50,7 @@ def check_planner(settings: PlannerSettings) -> None:
 
 
 def _check_url(settings: PlannerSettings, mode: Mode) -> None:
-    url = settings.base_url
+    url = settings.base_url or ""
     try:
         url = settings.url(mode)
         parts = urlsplit(url)
