@@ -123,7 +123,9 @@ async def test_an_unreadable_answer_is_asked_for_once_more_with_another_seed() -
 
 async def test_a_judge_that_only_writes_garbage_abstains_after_one_repair_a_vote() -> None:
     panel, fakes = _panel(vision=lambda request: '{"novelty": 11}')
-    results = (await panel.judge(CASE, Calls())).results
+    found = await panel.judge(CASE, Calls())
+    results = found.results
+    assert found.distrusted == ("vision",), "the segment is scored again"
     assert results["novelty"] is NoVote.INVALID
     assert isinstance(results["puzzle"], CriterionScore)
     assert len(fakes["vision"].requests) == 6

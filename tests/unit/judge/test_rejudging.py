@@ -33,6 +33,7 @@ class Panel:
 
     def __init__(self) -> None:
         self.distrusted: frozenset[str] = frozenset()
+        self.unreadable = False
         self.level = 2
         self.fails_at = 0
         self.on_case: Callable[[], None] = lambda: None
@@ -45,6 +46,8 @@ class Panel:
             raise UnavailableError("down")
         if self.distrusted:
             return PanelResult({"progress": NoVote.DISTRUSTED}, distrusted=("state",))
+        if self.unreadable:
+            return PanelResult({"progress": NoVote.INVALID}, distrusted=("state",))
         value = self.level / 2
         score = CriterionScore(value=value, votes=(self.level,) * 3, agreement=1.0, judge="state")
         return PanelResult({"progress": score})
@@ -123,6 +126,21 @@ async def test_a_score_made_under_distrust_is_judged_again_once_the_judge_is_bel
     data = bench.store.get(told.score_key)
     assert (told.segment_id, told.score_sha256) == ("seg-1", hashlib.sha256(data).hexdigest())
     assert bench.store.get(keys.rejudged("jtest", "seg-1")) == data
+
+
+async def test_a_segment_whose_answers_cannot_be_read_is_scored_again_exactly_once(
+    bench: Bench,
+) -> None:
+    bench.panel.unreadable = True
+    await bench.play("seg-1")
+    assert bench.score("seg-1").distrusted == ("state",)
+    await bench.play("seg-2")
+    assert bench.panel.cases == 3, "seg-1 was scored again, and seg-2 for the first time"
+    assert bench.score("seg-1").distrusted == ()
+    assert bench.score("seg-2").distrusted == ("state",)
+    await bench.play("seg-3")
+    assert bench.notes == [keys.rejudge("jtest", "seg-3")]
+    assert bench.panel.cases == 5
 
 
 async def test_nothing_is_judged_again_while_the_judge_is_not_believed(bench: Bench) -> None:

@@ -114,7 +114,7 @@ class SegmentScorer:
             digest = hashlib.sha256(stored).hexdigest()
             await self._parts.comparisons.after_scoring(Scored(evidence, record, digest))
         if self._parts.rejudging is not None:
-            await self._judge_one_again(self._parts.rejudging)
+            await self._judge_one_again(self._parts.rejudging, after=exported.segment_id)
 
     async def _score(self, exported: SegmentExported) -> tuple[bytes, Evidence]:
         """Judge the segment and commit the score; gives the stored bytes and the evidence."""
@@ -162,10 +162,10 @@ class SegmentScorer:
             )
         return segment
 
-    async def _judge_one_again(self, rejudging: Rejudging) -> None:
+    async def _judge_one_again(self, rejudging: Rejudging, *, after: str) -> None:
         """Judge one segment again that was scored without a judge; no event waits for it."""
         try:
-            exported = await rejudging.next()
+            exported = await rejudging.next(after=after)
             if exported is not None:
                 await self._judge_again(exported, rejudging)
         except (OutageError, StoreUnavailableError, BusUnavailableError) as error:
@@ -178,8 +178,8 @@ class SegmentScorer:
             logger.warning("%s cannot be judged again: %s", exported.segment_id, error)
             return await rejudging.drop(exported.segment_id)
         record = await self._judge(segment, summarise(segment.records), exported)
-        if not record.distrusted:
-            stored = await rejudging.replace(record)
+        if rejudging.is_final(record):
+            stored = await rejudging.replace(record.model_copy(update={"distrusted": ()}))
             self._metrics.judged_again()
             await self._publish(stored, exported.segment_id)
             await rejudging.drop(exported.segment_id)

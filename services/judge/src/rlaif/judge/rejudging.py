@@ -67,17 +67,25 @@ class Rejudging:
         key = keys.rejudge(self._config, exported.segment_id)
         await asyncio.to_thread(self._store.put_once, key, data, content_type="application/json")
 
-    async def next(self) -> SegmentExported | None:
-        """A segment whose judges are believed again; None when there is none now."""
+    async def next(self, *, after: str) -> SegmentExported | None:
+        """A segment whose judges can be asked again; None when there is none now.
+
+        It is never `after`, the segment that was just scored: what could not be read a moment ago
+        is asked again later.
+        """
         async with self._looking:
             if not self._waiting and self._now() >= self._next_look:
                 self._next_look = self._now() + _LOOK_AGAIN
                 self._waiting.extend(await asyncio.to_thread(self._listed))
             while self._waiting:
                 found = await asyncio.to_thread(self._read, self._waiting.popleft())
-                if found is not None:
+                if found is not None and found.segment_id != after:
                     return found
         return None
+
+    def is_final(self, record: ScoreRecord) -> bool:
+        """Whether a second score stands: no judge that it lacks is excluded or unreadable now."""
+        return not any(judge in self._distrusted() for judge in record.distrusted)
 
     async def replace(self, record: ScoreRecord) -> bytes:
         """Put a second score in the place of the provisional one; gives what is stored now."""

@@ -49,7 +49,8 @@ Distrusted = Mapping[str, frozenset[str]]
 AUDIT_SECONDS = 30.0
 """For how long a score that is ready may wait for the audit of its segment."""
 
-_UNREAD = (NoVote.ROUTE_UNREADABLE,)
+_UNREAD = (NoVote.ROUTE_UNREADABLE, NoVote.INVALID, NoVote.CUT_OFF)
+"""No answer that could be read: the segment is scored again once."""
 _REPAIR_SEED = 1000
 _ALL_BROKEN_RETRY_SECONDS = 3.0
 _RECOVERY_SECONDS = 40.0
@@ -79,8 +80,8 @@ class PanelResult:
 
     Attributes:
         quest: Where the segment started and ended on the quest, when a judge could tell.
-        distrusted: Judges whose votes would have counted, had they been believed on something, or
-            had their route's answers been readable.
+        distrusted: Judges that are missing from the score for now: they are excluded for a
+            criterion, or their answers could not be read.
         heard: What the judges that were asked said, believed or not, where there was something
             to judge.
     """
