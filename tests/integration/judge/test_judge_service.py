@@ -138,7 +138,7 @@ async def test_two_judges_share_the_work_without_a_second_score(
     assert await stand_in.calls() == 54
 
 
-async def test_a_judge_that_answers_garbage_abstains_and_the_others_score(
+async def test_a_judge_that_answers_garbage_is_left_out_and_the_others_score_provisionally(
     ring: Ring, start_judge: Any, stand_in: Any
 ) -> None:
     await stand_in.fail("vision/garbage:1")
@@ -146,10 +146,11 @@ async def test_a_judge_that_answers_garbage_abstains_and_the_others_score(
     await ring.export(write_segment(ring.store))
     (record,) = await ring.wait_for_scores(1)
     await ring.wait_until_idle()
-    assert record.abstentions["novelty"] == "invalid_answers"
+    assert record.abstentions["novelty"] == "route_unreadable"
+    assert record.distrusted == ("vision",), "the score is provisional"
     assert "novelty" not in record.criteria
     assert record.weighted is not None
-    assert [call.outcome for call in record.calls if call.judge == "vision"] == ["invalid"] * 6
+    assert [call for call in record.calls if call.judge == "vision"] == [], "it is known unreadable"
     (event,) = await ring.events()
     assert "novelty" in event.abstained
 
