@@ -39,6 +39,12 @@ class Screen:
         return [line.rstrip() for line in text.split("\n") if line.strip()]
 
 
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that can move its cursor, wherever the tests run."""
+    monkeypatch.setenv("TERM", "xterm")
+
+
 @pytest.fixture(params=[80, 120])
 def screen(request: pytest.FixtureRequest) -> Screen:
     return Screen(width=request.param, terminal=True)
