@@ -18,8 +18,7 @@ OF_EPISODES = [
     keys.segment("run-1-e2", "run-1-e2-s3", "states.jsonl"),
     keys.score("config-1", "run-1-e2-s3"), keys.comparison("config-1", "a", "b"),
     keys.rejudge("config-1", "s"), keys.rejudged("config-1", "s"),
-    keys.shared_answer("2026-11-22", "config-1", "ab"), keys.spent_tokens("2026-11-22", "judge-1"),
-    keys.epoch_scores(3, "jsonl"),
+    keys.epoch_scores(3, "jsonl"), keys.spent_tokens("2026-11-22", "judge-1"),
 ]  # fmt: skip
 
 
@@ -45,6 +44,6 @@ def test_a_listing_of_the_models_finds_nothing_of_the_episodes(key: str):
 def test_a_listing_of_the_episodes_by_prefix_finds_nothing_of_the_models(key: str):
     listed = (
         keys.scores(), keys.comparisons(), keys.rejudge("config-1"),
-        keys.SHARED_ANSWERS, keys.SPENT_TOKENS, "captures/", "keyframes/",
+        keys.SPENT_TOKENS, "captures/", "keyframes/",
     )  # fmt: skip
     assert not key.startswith(listed)

@@ -99,16 +99,8 @@ def rejudged(judge_config: str, segment_id: str) -> str:
     return f"rejudged/{judge_config}/{segment_id}.json"
 
 
-SHARED_ANSWERS = "answers/"
-"""Prefix of the answers of language models that replicas of the judge share; a cache."""
-
 SPENT_TOKENS = "spent_tokens/"
 """Prefix of what replicas of the judge say that they spent."""
-
-
-def shared_answer(day: str, judge_config: str, request_key: str) -> str:
-    """An answer to a request of a day, `YYYY-MM-DD` in UTC, by the digest of the request."""
-    return f"{SHARED_ANSWERS}{day}/{judge_config}/{request_key}.json"
 
 
 def spent_tokens(day: str, replica: str = "") -> str:

@@ -279,11 +279,6 @@ class JudgeSettings(ServiceSettings):
         description="Tokens, read and written, that all replicas together may spend on a day of "
         "UTC; when they are spent, segments wait for the next day. Unset for no limit.",
     )
-    shared_answers: bool = Field(
-        default=True,
-        description="Share answers to equal requests with other replicas, and over restarts, in "
-        "the object store; those of earlier days are deleted. One small object an answer.",
-    )
     breaker: BreakerSettings = BreakerSettings()
     route_check_seconds: float = Field(
         default=5.0,

@@ -19,7 +19,6 @@ from rlaif.judge.panel.identity import judge_config_id
 from rlaif.judge.panel.pair_choice import Kind
 from rlaif.judge.panel.panel import Panel
 from rlaif.judge.panel.scoring import ScoringRules
-from rlaif.judge.panel.shared_answers import SharedAnswers
 from rlaif.judge.rejudging import Rejudging
 from rlaif.judge.routes.cache import AnswerCache
 from rlaif.judge.routes.examining import Examination, Examiner
@@ -55,16 +54,13 @@ class JudgeParts:
     rules: ScoringRules
     connections: Connections
     budget: TokenBudget
-    shared_answers: SharedAnswers | None = None
 
     def judge(self, name: str) -> Judge | None:
         """The judge of that name."""
         return next((judge for judge in self.judges if judge.name == name), None)
 
     def scoring(self, store: ObjectStore, comparisons: Comparisons | None = None) -> ScoringParts:
-        """What a segment is scored with; what replicas share is shared by `store` from now on."""
-        if self.shared_answers is not None:
-            self.shared_answers.use(store)
+        """What a segment is scored with."""
         return ScoringParts(
             self.panel,
             self.rules,
@@ -100,8 +96,6 @@ class JudgeParts:
 
     async def close(self) -> None:
         """Give the connections back."""
-        if self.shared_answers is not None:
-            await self.shared_answers.close()
         for route in self.routes.values():
             await route.close()
         await self.connections.aclose()
@@ -141,17 +135,14 @@ def build_parts(
         on_call=metrics.called,
     )
     rules = _rules(settings, judges)
-    shared = SharedAnswers(rules.judge_config) if settings.shared_answers else None
     panel = Panel(
         judges,
         routes,
         settings.voting,
-        cache=AnswerCache(settings.cached_answers, shared),
+        cache=AnswerCache(settings.cached_answers),
         distrusted=canary_rounds.distrusted,
     )
-    return JudgeParts(
-        judges, routes, panel, canary_rounds, metrics, rules, connections, budget, shared
-    )
+    return JudgeParts(judges, routes, panel, canary_rounds, metrics, rules, connections, budget)
 
 
 def _replica(text: str) -> str:

@@ -291,7 +291,7 @@ class Panel:
             log.key, lambda: log.route.complete(request, on_failure=log.failed, once=once)
         )
         verdict = read_answer(judge, answer.text)
-        self._cache.keep(log.key, answer, use=use)
+        self._cache.keep(log.key, answer)
         await log.write("ok", seconds, answer=answer, rationale=verdict.rationale, use=use)
         return verdict
 

@@ -10,44 +10,29 @@ import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from rlaif.llm.ports import Answer, CompletionRequest
 
-Use = Literal["miss", "hit", "shared", "stored"]
-"""How an answer came: by a call, from the memory, by a call of somebody else at this moment, or by
-one of another process."""
+Use = Literal["miss", "hit", "shared"]
+"""Where an answer came from: a call, the cache, or a concurrent call for the same request."""
 
 Timed = tuple[Answer, float]
 """An answer and the seconds that its call took."""
 
 
-class OtherAnswers(Protocol):
-    """What other processes know; it may fail in silence."""
-
-    async def get(self, request_key: str) -> Answer | None:
-        """Their answer to the request; None when they have none."""
-
-    def keep(self, request_key: str, answer: Answer) -> None:
-        """Tell them a good answer."""
-
-
 @dataclass
 class _Flight:
-    task: "asyncio.Task[tuple[Answer, float, Use]]"
+    task: "asyncio.Task[Timed]"
     waiting: int = 0
 
 
 class AnswerCache:
-    """Keeps the newest answers of one process, and may ask what others have."""
+    """Keeps the newest answers of one process."""
 
-    def __init__(self, most: int, others: OtherAnswers | None = None) -> None:
-        """Keep at most `most` answers, about 1 kB each; 0 keeps none and still shares calls.
-
-        What is not here is looked up with `others` before it is asked.
-        """
+    def __init__(self, most: int) -> None:
+        """Keep at most `most` answers, about 1 kB each; 0 keeps none and still shares calls."""
         self._most = most
-        self._others = others
         self._kept: OrderedDict[str, Answer] = OrderedDict()
         self._flights: dict[str, _Flight] = {}
 
@@ -66,32 +51,19 @@ class AnswerCache:
         flight = self._flights.get(key)
         first = flight is None
         if flight is None:
-            flight = self._flights[key] = _Flight(asyncio.ensure_future(self._found(key, ask)))
+            flight = self._flights[key] = _Flight(asyncio.ensure_future(ask()))
             flight.task.add_done_callback(_mark_error_seen)
         flight.waiting += 1
         try:
-            answer, seconds, use = await asyncio.shield(flight.task)
+            answer, seconds = await asyncio.shield(flight.task)
         finally:
             flight.waiting -= 1
             if flight.waiting == 0:
                 self._land(key, flight)
-        if not first and use == "miss":
-            return answer, 0.0, "shared"
-        return answer, seconds, use
+        return (answer, seconds, "miss") if first else (answer, 0.0, "shared")
 
-    async def _found(
-        self, key: str, ask: Callable[[], Awaitable[Timed]]
-    ) -> tuple[Answer, float, Use]:
-        others = self._others
-        if others is not None and (known := await others.get(key)) is not None:
-            return known, 0.0, "stored"
-        answer, seconds = await ask()
-        return answer, seconds, "miss"
-
-    def keep(self, key: str, answer: Answer, *, use: Use = "miss") -> None:
-        """Remember a good answer, and tell others of one that a call was made for."""
-        if self._others is not None and use == "miss":
-            self._others.keep(key, answer)
+    def keep(self, key: str, answer: Answer) -> None:
+        """Remember a good answer."""
         if self._most:
             self._kept[key] = answer
             while len(self._kept) > self._most:
@@ -103,7 +75,7 @@ class AnswerCache:
         flight.task.cancel()
 
 
-def _mark_error_seen(task: "asyncio.Task[tuple[Answer, float, Use]]") -> None:
+def _mark_error_seen(task: "asyncio.Task[Timed]") -> None:
     """Everybody who waited may be gone; their errors are reported elsewhere."""
     if not task.cancelled():
         task.exception()

@@ -10,14 +10,15 @@ import json
 import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
+from itertools import islice
 
-from rlaif.judge.panel.shared_answers import delete_before
 from rlaif.storage import keys
 from rlaif.storage.ports import ObjectNotFoundError, ObjectStore, StorageError
 
 logger = logging.getLogger(__name__)
 
 _REFRESH_SECONDS = 10.0
+_MAX_DELETED = 1000
 _KEPT_DAYS = 7
 _MOST_REPLICAS = 1000
 
@@ -118,7 +119,7 @@ class TokenBudget:
             self._stored = await asyncio.to_thread(_read, store, key)
             self._mine += self._stored
             oldest = self._now() - timedelta(days=_KEPT_DAYS)
-            await asyncio.to_thread(delete_before, store, keys.SPENT_TOKENS, f"{oldest:%Y-%m-%d}")
+            await asyncio.to_thread(_delete_before, store, f"{oldest:%Y-%m-%d}")
         mine = self._mine
         if mine != self._stored:
             data = json.dumps({"tokens": mine}).encode()
@@ -134,6 +135,14 @@ class TokenBudget:
 
     def _next_day(self) -> datetime:
         return datetime.combine(self._now().date() + timedelta(days=1), time(), UTC)
+
+
+def _delete_before(store: ObjectStore, day: str) -> None:
+    """Delete the records of earlier days. Blocks."""
+    listed = islice(store.list(keys.SPENT_TOKENS), _MAX_DELETED)
+    old = [info.key for info in listed if info.key < keys.SPENT_TOKENS + day]
+    if old:
+        store.delete_many(old)
 
 
 def _sum(store: ObjectStore, day: str, but: str) -> int:
