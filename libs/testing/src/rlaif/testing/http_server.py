@@ -25,7 +25,14 @@ async def serve(app: FastAPI, *, port: int = 0) -> AsyncIterator[str]:
 
     `port` 0 takes a free one.
     """
-    config = uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=5)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        lifespan="on",
+        timeout_graceful_shutdown=5,
+        # A busy machine must not close a connection in the moment in which a test uses it again.
+        timeout_keep_alive=600,
+    )
     server = _Server(config)
     with socket.create_server(("127.0.0.1", port)) as listener:
         running = asyncio.create_task(server.serve([listener]))
