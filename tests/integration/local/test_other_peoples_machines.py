@@ -105,6 +105,15 @@ def test_what_is_no_port_is_refused_as_an_option(tmp_path, number):
     assert not (tmp_path / "var").exists()
 
 
+@pytest.mark.parametrize("url", ["", "llm:8000", "http://", "http://[::1", "http://me:secret@h:0"])
+def test_what_is_no_address_of_a_model_server_is_refused_as_an_option(tmp_path, url):
+    ended = demo(tmp_path / "var", f"--llm-base-url={url}")
+    assert ended.returncode == 2
+    assert "--llm-base-url" in ended.stdout
+    assert "secret" not in ended.stdout
+    assert not (tmp_path / "var").exists()
+
+
 def test_a_port_that_is_in_use_is_named(tmp_path):
     with closing(socket.socket()) as listener:
         listener.bind(("127.0.0.1", 0))

@@ -28,7 +28,15 @@ def test_a_file_url_gives_a_folder_and_may_have_escapes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["zelda-episodes", "s3://", "s3://bucket/prefix", "file://host/x", "file:x", "http://x/y"],
+    [
+        "zelda-episodes",
+        "s3://",
+        "s3://bucket/prefix",
+        "file://host/x",
+        "file:x",
+        "http://x/y",
+        "s3://[x",
+    ],
 )
 def test_any_other_url_is_refused_with_the_fix(url: str) -> None:
     with pytest.raises(StorageError, match="use s3://bucket"):

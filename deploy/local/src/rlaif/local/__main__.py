@@ -31,6 +31,7 @@ from rlaif.local.places import (
 )
 from rlaif.local.stack import Options, Stack, plan
 from rlaif.local.supervisor import LoopTimeoutError, Supervisor
+from rlaif.network.addresses import is_http_url, without_credentials
 from rlaif.storage.ports import StorageError
 
 _ONCE_LOOPS = 2
@@ -130,6 +131,13 @@ def _port(text: str) -> int:
     raise argparse.ArgumentTypeError(f"{text!r} is no port; give a number from 1 to 65535")
 
 
+def _server(text: str) -> str:
+    if is_http_url(text):
+        return text
+    shown = without_credentials(text)
+    raise argparse.ArgumentTypeError(f"{shown!r} is no URL; give one like http://host:8000/v1")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m rlaif.local",
@@ -147,6 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--llm-base-url",
+        type=_server,
         help="an OpenAI-compatible server for the judges [mock]",
     )
     parser.add_argument(

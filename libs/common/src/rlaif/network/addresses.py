@@ -25,6 +25,15 @@ def is_own_address(url: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
+def is_http_url(url: str) -> bool:
+    """Whether `url` is an address that an HTTP client can use."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def without_credentials(text: str) -> str:
     """The text with what stands before the `@` of a URL masked.
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
 
-from rlaif.network.addresses import without_credentials
+from rlaif.network.addresses import is_http_url, without_credentials
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectStore, StorageError
 
@@ -64,7 +64,10 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
     """
     if url.startswith("/"):
         return FileStore(Path(url))
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
     named = parts.netloc and "@" not in parts.netloc
     if parts.scheme == "s3" and named and parts.path in ("", "/"):
         # Here, because boto3 takes half a second to import and file stores do without it.
@@ -93,12 +96,7 @@ def open_store(url: str, credentials: S3Credentials | None) -> ObjectStore:
 
 
 def _check_endpoint(url: str) -> None:
-    try:
-        parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        valid = False
-    if not valid:
+    if not is_http_url(url):
         shown = without_credentials(url)
         raise StorageError(
             f"S3_ENDPOINT_URL={shown!r} is no address; write http://host:port or https://host"

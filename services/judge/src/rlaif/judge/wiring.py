@@ -34,7 +34,7 @@ from rlaif.llm.addresses import routed
 from rlaif.llm.connections import Connections
 from rlaif.llm.openai import OpenAiModel, connections_to
 from rlaif.llm.ports import ClientSetupError, CompletionRequest, ModelError
-from rlaif.network.addresses import without_credentials
+from rlaif.network.addresses import is_http_url, without_credentials
 from rlaif.service.cli import StartupError
 from rlaif.storage.ports import ObjectStore
 
@@ -304,12 +304,13 @@ def _advice(settings: JudgeSettings, judge: Judge) -> Advice:
 
 def _route_name(url: str, judge: str) -> str:
     """The path without the host: it goes into scores, which must not name a cluster."""
-    try:
-        path = urlsplit(url).path
-    except ValueError as error:
+    if not is_http_url(url):
         shown = without_credentials(url)
-        raise StartupError(f"the URL of judge {judge} is not valid: {shown!r}") from error
-    return path.rstrip("/").removesuffix("/v1") or f"/{judge}"
+        raise StartupError(
+            f"the URL of judge {judge}, {shown!r}, is not valid: set LLM_BASE_URL or "
+            f"LLM_{judge.upper()}_URL to one like http://host:8000/v1"
+        )
+    return urlsplit(url).path.rstrip("/").removesuffix("/v1") or f"/{judge}"
 
 
 def _rules(settings: JudgeSettings, judges: tuple[Judge, ...]) -> ScoringRules:

@@ -1,11 +1,11 @@
 """Makes the planner that the settings name, in the process that plays, and checks them before."""
 
-from urllib.parse import urlsplit
+from contextlib import suppress
 
 from rlaif.contracts.plans import Mode
 from rlaif.llm.openai import connections_to
 from rlaif.llm.ports import ClientSetupError
-from rlaif.network.addresses import without_credentials
+from rlaif.network.addresses import is_http_url, without_credentials
 from rlaif.trainer.planning.desk import MODES
 from rlaif.trainer.planning.threaded import ThreadedPlanner
 from rlaif.trainer.play.planner_port import Planner
@@ -51,13 +51,9 @@ def check_planner(settings: PlannerSettings) -> None:
 
 def _check_url(settings: PlannerSettings, mode: Mode) -> None:
     url = settings.base_url or ""
-    try:
+    with suppress(ValueError):
         url = settings.url(mode)
-        parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        valid = False
-    if not valid:
+    if not is_http_url(url):
         raise PlannerSettingsError(
             f"the planner's route /{mode} has the address {without_credentials(url)!r}, which is "
             f"none: set PLANNER_BASE_URL or PLANNER_{mode.upper()}_URL to one like http://llm:8000"
