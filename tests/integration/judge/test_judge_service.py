@@ -246,26 +246,6 @@ async def test_when_the_days_tokens_are_spent_segments_wait_and_none_is_dropped(
     assert await ring.bus.dead_letters() == []
 
 
-async def test_what_one_judge_was_told_costs_the_next_one_nothing(
-    ring: Ring, start_judge: Any, stand_in: Any
-) -> None:
-    await start_judge()
-    await ring.export(write_segment(ring.store, "seg-1"))
-    await ring.wait_for_scores(1)
-    assert await stand_in.calls() == 9
-    await ring.wait_until_idle()
-    # A second one, without what the first one has in memory: so many that it gets some of them.
-    await start_judge()
-    for number in range(2, 8):
-        await ring.export(write_segment(ring.store, f"seg-{number}"))
-    records = await ring.wait_for_scores(7)
-    await ring.wait_until_idle()
-    assert await stand_in.calls() == 0
-    assert all(
-        call.cached for record in records for call in record.calls if record.segment_id != "seg-1"
-    )
-
-
 async def test_a_persons_word_goes_into_the_same_log_as_the_judges(
     ring: Ring, start_judge: Any
 ) -> None:
