@@ -47,9 +47,10 @@ async def test_a_refused_route_of_a_panel_file_names_the_file(tmp_path: Path) ->
     assert "LLM_PUZZLE_URL or LLM_BASE_URL" in told
 
 
-def test_a_url_that_is_none_is_told_at_the_start() -> None:
+@pytest.mark.parametrize("setting", ["llm_base_url", "llm_state_url"])
+def test_a_url_that_is_none_is_told_at_the_start(setting: str) -> None:
     with pytest.raises(StartupError, match="LLM_BASE_URL"):
-        _parts(llm_base_url="http://[::1")
+        _parts(**{setting: "http://[::1"})
 
 
 @pytest.mark.parametrize("key", ["secret\n", "geheim-ü", "two\r\nlines"])

@@ -210,12 +210,14 @@ def judge_urls(
     urls: dict[str, tuple[str, str | None]] = {}
     for judge in judges:
         direct = direct_url(judge.model, llm.namespace) if llm.use_direct else ""
-        try:
-            url = own.get(judge.name) or direct
-            urls[judge.name] = (url, None) if url else routed(llm.base_url, judge.route)
-        except ValueError as error:
-            shown = without_credentials(llm.base_url)
-            raise StartupError(f"LLM_BASE_URL {shown!r} is not a URL") from error
+        url = own.get(judge.name) or direct
+        if not is_http_url(url or llm.base_url):
+            raise StartupError(
+                f"the URL of judge {judge.name}, {without_credentials(url or llm.base_url)!r}, is "
+                f"not valid: set LLM_BASE_URL or LLM_{judge.name.upper()}_URL to one like "
+                "http://host:8000/v1"
+            )
+        urls[judge.name] = (url, None) if url else routed(llm.base_url, judge.route)
     return urls
 
 
@@ -304,12 +306,6 @@ def _advice(settings: JudgeSettings, judge: Judge) -> Advice:
 
 def _route_name(url: str, judge: str) -> str:
     """The path without the host: it goes into scores, which must not name a cluster."""
-    if not is_http_url(url):
-        shown = without_credentials(url)
-        raise StartupError(
-            f"the URL of judge {judge}, {shown!r}, is not valid: set LLM_BASE_URL or "
-            f"LLM_{judge.upper()}_URL to one like http://host:8000/v1"
-        )
     return urlsplit(url).path.rstrip("/").removesuffix("/v1") or f"/{judge}"
 
 
