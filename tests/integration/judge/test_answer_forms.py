@@ -87,6 +87,25 @@ async def test_every_form_is_scored_or_its_route_has_an_issue_and_nothing_is_com
     assert await bus.dead_letters() == []
 
 
+async def _scored_for_good(bus: Bus, store: ObjectStore, count: int) -> None:
+    """Export further segments until none of the first `count` has a provisional score.
+
+    One provisional segment is scored again after each new one.
+    """
+    newest = count - 1
+
+    async def final() -> bool:
+        nonlocal newest
+        scores = await _scores(store)
+        if f"seg-{newest}" in scores:
+            newest += 1
+            await _export(bus, store, f"seg-{newest}", newest)
+        first = [scores.get(f"seg-{at}") for at in range(count)]
+        return all(score is not None and score.distrusted == () for score in first)
+
+    await eventually(final, "no score is provisional any more")
+
+
 async def test_a_segment_of_a_route_that_stays_unreadable_is_provisional_and_scored_again(
     bus: Bus, episodes_store: ObjectStore, start_judge: Any, proxy: FormProxy
 ) -> None:
@@ -103,18 +122,7 @@ async def test_a_segment_of_a_route_that_stays_unreadable_is_provisional_and_sco
     assert record.abstentions["progress"] == "route_unreadable"
     assert record.distrusted == ("state",)
     proxy.form = None
-    exported = 0
-
-    async def final() -> bool:
-        # One old segment is judged again after each new one.
-        nonlocal exported
-        scores = await _scores(episodes_store)
-        if f"seg-{exported}" in scores:
-            exported += 1
-            await _export(bus, episodes_store, f"seg-{exported}", exported)
-        return scores["seg-0"].distrusted == ()
-
-    await eventually(final, "the segment is judged again")
+    await _scored_for_good(bus, episodes_store, 1)
     assert "progress" in (await _scores(episodes_store))["seg-0"].criteria
 
 
@@ -133,19 +141,6 @@ async def test_a_route_that_reads_the_known_question_and_loses_all_votes_has_an_
 
     await eventually(named, "the route has an issue")
     proxy.form = None
-    exported = 7
-
-    async def final() -> bool:
-        # One provisional segment is scored again after each new one.
-        nonlocal exported
-        scores = await _scores(episodes_store)
-        if f"seg-{exported}" in scores:
-            exported += 1
-            await _export(bus, episodes_store, f"seg-{exported}", exported)
-        return (
-            sum(not scores[f"seg-{at}"].distrusted for at in range(8) if f"seg-{at}" in scores) == 8
-        )
-
-    await eventually(final, "no segment is provisional any more")
+    await _scored_for_good(bus, episodes_store, 8)
     scores = await _scores(episodes_store)
     assert all("progress" in scores[f"seg-{at}"].criteria for at in range(8)), "nothing was lost"
