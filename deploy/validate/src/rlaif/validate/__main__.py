@@ -16,7 +16,7 @@ from rlaif.validate.rendering import NoKustomizeError, find_kustomize
 RIGHT, WRONG, NOT_CHECKED = 0, 1, 2
 
 _FILLED_IN = ("overlays", "cluster", "argocd")
-"""Folders of what somebody applies, and fills in first."""
+"""Folders whose manifests are applied by hand and have values to fill in."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

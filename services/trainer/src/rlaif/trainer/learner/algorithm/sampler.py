@@ -22,11 +22,11 @@ _POLL_SECONDS = 0.2
 
 
 class StopAskedError(Exception):
-    """The run is to stop: nobody waits for what is being played, or learns from it."""
+    """The run is to stop: the fragments being played are neither waited for nor learned from."""
 
 
 def never() -> bool:
-    """A run that nobody stops."""
+    """The run is not to stop."""
     return False
 
 
@@ -41,9 +41,9 @@ class FragmentSampler:
 
     Attributes:
         held: Batches that a checkpoint waited for, or held; they are collected first.
-        stop_asked: Whether the run is to stop; asked again and again while fragments are played.
-        interrupted: Whether games were left in the middle of a fragment, so that nobody can say
-            where they stand between two.
+        stop_asked: Whether the run is to stop; polled while fragments are played.
+        interrupted: Whether games were left in the middle of a fragment, so that their state
+            cannot be saved.
     """
 
     def __init__(self, group: Any, *, timeout: float) -> None:
