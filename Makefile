@@ -299,8 +299,8 @@ $(VENV)/bin/pip:
 	@$(PYTHON) -c "$$CHECK_PYTHON"
 	$(PYTHON) -m venv $(VENV)
 
-# PyTorch comes last and without a digest, as its wheel depends on the machine. TORCH_INDEX is left out where there is a
-# GPU of NVIDIA, off Linux, and where pip has been told of indexes or folders, unless somebody names it.
+# PyTorch is installed last and without a digest, as the wheel depends on the machine. TORCH_INDEX is not used with an
+# NVIDIA GPU, on other systems than Linux, or where pip has an index or folders configured, unless it is set explicitly.
 define INSTALL_TORCH
 index="$(TORCH_INDEX)"
 if [ "$(origin TORCH_INDEX)" = file ]; then
