@@ -123,7 +123,7 @@ async def test_a_healthy_ring_is_five_green_dots_and_no_banner(
         assert "paid +1.06 in 10 s" in await chromium.evaluate(text_of("#worth"))
         down = "document.querySelectorAll('#worth .sparkline .minus').length"
         assert 0 < await chromium.evaluate(down) < 20
-        assert "novelty computed" in await chromium.evaluate(text_of("#verdict"))
+        await chromium.wait_for(says("#verdict", "novelty computed"))
         await shoot("healthy.live")
         await chromium.visit("/models")
         await chromium.wait_for(says("#models", "Next model: 7 of 12 new labels"))
