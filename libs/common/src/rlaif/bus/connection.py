@@ -43,11 +43,11 @@ class NatsSettings(Protocol):
     """The part of a service's settings that says how to reach NATS, and who makes its streams."""
 
     @property
-    def nats_url(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+    def nats_url(self) -> str: ...  # described in rlaif.service.settings
     @property
-    def nats_ca_file(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+    def nats_ca_file(self) -> str: ...  # described in rlaif.service.settings
     @property
-    def nats_manage_streams(self) -> bool: ...  # noqa: D102  # described in rlaif.service.settings
+    def nats_manage_streams(self) -> bool: ...  # described in rlaif.service.settings
 
 
 async def open_bus(settings: NatsSettings, *, name: str) -> "Bus":

@@ -16,15 +16,15 @@ class S3Settings(Protocol):
     """The part of a service's settings that says how to reach S3."""
 
     @property
-    def s3_endpoint_url(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+    def s3_endpoint_url(self) -> str: ...  # described in rlaif.service.settings
     @property
-    def s3_access_key(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+    def s3_access_key(self) -> str: ...  # described in rlaif.service.settings
     @property
-    def s3_secret_key(self) -> SecretStr: ...  # noqa: D102  # described in rlaif.service.settings
+    def s3_secret_key(self) -> SecretStr: ...  # described in rlaif.service.settings
     @property
-    def s3_region(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+    def s3_region(self) -> str: ...  # described in rlaif.service.settings
     @property
-    def s3_ca_file(self) -> str: ...  # noqa: D102  # described in rlaif.service.settings
+    def s3_ca_file(self) -> str: ...  # described in rlaif.service.settings
 
 
 @dataclass(frozen=True)

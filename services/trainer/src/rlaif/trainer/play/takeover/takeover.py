@@ -39,15 +39,15 @@ class Chosen(Protocol):
     """One step of an executor: a button while it runs, or how it ended (`rlaif.game.options`)."""
 
     @property
-    def over(self) -> bool: ...  # noqa: D102  # as in `Choice`
+    def over(self) -> bool: ...  # as in `Choice`
     @property
-    def status(self) -> str: ...  # noqa: D102
+    def status(self) -> str: ...
     @property
-    def action(self) -> Action: ...  # noqa: D102
+    def action(self) -> Action: ...
     @property
-    def cause(self) -> str | None: ...  # noqa: D102
+    def cause(self) -> str | None: ...
     @property
-    def reason(self) -> str: ...  # noqa: D102
+    def reason(self) -> str: ...
 
 
 class Executor(Protocol):
