@@ -47,7 +47,7 @@ async def play(stage: Stage, *, segments: int = 30, versions: int = 4) -> None:
     for version in range(1, versions + 1):
         await stage.publish(version)
         loads.append((version, 40_000 + 180_000 * version // (versions + 1)))
-        await stage.load(*loads[-1])
+    stage.loads = loads
     await stage.past(225_000, *loads, pace=1500)
     await stage.reject()
     await tell(stage, versions)
@@ -58,7 +58,6 @@ async def tell(stage: Stage, version: int | None) -> None:
     """What the services tell again and again."""
     await stage.health()
     await stage.status(version)
-    await stage.history()
     await stage.progress()
     await stage.rewards()
 
@@ -225,7 +224,6 @@ async def test_a_roll_back_and_its_pin_are_seen_and_still_after_a_restart_of_the
     await play(stage)
     await stage.publish(3)
     await stage.load(3, 225_000)
-    await stage.loaded(3, 225_000)
 
     async def told() -> None:
         await tell(stage, 3)

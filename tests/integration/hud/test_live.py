@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
 
 from rlaif.bus.connection import Bus
-from rlaif.contracts.telemetry import FRAME_SUBJECT, ModelLoad, ScreenFrame, TrainingProgress
+from rlaif.contracts.telemetry import FRAME_SUBJECT, ScreenFrame, TrainingProgress
 from rlaif.hud.app import create_app
 from rlaif.hud.settings import HudSettings
 from rlaif.storage.ports import ObjectStore
@@ -131,7 +131,6 @@ async def test_what_the_live_connection_says_is_what_the_rest_interface_says(
             await stage.publish(version)
             await stage.load(version, step)
         stage.curve = [(1500, 1.0), (3000, 1.5), (4500, 1.25)]
-        await stage.history()
         await stage.health()
         await stage.status(1)
         await stage.progress()
@@ -161,14 +160,13 @@ async def test_a_restarted_hud_gets_loads_and_pin_back_from_who_keeps_them(
     stage = Stage(bus, file_store)
     for version, step in ((1, 2000), (2, 3000), (1, 4000)):
         await stage.publish(version)
-        stage.loads.append(ModelLoad(version=version, env_step=step, at=datetime.now(UTC)))
+        await stage.load(version, step)
     lives = []
     for _ in range(2):
         async with start_hud() as url, open_page(url) as page:
             await ready(url)
 
             async def told_again(page: Any = page) -> bool:
-                await stage.history()
                 await stage.progress()
                 await stage.status(1, pinned=True, pin_reason="it was gamed")
                 models = page.state["reward_models"]

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from rlaif.contracts.catalog import envelop
+from rlaif.contracts.events import RunLoaded
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore, rubric_mean
 from rlaif.contracts.telemetry import (
     JudgeCall,
-    ModelLoad,
     RewardModelStatus,
-    RunHistory,
     Telemetry,
     TrainingProgress,
 )
@@ -21,6 +20,7 @@ from rlaif.hud.read_model.projections import HudState
 from rlaif.testing.data.events import (
     reward_model_published,
     reward_model_rejected,
+    run_loaded,
     segment_captured,
     segment_exported,
     segment_scored,
@@ -42,7 +42,7 @@ class World:
         self.step = 0
         self.activation = 0
         self.version = 0
-        self.loads: list[ModelLoad] = []
+        self.loads: list[RunLoaded] = []
         self.records = {f"segment-{n}": self.record(f"segment-{n}") for n in range(40)}
 
     @property
@@ -101,8 +101,6 @@ class World:
                 reward_model_loaded_at_step=used.env_step if used else None,
             )
         )
-        if self.random.random() < 0.3:
-            self.tell(RunHistory(at=self.now, run_id="run-1", loads=tuple(self.loads)))
 
     def model(self) -> None:
         self.activation += 1
@@ -114,7 +112,9 @@ class World:
         rejected = reward_model_rejected(f"candidate-{self.activation}")
         self.state.apply_event(envelop(rejected, source="t", time=self.now))
         if self.random.random() < 0.5:
-            self.loads.append(ModelLoad(version=version, env_step=self.step, at=self.now))
+            load = run_loaded(version, self.step).model_copy(update={"at": self.now})
+            self.loads.append(load)
+            self.state.apply_event(envelop(load, source="t", time=self.now))
         if self.random.random() < 0.7:
             self.tell(
                 RewardModelStatus(

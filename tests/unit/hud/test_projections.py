@@ -13,6 +13,7 @@ from rlaif.hud.read_model.views import Snapshot
 from rlaif.testing.data.events import (
     reward_model_published,
     reward_model_rejected,
+    run_loaded,
     segment_captured,
     segment_exported,
     segment_scored,
@@ -212,6 +213,9 @@ def test_the_version_that_the_trainer_uses_is_marked_with_its_step() -> None:
     [model] = state.snapshot(NOON).reward_models.published
     assert (model.in_use, model.loaded_at_steps) == (True, (4000,))
     assert state.snapshot(NOON).loop.loaded_at_step == 4000
+    state.apply_event(at(2, run_loaded(1, 4000)))
+    [model] = state.snapshot(NOON).reward_models.published
+    assert model.loaded_at_steps == (4000,), "the event reports the same load"
     assert "uses reward model v1 since step 4,000" in state.snapshot(NOON).events[-1].text
 
 

@@ -31,13 +31,11 @@ from rlaif.contracts.telemetry import (
     JudgeCall,
     MapPosition,
     Missing,
-    ModelLoad,
     PaidStep,
     PaidSteps,
     PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
-    RunHistory,
     RunnerSign,
     ScreenFrame,
     SearchProgress,
@@ -127,7 +125,8 @@ class Stage:
     """Plays the services on a real bus and a real store.
 
     Attributes:
-        loads: What the trainer says that it loaded, oldest first.
+        loads: (version, environment step) of each model load, oldest first; `progress` reports the
+            newest.
         curve: What it says of the return, by step; `progress` tells the end of it.
     """
 
@@ -137,7 +136,7 @@ class Stage:
         self._run_id = run_id
         self._random = random.Random(7)
         self._activations = 0
-        self.loads: list[ModelLoad] = []
+        self.loads: list[tuple[int, int]] = []
         self.curve: list[tuple[int, float]] = []
 
     async def segments(self, captured: int, *, exported: int, scored: int) -> None:
@@ -217,18 +216,8 @@ class Stage:
 
     async def load(self, version: int, step: int) -> None:
         """The trainer loads a version."""
-        self.loads.append(ModelLoad(version=version, env_step=step, at=_now()))
-        await self.history()
-
-    async def history(self) -> None:
-        """The trainer tells what its run went through."""
-        await self._send(
-            RunHistory(
-                at=_now(),
-                run_id=self._run_id,
-                loads=tuple(self.loads),
-            )
-        )
+        self.loads.append((version, step))
+        await self.loaded(version, step)
 
     async def progress(self, **changes: Any) -> None:
         """The trainer tells where it stands, which is the end of its curve."""
@@ -249,8 +238,8 @@ class Stage:
             "paid_advantage_share": 0.117 if load else None,
             "segments_captured": 1,
             "segments_skipped": 2787,
-            "reward_model_version": load.version if load else None,
-            "reward_model_loaded_at_step": load.env_step if load else None,
+            "reward_model_version": load[0] if load else None,
+            "reward_model_loaded_at_step": load[1] if load else None,
         }
         await self._send(TrainingProgress.model_validate({"at": _now(), **values, **changes}))
 
@@ -275,7 +264,7 @@ class Stage:
                 at=_now(),
                 env="env-0",
                 env_step=step,
-                reward_model_version=self.loads[-1].version if self.loads else None,
+                reward_model_version=self.loads[-1][0] if self.loads else None,
                 potential=-0.217,
                 paid=_PAID,
                 bin_seconds=0.5,

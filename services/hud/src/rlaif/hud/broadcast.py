@@ -21,7 +21,6 @@ from rlaif.contracts.telemetry import (
     PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
-    RunHistory,
     ScreenFrame,
     SearchProgress,
     ServiceHealth,
@@ -36,7 +35,6 @@ from rlaif.hud.read_model.segment_table import UnreadScore
 
 _READINGS: tuple[type[Telemetry], ...] = (
     TrainingProgress,
-    RunHistory,
     RewardBreakdown,
     RewardModelStatus,
     ServiceHealth,

@@ -28,12 +28,10 @@ from rlaif.contracts.telemetry import (
     EnvironmentsSeen,
     JudgeCall,
     MapPosition,
-    ModelLoad,
     PaidSteps,
     PlayerCall,
     RewardBreakdown,
     RewardModelStatus,
-    RunHistory,
     ScreenFrame,
     SearchProgress,
     ServiceHealth,
@@ -60,7 +58,6 @@ from rlaif.hud.read_model.score_points import score_points
 from rlaif.hud.read_model.screen import Screen, ShownFrame
 from rlaif.hud.read_model.segment_table import SegmentTable, UnreadScore
 from rlaif.hud.read_model.sentences import outage_sentence, sentence, takeover_sentence
-from rlaif.hud.read_model.told_loads import ToldLoads
 from rlaif.hud.read_model.views import (
     CheckView,
     HeadlineView,
@@ -118,7 +115,6 @@ class HudState:
         self._takeover_told: datetime | None = None
         self._watch_told = self.screen.watch()
         self._dead = DeadLetters()
-        self._told_loads = ToldLoads()
         self.history = History()
         self.paid_steps = StepWindow()
         self._run: RunView | None = None
@@ -127,7 +123,6 @@ class HudState:
         self._pay: PayView | None = None
         self._outages = Outages(started_at)
         self._health = HealthView(started_at=started_at, checks={}, clients=0)
-        self._loads_told: set[tuple[str, int | None, int]] = set()
         self._followed = False
         self._on_event: Mapping[type, Callable[[CloudEvent[Any]], Changed]] = {
             SegmentCaptured: self._on_captured,
@@ -177,10 +172,6 @@ class HudState:
         match reading:
             case TrainingProgress():
                 return self._on_progress(reading, now)
-            case RunHistory():
-                self._told_loads.history(reading)
-                self._tell_loads()
-                return frozenset({"reward_models"})
             case RewardModelStatus():
                 self._models.told(reading)
                 return frozenset({"loop", "reward_models", "headline"})
@@ -389,8 +380,7 @@ class HudState:
         if isinstance(event.data, RunStarted):
             self._log(event)
         if isinstance(event.data, RunLoaded):
-            data = event.data
-            self._tell_load(data.run_id, data.version, data.env_step, data.at)
+            self._log_load(event.data)
         return frozenset({"headline", "reward_models"})
 
     def _on_changed(self, event: CloudEvent[ChampionChanged]) -> Changed:
@@ -417,30 +407,18 @@ class HudState:
             reading, now, since=last.status_since if last is not None and same else now
         )
         self._loop.report_run(reading.run_id)
-        self._told_loads.progress(reading)
         if not same:
             text = f"Run {reading.run_id} is {reading.status}."
             self.journal.write("run.status", text, at=reading.at, about=reading.run_id)
-        self._tell_loads()
         changed = frozenset({"run", "loop", "reward_models"})
         another = last is not None and last.run_id != reading.run_id
         return changed | {"search", "curriculum"} if another else changed
 
-    def _tell_loads(self) -> None:
-        """Write a line for each load of the trainer's run that has none yet."""
-        run_id = self._loop.run_id
-        for load in self._told_loads.of(run_id):
-            self._tell_load(run_id, load.version, load.env_step, load.at)
-
-    def _tell_load(self, run_id: str | None, version: int | None, step: int, at: datetime) -> None:
-        key = (run_id or "", version, step)
-        if key in self._loads_told:
-            return
-        self._loads_told.add(key)
-        which = "no reward model" if version is None else f"reward model v{version}"
-        text = f"The trainer uses {which} since step {step:,}."
-        about = run_id if version is None else f"v{version}"
-        self.journal.write("rm.loaded", text, at=at, about=about)
+    def _log_load(self, load: RunLoaded) -> None:
+        which = "no reward model" if load.version is None else f"reward model v{load.version}"
+        text = f"The trainer uses {which} since step {load.env_step:,}."
+        about = load.run_id if load.version is None else f"v{load.version}"
+        self.journal.write("rm.loaded", text, at=load.at, about=about)
 
     def _on_watched(
         self, reading: RewardBreakdown | MapPosition | WatchedPay, now: datetime
@@ -502,7 +480,7 @@ class HudState:
         return self._models.standing(
             version,
             in_use=self._run.reward_model_version if self._run else None,
-            loads=self._told_loads.of(self._loop.run_id),
+            loads=self._loads(),
         )
 
     def _models_view(self) -> RewardModelsView:
@@ -512,18 +490,21 @@ class HudState:
             loads=self._loads(),
         )
 
-    def _loads(self) -> tuple[ModelLoad, ...]:
-        """Loads of the current run: as the trainer tells them, or as it told while it was there."""
-        told = self._told_loads.of(self._loop.run_id)
-        run_id = self.current_run_id
-        story = self.history.run(run_id) if run_id else None
-        if told or story is None:
-            return told
-        return tuple(
-            ModelLoad(version=load.version, env_step=load.env_step, at=load.at)
-            for load in story.loads
+    def _loads(self) -> list[tuple[int, int]]:
+        """(version, environment step) of each model load of the current run, oldest first."""
+        story = self.history.run(self.current_run_id) if self.current_run_id else None
+        loads = [
+            (load.version, load.env_step)
+            for load in (story.loads if story else ())
             if load.version is not None
-        )
+        ]
+        run = self._run
+        if run and run.reward_model_version and run.reward_model_loaded_at_step is not None:
+            newest = (run.reward_model_version, run.reward_model_loaded_at_step)
+            # The reading can be ahead of the event.
+            if newest not in loads:
+                loads.append(newest)
+        return loads
 
     def _headline_view(self) -> HeadlineView:
         return self.history.headline(

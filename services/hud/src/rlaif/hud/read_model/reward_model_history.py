@@ -13,7 +13,7 @@ from rlaif.contracts.events import (
     RewardModelPublished,
     RewardModelRejected,
 )
-from rlaif.contracts.telemetry import ModelLoad, RewardModelStatus
+from rlaif.contracts.telemetry import RewardModelStatus
 from rlaif.hud.read_model.model_views import ModelStanding, RejectionDetail
 from rlaif.hud.read_model.views import (
     ChampionView,
@@ -119,7 +119,7 @@ class RewardModelHistory:
         return self._live(newest.data.version, newest, None) if newest else None
 
     def view(
-        self, *, followed: bool, in_use: int | None, loads: Sequence[ModelLoad]
+        self, *, followed: bool, in_use: int | None, loads: Sequence[tuple[int, int]]
     ) -> RewardModelsView:
         """Rows, newest first; the count of refusals is null until the streams are followed."""
         champion = self.champion()
@@ -134,7 +134,7 @@ class RewardModelHistory:
                     version,
                     champion=champion is not None and version == champion.version,
                     in_use=version == in_use,
-                    steps=tuple(load.env_step for load in loads if load.version == version),
+                    steps=tuple(step for loaded, step in loads if loaded == version),
                 )
                 for version in sorted(self._published)[::-1]
             ),
@@ -150,7 +150,7 @@ class RewardModelHistory:
         return sorted(self._rejected.values(), key=lambda row: row.rejected_at, reverse=True)
 
     def standing(
-        self, version: int, *, in_use: int | None, loads: Sequence[ModelLoad]
+        self, version: int, *, in_use: int | None, loads: Sequence[tuple[int, int]]
     ) -> ModelStanding | None:
         """What became of a version; None when no event told of it."""
         if version not in self._published:
@@ -161,7 +161,7 @@ class RewardModelHistory:
             champion=champion is not None and champion.version == version,
             in_use=version == in_use,
             activated_at=tuple(sorted(each.time for each in activations)),
-            loaded_at_steps=tuple(load.env_step for load in loads if load.version == version),
+            loaded_at_steps=tuple(step for loaded, step in loads if loaded == version),
         )
 
     def _live(
