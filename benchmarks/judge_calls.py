@@ -19,6 +19,7 @@ from played_segments import PlayedSegment, play_segments
 
 from rlaif.contracts.scores import JudgeCallRecord
 from rlaif.contracts.segments import StateRecord
+from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_verdicts
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.assignment import in_share
@@ -55,7 +56,7 @@ def case_of(segment: PlayedSegment, settings: JudgeSettings) -> Case:
         StateRecord(step=at, frame=4 * at + 4, action="NOP", state=json.loads(json.dumps(state)))
         for at, state in enumerate(segment.states)
     ]
-    evidence = summarise(records)
+    evidence = summarise(described(records))
     audit = in_share("audit", segment.segment_id, settings.audit_share)
     return Case(evidence, None, ram_verdicts(evidence, settings.computed_kinds()), audit)
 

@@ -30,6 +30,7 @@ from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.memory.blocks import RamBlocks, read_blocks
 from rlaif.game.memory.state import decode
 from rlaif.game.play.session import Held, PlayedEmulator
+from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
 from rlaif.mock_llm.expert.standing import position
 from rlaif.testing.data.segments import state_records
@@ -131,7 +132,7 @@ class Player:
             return None
         key = json.dumps([told["room"], told["player"], told["items"], told["dungeon_items"]])
         if key not in self._known:
-            self._known[key] = position(summarise(state_records([told])).end)
+            self._known[key] = position(summarise(described(state_records([told]))).end)
         return self._known[key]
 
 

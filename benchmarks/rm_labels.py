@@ -22,6 +22,7 @@ from rlaif.contracts.observation import LAYOUT_VERSION
 from rlaif.contracts.quest import QuestProgress, Standing
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, CriterionScore
 from rlaif.contracts.segments import SegmentManifest, StateRecord
+from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.counting import count
@@ -80,7 +81,7 @@ def see(segment: PlayedSegment) -> Seen:
         StateRecord(step=at, frame=FRAME_SKIP * (at + 1), action="NOP", state=state)
         for at, state in enumerate(segment.states)
     ]
-    evidence = summarise(records)
+    evidence = summarise(described(records))
     return Seen(
         segment_id=segment.segment_id,
         episode_id=segment.episode_id,

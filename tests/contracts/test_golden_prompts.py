@@ -14,6 +14,7 @@ import pytest
 
 from rlaif.contracts.scores import RUBRIC_WEIGHTS
 from rlaif.guides.guides import guided_games
+from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels, ram_verdicts
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.identity import judge_config_id
@@ -101,7 +102,9 @@ def _answers(prompt: tuple[Message, ...], schema: dict[str, Any]) -> list[str]:
 
 def made() -> dict[str, Any]:
     """All that the golden file holds, as the code makes it now."""
-    evidence = {name: summarise(state_records(states)) for name, states in SEGMENTS.items()}
+    evidence = {
+        name: summarise(described(state_records(states))) for name, states in SEGMENTS.items()
+    }
     walk = evidence["a walk"]
     evidence["a walk in the vale"] = walk.model_copy(
         update={"end": walk.end.model_copy(update={"game": "seedling-vale"})}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.prompts import messages
 from rlaif.judge.panel.schema import InvalidAnswerError, answer_schema, read_answer
@@ -26,7 +27,7 @@ async def connections() -> AsyncIterator[Connections]:
 
 def _request(at: int = 0) -> CompletionRequest:
     judge = JUDGES[at]
-    evidence = summarise(state_records([described_state(n) for n in range(75)]))
+    evidence = summarise(described(state_records([described_state(n) for n in range(75)])))
     return CompletionRequest(
         model=judge.model,
         messages=messages(judge, evidence, screen_png(), variant=0),

@@ -13,6 +13,7 @@ from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
 from rlaif.game.memory.predicates import has_control
 from rlaif.game.memory.state import decode
+from rlaif.judge.evidence.described import described as as_described
 from rlaif.judge.evidence.summary import summarise
 from rlaif.testing.data.segments import described_state
 
@@ -60,7 +61,7 @@ def test_a_real_segment_leaves_no_fact_unknown_that_applies(
         StateRecord(step=at, frame=at * 4 + 4, action="RIGHT", state=state)
         for at, state in enumerate(described)
     ]
-    evidence = summarise(records)
+    evidence = summarise(as_described(records))
     unknown = {
         f"{section}.{name}"
         for section, part in evidence.model_dump().items()

@@ -11,6 +11,7 @@ import pytest
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.places import SEEDLING_ROOMS
 from rlaif.guides.guides import guide_of
+from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.ram_verdicts import ram_levels
 from rlaif.judge.evidence.summary import summarise
 from rlaif.testing.data.walkthrough import STEPS, Look, records, segments, walkthrough
@@ -26,12 +27,12 @@ class Walked:
 
     @property
     def segments(self) -> list[Evidence]:
-        return [summarise(records(looks)) for looks in segments(self.looks)]
+        return [summarise(described(records(looks))) for looks in segments(self.looks)]
 
     def around(self, at: int) -> Evidence:
         """A segment with this look in its middle."""
         start = max(0, at - STEPS // 2)
-        return summarise(records(self.looks[start : start + STEPS]))
+        return summarise(described(records(self.looks[start : start + STEPS])))
 
     def gaining(self, item: str) -> Evidence:
         """A segment in whose middle an item comes."""
@@ -112,7 +113,7 @@ def test_who_goes_from_room_to_room_is_first_at_one_edge_and_then_at_the_other(w
         for at, (a, b) in enumerate(pairwise(walked.states))
         if (a["room"]["name"], b["room"]["name"]) == ("Seedling", "East Field")
     )
-    evidence = summarise(records(walked.looks[crossed - 2 : crossed + 12]))
+    evidence = summarise(described(records(walked.looks[crossed - 2 : crossed + 12])))
     assert str(evidence.start.where).endswith("at the east edge")
     assert str(evidence.end.where).startswith(("west", "north-west", "south-west"))
 

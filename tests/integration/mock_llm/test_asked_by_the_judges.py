@@ -12,6 +12,7 @@ import pytest
 
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.segments import StateRecord
+from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.pair_question import (
@@ -47,10 +48,12 @@ def backwards(walkthrough: list[Any]) -> list[Evidence]:
 
 def _summary(states: Sequence[dict[str, Any]]) -> Evidence:
     return summarise(
-        [
-            StateRecord(step=at, frame=4 * at + 4, action="NOP", state=state)
-            for at, state in enumerate(states)
-        ]
+        described(
+            [
+                StateRecord(step=at, frame=4 * at + 4, action="NOP", state=state)
+                for at, state in enumerate(states)
+            ]
+        )
     )
 
 

@@ -34,6 +34,7 @@ from rlaif.game.machine.actions import Action
 from rlaif.game.machine.cartridges import load_cartridge
 from rlaif.game.machine.emulator import PyBoyEmulator
 from rlaif.game.memory.blocks import read_blocks
+from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
 from rlaif.mock_llm.expert.standing import standings
 from rlaif.reward_model.labels.labels import LabelledSegment
@@ -80,7 +81,7 @@ def ways() -> list[Way]:
     """All of the walkthrough, in its order; ten seconds."""
     found = []
     for looks in segments(list(walkthrough(INPUTS))):
-        start, end = standings(summarise(records(looks)))
+        start, end = standings(summarise(described(records(looks))))
         if start is None or end is None:
             continue
         rise = end.position - start.position
@@ -173,7 +174,7 @@ def labels(played: Sequence[WanderedSegment]) -> list[LabelledSegment]:
     """What the expert says of them, in whole half screens, as its answers have it."""
     found: list[LabelledSegment] = []
     for segment in played:
-        start, end = standings(summarise(records(segment.looks)))
+        start, end = standings(summarise(described(records(segment.looks))))
         if start is None or end is None:
             continue
         first, last = (

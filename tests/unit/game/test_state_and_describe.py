@@ -11,7 +11,7 @@ from rlaif.game.memory.names import TREASURE_NAMES
 from rlaif.game.memory.state import decode
 from rlaif.game.stories.oracle_milestones import ORACLE_MILESTONES
 from rlaif.game.stories.seedling_milestones import SEEDLING_MILESTONES
-from rlaif.judge.evidence.reading import VOCABULARY
+from rlaif.judge.evidence.described import VOCABULARY
 
 
 def ram_of(*writes):

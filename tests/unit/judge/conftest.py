@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rlaif.contracts.segments import StateRecord
+from rlaif.judge.evidence.described import DescribedState, described
 from rlaif.storage.file import FileStore
 from rlaif.storage.ports import ObjectStore
 from rlaif.testing.data import segments as made
@@ -19,13 +19,14 @@ def state() -> Callable[..., dict[str, Any]]:
 
 
 @pytest.fixture
-def records() -> Callable[..., list[StateRecord]]:
-    """Records of given states, or of a walk to the right of `steps` steps."""
+def records() -> Callable[..., list[DescribedState]]:
+    """Given states, or of a walk to the right of `steps` steps."""
 
     def make(
         states: Sequence[dict[str, Any]] | None = None, *, steps: int = 75
-    ) -> list[StateRecord]:
-        return state_records(states or [described_state(step) for step in range(steps)])
+    ) -> list[DescribedState]:
+        made = state_records(states or [described_state(step) for step in range(steps)])
+        return list(described(made))
 
     return make
 

@@ -2,13 +2,15 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlaif.contracts.evidence import Control, Dialog, Enemies, Evidence, Puzzle, Rooms, Span
 from rlaif.contracts.observation import TREASURE_SLOTS
 from rlaif.contracts.segments import StateRecord
-from rlaif.judge.evidence.summary import summarise
+from rlaif.judge.evidence.described import DescribedState, described
+from rlaif.judge.evidence.summary import summarise, where_in_room
 
 Make = Callable[..., Any]
 
@@ -225,7 +227,7 @@ def test_keys_of_two_dungeons_are_not_compared(records: Make, state: Make) -> No
     assert _keys(records([inside(1, 0), inside(2, 2)])) is None
 
 
-def _keys(made: list[StateRecord]) -> Any:
+def _keys(made: list[DescribedState]) -> Any:
     return summarise(made).changes.keys
 
 
@@ -284,4 +286,26 @@ def test_any_state_gives_evidence_that_is_plain_json(states: list[dict[str, Any]
         StateRecord.model_construct(step=at, frame=at, action="A", state=held)
         for at, held in enumerate(states)
     ]
-    json.dumps(summarise(made).model_dump(), allow_nan=False)
+    json.dumps(summarise(described(made)).model_dump(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [((80, 64), "middle part"), ((30, 30), "north-west part"), ((80, 30), "north part"),
+     ((130, 100), "south-east part"), ((30, 64), "west part"),
+     ((9, 70), "west part, at the west edge"), ((150, 70), "east part, at the east edge"),
+     ((88, 5), "north part, at the north edge"), ((88, 120), "south part, at the south edge"),
+     ((150, 5), "north-east part, at the north and east edge")],
+)  # fmt: skip
+def test_one_of_nine_parts_and_the_edges_that_are_near(at: Any, told: str) -> None:
+    assert where_in_room(at, large=False) == told
+
+
+def test_a_large_room_has_larger_parts() -> None:
+    assert where_in_room((150, 100), large=True) == "middle part"
+    assert where_in_room((230, 170), large=True) == "south-east part, at the south and east edge"
+
+
+@pytest.mark.parametrize("at", [(-40, -1), (255, 255), (10**9, 0)])
+def test_a_position_outside_of_the_room_is_at_its_edge(at: Any) -> None:
+    assert "edge" in where_in_room(at, large=False)

@@ -28,7 +28,7 @@ def _load(
 
 def test_a_whole_segment_is_loaded_with_a_few_pictures(store: ObjectStore, segments: Any) -> None:
     segment, pictures = _load(store, segments.write_segment(store))
-    assert len(segment.records) == 75
+    assert len(segment.states) == 75
     assert len(pictures.files) == 4
     assert pictures.steps == (0, 2, 3, 5)
 
@@ -97,5 +97,5 @@ def test_a_manifest_of_another_segment_is_corrupt(store: ObjectStore, segments: 
 
 def test_a_file_outside_the_segments_folder_is_corrupt(store: ObjectStore, segments: Any) -> None:
     states = StoredFile(key="ep-1/other/states.jsonl", sha256="0" * 64, size_bytes=1)
-    with pytest.raises(CorruptSegmentError, match="does not lie"):
+    with pytest.raises(CorruptSegmentError, match="is outside"):
         _load(store, segments.write_segment(store, states_file=states))

@@ -17,7 +17,7 @@ from rlaif.contracts.evidence import (
     Span,
 )
 from rlaif.contracts.items import NAMED_ITEMS
-from rlaif.judge.evidence.reading import MOST_SAID
+from rlaif.judge.evidence.described import MAX_SAID_CHARACTERS
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import answer_schema
@@ -129,6 +129,7 @@ def test_the_busiest_segment_has_room_in_every_prompt() -> None:
         season="summer",
         items=items[:40],
     )
+    said = ("x" * MAX_SAID_CHARACTERS,) * 4
     busiest = Evidence(
         segment=Span(seconds=125.5, steps=75, inputs=dict.fromkeys(("A", "UP", "DOWN", "B"), 0.25)),
         start=moment,
@@ -142,7 +143,7 @@ def test_the_busiest_segment_has_room_in_every_prompt() -> None:
         ),
         movement=Movement(pixels=9999, idle_share=0.55, path=((239, 175),) * 8),
         changes=Changes(rupees=-999, items_gained=items[:6], items_lost=items[6:12]),
-        dialog=Dialog(steps=75, opened=10, closed=10, texts=10, said=("x" * MOST_SAID,) * 4),
+        dialog=Dialog(steps=75, opened=10, closed=10, texts=10, said=said),
         control=Control(steps_without=75, menu_steps=75),
         puzzle=Puzzle(parts=dict.fromkeys(("buttons_pressed", "torches_lit"), (10, 10, 10))),
     )

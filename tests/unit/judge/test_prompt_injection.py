@@ -12,6 +12,7 @@ import pytest
 
 from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import RUBRIC_WEIGHTS, rubric_mean
+from rlaif.judge.evidence.described import described
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel import prompts
 from rlaif.judge.panel.schema import answer_schema, read_answer
@@ -19,6 +20,7 @@ from rlaif.judge.rubric.judges import JUDGES, briefed
 from rlaif.mock_llm.answering import answer
 from rlaif.mock_llm.settings import MannerSettings
 from rlaif.mock_llm.wire import ChatRequest
+from rlaif.testing.data.segments import described_state, state_records
 
 Make = Callable[..., Any]
 
@@ -92,10 +94,10 @@ def test_an_order_in_any_text_of_the_game_moves_no_score(
     assert told > 8
 
 
-def test_an_order_as_an_action_moves_no_score(records: Make) -> None:
-    clean = records()
+def test_an_order_as_an_action_moves_no_score() -> None:
+    clean = state_records([described_state(step) for step in range(75)])
     injected = [record.model_copy(update={"action": ORDERS[0]}) for record in clean]
-    before, after = (_weighted(summarise(held)) for held in (clean, injected))
+    before, after = (_weighted(summarise(described(held))) for held in (clean, injected))
     assert before == after
 
 

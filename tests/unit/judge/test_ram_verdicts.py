@@ -126,7 +126,7 @@ def test_the_vocabulary_of_the_evidence_has_every_word_of_the_game() -> None:
     from rlaif.game.description.describe import GROUP_NAMES
     from rlaif.game.machine.actions import ACTION_NAMES
     from rlaif.game.memory.state import SEASONS
-    from rlaif.judge.evidence.reading import VOCABULARY
+    from rlaif.judge.evidence.described import VOCABULARY
 
     words = {*ACTION_NAMES, *GROUP_NAMES, *SEASONS, *NAMED_ITEMS}
     assert words <= VOCABULARY

@@ -4,8 +4,8 @@ from typing import Any
 
 from PIL import Image
 
+from rlaif.judge.evidence.loading import SegmentPictures
 from rlaif.judge.evidence.strip import Frame, draw, frames
-from rlaif.judge.evidence.summary import places
 
 Make = Callable[..., Any]
 RED = (255, 0, 0)
@@ -40,13 +40,13 @@ def test_each_frame_shows_the_way_in_its_own_room_up_to_its_moment(
 ) -> None:
     there = {"group": 0, "room": 183}
     states = [state(0), state(4), state(0, room=there), state(9, room=there)]
-    first, last = frames([png(), png()], [1, 3], places(records(states)))
+    first, last = frames(SegmentPictures((png(), png()), (1, 3)), records(states))
     assert first.path == ((20, 64), (24, 64))
     assert last.path == ((20, 64), (29, 64))
     assert not first.large
 
 
 def test_an_unknown_place_leaves_the_frame_without_a_path(records: Make, png: Make) -> None:
-    (frame,) = frames([png()], [1], places(records([{}, {}])))
+    (frame,) = frames(SegmentPictures((png(),), (1,)), records([{}, {}]))
     assert frame.path == ()
     assert _opened(draw([frame])).size == (320, 288)

@@ -24,8 +24,8 @@ from rlaif.contracts.evidence import Evidence
 from rlaif.contracts.scores import JudgeCallRecord, ScoreRecord
 from rlaif.contracts.telemetry import JudgeCall
 from rlaif.judge.evidence.loading import CorruptSegmentError, LoadedSegment, load_segment
-from rlaif.judge.evidence.pictures import load_strip
 from rlaif.judge.evidence.ram_verdicts import ram_verdicts
+from rlaif.judge.evidence.strip import load_strip
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.metrics import JudgeMetrics
 from rlaif.judge.panel.assignment import in_share, judges_needed
@@ -122,7 +122,7 @@ class SegmentScorer:
         segment = await self._loaded(exported)
         if self._parts.canary_rounds is not None:
             await self._parts.canary_rounds.before_segment()
-        evidence = summarise(segment.records)
+        evidence = summarise(segment.states)
         record = await self._judge(segment, evidence, exported)
         if record.distrusted and self._parts.rejudging is not None:
             await self._parts.rejudging.note(exported, record.distrusted)
@@ -177,7 +177,7 @@ class SegmentScorer:
         except (ObjectNotFoundError, CorruptSegmentError) as error:
             logger.warning("%s cannot be judged again: %s", exported.segment_id, error)
             return await rejudging.drop(exported.segment_id)
-        record = await self._judge(segment, summarise(segment.records), exported)
+        record = await self._judge(segment, summarise(segment.states), exported)
         if rejudging.is_final(record):
             stored = await rejudging.replace(record.model_copy(update={"distrusted": ()}))
             self._metrics.judged_again()

@@ -1,4 +1,4 @@
-"""Reads an exported segment out of the object store and checks every byte of it."""
+"""Reads an exported segment from the object store and verifies every digest, size and shape."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,38 +8,39 @@ from pydantic import ValidationError
 
 from rlaif.contracts.model import Contract
 from rlaif.contracts.segments import SegmentManifest, StateRecord, StoredFile
+from rlaif.judge.evidence.described import DescribedState, described
 from rlaif.storage import keys, sealed
 from rlaif.storage.ports import ObjectCorruptError, ObjectStore
 
 MANIFEST_CAP_BYTES = 1024 * 1024
 STATES_CAP_BYTES = 4 * 1024 * 1024
-"""75 lines of about 2 kB are usual; a longer file is not a segment."""
+"""A segment has 75 lines of about 2 kB."""
 PICTURE_CAP_BYTES = 256 * 1024
 """A screen of 160x144 pixels is a few kB as PNG."""
 
 _PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 _PNG_SIZE = slice(16, 24)
-_MOST_PIXELS_A_SIDE = 1024
+_MAX_PIXELS_PER_SIDE = 1024
 
 M = TypeVar("M", bound=Contract)
 T = TypeVar("T")
 
 
 class CorruptSegmentError(Exception):
-    """The segment is not what its event or its manifest says."""
+    """The segment does not match its event or its manifest."""
 
 
 @dataclass(frozen=True)
 class LoadedSegment:
-    """A verified segment, with one state a decision step, in order."""
+    """A verified segment with one state per decision step, in order."""
 
     manifest: SegmentManifest
-    records: tuple[StateRecord, ...]
+    states: tuple[DescribedState, ...]
 
 
 @dataclass(frozen=True)
 class SegmentPictures:
-    """PNG files of a segment in time order, and the decision step after which each was taken."""
+    """PNG files in time order, and the decision step after which each was taken."""
 
     files: tuple[bytes, ...] = ()
     steps: tuple[int, ...] = ()
@@ -49,7 +50,7 @@ def load_segment(store: ObjectStore, *, manifest_key: str, manifest_sha256: str)
     """Load a segment by its manifest, without pictures. Blocks.
 
     Raises:
-        ObjectNotFoundError: An object is not there.
+        ObjectNotFoundError: An object is missing.
         CorruptSegmentError: A digest, a size or a shape is wrong.
         StoreUnavailableError: The store did not answer.
     """
@@ -57,38 +58,37 @@ def load_segment(store: ObjectStore, *, manifest_key: str, manifest_sha256: str)
     manifest = _parse(SegmentManifest, data, manifest_key)
     if keys.manifest(manifest.episode_id, manifest.segment_id) != manifest_key:
         raise CorruptSegmentError(f"{manifest_key} describes segment {manifest.segment_id}")
-    return LoadedSegment(manifest, _load_states(store, manifest))
+    return LoadedSegment(manifest, described(_load_records(store, manifest)))
 
 
-def load_pictures(store: ObjectStore, manifest: SegmentManifest, most: int) -> SegmentPictures:
-    """Load at most `most` pictures, spread evenly; fails as `load_segment` does. Blocks."""
+def load_pictures(store: ObjectStore, manifest: SegmentManifest, limit: int) -> SegmentPictures:
+    """Load at most `limit` evenly spaced pictures; raises as `load_segment` does. Blocks."""
     if len(manifest.picture_steps) != len(manifest.pictures):
         raise CorruptSegmentError(f"segment {manifest.segment_id} has pictures without a step")
-    chosen = spread(range(len(manifest.pictures)), most)
+    chosen = spread(range(len(manifest.pictures)), limit)
     return SegmentPictures(
         tuple(_load_picture(store, manifest, manifest.pictures[at]) for at in chosen),
         tuple(manifest.picture_steps[at] for at in chosen),
     )
 
 
-def spread(items: Sequence[T], most: int) -> list[T]:
-    """At most `most` of `items`, evenly spaced, first and last among them."""
-    if most <= 0 or not items:
+def spread(items: Sequence[T], limit: int) -> list[T]:
+    """At most `limit` evenly spaced items, including the first and the last."""
+    if limit <= 0 or not items:
         return []
-    if most == 1 or len(items) == 1:
+    if limit == 1 or len(items) == 1:
         return [items[-1]]
-    count = min(most, len(items))
+    count = min(limit, len(items))
     return [items[round(at * (len(items) - 1) / (count - 1))] for at in range(count)]
 
 
-def _load_states(store: ObjectStore, manifest: SegmentManifest) -> tuple[StateRecord, ...]:
+def _load_records(store: ObjectStore, manifest: SegmentManifest) -> list[StateRecord]:
     data = _fetch_file(store, manifest, manifest.states, cap=STATES_CAP_BYTES)
-    records = tuple(
-        _parse(StateRecord, line, manifest.states.key) for line in data.split(b"\n") if line.strip()
-    )
+    key = manifest.states.key
+    records = [_parse(StateRecord, line, key) for line in data.split(b"\n") if line.strip()]
     if [record.step for record in records] != list(range(manifest.decision_steps)):
         raise CorruptSegmentError(
-            f"{manifest.states.key} has {len(records)} states, not the steps 0 to "
+            f"{key} has {len(records)} states, not the steps 0 to "
             f"{manifest.decision_steps - 1} in order"
         )
     return records
@@ -97,10 +97,10 @@ def _load_states(store: ObjectStore, manifest: SegmentManifest) -> tuple[StateRe
 def _load_picture(store: ObjectStore, manifest: SegmentManifest, file: StoredFile) -> bytes:
     data = _fetch_file(store, manifest, file, cap=PICTURE_CAP_BYTES)
     size = data[_PNG_SIZE]
-    # The header says how large the picture becomes: a small file can hold a huge one.
+    # Check the decoded size in the header: a small file can hold a huge picture.
     sides = (int.from_bytes(size[:4]), int.from_bytes(size[4:]))
-    if not data.startswith(_PNG_MAGIC) or not all(0 < s <= _MOST_PIXELS_A_SIDE for s in sides):
-        raise CorruptSegmentError(f"{file.key} is not a PNG of a game's screen")
+    if not data.startswith(_PNG_MAGIC) or not all(0 < s <= _MAX_PIXELS_PER_SIDE for s in sides):
+        raise CorruptSegmentError(f"{file.key} is not a PNG of a game screen")
     return data
 
 
@@ -109,7 +109,7 @@ def _fetch_file(
 ) -> bytes:
     folder = keys.segment(manifest.episode_id, manifest.segment_id, "")
     if not file.key.startswith(folder):
-        raise CorruptSegmentError(f"{file.key} does not lie in {folder}")
+        raise CorruptSegmentError(f"{file.key} is outside {folder}")
     return _fetch(store, file.key, file.sha256, cap=cap)
 
 

@@ -1,7 +1,7 @@
-"""One picture of a segment: its frames side by side, the player's path drawn on them.
+"""Draws the pictures of a segment side by side with the player's path.
 
-A single frame does not show where the player came from; a line does. Frames are doubled, because a
-vision model's tokens are about the size of two tiles of this game.
+A single frame does not show where the player came from; a line does. Frames are scaled by two,
+because one token of a vision model covers about two tiles of this game.
 """
 
 import io
@@ -10,16 +10,23 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
+from rlaif.judge.evidence.described import DescribedState
+from rlaif.judge.evidence.loading import (
+    CorruptSegmentError,
+    LoadedSegment,
+    SegmentPictures,
+    load_pictures,
+)
+from rlaif.storage.ports import ObjectStore
+
 Point = tuple[int, int]
-Place = tuple[str, Point]
-"""(room, [x, y] in pixels from the room's top left corner)."""
 
 _SCALE = 2
 _COLUMNS = 2
 _STATUS_BAR = 16
 """Rows at the top of a frame that show hearts and money, not the room."""
 _ROOM_WIDTH, _ROOM_HEIGHT = 160, 128
-"""What a frame shows of a room; a larger room is followed by a camera."""
+"""The part of a room on one screen; in a larger room the camera follows the player."""
 _LARGE_WIDTH, _LARGE_HEIGHT = 240, 176
 _PATH = (255, 0, 0)
 _GROUND = (128, 128, 128)
@@ -31,7 +38,7 @@ class Frame:
 
     Attributes:
         png: The screen, 160x144; None for a grey one.
-        path: Where the player was in this frame's room, oldest first; the last point is now.
+        path: Positions [x, y] in this frame's room, oldest first; the last one is current.
         large: The room is larger than the screen.
     """
 
@@ -40,29 +47,41 @@ class Frame:
     large: bool = False
 
 
-def frames(
-    pictures: Sequence[bytes], steps: Sequence[int], places: Sequence[Place | None]
-) -> list[Frame]:
-    """Join PNG files with the way that led to each, by the decision step after which it was taken.
+def load_strip(store: ObjectStore, segment: LoadedSegment, limit: int) -> bytes | None:
+    """A PNG of at most `limit` frames; None when the segment has no pictures. Blocks.
 
-    `places` says where the player was after each decision step; None where unknown.
+    Raises what `rlaif.judge.evidence.loading.load_pictures` raises.
     """
+    pictures = load_pictures(store, segment.manifest, limit)
+    if not pictures.files:
+        return None
+    try:
+        return draw(frames(pictures, segment.states))
+    except OSError as error:  # raised by pillow for an unreadable picture
+        raise CorruptSegmentError(f"a picture of the segment is not a PNG: {error}") from error
+
+
+def frames(pictures: SegmentPictures, states: Sequence[DescribedState]) -> list[Frame]:
+    """Pictures, each with the path through its room up to the step after which it was taken."""
     made = []
-    for png, step in zip(pictures, steps, strict=True):
-        here = places[step] if step < len(places) else None
+    for png, step in zip(pictures.files, pictures.steps, strict=True):
+        room = states[step].room if step < len(states) else None
+        if room is None or states[step].position is None:
+            made.append(Frame(png, ()))
+            continue
         path: list[Point] = []
-        for place in reversed(places[: step + 1]):
-            if here is None or place is None or place[0] != here[0]:
+        for state in reversed(states[: step + 1]):
+            if state.room != room or state.position is None:
                 break
-            path.append(place[1])
-        inside = [place[1] for place in places if place and here and place[0] == here[0]]
+            path.append(state.position)
+        inside = [state.position for state in states if state.room == room and state.position]
         large = any(x >= _ROOM_WIDTH or y >= _ROOM_HEIGHT for x, y in inside)
         made.append(Frame(png, tuple(reversed(path)), large))
     return made
 
 
 def draw(strip: Sequence[Frame]) -> bytes:
-    """The strip as a PNG: two frames a row, each 320x288; at least one frame."""
+    """A PNG with two frames per row, each 320x288; at least one frame."""
     width, height = 160 * _SCALE, 144 * _SCALE
     rows = -(-len(strip) // _COLUMNS)
     sheet = Image.new("RGB", (width * min(_COLUMNS, len(strip)), height * rows))
@@ -96,9 +115,9 @@ def _screen(png: bytes | None) -> Image.Image:
 
 
 def _camera(at: Point) -> Point:
-    """Top left corner of the part of a large room that is on the screen: the player in the middle.
+    """Top left corner of the visible part of a large room.
 
-    The game's own camera is not in the description; it follows the player and stops at the edges.
+    The camera is not part of the description; it follows the player and stops at the edges.
     """
     x = min(max(0, at[0] - _ROOM_WIDTH // 2), _LARGE_WIDTH - _ROOM_WIDTH)
     y = min(max(0, at[1] - _ROOM_HEIGHT // 2), _LARGE_HEIGHT - _ROOM_HEIGHT)

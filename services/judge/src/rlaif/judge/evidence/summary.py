@@ -1,14 +1,13 @@
-"""Makes the evidence of a segment: its states, boiled down to about 600 tokens of JSON.
+"""Summarizes the states of a segment as evidence: about 600 tokens of JSON.
 
-In go the lines of states.jsonl, out come the facts of `rlaif.contracts.evidence`. No reward, id,
-step number of the run or fact of the policy is in them: a judge that sees them echoes them. Only
-what is named here passes, so a new field of the description cannot leak in.
+No reward, id, step number of the run or fact about the policy is included: a judge that sees them
+echoes them. Only what is named here passes, so a new field of the description cannot leak in.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from rlaif.contracts.evidence import (
     Changes,
@@ -23,30 +22,29 @@ from rlaif.contracts.evidence import (
     Rooms,
     Span,
 )
-from rlaif.contracts.segments import StateRecord
-from rlaif.judge.evidence import reading
+from rlaif.judge.evidence.described import OTHER, PUZZLE_PARTS, DescribedState
 from rlaif.judge.evidence.loading import spread
-from rlaif.judge.evidence.whereabouts import where_in_room
 
 GAME_FRAMES_PER_SECOND = 60
 
 _PATH_POINTS = 8
-_LISTED_ROOMS = 10
-_LISTED_NAMES = 6
-_LISTED_TEXTS = 4
-_PUZZLE_PARTS = ("buttons_pressed", "switches_on", "toggles_on", "torches_lit")
+_MAX_ROOMS = 10
+_MAX_NAMES = 6
+_MAX_TEXTS = 4
+
+_SMALL, _LARGE = (160, 128), (240, 176)
+"""Width and height of a room in pixels; the camera follows the player in a large one."""
+_TILE = 16
+_COLUMNS, _ROWS = ("west", "", "east"), ("north", "", "south")
 
 T = TypeVar("T")
-
-State = dict[str, Any]
-"""The description of one state; `rlaif.judge.evidence.reading` reads it."""
+States = Sequence[DescribedState]
 
 
-def summarise(records: Sequence[StateRecord]) -> Evidence:
-    """Summarise the states of one segment: one a decision step, in order; at least one."""
-    states = [record.state for record in records]
+def summarise(states: States) -> Evidence:
+    """Evidence of one segment; `states` has one entry per decision step, at least one."""
     return Evidence(
-        segment=_span(records),
+        segment=_span(states),
         start=_moment(states[0]),
         end=_moment(states[-1]),
         rooms=_rooms(states),
@@ -59,228 +57,220 @@ def summarise(records: Sequence[StateRecord]) -> Evidence:
     )
 
 
-def places(records: Sequence[StateRecord]) -> list[tuple[str, Point] | None]:
-    """(room, position) after each decision step; None where either is unknown."""
-    found: list[tuple[str, Point] | None] = []
-    for record in records:
-        room, at = reading.room(record.state), reading.position(record.state)
-        found.append(None if room is None or at is None else (room, at))
-    return found
+def where_in_room(at: Point, *, large: bool) -> str:
+    """One of nine parts of the room, and the edges within one tile of the player.
+
+    A model infers from "west edge" which exit is near; from [9, 71] it has to compute it.
+    """
+    sizes = _LARGE if large else _SMALL
+    row, column = _third(_ROWS, at[1], sizes[1]), _third(_COLUMNS, at[0], sizes[0])
+    part = "-".join(word for word in (row, column) if word) or "middle"
+    edges = _edge(_ROWS, at[1], sizes[1]), _edge(_COLUMNS, at[0], sizes[0])
+    near = " and ".join(word for word in edges if word)
+    return f"{part} part, at the {near} edge" if near else f"{part} part"
 
 
-def _span(records: Sequence[StateRecord]) -> Span:
-    seconds = records[-1].frame / GAME_FRAMES_PER_SECOND  # what was waited counts
-    pressed = Counter(reading.label(record.action) or "unknown" for record in records)
-    # Ties by name, so that the order does not depend on who came first.
+def _third(words: tuple[str, str, str], at: int, size: int) -> str:
+    return words[min(2, max(0, 3 * at // size))]
+
+
+def _edge(words: tuple[str, str, str], at: int, size: int) -> str:
+    if at < _TILE:
+        return words[0]
+    return words[2] if at >= size - _TILE else ""
+
+
+def _span(states: States) -> Span:
+    seconds = states[-1].frame / GAME_FRAMES_PER_SECOND  # includes frames spent waiting
+    pressed = Counter(state.action or "unknown" for state in states)
+    # Ties are broken by name, so that the result does not depend on the order of the inputs.
     common = sorted(pressed.items(), key=lambda item: (-item[1], item[0]))[:4]
-    shares = {name: round(times / len(records), 2) for name, times in common}
-    return Span(seconds=round(seconds, 1), steps=len(records), inputs=shares)
+    shares = {name: round(times / len(states), 2) for name, times in common}
+    return Span(seconds=round(seconds, 1), steps=len(states), inputs=shares)
 
 
-def _moment(state: State) -> Moment:
-    dungeon_items = reading.labels(state, "dungeon_items")
+def _moment(state: DescribedState) -> Moment:
+    dungeon_items, at, large = state.dungeon_items, state.position, state.large
     return Moment(
-        game=reading.game(state),
-        place=reading.place(state),
-        where=_where(state),
-        room=reading.room(state),
-        area=reading.label(reading.lookup(state, "room", "area")),
-        dungeon=reading.number(state, "room", "dungeon"),
-        at=reading.position(state),
-        hearts=reading.number(state, "player", "hearts"),
-        max_hearts=reading.number(state, "player", "max_hearts"),
-        rupees=reading.count(state, "rupees"),
-        keys=reading.count(state, "keys"),
+        game=state.game,
+        place=state.place,
+        where=None if at is None or large is None else where_in_room(at, large=large),
+        room=state.room,
+        area=state.area,
+        dungeon=state.dungeon,
+        at=at,
+        hearts=state.hearts,
+        max_hearts=state.max_hearts,
+        rupees=state.rupees,
+        keys=state.keys,
         boss_key=None if dungeon_items is None else "boss_key" in dungeon_items,
-        essences=reading.count(state, "essences"),
-        season=reading.label(state.get("season")),
+        essences=state.essences,
+        season=state.season,
         items=_owned(state),
     )
 
 
-def _where(state: State) -> str | None:
-    at, large = reading.position(state), reading.flag(state, "room", "large")
-    return None if at is None or large is None else where_in_room(at, large=large)
-
-
-def _owned(state: State) -> tuple[str, ...] | None:
-    """What is owned, with map and compass of the dungeon; each name once, as the game lists it."""
-    items = reading.items(state)
-    if items is None:
+def _owned(state: DescribedState) -> tuple[str, ...] | None:
+    """Items with the dungeon's map and compass; each name once, in the order of the game."""
+    if state.items is None:
         return None
-    of_dungeon = reading.labels(state, "dungeon_items") or []
-    # A boss key has a fact of its own.
-    return tuple(dict.fromkeys([*items, *(name for name in of_dungeon if name != "boss_key")]))
+    # The boss key is a fact of its own.
+    of_dungeon = (name for name in state.dungeon_items or () if name != "boss_key")
+    return tuple(dict.fromkeys([*state.items, *of_dungeon]))
 
 
-def _rooms(states: Sequence[State]) -> Rooms:
-    first_visits = _gain(states[0], states[-1], "rooms_visited")
-    way = [(room, state) for state in states if (room := reading.room(state)) is not None]
-    if not way:
+def _rooms(states: States) -> Rooms:
+    first_visits = _difference(states[0].rooms_visited, states[-1].rooms_visited)
+    known = [(state.room, state) for state in states if state.room is not None]
+    if not known:
         return Rooms(first_visits=first_visits)
-    order = [held for at, held in enumerate(way) if at == 0 or way[at - 1][0] != held[0]]
+    order = [each for at, each in enumerate(known) if at == 0 or known[at - 1][0] != each[0]]
     return Rooms(
-        in_order=tuple(room for room, _ in order[:_LISTED_ROOMS]),
-        places=_places([state for _, state in order[:_LISTED_ROOMS]]),
+        in_order=tuple(room for room, _ in order[:_MAX_ROOMS]),
+        places=_places([state for _, state in order[:_MAX_ROOMS]]),
         changes=len(order) - 1,
         different=len({room for room, _ in order}),
         first_visits=first_visits,
     )
 
 
-def _places(states: Sequence[State]) -> tuple[str, ...] | None:
-    """What the rooms are called, or else their area; None when none has a name."""
-    named = [reading.place(state) for state in states]
-    if not any(named):
+def _places(states: States) -> tuple[str, ...] | None:
+    """Names of the rooms, else their areas; None when no room has a name."""
+    if not any(state.place for state in states):
         return None
-    areas = [reading.label(reading.lookup(state, "room", "area")) for state in states]
-    return tuple(name or area or reading.OTHER for name, area in zip(named, areas, strict=True))
+    return tuple(state.place or state.area or OTHER for state in states)
 
 
 class _Step(NamedTuple):
-    """From one state to the next: pixels moved, whether into another room, whether in control."""
+    """From one state to the next."""
 
     pixels: int
     left_room: bool
     control: bool
 
 
-def _movement(states: Sequence[State]) -> Movement:
+def _movement(states: States) -> Movement:
     steps = _steps(states)
     free = [step for step in steps if step.control]
     idle = sum(1 for step in free if step.pixels == 0 and not step.left_room)
-    path = spread(_known(map(reading.position, states)), _PATH_POINTS)
+    path = spread(_known(state.position for state in states), _PATH_POINTS)
     return Movement(
-        # A change of room moves the player to the other edge: that is no walked distance.
+        # A change of room moves the player to the opposite edge, which is not walking.
         pixels=sum(step.pixels for step in steps if not step.left_room) if steps else None,
         idle_share=round(idle / len(free), 2) if free else None,
         path=tuple(path) or None,
     )
 
 
-def _steps(states: Sequence[State]) -> list[_Step]:
+def _steps(states: States) -> list[_Step]:
     return [
         _Step(
             pixels=abs(to[0] - at[0]) + abs(to[1] - at[1]),
-            left_room=reading.room(before) != reading.room(after),
-            control=reading.flag(before, "flags", "control") is not False,
+            left_room=before.room != after.room,
+            control=before.control is not False,
         )
         for before, after in pairwise(states)
-        if (at := reading.position(before)) and (to := reading.position(after))
+        if (at := before.position) and (to := after.position)
     ]
 
 
-def _changes(start: State, end: State) -> Changes:
-    # Keys, map and compass belong to a dungeon: between two of them there is nothing to compare.
-    same = reading.lookup(start, "room", "dungeon") == reading.lookup(end, "room", "dungeon")
+def _changes(start: DescribedState, end: DescribedState) -> Changes:
+    # Keys, map and compass belong to one dungeon and cannot be compared between two.
+    same = start.dungeon == end.dungeon
     before, after = _possessions(start, of_dungeon=same), _possessions(end, of_dungeon=same)
     known = before is not None and after is not None
     return Changes(
-        hearts=_difference(start, end, "player", "hearts"),
-        max_hearts=_difference(start, end, "player", "max_hearts"),
-        deaths=_gain(start, end, "deaths"),
-        rupees=_gain(start, end, "rupees"),
-        bombs=_gain(start, end, "bombs"),
-        keys=_gain(start, end, "keys") if same else None,
-        essences=_gain(start, end, "essences"),
+        hearts=_rounded(start.hearts, end.hearts),
+        max_hearts=_rounded(start.max_hearts, end.max_hearts),
+        deaths=_difference(start.deaths, end.deaths),
+        rupees=_difference(start.rupees, end.rupees),
+        bombs=_difference(start.bombs, end.bombs),
+        keys=_difference(start.keys, end.keys) if same else None,
+        essences=_difference(start.essences, end.essences),
         items_gained=_minus(after or [], before or []) if known else None,
         items_lost=_minus(before or [], after or []) if known else None,
     )
 
 
-def _possessions(state: State, *, of_dungeon: bool) -> list[str] | None:
-    items = reading.items(state)
-    more = reading.labels(state, "dungeon_items") if of_dungeon else None
-    return None if items is None else [*items, *(more or [])]
+def _possessions(state: DescribedState, *, of_dungeon: bool) -> list[str] | None:
+    more = state.dungeon_items if of_dungeon else None
+    return None if state.items is None else [*state.items, *(more or ())]
 
 
-def _dialog(states: Sequence[State]) -> Dialog:
-    known = [state for state in states if reading.flag(state, "flags", "dialog") is not None]
+def _dialog(states: States) -> Dialog:
+    known = [state for state in states if state.dialog is not None]
     if not known:
         return Dialog()
-    flags = [bool(reading.flag(state, "flags", "dialog")) for state in known]
-    opened = [state for state, flag in zip(known, flags, strict=True) if flag]
-    texts = set(_known(reading.number(state, "text_id") for state in opened))
-    said = tuple(dict.fromkeys(_known(map(reading.said, opened))))
+    opened = [state for state in known if state.dialog]
+    texts = set(_known(state.text_id for state in opened))
+    said = tuple(dict.fromkeys(_known(state.said for state in opened)))
     return Dialog(
         steps=len(opened),
-        opened=sum(1 for a, b in pairwise(flags) if b and not a),
-        closed=sum(1 for a, b in pairwise(flags) if a and not b),
+        opened=sum(1 for a, b in pairwise(known) if b.dialog and not a.dialog),
+        closed=sum(1 for a, b in pairwise(known) if a.dialog and not b.dialog),
         texts=len(texts) if texts or not opened else None,
-        said=said[:_LISTED_TEXTS] if said or not opened else None,
-        open_at_end=flags[-1],
+        said=said[:_MAX_TEXTS] if said or not opened else None,
+        open_at_end=known[-1].dialog,
     )
 
 
-def _control(states: Sequence[State]) -> Control:
-    held = _known(reading.flag(state, "flags", "control") for state in states)
-    menus = _known(reading.flag(state, "flags", "menu") for state in states)
+def _control(states: States) -> Control:
+    held = _known(state.control for state in states)
+    menus = _known(state.menu for state in states)
     return Control(
         steps_without=sum(not flag for flag in held) if held else None,
         menu_steps=sum(menus) if menus else None,
     )
 
 
-def _enemies(states: Sequence[State]) -> Enemies:
+def _enemies(states: States) -> Enemies:
     return Enemies(
-        most_near=max(_known(map(_enemies_near, states)), default=None),
-        left_at_end=reading.count(states[-1], "room", "enemies_left"),
-        defeated=_gain(states[0], states[-1], "enemies_defeated"),
+        most_near=max(_known(state.enemies_near for state in states), default=None),
+        left_at_end=states[-1].enemies_left,
+        defeated=_difference(states[0].enemies_defeated, states[-1].enemies_defeated),
     )
 
 
-def _enemies_near(state: State) -> int | None:
-    entities = state.get("entities")
-    if not isinstance(entities, list):
-        return None
-    kinds = [reading.lookup(entity, "kind") for entity in entities if isinstance(entity, dict)]
-    return kinds.count("enemy")
-
-
-def _puzzle(states: Sequence[State]) -> Puzzle:
-    """Parts of puzzles that were ever in use, and what the room gave in return."""
-    known = [puzzle for state in states if isinstance(puzzle := state.get("puzzle"), dict)]
-    parts = {name: trail for name in _PUZZLE_PARTS if any(trail := _trail(known, name))}
+def _puzzle(states: States) -> Puzzle:
+    """Puzzle parts that were ever in use, and what the room did in response."""
+    known = [state.puzzle for state in states if state.puzzle is not None]
+    ranges = {name: _range(known, name) for name in PUZZLE_PARTS}
     return Puzzle(
-        parts=parts if known else None,
-        events_done=_came_true(states, "event_done"),
-        items_taken=_came_true(states, "item_taken"),
+        parts={name: found for name, found in ranges.items() if any(found)} if known else None,
+        events_done=_came_true((state.room, state.event_done) for state in states),
+        items_taken=_came_true((state.room, state.item_taken) for state in states),
     )
 
 
-def _trail(puzzles: Sequence[State], name: str) -> tuple[float, float, float]:
-    """(first, highest, last) of a part's readings; zeros when there are none."""
-    read = _known(reading.number(puzzle, name) for puzzle in puzzles) or [0]
+def _range(puzzles: Sequence[dict[str, int | float]], name: str) -> tuple[float, float, float]:
+    """(first, highest, last) value of a part; zeros when there is none."""
+    read = [puzzle[name] for puzzle in puzzles if name in puzzle] or [0]
     return read[0], max(read), read[-1]
 
 
-def _came_true(states: Sequence[State], name: str) -> int | None:
-    """How often a flag of the room went from false to true while the player was in that room."""
-    known = [s for s in states if reading.flag(s, "room", name) is not None]
+def _came_true(flags: Iterable[tuple[str | None, bool | None]]) -> int | None:
+    """How often a flag of a room, given as (room, flag), became true inside that room."""
+    known = [(room, flag) for room, flag in flags if flag is not None]
     if not known:
         return None
     return sum(
         1
-        for before, after in pairwise(known)
-        if reading.room(before) == reading.room(after)
-        and reading.flag(after, "room", name)
-        and not reading.flag(before, "room", name)
+        for (room, before), (next_room, after) in pairwise(known)
+        if room == next_room and after and not before
     )
 
 
-def _gain(start: State, end: State, name: str) -> int | None:
-    before, after = reading.count(start, name), reading.count(end, name)
+def _difference(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else after - before
 
 
-def _difference(start: State, end: State, *path: str) -> float | None:
-    before, after = reading.number(start, *path), reading.number(end, *path)
+def _rounded(before: float | None, after: float | None) -> float | None:
     return None if before is None or after is None else round(after - before, 2)
 
 
 def _minus(these: Sequence[str], those: Sequence[str]) -> tuple[str, ...]:
-    return tuple(sorted((Counter(these) - Counter(those)).elements())[:_LISTED_NAMES])
+    return tuple(sorted((Counter(these) - Counter(those)).elements())[:_MAX_NAMES])
 
 
-def _known(readings: Iterable[T | None]) -> list[T]:
-    return [reading for reading in readings if reading is not None]
+def _known(values: Iterable[T | None]) -> list[T]:
+    return [value for value in values if value is not None]

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from rlaif.contracts.scores import ScoreRecord
 from rlaif.judge.evidence.loading import CorruptSegmentError, LoadedSegment, load_segment
-from rlaif.judge.evidence.pictures import load_strip
+from rlaif.judge.evidence.strip import load_strip
 from rlaif.judge.evidence.summary import summarise
 from rlaif.judge.panel.pair_choice import Scored
 from rlaif.storage import keys
@@ -36,7 +36,7 @@ class ScoredSegments:
             raise CorruptSegmentError(f"{key} is not a score: {error}"[:500]) from error
         if record.segment_id != segment_id:
             raise CorruptSegmentError(f"{key} holds the score of {record.segment_id}")
-        evidence = summarise(self._load(record).records)
+        evidence = summarise(self._load(record).states)
         return Scored(evidence, record, hashlib.sha256(data).hexdigest())
 
     def strip(self, scored: Scored, pictures: int) -> bytes | None:
