@@ -85,8 +85,8 @@ def _words(value: object) -> tuple[str, ...] | None:
 def _enemies(value: object) -> int | None:
     if not isinstance(value, list):
         return None
-    entities = [entity for entity in value if isinstance(entity, Mapping)]
-    return sum(entity.get("kind") == "enemy" for entity in entities)
+    kinds = [entity.get("kind") for entity in value if isinstance(entity, Mapping)]
+    return kinds.count("enemy")
 
 
 def _puzzle(value: object) -> dict[str, int | float] | None:
